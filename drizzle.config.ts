@@ -1,0 +1,9 @@
+import { defineConfig } from 'drizzle-kit';
+
+export default defineConfig({
+  dialect: 'postgresql',
+  schema: './src/**/tables.ts',
+  out: './migrations',
+  schemaFilter: ['explorer', 'etl'],
+  migrations: { schema: 'etl', table: 'migrations' },
+});

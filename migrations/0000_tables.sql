@@ -1,0 +1,377 @@
+CREATE SCHEMA IF NOT EXISTS "explorer";
+--> statement-breakpoint
+CREATE SCHEMA IF NOT EXISTS "etl";
+--> statement-breakpoint
+CREATE TABLE "explorer"."address_implementations" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"position" bigint NOT NULL,
+	"implementation_hash" text collate "C",
+	"name" text,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "address_implementations_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."address_labels" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"kind" text NOT NULL,
+	"position" bigint NOT NULL,
+	"label" text,
+	"display_name" text,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "address_labels_chain_id_address_hash_kind_position_pk" PRIMARY KEY("chain_id","address_hash","kind","position")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."address_metadata_tags" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"position" bigint NOT NULL,
+	"slug" text,
+	"name" text,
+	"tag_type" text,
+	"ordinal" bigint,
+	"meta" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "address_metadata_tags_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."address_watchlist_names" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"position" bigint NOT NULL,
+	"label" text,
+	"display_name" text,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "address_watchlist_names_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."addresses" (
+	"chain_id" bigint NOT NULL,
+	"hash" text collate "C" NOT NULL,
+	"name" text,
+	"ens_domain_name" text,
+	"is_contract" boolean,
+	"is_scam" boolean,
+	"is_verified" boolean,
+	"proxy_type" text,
+	"reputation" text,
+	"extra" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "addresses_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."budget" (
+	"key_fingerprint" text PRIMARY KEY NOT NULL,
+	"requests_per_second" double precision NOT NULL,
+	"next_at" timestamp with time zone NOT NULL,
+	"credits_remaining" bigint,
+	"paused_until" timestamp with time zone,
+	"requests" bigint DEFAULT 0 NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."chains" (
+	"chain_id" bigint PRIMARY KEY NOT NULL,
+	"name" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."feeds" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
+	"state" text DEFAULT 'idle' NOT NULL,
+	"reason" text,
+	"settings" jsonb NOT NULL,
+	"last_success_at" timestamp with time zone,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "feeds_chain_id_operation_pk" PRIMARY KEY("chain_id","operation")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."ticks" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"lane" text NOT NULL,
+	"scope" jsonb NOT NULL,
+	"state" text DEFAULT 'open' NOT NULL,
+	"reason" text,
+	"next_batch" bigint,
+	"troubles" integer DEFAULT 0 NOT NULL,
+	"opened_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"closed_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."census_entries" (
+	"walk_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"position" bigint NOT NULL,
+	"total_accounts" bigint,
+	CONSTRAINT "census_entries_walk_id_address_hash_pk" PRIMARY KEY("walk_id","address_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."factories" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"total_accounts" bigint,
+	"rank" bigint,
+	"missing_since" timestamp with time zone,
+	"extra" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "factories_chain_id_address_hash_pk" PRIMARY KEY("chain_id","address_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."factory_history" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"observed_at" timestamp with time zone NOT NULL,
+	"total_accounts" bigint,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "factory_history_chain_id_address_hash_observed_at_pk" PRIMARY KEY("chain_id","address_hash","observed_at")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."block_arbitrum" (
+	"chain_id" bigint NOT NULL,
+	"block_height" bigint NOT NULL,
+	"batch_number" bigint,
+	"status" text,
+	"batch_data_container" text,
+	"delayed_messages" bigint,
+	"l1_block_number" bigint,
+	"send_count" bigint,
+	"send_root" text collate "C",
+	"commitment_transaction_hash" text collate "C",
+	"commitment_transaction_status" text,
+	"commitment_transaction_timestamp" timestamp with time zone,
+	"confirmation_transaction_hash" text collate "C",
+	"confirmation_transaction_status" text,
+	"confirmation_transaction_timestamp" timestamp with time zone,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "block_arbitrum_chain_id_block_height_pk" PRIMARY KEY("chain_id","block_height")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."block_reorgs" (
+	"chain_id" bigint NOT NULL,
+	"height" bigint NOT NULL,
+	"old_hash" text collate "C" NOT NULL,
+	"new_hash" text collate "C" NOT NULL,
+	"observed_at" timestamp with time zone NOT NULL,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "block_reorgs_chain_id_height_new_hash_observed_at_pk" PRIMARY KEY("chain_id","height","new_hash","observed_at")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."block_rewards" (
+	"chain_id" bigint NOT NULL,
+	"block_height" bigint NOT NULL,
+	"position" bigint NOT NULL,
+	"reward" numeric(78, 0),
+	"type" text,
+	"address_hash" text collate "C",
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "block_rewards_chain_id_block_height_position_pk" PRIMARY KEY("chain_id","block_height","position")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."block_uncles" (
+	"chain_id" bigint NOT NULL,
+	"block_height" bigint NOT NULL,
+	"position" bigint NOT NULL,
+	"hash" text collate "C",
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "block_uncles_chain_id_block_height_position_pk" PRIMARY KEY("chain_id","block_height","position")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."blocks" (
+	"chain_id" bigint NOT NULL,
+	"height" bigint NOT NULL,
+	"hash" text collate "C" NOT NULL,
+	"parent_hash" text collate "C",
+	"timestamp" timestamp with time zone,
+	"type" text,
+	"miner_hash" text collate "C",
+	"nonce" text,
+	"size" bigint,
+	"is_pending_update" boolean,
+	"transactions_count" bigint,
+	"internal_transactions_count" bigint,
+	"withdrawals_count" bigint,
+	"gas_limit" numeric(78, 0),
+	"gas_used" numeric(78, 0),
+	"gas_used_percentage" double precision,
+	"gas_target_percentage" double precision,
+	"base_fee_per_gas" numeric(78, 0),
+	"burnt_fees" numeric(78, 0),
+	"burnt_fees_percentage" double precision,
+	"priority_fee" numeric(78, 0),
+	"transaction_fees" numeric(78, 0),
+	"difficulty" numeric(78, 0),
+	"total_difficulty" numeric(78, 0),
+	"optimism_batch_number" bigint,
+	"extra" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "blocks_chain_id_height_pk" PRIMARY KEY("chain_id","height")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."optimism_batches" (
+	"chain_id" bigint NOT NULL,
+	"batch_number" bigint NOT NULL,
+	"state" text NOT NULL,
+	"blocks_count" bigint NOT NULL,
+	"first_height" bigint,
+	"last_height" bigint,
+	"is_contiguous" boolean,
+	"is_linked" boolean,
+	"walked_at" timestamp with time zone NOT NULL,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "optimism_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."user_operations" (
+	"chain_id" bigint NOT NULL,
+	"hash" text collate "C" NOT NULL,
+	"block_number" bigint,
+	"timestamp" timestamp with time zone,
+	"status" boolean,
+	"address_hash" text collate "C",
+	"entry_point_hash" text collate "C",
+	"entry_point_version" text,
+	"transaction_hash" text collate "C",
+	"fee" numeric(78, 0),
+	"removed_at" timestamp with time zone,
+	"extra" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "user_operations_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."drift" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"path" text NOT NULL,
+	"kind" text NOT NULL,
+	"occurrences" bigint DEFAULT 0 NOT NULL,
+	"first_page_id" bigint NOT NULL,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "drift_chain_id_operation_path_kind_pk" PRIMARY KEY("chain_id","operation","path","kind")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."pages" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"walk_id" bigint NOT NULL,
+	"sequence" bigint NOT NULL,
+	"cursor_in" jsonb,
+	"cursor_out" jsonb,
+	"items" integer NOT NULL,
+	"rows" integer NOT NULL,
+	"repeats" integer NOT NULL,
+	"quarantined" integer NOT NULL,
+	"inserted" integer NOT NULL,
+	"changed" integer NOT NULL,
+	"top" bigint,
+	"bottom" bigint,
+	"bytes" integer NOT NULL,
+	"body_hash" text NOT NULL,
+	"attempts" integer NOT NULL,
+	"latency_ms" integer NOT NULL,
+	"credits" integer NOT NULL,
+	"fetched_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "pages_nothing_dropped" CHECK (items = rows + quarantined + repeats),
+	CONSTRAINT "pages_rows_counted" CHECK (inserted + changed <= rows)
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."quarantine" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"scope" jsonb NOT NULL,
+	"raw" jsonb NOT NULL,
+	"raw_hash" text NOT NULL,
+	"reason" text NOT NULL,
+	"page_id" bigint NOT NULL,
+	"position" integer NOT NULL,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."raw_pages" (
+	"page_id" bigint PRIMARY KEY NOT NULL,
+	"body" "bytea" NOT NULL,
+	"encoding" text NOT NULL,
+	"stored_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."walks" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
+	"lane" text NOT NULL,
+	"tick_id" bigint NOT NULL,
+	"kind" text NOT NULL,
+	"scope" jsonb NOT NULL,
+	"state" text DEFAULT 'running' NOT NULL,
+	"reason" text,
+	"cursor" jsonb,
+	"revision" bigint DEFAULT 0 NOT NULL,
+	"floor" bigint,
+	"top" bigint,
+	"bottom" bigint,
+	"pages" bigint DEFAULT 0 NOT NULL,
+	"items" bigint DEFAULT 0 NOT NULL,
+	"inserted" bigint DEFAULT 0 NOT NULL,
+	"changed" bigint DEFAULT 0 NOT NULL,
+	"quarantined" bigint DEFAULT 0 NOT NULL,
+	"empty_run" integer DEFAULT 0 NOT NULL,
+	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"finished_at" timestamp with time zone
+);
+--> statement-breakpoint
+ALTER TABLE "explorer"."address_implementations" ADD CONSTRAINT "address_implementations_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."address_labels" ADD CONSTRAINT "address_labels_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_tags_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."address_watchlist_names" ADD CONSTRAINT "address_watchlist_names_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."factory_history" ADD CONSTRAINT "factory_history_chain_id_address_hash_factories_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."factories"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."block_arbitrum" ADD CONSTRAINT "block_arbitrum_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."block_rewards" ADD CONSTRAINT "block_rewards_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."block_uncles" ADD CONSTRAINT "block_uncles_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "ticks_one_open" ON "etl"."ticks" USING btree ("chain_id","operation","lane") WHERE state = 'open';--> statement-breakpoint
+CREATE INDEX "ticks_feed" ON "etl"."ticks" USING btree ("chain_id","operation","lane","id");--> statement-breakpoint
+CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("chain_id","hash");--> statement-breakpoint
+CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("chain_id","optimism_batch_number");--> statement-breakpoint
+CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("chain_id","timestamp");--> statement-breakpoint
+CREATE INDEX "user_operations_block_number" ON "explorer"."user_operations" USING btree ("chain_id","block_number","hash");--> statement-breakpoint
+CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("chain_id","address_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
+CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint
+CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("chain_id","operation","raw_hash",md5("scope"::text));--> statement-breakpoint
+CREATE UNIQUE INDEX "walks_one_running" ON "etl"."walks" USING btree ("chain_id","operation","lane",md5("scope"::text)) WHERE state = 'running';--> statement-breakpoint
+CREATE INDEX "walks_tick" ON "etl"."walks" USING btree ("tick_id","state");--> statement-breakpoint
+CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("chain_id","operation","state","id");

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+
+/**
+ * Twenty bytes of hex, stored in lower case: the service prints EIP-55 mixed case, and the same
+ * address must be one row however it was printed.
+ */
+export const addressHash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
+  .transform((hash) => hash.toLowerCase());
+
+const text = z.string().nullish();
+const flag = z.boolean().nullish();
+
+const implementation = z.looseObject({
+  address_hash: addressHash.nullish(),
+  // The name of `address_hash` in older versions of the service.
+  address: addressHash.nullish(),
+  name: text,
+});
+
+const metadataTag = z.looseObject({
+  slug: text,
+  name: text,
+  tagType: text,
+  ordinal: z.number().int().nullish(),
+  meta: z.unknown(),
+});
+
+const tag = z.looseObject({ address_hash: addressHash.nullish(), label: text, display_name: text });
+const watchlistName = z.looseObject({ label: text, display_name: text });
+
+const addressObject = z.looseObject({
+  hash: addressHash,
+  name: text,
+  ens_domain_name: text,
+  is_contract: flag,
+  is_scam: flag,
+  is_verified: flag,
+  proxy_type: text,
+  reputation: text,
+  implementations: z.array(implementation).nullish(),
+  metadata: z.looseObject({ tags: z.array(metadataTag).nullish() }).nullish(),
+  private_tags: z.array(tag).nullish(),
+  public_tags: z.array(tag).nullish(),
+  watchlist_names: z.array(watchlistName).nullish(),
+});
+export type AddressObject = z.infer<typeof addressObject>;
+
+/**
+ * An address embedded in an item: the object of the spec's table 2.2, or the bare hash where the
+ * explorer knows nothing of the address.
+ */
+export const embeddedAddress = z.union([addressHash, addressObject]);
+export type EmbeddedAddress = z.infer<typeof embeddedAddress>;
+
+/** The hash alone, lower case. */
+export function hashOf(address: EmbeddedAddress): string {
+  return typeof address === 'string' ? address : address.hash;
+}

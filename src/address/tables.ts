@@ -1,0 +1,96 @@
+import { boolean, foreignKey, jsonb, primaryKey, text, type PgColumn } from 'drizzle-orm/pg-core';
+import { explorerSchema, hexText, integer, provenance } from '../db/column-types.ts';
+
+export const addresses = explorerSchema.table(
+  'addresses',
+  {
+    chain_id: integer('chain_id').notNull(),
+    hash: hexText('hash').notNull(),
+    name: text('name'),
+    ens_domain_name: text('ens_domain_name'),
+    is_contract: boolean('is_contract'),
+    is_scam: boolean('is_scam'),
+    is_verified: boolean('is_verified'),
+    proxy_type: text('proxy_type'),
+    reputation: text('reputation'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.hash] })],
+);
+
+const memberKey = () => ({
+  chain_id: integer('chain_id').notNull(),
+  address_hash: hexText('address_hash').notNull(),
+});
+
+/** A member of an address's list goes when its address goes. */
+const livesWithAddress = (table: { chain_id: PgColumn; address_hash: PgColumn }) =>
+  foreignKey({
+    columns: [table.chain_id, table.address_hash],
+    foreignColumns: [addresses.chain_id, addresses.hash],
+  }).onDelete('cascade');
+
+export const addressImplementations = explorerSchema.table(
+  'address_implementations',
+  {
+    ...memberKey(),
+    position: integer('position').notNull(),
+    implementation_hash: hexText('implementation_hash'),
+    name: text('name'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.address_hash, table.position] }),
+    livesWithAddress(table),
+  ],
+);
+
+export const addressMetadataTags = explorerSchema.table(
+  'address_metadata_tags',
+  {
+    ...memberKey(),
+    position: integer('position').notNull(),
+    slug: text('slug'),
+    name: text('name'),
+    tag_type: text('tag_type'),
+    ordinal: integer('ordinal'),
+    meta: jsonb('meta'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.address_hash, table.position] }),
+    livesWithAddress(table),
+  ],
+);
+
+export const addressLabels = explorerSchema.table(
+  'address_labels',
+  {
+    ...memberKey(),
+    kind: text('kind').notNull(),
+    position: integer('position').notNull(),
+    label: text('label'),
+    display_name: text('display_name'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.address_hash, table.kind, table.position] }),
+    livesWithAddress(table),
+  ],
+);
+
+export const addressWatchlistNames = explorerSchema.table(
+  'address_watchlist_names',
+  {
+    ...memberKey(),
+    position: integer('position').notNull(),
+    label: text('label'),
+    display_name: text('display_name'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.address_hash, table.position] }),
+    livesWithAddress(table),
+  ],
+);

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { openClient, openDatabase } from '../app.ts';
+import { configuredLanes } from '../feeds/lanes.ts';
+import { feedName } from '../feeds/feed.ts';
+import type { Settings } from '../config/settings.ts';
+import { ExplorerError } from '../explorer/error.ts';
+import { failures } from '../explorer/failure.ts';
+import { operations } from '../operations/index.ts';
+import { creditsPerPage } from '../walk/ledger.ts';
+import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
+import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** `check`: whether configuration, database and API would do. */
+export function registerCheck({ program, run }: Registry): void {
+  addFeedOptions(program.command('check'))
+    .description('look whether configuration, database and API key would do')
+    .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`)
+    .addHelpText('after', '\nExample:\n  explorer-etl check --chain 10 --no-requests\n')
+    .action(
+      run<ChosenFeeds & { requests: boolean }>(async (context, options) => {
+        const settings = settingsOf(context, options);
+        const findings: Finding[] = [
+          { what: 'configuration', ok: true, detail: settings.configFile ?? 'no file, flags only' },
+        ];
+        const database = await openDatabase(settings, context);
+        try {
+          const { rows } = await database.pool.query<{ server_version: string }>(
+            'show server_version',
+          );
+          const detail = `Postgres ${rows[0]?.server_version}`;
+          findings.push({ what: 'database', ok: true, detail });
+        } finally {
+          await database.close();
+        }
+        if (options.requests) findings.push(...(await askEachFeed(settings, context.signal)));
+        if (options.json) writeJson(context, findings);
+        else {
+          for (const { what, ok, detail } of findings) {
+            context.stdout(`${ok ? 'ok  ' : 'FAIL'}  ${what}: ${detail}\n`);
+          }
+        }
+        return findings.every(({ ok }) => ok) ? exitCodes.done : exitCodes.failed;
+      }),
+    );
+}
+
+/** Asks for the smallest page of every feed. */
+async function askEachFeed(settings: Settings, signal: AbortSignal): Promise<Finding[]> {
+  const client = openClient(settings);
+  const gapMs = 1000 / settings.explorer.requestsPerSecond;
+  const admit = () => delay(gapMs, undefined, { signal });
+  try {
+    const findings: Finding[] = [];
+    for (const { lane, scope } of configuredLanes(settings.chains)) {
+      const batch = scope?.from_batch ?? 1;
+      const request = operations[lane.operation].request({ batch }, null, 1);
+      const what = feedName(lane);
+      try {
+        const answer = await client.get({ chainId: lane.chain_id, ...request }, { admit, signal });
+        const detail = `answered in ${Math.round(answer.latencyMs)} ms`;
+        findings.push({ what, ok: true, detail });
+      } catch (error) {
+        if (!(error instanceof ExplorerError)) throw error;
+        const detail = `${error.message}. ${failures[error.failure].advice}`;
+        findings.push({ what, ok: false, detail });
+      }
+    }
+    return findings;
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,35 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { operationNames } from '../config/schema.ts';
+
+export interface ChosenFeeds {
+  readonly chain?: readonly string[];
+  readonly operation?: readonly string[];
+}
+
+const collect = (value: string, before: readonly string[] | undefined) => [
+  ...(before ?? []),
+  value,
+];
+
+/** `--chain` and `--operation`, each any number of times. */
+export function addFeedOptions(command: Command): Command {
+  return command
+    .option('--chain <id>', 'only this chain (may be given several times)', collect)
+    .addOption(
+      new Option('--operation <name>', 'only this operation (may be given several times)')
+        .choices(operationNames)
+        .argParser(chooseOperation),
+    );
+}
+
+function chooseOperation(value: string, before: readonly string[] | undefined) {
+  if (operationNames.some((name) => name === value)) return collect(value, before);
+  throw new InvalidArgumentError(`It is one of: ${operationNames.join(', ')}.`);
+}
+
+/** A whole number in a range, for an option's value. */
+export const wholeNumber = (least: number) => (value: string) => {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number;
+  throw new InvalidArgumentError(`It is a whole number of at least ${least}.`);
+};

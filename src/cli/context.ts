@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { loadSettings, type SettingsInput } from '../config/load.ts';
+import type { Settings } from '../config/settings.ts';
+import { createLog, type Log, type LogLevel } from '../log.ts';
+
+/** What a command has of the world around it; tests give their own. */
+export interface Context {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Aborts at the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** Whether stderr is a terminal that lines can be redrawn on. */
+  readonly isTerminal: boolean;
+}
+
+/** Exit codes of design section 8. */
+export const exitCodes = { done: 0, failed: 1, wrongUse: 2, interrupted: 130 } as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The options that every command has. */
+export interface GlobalOptions {
+  readonly config?: string;
+  readonly databaseUrl?: string;
+  readonly logLevel: LogLevel;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/** A mistake in how the program was called: what is wrong and what to do, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A command's work; what it returns is the exit code. */
+export type Action<Options> = (
+  context: Context,
+  options: Options & GlobalOptions,
+) => Promise<ExitCode>;
+
+/** Where `register` puts commands, and how their exit code gets out. */
+export interface Registry {
+  readonly program: Command;
+  run<Options>(action: Action<Options>): (options: Options, command: Command) => Promise<void>;
+}
+
+export const logOf = (context: Context, { logLevel }: GlobalOptions): Log =>
+  createLog(logLevel, context.stderr);
+
+/** The settings for a command, its global flags and its selection applied. */
+export function settingsOf(
+  context: Context,
+  options: GlobalOptions & {
+    readonly chain?: readonly string[];
+    readonly operation?: readonly string[];
+  },
+  need: NonNullable<SettingsInput['need']> = 'chains',
+): Settings {
+  return loadSettings({
+    env: context.env,
+    cwd: context.cwd,
+    need,
+    ...(options.config !== undefined && { configFile: options.config }),
+    ...(options.databaseUrl !== undefined && { databaseUrl: options.databaseUrl }),
+    ...(options.chain !== undefined && { chains: options.chain }),
+    ...(options.operation !== undefined && { operations: options.operation }),
+  });
+}
+
+export const writeJson = (context: Context, document: unknown) =>
+  context.stdout(`${JSON.stringify(document, null, 2)}\n`);

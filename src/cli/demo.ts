@@ -1,0 +1,143 @@
+import Table from 'cli-table3';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { openDatabase, prepareDatabase, type OpenDatabase } from '../app.ts';
+import type { Settings } from '../config/settings.ts';
+import { stopEmbeddedPostgres } from '../db/embedded/postgres.ts';
+import { presets, startSimulator } from '../simulator/index.ts';
+import { demoQuestions } from './demo-questions.ts';
+import {
+  exitCodes,
+  settingsOf,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { syncTargets, targetsOf } from './sync.ts';
+import { tellWhere } from './where.ts';
+
+/** What the demo's world is made from; any seed will do. */
+const demoSeed = 1;
+/** The demo's explorer is on this machine, so its rate is no one's limit. */
+const demoRequestsPerSecond = 10_000;
+const demoKey = 'demo-key';
+
+/** `demo`: the whole program against a simulated explorer, on an embedded Postgres. */
+export function registerDemo({ program, run }: Registry): void {
+  program
+    .command('demo')
+    .description('copy two simulated chains into an embedded Postgres, and show the tables')
+    .option('--stop', 'only stop the Postgres that an earlier demo left running', false)
+    .addHelpText('after', '\nExample:\n  explorer-etl demo\n')
+    .action(
+      run<{ stop: boolean }>((context, options) =>
+        options.stop ? stopDemo(context) : demo(context, options),
+      ),
+    );
+}
+
+async function stopDemo(context: Context): Promise<ExitCode> {
+  const stopped = await stopEmbeddedPostgres(join(context.cwd, '.explorer-etl'));
+  context.stdout(stopped ? 'Stopped.\n' : 'Nothing was running.\n');
+  return exitCodes.done;
+}
+
+async function demo(context: Context, options: GlobalOptions): Promise<ExitCode> {
+  const simulator = await startSimulator({
+    seed: demoSeed,
+    chains: presets.demo,
+    apiKey: demoKey,
+  });
+  const settings = demoSettings(context, options, simulator.url);
+  const database = await openDatabase(settings, { cwd: context.cwd, name: 'demo' });
+  try {
+    tellWhere(context, options, database);
+    await prepareDatabase(database);
+    const started = performance.now();
+    const results = await syncTargets(
+      context,
+      { ...options, logLevel: 'warn' },
+      settings,
+      database,
+      targetsOf(settings, {}),
+    );
+    const seconds = (performance.now() - started) / 1000;
+    if (context.signal.aborted) return exitCodes.interrupted;
+    await report(context, database, { seconds, requests: simulator.requests });
+    const failed = results.filter(({ state }) => state !== 'finished');
+    for (const { feed, reason } of failed) context.stderr(`${feed}: ${reason}\n`);
+    return failed.length === 0 ? exitCodes.done : exitCodes.failed;
+  } finally {
+    // The server is left running on purpose: the last lines say how to look into it.
+    await database.pool.end();
+    await database.embedded?.detach();
+    await simulator.close();
+  }
+}
+
+function demoSettings(context: Context, options: GlobalOptions, baseUrl: string): Settings {
+  const chains = presets.demo.map(({ id }) => String(id));
+  const env = { DATABASE_URL: context.env['DATABASE_URL'], EXPLORER_API_KEY: demoKey };
+  const { config: _ignored, ...rest } = options;
+  const settings = settingsOf({ ...context, env }, { ...rest, chain: chains });
+  return {
+    ...settings,
+    explorer: { ...settings.explorer, baseUrl, requestsPerSecond: demoRequestsPerSecond },
+    chains: settings.chains.map((chain) => withDemoRange(chain)),
+  };
+}
+
+function withDemoRange(chain: Settings['chains'][number]): Settings['chains'][number] {
+  const simulated = presets.demo.find(({ id }) => id === chain.id);
+  const batches = chain.operations['optimism-batch-blocks'];
+  if (simulated === undefined || batches === undefined) return chain;
+  const { first, count } = simulated.batches;
+  return {
+    ...chain,
+    operations: {
+      ...chain.operations,
+      'optimism-batch-blocks': { ...batches, fromBatch: first, toBatch: first + count - 1 },
+    },
+  };
+}
+
+async function report(
+  context: Context,
+  { pool, url }: OpenDatabase,
+  { seconds, requests }: { readonly seconds: number; readonly requests: number },
+): Promise<void> {
+  const { rows: counts } = await pool.query<{ table: string; rows: number }>(tableCounts);
+  const items = counts
+    .filter(({ table }) => ['blocks', 'user_operations', 'factories'].includes(table))
+    .reduce((sum, { rows }) => sum + rows, 0);
+  context.stdout('\nTables in schema explorer:\n');
+  context.stdout(`${tabular(counts)}\n\n`);
+  context.stdout(
+    `${requests} requests, ${items} items in ${seconds.toFixed(1)} s: ${Math.round(items / seconds)} items/s\n`,
+  );
+  for (const { question, sql } of demoQuestions) {
+    const { rows } = await pool.query<Record<string, unknown>>(sql);
+    context.stdout(`\n${question}\n${sql.replaceAll(/^/gm, '  ')}\n${tabular(rows)}\n`);
+  }
+  context.stdout(
+    `\nThe database stays up. Look around:  psql ${url}\nStop it:  explorer-etl demo --stop  (here: npm run demo -- --stop)\n`,
+  );
+}
+
+/** Exact counts of every table, whatever tables there are. */
+const tableCounts = `
+  select table_name as table,
+         (xpath('/row/n/text()', query_to_xml(
+           format('select count(*) as n from explorer.%I', table_name), false, true, '')
+         ))[1]::text::int as rows
+  from information_schema.tables
+  where table_schema = 'explorer' and table_type = 'BASE TABLE'
+  order by rows desc, table_name`;
+
+function tabular(rows: readonly Record<string, unknown>[]): string {
+  const columns = Object.keys(rows[0] ?? {});
+  const table = new Table({ head: columns, style: { head: [], border: [] } });
+  for (const row of rows) table.push(columns.map((column) => String(row[column] ?? '')));
+  return table.toString();
+}

@@ -1,0 +1,36 @@
+import { DatabaseUnavailableError } from '../app.ts';
+import { ConfigError } from '../config/error.ts';
+import { EmbeddedPostgresError } from '../db/embedded/failure.ts';
+import { describeDatabaseError } from '../db/failure.ts';
+import { MigrationError } from '../db/migrate.ts';
+import { ExplorerError } from '../explorer/error.ts';
+import { exitCodes, UsageError, type Context, type ExitCode } from './context.ts';
+
+/**
+ * Tells a failure in one message, never with a stack, and says how the program ends: 2 where the
+ * user can mend it before starting again, 1 where something failed on the way.
+ */
+export function reportFailure(error: unknown, context: Context): ExitCode {
+  const say = (message: string) => context.stderr(`explorer-etl: ${message}\n`);
+  if (error instanceof ConfigError) {
+    for (const { where, message } of error.problems) {
+      say(where === null ? message : `${where}: ${message}`);
+    }
+    return exitCodes.wrongUse;
+  }
+  if (
+    error instanceof UsageError ||
+    error instanceof EmbeddedPostgresError ||
+    error instanceof DatabaseUnavailableError ||
+    error instanceof MigrationError
+  ) {
+    say(error.message);
+    return exitCodes.wrongUse;
+  }
+  if (error instanceof ExplorerError) {
+    say(error.message);
+    return exitCodes.failed;
+  }
+  say(describeDatabaseError(error));
+  return exitCodes.failed;
+}

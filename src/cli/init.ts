@@ -1,0 +1,36 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { exampleConfig } from '../config/example.ts';
+import { configFileName } from '../config/load.ts';
+import { exitCodes, UsageError, type Registry } from './context.ts';
+
+/** `init`: writes a configuration file to start from. Never overwrites one. */
+export function registerInit({ program, run }: Registry): void {
+  program
+    .command('init')
+    .description(`write ${configFileName} to start from`)
+    .option(
+      '--chain <id>',
+      'a chain to copy (may be given several times; default 10)',
+      collectChain,
+    )
+    .addHelpText('after', '\nExample:\n  explorer-etl init --chain 10 --chain 8453\n')
+    .action(
+      run<{ chain?: readonly number[] }>(async (context, options) => {
+        const file = join(context.cwd, configFileName);
+        if (existsSync(file)) {
+          throw new UsageError(`${configFileName} is there already; it was left as it is.`);
+        }
+        writeFileSync(file, exampleConfig(options.chain ?? [10]));
+        context.stdout(
+          `Wrote ${configFileName}. Next: set EXPLORER_API_KEY, then run: explorer-etl check\n`,
+        );
+        return exitCodes.done;
+      }),
+    );
+}
+
+function collectChain(value: string, before: readonly number[] | undefined): number[] {
+  if (!/^[1-9]\d{0,15}$/.test(value)) throw new UsageError(`--chain ${value}: not a number`);
+  return [...(before ?? []), Number(value)];
+}

@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLogUpdate } from 'log-update';
+import type { Database } from '../db/transaction.ts';
+import { feedStatus, type FeedStatus } from '../feeds/status.ts';
+import type { Context, GlobalOptions } from './context.ts';
+
+/** How often lines are redrawn on a terminal, in ms. */
+const redrawMs = 500;
+/** How often a plain line is written for each feed that moved, in ms. */
+const plainMs = 5_000;
+
+export interface Progress {
+  /** Writes the last state and lets go of the terminal. */
+  end(): Promise<void>;
+}
+
+/**
+ * A line for each feed, redrawn on a terminal, written now and then otherwise. It reads the
+ * database, not this process, so it shows what other workers do for the same feeds too.
+ */
+export function showProgress(
+  context: Context,
+  { quiet }: Pick<GlobalOptions, 'quiet'>,
+  db: Database,
+  feeds: readonly string[],
+): Progress {
+  if (quiet) return { end: async () => undefined };
+  const ending = new AbortController();
+  const draw = context.isTerminal ? terminalLines() : plainLines(context);
+  const meter = rateMeter();
+  const look = async () => {
+    const wanted = new Set(feeds);
+    const seen = (await feedStatus(db)).filter(({ feed }) => wanted.has(feed));
+    draw.lines(seen.map((status) => line(status, meter(status))));
+  };
+  const drawing = (async () => {
+    while (!ending.signal.aborted) {
+      await delay(context.isTerminal ? redrawMs : plainMs, undefined, {
+        signal: ending.signal,
+      }).catch(() => undefined);
+      // What the progress lines cannot read, the work itself will report.
+      await look().catch(() => undefined);
+    }
+  })();
+  return {
+    async end() {
+      ending.abort();
+      await drawing;
+      draw.done();
+    },
+  };
+}
+
+interface Drawing {
+  lines(lines: readonly string[]): void;
+  done(): void;
+}
+
+function terminalLines(): Drawing {
+  const update = createLogUpdate(process.stderr, { showCursor: true });
+  return { lines: (lines) => update(lines.join('\n')), done: () => update.done() };
+}
+
+/** Only lines that changed: a feed at rest says nothing again. */
+function plainLines(context: Context): Drawing {
+  let before: ReadonlySet<string> = new Set();
+  return {
+    lines(lines) {
+      for (const text of lines) if (!before.has(text)) context.stderr(`${text}\n`);
+      before = new Set(lines);
+    },
+    done: () => undefined,
+  };
+}
+
+/** Rows per second since the feed was first seen by this process. */
+function rateMeter(): (status: FeedStatus) => number {
+  const first = new Map<string, { rows: number; at: number }>();
+  return ({ feed, rows }) => {
+    const now = performance.now();
+    const start = first.get(feed) ?? { rows, at: now };
+    first.set(feed, start);
+    return now === start.at ? 0 : ((rows - start.rows) * 1000) / (now - start.at);
+  };
+}
+
+const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+function line(status: FeedStatus, rate: number): string {
+  const parts = [
+    status.feed.padEnd(28),
+    status.state.padEnd(8),
+    `${number.format(status.pages).padStart(7)} pages`,
+    `${number.format(status.rows).padStart(10)} rows`,
+    `${number.format(rate).padStart(6)} rows/s`,
+    known(status),
+  ];
+  return parts.join('  ').trimEnd();
+}
+
+/** What is known of the end. */
+function known({ batches, reached }: FeedStatus): string {
+  if (batches !== null) return `batch ${batches.done} of ${batches.total}`;
+  if (reached?.bottom === null || reached?.bottom === undefined) return '';
+  return `down to block ${reached.bottom}`;
+}

@@ -1,0 +1,49 @@
+import { openDatabase, openEngine, prepareDatabase } from '../app.ts';
+import { requireApiKey } from '../config/settings.ts';
+import { configuredLanes } from '../feeds/lanes.ts';
+import { feedName } from '../feeds/feed.ts';
+import { serve } from '../jobs/serve.ts';
+import { exitCodes, logOf, settingsOf, type Registry } from './context.ts';
+import { tellWhere } from './where.ts';
+
+/** `start`: works on every feed by its schedule until SIGTERM. */
+export function registerStart({ program, run }: Registry): void {
+  program
+    .command('start')
+    .description('work on every feed by its schedule, until SIGTERM or Ctrl-C')
+    .addHelpText(
+      'after',
+      '\nAny number of these, on any number of machines, share the work of one database.\n\nExample:\n  explorer-etl start --config explorer-etl.yaml\n',
+    )
+    .action(
+      run<object>(async (context, options) => {
+        const settings = settingsOf(context, options);
+        requireApiKey(settings);
+        const log = logOf(context, options);
+        const database = await openDatabase(settings, context);
+        try {
+          tellWhere(context, options, database);
+          await prepareDatabase(database);
+          const engine = await openEngine({ settings, database, log, supervise: true });
+          try {
+            const lanes = configuredLanes(settings.chains).flatMap(({ scope, ...lane }) => {
+              if (scope !== null) return [{ ...lane, scope }];
+              log.warn(
+                { feed: feedName(lane.lane) },
+                'feed.no-range: set to_batch; this feed is not walked without it',
+              );
+              return [];
+            });
+            log.info({ feeds: lanes.length }, 'start.ready');
+            await serve(lanes, engine, context.signal);
+            log.info('start.stopped');
+          } finally {
+            await engine.close();
+          }
+          return exitCodes.done;
+        } finally {
+          await database.close();
+        }
+      }),
+    );
+}

@@ -1,0 +1,137 @@
+import { openDatabase, openEngine, prepareDatabase, type OpenDatabase } from '../app.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
+import { parseTime } from '../config/time.ts';
+import { feedName } from '../feeds/feed.ts';
+import { configuredLanes, type ScopeBounds } from '../feeds/lanes.ts';
+import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
+import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import {
+  exitCodes,
+  logOf,
+  settingsOf,
+  UsageError,
+  writeJson,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { showProgress } from './progress.ts';
+import { tellWhere } from './where.ts';
+
+interface SyncOptions extends ChosenFeeds, ScopeBounds {}
+
+/** `sync`: brings feeds up to date once, with progress, and exits. */
+export function registerSync({ program, run }: Registry): void {
+  addFeedOptions(program.command('sync'))
+    .description('bring feeds up to date once, and exit')
+    .option('--max-pages <n>', 'read at most this many pages of each list', wholeNumber(1))
+    .option('--since <time>', 'read user operations back to this date or time')
+    .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))
+    .option('--to-batch <n>', 'last Optimism batch to read', wholeNumber(0))
+    .addHelpText(
+      'after',
+      `
+An interrupted sync resumes where it was when the same command is given again.
+
+Examples:
+  explorer-etl sync
+  explorer-etl sync --chain 10 --operation user-operations --since 2026-01-01
+  explorer-etl sync --chain 10 --operation optimism-batch-blocks --from-batch 1 --to-batch 20
+`,
+    )
+    .action(run<SyncOptions>(sync));
+}
+
+async function sync(context: Context, options: SyncOptions & GlobalOptions): Promise<ExitCode> {
+  const settings = settingsOf(context, options);
+  requireApiKey(settings);
+  const targets = targetsOf(settings, options);
+  const database = await openDatabase(settings, context);
+  try {
+    tellWhere(context, options, database);
+    await prepareDatabase(database);
+    const results = await syncTargets(context, options, settings, database, targets);
+    return conclude(context, options, results);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Runs the sync itself on a prepared database, with progress as the options say. */
+export async function syncTargets(
+  context: Context,
+  options: GlobalOptions,
+  settings: Settings,
+  database: OpenDatabase,
+  targets: readonly SyncTarget[],
+): Promise<SyncResult[]> {
+  const engine = await openEngine({
+    settings,
+    database,
+    log: logOf(context, options),
+    supervise: false,
+  });
+  const feeds = targets.map(({ lane }) => feedName(lane));
+  const progress = showProgress(context, options, database.db, feeds);
+  try {
+    return await syncOnce(targets, engine, context.signal);
+  } finally {
+    await progress.end();
+    await engine.close();
+  }
+}
+
+/** What to walk: every configured lane, its bounds replaced by those of the flags. */
+export function targetsOf(settings: Settings, options: SyncOptions): SyncTarget[] {
+  const bounds = checkedBounds(options);
+  return configuredLanes(settings.chains, bounds).map(({ lane, scope }) => {
+    if (scope !== null) return { lane, scope };
+    throw new UsageError(
+      `${feedName(lane)} has no last batch: give --to-batch (and --from-batch), set to_batch in the configuration, or choose other operations with --operation.`,
+    );
+  });
+}
+
+function checkedBounds({ since, maxPages, fromBatch, toBatch }: SyncOptions): ScopeBounds {
+  const time = since === undefined ? undefined : parseTime(since);
+  if (time === null) {
+    throw new UsageError(`--since ${since}: not a date or time, such as 2024-01-01`);
+  }
+  if (fromBatch !== undefined && toBatch !== undefined && fromBatch > toBatch) {
+    throw new UsageError(
+      `--from-batch ${fromBatch} is above --to-batch ${toBatch}: the range is reversed.`,
+    );
+  }
+  return {
+    ...(time !== undefined && { since: time }),
+    ...(maxPages !== undefined && { maxPages }),
+    ...(fromBatch !== undefined && { fromBatch }),
+    ...(toBatch !== undefined && { toBatch }),
+  };
+}
+
+function conclude(
+  context: Context,
+  options: GlobalOptions,
+  results: readonly SyncResult[],
+): ExitCode {
+  if (options.json) {
+    writeJson(
+      context,
+      results.map(({ feed, state, reason }) => ({ feed, state, reason })),
+    );
+  } else {
+    for (const { feed, state, reason } of results) {
+      context.stdout(`${feed}: ${state}${reason === null ? '' : `: ${reason}`}\n`);
+    }
+  }
+  if (context.signal.aborted) return exitCodes.interrupted;
+  const failed = results.filter(
+    ({ state, reason }) => state !== 'finished' && !isUnsupported(reason),
+  );
+  return failed.length === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+/** That a chain does not serve an operation is an answer, not a failure. */
+const isUnsupported = (reason: string | null) => reason?.startsWith('unsupported') ?? false;

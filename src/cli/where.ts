@@ -1,0 +1,17 @@
+import type { OpenDatabase } from '../app.ts';
+import type { Context, GlobalOptions } from './context.ts';
+
+/** Says where an embedded database keeps its data, so that nobody has to look for it. */
+export function tellWhere(
+  context: Context,
+  { quiet }: Pick<GlobalOptions, 'quiet'>,
+  { embedded }: OpenDatabase,
+): void {
+  if (embedded === null || quiet) return;
+  const why = embedded.relocated
+    ? ' (the server does not run as root and cannot enter this folder)'
+    : '';
+  context.stderr(
+    `Embedded Postgres ${embedded.attached ? 'was running' : 'started'}; its data is in ${embedded.dataDirectory}${why}\n`,
+  );
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { baseUrlProblem } from './schema.ts';
+
+/** What the environment says; null where it says nothing. */
+export interface Environment {
+  readonly apiKey: string | null;
+  readonly secretKey: string | null;
+  readonly baseUrl: string | null;
+  readonly databaseUrl: string | null;
+  readonly configFile: string | null;
+}
+
+/**
+ * The program's variables. An empty one counts as unset, as compose files and CI systems leave
+ * them. A secret may also stand in the file that `<NAME>_FILE` names (relative to `cwd`). Never
+ * reports a value.
+ */
+export function readEnvironment(
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  report: (message: string) => void,
+): Environment {
+  const secret = (name: string): string | null => readSecret(name, env, cwd, report);
+  const baseUrl = value(env.EXPLORER_BASE_URL);
+  const problem = baseUrl === null ? null : baseUrlProblem(baseUrl);
+  if (problem !== null) report(`EXPLORER_BASE_URL: ${problem}`);
+  return {
+    apiKey: secret('EXPLORER_API_KEY'),
+    secretKey: secret('EXPLORER_SECRET_KEY'),
+    baseUrl,
+    databaseUrl: secret('DATABASE_URL'),
+    configFile: value(env.EXPLORER_ETL_CONFIG),
+  };
+}
+
+function readSecret(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  report: (message: string) => void,
+): string | null {
+  const direct = value(env[name]);
+  const path = value(env[`${name}_FILE`]);
+  if (path === null) return direct;
+  if (direct !== null) {
+    report(`${name} and ${name}_FILE are both set: keep one`);
+    return null;
+  }
+  try {
+    const content = value(readFileSync(resolve(cwd, path), 'utf8'));
+    if (content === null) report(`${name}_FILE: ${path} is empty`);
+    return content;
+  } catch (error) {
+    report(`${name}_FILE: cannot read ${path} (${errorCode(error)})`);
+    return null;
+  }
+}
+
+/** `ENOENT` and the like: a system's error without its text, which repeats paths. */
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+
+const value = (text: string | undefined): string | null => {
+  const trimmed = text?.trim() ?? '';
+  return trimmed === '' ? null : trimmed;
+};

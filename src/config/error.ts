@@ -1,0 +1,22 @@
+/** Something wrong in what the user gave. */
+export interface Problem {
+  /** What is wrong and what to do, without any secret. */
+  readonly message: string;
+  /** `explorer-etl.yaml:7`; null where it is no place in a file. */
+  readonly where: string | null;
+}
+
+/** Wrong use or configuration: all problems found, each fit to be shown as one line. */
+export class ConfigError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(
+      problems
+        .map(({ message, where }) => (where === null ? message : `${where}: ${message}`))
+        .join('\n'),
+    );
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}

@@ -1,0 +1,45 @@
+import { chainName, lacksOptimismBatches } from './chains.ts';
+
+/**
+ * The text of a first explorer-etl.yaml for these chains: the defaults written out, each with
+ * its cost. Valid under the schema for any list of distinct ids, the empty one too.
+ */
+export function exampleConfig(chains: readonly number[]): string {
+  return `# yaml-language-server: $schema=./node_modules/explorer-etl/explorer-etl.schema.json
+#
+# What explorer-etl copies, and how often. Your API key does not belong here: set
+# EXPLORER_API_KEY in the environment. Each page costs 20 credits; the free plan has 100,000
+# credits a day, which is 5,000 pages of 50 items.
+
+explorer:
+  requests_per_second: 5 # what the free plan allows
+  page_size: 50 # a page costs the same whatever its size
+  # daily_credits: 100000 # spend no more than this in a day
+
+${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map(chain).join('\n')}`}`;
+}
+
+const chain = (id: number): string => `  - id: ${id}
+    name: ${chainName(id)}
+    operations:
+      # Newest first; then the history, down to since: one page for every 50 operations.
+      user-operations:
+        schedule: '*/5 * * * *' # one page each time, and one for every 50 new operations
+        overlap: 30s # how far below the head each look goes, for operations that come late
+        # since: 2024-01-01 # leave older ones
+${lacksOptimismBatches(id) ? noBatches : batches}      # The whole list each time: one page for every 50 factories.
+      factories:
+        schedule: '0 */6 * * *'
+`;
+
+const batches = `      # Each batch costs 3 to 29 pages.
+      optimism-batch-blocks:
+        schedule: '*/10 * * * *'
+        from_batch: 1 # the first one to read
+        # to_batch: 100 # the last one; without it, up to the newest
+        reread: 2 # newest batches that are read again each time
+        parallel: 4 # batches read at once, within the same rate limit
+`;
+
+const noBatches = `      # optimism-batch-blocks: this chain has no Optimism batches
+`;

@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { databaseUrlProblem } from './database-url.ts';
+import { parseConfig } from './document.ts';
+import { errorCode, readEnvironment } from './environment.ts';
+import { ConfigError, type Problem } from './error.ts';
+import { explorer, type Config } from './schema.ts';
+import { selectChains } from './select.ts';
+import type { Settings } from './settings.ts';
+
+/** Looked for in the working directory when no other file is named. */
+export const configFileName = 'explorer-etl.yaml';
+
+const defaultBaseUrl = 'https://api.blockscout.com';
+
+export interface SettingsInput {
+  readonly env: NodeJS.ProcessEnv;
+  /** What relative paths are relative to. */
+  readonly cwd: string;
+  /** `--config` */
+  readonly configFile?: string;
+  /** `--database-url` */
+  readonly databaseUrl?: string;
+  /** `--chain`, as typed. */
+  readonly chains?: readonly string[];
+  /** `--operation`, as typed. */
+  readonly operations?: readonly string[];
+  /** 'database': the command works without any chain, such as migrate. Default 'chains'. */
+  readonly need?: 'chains' | 'database';
+}
+
+/**
+ * All settings, or one ConfigError with every problem found. A flag goes before the environment,
+ * that before the file, that before the default. That the API key is there is left to
+ * `requireApiKey`: not every command makes requests.
+ */
+export function loadSettings(input: SettingsInput): Settings {
+  const problems: Problem[] = [];
+  const report = (message: string): void => void problems.push({ message, where: null });
+  const environment = readEnvironment(input.env, input.cwd, report);
+  const databaseUrl = input.databaseUrl ?? environment.databaseUrl;
+  const databaseProblem = databaseUrl === null ? null : databaseUrlProblem(databaseUrl);
+  if (databaseProblem !== null) {
+    report(
+      `${input.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url'}: ${databaseProblem}`,
+    );
+  }
+  const configFile = findConfig(input, environment.configFile);
+  const config = configFile === null ? {} : readConfig(configFile, input.cwd);
+  if (isProblems(config)) throw new ConfigError([...problems, ...config]);
+  const selection = { chains: input.chains ?? [], operations: input.operations ?? [] };
+  const listed = config.chains ?? [];
+  const chains = selectChains(listed, selection, report);
+  const isEmpty = listed.length === 0 && selection.chains.length === 0;
+  if (isEmpty && input.need !== 'database') report(whichChains(configFile, input.cwd));
+  if (problems.length > 0) throw new ConfigError(problems);
+  const limits = config.explorer ?? explorer.parse({});
+  return {
+    explorer: {
+      baseUrl: (environment.baseUrl ?? limits.base_url ?? defaultBaseUrl).replace(/\/+$/u, ''),
+      apiKey: environment.apiKey,
+      secretKey: environment.secretKey,
+      requestsPerSecond: limits.requests_per_second,
+      dailyCredits: limits.daily_credits ?? null,
+      pageSize: limits.page_size,
+    },
+    databaseUrl,
+    chains,
+    configFile,
+  };
+}
+
+const isProblems = (config: Config | readonly Problem[]): config is readonly Problem[] =>
+  Array.isArray(config);
+
+/** The file named by flag or environment, else the usual one if it is there; absolute. */
+function findConfig(input: SettingsInput, fromEnvironment: string | null): string | null {
+  const named = input.configFile ?? fromEnvironment;
+  if (named !== null) return resolve(input.cwd, named);
+  const usual = resolve(input.cwd, configFileName);
+  return existsSync(usual) ? usual : null;
+}
+
+function readConfig(path: string, cwd: string): Config | readonly Problem[] {
+  const name = displayName(path, cwd);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return [{ message: `cannot read ${name} (${errorCode(error)})`, where: null }];
+  }
+  return parseConfig(text, name);
+}
+
+/** The path as the user would type it: relative where the file is below the working directory. */
+function displayName(path: string, cwd: string): string {
+  const name = relative(cwd, path);
+  return name === '' || name.startsWith('..') ? path : name;
+}
+
+const whichChains = (configFile: string | null, cwd: string): string =>
+  configFile === null
+    ? `no chain to copy: run "explorer-etl init" to write ${configFileName}, or name one: --chain 10`
+    : `no chain to copy: list one under chains in ${displayName(configFile, cwd)}, or name one: --chain 10`;

@@ -1,0 +1,215 @@
+import { CronExpressionParser } from 'cron-parser';
+import { z } from 'zod';
+import { parseDuration, parseTime } from './time.ts';
+
+/** The operations of the API that are copied. */
+export const operationNames = ['user-operations', 'optimism-batch-blocks', 'factories'] as const;
+export type OperationName = (typeof operationNames)[number];
+
+/** Five fields or a nickname: the queue looks at schedules once a minute, so no seconds. */
+const cronShape = /^(?:\S+\s+){4}\S+$|^@(?:yearly|annually|monthly|weekly|daily|hourly)$/u;
+
+function isSchedule(text: string): boolean {
+  if (!cronShape.test(text.trim())) return false;
+  try {
+    CronExpressionParser.parse(text, { tz: 'UTC' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
+
+const schedule = (standard: string, cost: string) =>
+  z
+    .string()
+    .refine(isSchedule, 'not a cron schedule: five fields, such as "*/5 * * * *"')
+    .default(standard)
+    .describe(`When to look for news, as five cron fields. ${cost}`);
+
+const timezone = z
+  .string()
+  .refine(isTimeZone, 'not a time zone: a name such as Europe/Berlin')
+  .default('UTC')
+  .describe('IANA time zone that the schedule is read in.');
+
+const batchNumber = z.int().min(0);
+
+/** Keys of user-operations; parsing `{}` gives the defaults. */
+export const userOperations = z
+  .strictObject({
+    schedule: schedule(
+      '*/5 * * * *',
+      'Each time costs one page (20 credits) at least, and one for every 50 new operations.',
+    ),
+    timezone,
+    overlap: z
+      .string()
+      .refine(
+        (text) => parseDuration(text) !== null,
+        'not a duration: a number and a unit, such as 30s',
+      )
+      .default('30s')
+      .describe(
+        'How far below the newest known operation each look goes, because operations appear behind the head. More finds later arrivals and costs more pages of 20 credits.',
+      ),
+    since: z
+      .string()
+      .refine((text) => parseTime(text) !== null, 'not a date or timestamp, such as 2024-01-01')
+      .nullish()
+      .describe(
+        'Oldest operation wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read: one page of 20 credits for every 50 operations.',
+      ),
+  })
+  .describe('User operations of account abstraction, newest first.');
+
+/** Keys of optimism-batch-blocks; parsing `{}` gives the defaults. */
+export const optimismBatchBlocks = z
+  .strictObject({
+    schedule: schedule(
+      '*/10 * * * *',
+      'Each time costs a few pages to find the newest batch, and 3 to 29 pages (20 credits each) for each new batch.',
+    ),
+    timezone,
+    from_batch: batchNumber
+      .default(1)
+      .describe('First batch to read. Each batch costs 3 to 29 pages of 20 credits.'),
+    to_batch: batchNumber.nullish().describe('Last batch to read. Without it, up to the newest.'),
+    reread: z
+      .int()
+      .min(0)
+      .max(100)
+      .default(2)
+      .describe(
+        'How many of the newest batches are read again each time, because a batch can be seen half imported. Each costs 3 to 29 pages of 20 credits.',
+      ),
+    parallel: z
+      .int()
+      .min(1)
+      .max(64)
+      .default(4)
+      .describe('How many batches are read at once. Costs nothing: the rate limit is shared.'),
+  })
+  .refine(({ from_batch: from, to_batch: to }) => !(typeof to === 'number' && to < from), {
+    path: ['to_batch'],
+    message: 'is below from_batch: the range is reversed',
+    // Also where another key is wrong, so that all problems are shown at once.
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .describe('Blocks of each Optimism batch.');
+
+/** Keys of factories; parsing `{}` gives the defaults. */
+export const factories = z
+  .strictObject({
+    schedule: schedule(
+      '0 */6 * * *',
+      'Each time reads the whole list: one page of 20 credits for every 50 factories.',
+    ),
+    timezone,
+  })
+  .describe('Wallet factories with their numbers of accounts.');
+
+/** A key that stands there without a value means its defaults. */
+const orDefaults = <Shape extends z.ZodType>(shape: Shape) => shape.nullable().optional();
+
+const operations = z
+  .strictObject({
+    'user-operations': orDefaults(userOperations),
+    'optimism-batch-blocks': orDefaults(optimismBatchBlocks),
+    factories: orDefaults(factories),
+  })
+  .refine((chosen) => Object.keys(chosen).length > 0, 'names no operation')
+  .describe('What to copy from this chain. Without this key: all three operations.');
+
+const chain = z
+  .strictObject({
+    id: z.int().min(1).describe('Number of the chain, as in the URL of the explorer.'),
+    name: z.string().min(1).optional().describe('Name in reports. Default: the usual name.'),
+    operations: operations.optional(),
+  })
+  .describe('A chain to copy.');
+
+/** Keys of explorer; parsing `{}` gives the defaults. */
+export const explorer = z
+  .strictObject({
+    base_url: z
+      .string()
+      .superRefine((text, context) => {
+        const problem = baseUrlProblem(text);
+        if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+      })
+      .optional()
+      .describe(
+        'Where the API is. EXPLORER_BASE_URL goes first. Default: https://api.blockscout.com',
+      ),
+    requests_per_second: z
+      .number()
+      .positive()
+      .max(1000)
+      .default(5)
+      .describe(
+        'Requests per second that the key may make: 5 is the free plan. Each costs 20 credits.',
+      ),
+    daily_credits: z
+      .int()
+      .min(20)
+      .nullish()
+      .describe(
+        'Credits to spend in a day at most. Each page costs 20 credits; the free plan has 100,000 a day, 5,000 pages. Without it: no limit of ours.',
+      ),
+    page_size: z
+      .int()
+      .min(1)
+      .max(50)
+      .default(50)
+      .describe('Items per page. Each page costs 20 credits whatever its size, so 50 is cheapest.'),
+  })
+  .describe('The API and how hard it may be used. Keys never stand here: EXPLORER_API_KEY.');
+
+function refuseRepeats(chains: readonly { id: number }[], context: z.RefinementCtx): void {
+  // Unlike its type says, it may hold anything: it is called even if elements are wrong.
+  const ids = chains.map((listed: { id: number } | null) => listed?.id);
+  for (const [index, id] of ids.entries()) {
+    if (typeof id !== 'number' || ids.indexOf(id) === index) continue;
+    const message = `chain ${id} is listed twice`;
+    context.addIssue({ code: 'custom', path: [index, 'id'], message });
+  }
+}
+
+/** The shape of explorer-etl.yaml. */
+export const configSchema = z
+  .strictObject({
+    explorer: orDefaults(explorer),
+    chains: z
+      .array(chain)
+      .superRefine(refuseRepeats, { when: ({ value }) => Array.isArray(value) })
+      .nullish()
+      .describe('The chains to copy.'),
+  })
+  .describe('Configuration of explorer-etl.');
+
+/** What is wrong with the URL of an explorer; null when nothing is. Never repeats the URL. */
+export function baseUrlProblem(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null) return 'not a URL';
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'not an http or https URL';
+  if (url.username !== '' || url.password !== '') return 'must hold no user name or password';
+  return /[?#]/u.test(text) ? 'must hold no query and no fragment' : null;
+}
+
+/** The file's content once validated. */
+export type Config = z.output<typeof configSchema>;
+
+/** The JSON Schema of the file for editors, as the text of explorer-etl.schema.json. */
+export function configJsonSchema(): string {
+  // Draft 7 is what yaml-language-server reads best.
+  const schema = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
+  return `${JSON.stringify({ title: 'explorer-etl.yaml', ...schema }, null, 2)}\n`;
+}

@@ -1,0 +1,119 @@
+import { chainName } from './chains.ts';
+import { nearest } from './nearest.ts';
+import {
+  factories,
+  operationNames,
+  optimismBatchBlocks,
+  userOperations,
+  type Config,
+  type OperationName,
+} from './schema.ts';
+import type { ChainSettings, SettingsByOperation } from './settings.ts';
+import { parseDuration, parseTime } from './time.ts';
+
+type ListedChain = NonNullable<Config['chains']>[number];
+type Report = (message: string) => void;
+
+/** What the flags ask for; empty means all that is configured. */
+export interface Selection {
+  readonly chains: readonly string[];
+  readonly operations: readonly string[];
+}
+
+/**
+ * The chains and operations to work on: of those that the file lists, the ones selected; where
+ * it lists none, the selected chains with all operations and the defaults.
+ */
+export function selectChains(
+  listed: readonly ListedChain[],
+  selection: Selection,
+  report: Report,
+): ChainSettings[] {
+  const ids = chainIds(selection.chains, report);
+  const names = operations(selection.operations, report);
+  if (listed.length === 0) return ids.map((id) => settings({ id }, names));
+  const missing = ids.filter((id) => !listed.some((chain) => chain.id === id));
+  for (const id of missing) {
+    const known = listed.map((chain) => `${chain.id} (${chain.name ?? chainName(chain.id)})`);
+    report(`--chain ${id}: not in the configuration, which lists ${known.join(', ')}`);
+  }
+  const chains = listed
+    .filter((chain) => ids.length === 0 || ids.includes(chain.id))
+    .map((chain) => settings(chain, operationNames));
+  const offered = operationNames.filter((name) => chains.some((chain) => name in chain.operations));
+  for (const name of names.filter((wanted) => selection.operations.includes(wanted))) {
+    if (offered.includes(name) || chains.length === 0) continue;
+    report(
+      `--operation ${name}: not configured for these chains, which have ${offered.join(', ')}`,
+    );
+  }
+  return chains
+    .map((chain) => ({ ...chain, operations: pick(chain.operations, names) }))
+    .filter((chain) => Object.keys(chain.operations).length > 0);
+}
+
+function chainIds(flags: readonly string[], report: Report): number[] {
+  const ids = new Set<number>();
+  for (const flag of flags) {
+    const id = /^\d{1,16}$/u.test(flag) ? Number(flag) : Number.NaN;
+    if (Number.isSafeInteger(id) && id > 0) ids.add(id);
+    else report(`--chain ${flag}: not a number; chains go by their id, such as 10 for optimism`);
+  }
+  return [...ids];
+}
+
+function operations(flags: readonly string[], report: Report): readonly OperationName[] {
+  if (flags.length === 0) return operationNames;
+  for (const flag of flags.filter((name) => !isOperation(name))) {
+    const guess = nearest(flag, operationNames);
+    const advice =
+      guess === null ? `there are ${operationNames.join(', ')}` : `did you mean ${guess}?`;
+    report(`--operation ${flag}: no such operation; ${advice}`);
+  }
+  return operationNames.filter((name) => flags.includes(name));
+}
+
+const isOperation = (name: string): name is OperationName =>
+  (operationNames as readonly string[]).includes(name);
+
+function settings(
+  chain: Pick<ListedChain, 'id' | 'name' | 'operations'>,
+  names: readonly OperationName[],
+): ChainSettings {
+  const chosen = chain.operations;
+  const all: SettingsByOperation = {
+    'user-operations': userOperationsSettings(chosen?.['user-operations']),
+    'optimism-batch-blocks': batchSettings(chosen?.['optimism-batch-blocks']),
+    factories: factories.parse(chosen?.factories ?? {}),
+  };
+  const present = names.filter((name) => chosen === undefined || name in chosen);
+  return { id: chain.id, name: chain.name ?? chainName(chain.id), operations: pick(all, present) };
+}
+
+type ListedOperations = NonNullable<ListedChain['operations']>;
+
+function userOperationsSettings(
+  listed: ListedOperations['user-operations'],
+): SettingsByOperation['user-operations'] {
+  const { overlap, since, ...scheduled } = listed ?? userOperations.parse({});
+  return {
+    ...scheduled,
+    // The schema has refused what these cannot read.
+    overlapMs: parseDuration(overlap) ?? 0,
+    since: since === null || since === undefined ? null : parseTime(since),
+  };
+}
+
+function batchSettings(
+  listed: ListedOperations['optimism-batch-blocks'],
+): SettingsByOperation['optimism-batch-blocks'] {
+  const { from_batch, to_batch, ...rest } = listed ?? optimismBatchBlocks.parse({});
+  return { ...rest, fromBatch: from_batch, toBatch: to_batch ?? null };
+}
+
+function pick(
+  from: Partial<SettingsByOperation>,
+  names: readonly OperationName[],
+): Partial<SettingsByOperation> {
+  return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]));
+}

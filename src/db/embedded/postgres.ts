@@ -1,0 +1,161 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { accountFor } from './account.ts';
+import { provideBinaries } from './binaries.ts';
+import { provideCluster } from './cluster.ts';
+import { unlessMissing } from './failure.ts';
+import { findHome, prepareDirectory, settleHome, type Home } from './home.ts';
+import { launch } from './launch.ts';
+import { withLock } from './lock.ts';
+import { findPostmaster, stopPostmaster, type Postmaster } from './postmaster.ts';
+
+/** A Postgres server of this machine that this process uses, until `release` or `stop`. */
+export interface EmbeddedPostgres {
+  /** `postgres://postgres@127.0.0.1:PORT/postgres`; the same port at the next start if it is free. */
+  readonly url: string;
+  /** Where the data really lives. */
+  readonly dataDirectory: string;
+  /** True when the data could not live in the asked directory. */
+  readonly relocated: boolean;
+  /** True when a server already ran there. */
+  readonly attached: boolean;
+  /**
+   * Ends this process's use: the last one out stops the server. Anyone connected counts, also a
+   * person with psql. Close your own pools first, or they keep it running.
+   */
+  release(): Promise<'stopped' | 'left-running'>;
+  /** Ends this process's use and leaves the server running, for whoever comes next. */
+  detach(): Promise<void>;
+  /** Stops the server whoever uses it. */
+  stop(): Promise<void>;
+}
+
+/** The connection each process holds from start to release: proof of use that its death ends. */
+const leaseName = 'explorer-etl lease';
+
+/** Postgres lists a closed connection for a moment longer; in milliseconds. */
+const farewellMs = 1_000;
+const farewellPollMs = 25;
+
+/**
+ * Uses the Postgres server of `directory`, starting it if it does not run and making its data if
+ * there is none. Any number of processes may call this at once and share one server. Commits are
+ * durable unless `settings` say otherwise.
+ *
+ * @param options.directory made if absent; holds `data`, `postgres.log` and `postgres.lock`. As root,
+ *   when the unprivileged server cannot reach it, data and log go under `/var/lib/explorer-etl`.
+ * @param options.settings server settings by name, in effect only if this call starts the server.
+ * @throws EmbeddedPostgresError saying what to do.
+ */
+export async function startEmbeddedPostgres(options: {
+  directory: string;
+  settings?: Readonly<Record<string, string>>;
+}): Promise<EmbeddedPostgres> {
+  const directory = await prepareDirectory(options.directory);
+  const lockFile = lockOf(directory);
+  return withLock(lockFile, async () => {
+    const home = await settleHome(directory);
+    const running = await findPostmaster(home.dataDirectory);
+    const postmaster = running ?? (await startIn(home, options.settings ?? {}));
+    const url = urlOf(postmaster);
+    const lease = await takeLease(url);
+    return {
+      url,
+      dataDirectory: home.dataDirectory,
+      relocated: home.relocated,
+      attached: running !== undefined,
+      release: () => withLock(lockFile, () => release(home, lease)),
+      detach: () => lease.client.end(),
+      stop: () =>
+        withLock(lockFile, async () => {
+          await lease.client.end();
+          await stopIn(home);
+        }),
+    };
+  });
+}
+
+/** Stops the server of `directory`, whoever uses it; false when none runs there. */
+export async function stopEmbeddedPostgres(directory: string): Promise<boolean> {
+  const path = await unlessMissing(realpath(directory));
+  if (path === undefined) return false;
+  return withLock(lockOf(path), async () => {
+    const home = await findHome(path);
+    return home !== undefined && stopIn(home);
+  });
+}
+
+function lockOf(directory: string): string {
+  return join(directory, 'postgres.lock');
+}
+
+async function startIn(
+  home: Home,
+  settings: Readonly<Record<string, string>>,
+): Promise<Postmaster> {
+  const account = await accountFor(home.dataDirectory);
+  const binaries = await provideBinaries(account, home.binariesDirectory);
+  await provideCluster(home, binaries, account, settings['fsync'] !== 'off');
+  return launch(home, binaries, account, settings);
+}
+
+async function stopIn({ dataDirectory }: Home): Promise<boolean> {
+  const postmaster = await findPostmaster(dataDirectory);
+  if (postmaster === undefined) return false;
+  await stopPostmaster(postmaster.pid, dataDirectory);
+  return true;
+}
+
+interface Lease {
+  readonly client: Client;
+  /** Its process on the server. */
+  readonly pid: number;
+}
+
+async function takeLease(url: string): Promise<Lease> {
+  const client = new Client({
+    connectionString: url,
+    application_name: leaseName,
+    keepAlive: true,
+  });
+  // A server that stops ends the lease; whoever queries it next hears of that.
+  client.on('error', () => {});
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return { client, pid: rows[0]?.pid ?? 0 };
+}
+
+async function release(home: Home, lease: Lease): Promise<'stopped' | 'left-running'> {
+  await lease.client.end();
+  const postmaster = await findPostmaster(home.dataDirectory);
+  if (postmaster === undefined) return 'stopped';
+  if (await isUsed(urlOf(postmaster), lease.pid)) return 'left-running';
+  await stopPostmaster(postmaster.pid, home.dataDirectory);
+  return 'stopped';
+}
+
+async function isUsed(url: string, endedPid: number): Promise<boolean> {
+  const observer = await takeLease(url);
+  try {
+    const deadlineMs = performance.now() + farewellMs;
+    for (;;) {
+      const { rows } = await observer.client.query<{ application_name: string }>(
+        `select application_name from pg_stat_activity
+          where backend_type = 'client backend' and pid not in (pg_backend_pid(), $1)`,
+        [endedPid],
+      );
+      if (rows.length === 0) return false;
+      if (rows.some((row) => row.application_name === leaseName)) return true;
+      if (performance.now() > deadlineMs) return true;
+      await sleep(farewellPollMs);
+    }
+  } finally {
+    await observer.client.end();
+  }
+}
+
+function urlOf({ port }: Postmaster): string {
+  return `postgres://postgres@127.0.0.1:${port}/postgres`;
+}

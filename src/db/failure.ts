@@ -1,0 +1,177 @@
+import { DatabaseError } from 'pg';
+
+/** What a person calls a SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const labels: Readonly<Record<string, string>> = {
+  '08000': 'connection failure',
+  '08003': 'connection failure',
+  '08006': 'connection failure',
+  '21000': 'two rows with one key in one statement',
+  '22003': 'number out of range',
+  '22007': 'not a time',
+  '22021': 'character not allowed in text',
+  '22P02': 'value does not fit the type',
+  '22P05': 'character not allowed in text',
+  '23502': 'null where a value is required',
+  '23503': 'row it refers to is missing',
+  '23505': 'row exists already',
+  '23514': 'check constraint violated',
+  '25006': 'server is read-only',
+  '28000': 'login refused',
+  '28P01': 'wrong password',
+  '3D000': 'database does not exist',
+  '40001': 'serialization conflict',
+  '40P01': 'deadlock',
+  '42501': 'permission denied',
+  '42703': 'column does not exist',
+  '42P01': 'table does not exist',
+  '53100': 'disk full',
+  '53200': 'out of memory',
+  '53300': 'too many connections',
+  '55P03': 'lock not available',
+  '57014': 'query cancelled',
+  '57P01': 'connection ended by the server',
+  '57P02': 'server crashed',
+  '57P03': 'server is starting or stopping',
+};
+
+/** Used for a code that the table above does not name: the class is its first two characters. */
+const classLabels: Readonly<Record<string, string>> = {
+  '08': 'connection failure',
+  '22': 'bad value',
+  '23': 'constraint violated',
+  '28': 'login refused',
+  '40': 'transaction rolled back',
+  '42': 'bad statement',
+  '53': 'server is out of resources',
+  '57': 'server intervened',
+  '58': 'system error on the server',
+  XX: 'internal error of the server',
+};
+
+/** Node's codes of a connection that could not be made or broke, and what a person calls them. */
+const systemLabels: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection closed',
+  ETIMEDOUT: 'connection timed out',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  EADDRNOTAVAIL: 'no local address left',
+  ENOTFOUND: 'host not found',
+  EAI_AGAIN: 'host name lookup failed',
+  ENOENT: 'no such socket',
+};
+
+/** Errors of node-postgres 8 that carry no code (pg/lib/client.js, pg-pool/index.js). */
+const driverLosses: ReadonlySet<string> = new Set([
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'timeout expired',
+  'timeout exceeded when trying to connect',
+]);
+
+/** 57P05 is idle_session_timeout; 25006 is a server that became a standby: reconnecting may help. */
+const lostStates: ReadonlySet<string> = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '53300',
+  '25006',
+]);
+const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+/** Classes whose message names users, databases, tables or settings, never a value of a row. */
+const openClasses: ReadonlySet<string> = new Set(['08', '28', '3D', '53', '57']);
+/** Codes that are as open, in a class that is not. */
+const openStates: ReadonlySet<string> = new Set(['42501', '42703', '42883', '42P01', '3F000']);
+
+/**
+ * One line for a log or a person: the SQLSTATE or system code, what it means, and the table and
+ * constraint or the host and port. Never the statement, its parameters, a value of a row or a
+ * password. Accepts what drizzle, node-postgres and Node throw.
+ */
+export function describeDatabaseError(error: unknown): string {
+  const root = rootOf(error);
+  if (root instanceof DatabaseError) return describeState(root);
+  if (!(root instanceof Error)) return 'unknown database error';
+  const code = codeOf(root);
+  const label = code === undefined ? undefined : systemLabels[code];
+  if (label !== undefined) return `${label} (${code})${placeOf(root)}`;
+  // drizzle's message is the statement and its parameters.
+  return isDrizzleQueryError(root) ? 'query failed' : root.message || root.name;
+}
+
+/** True when the connection is gone or could not be made, so that the same work may succeed later. */
+export function isConnectionLost(error: unknown): boolean {
+  const root = rootOf(error);
+  if (!(root instanceof Error)) return false;
+  const code = codeOf(root);
+  if (code === undefined) return driverLosses.has(root.message);
+  return root instanceof DatabaseError
+    ? lostStates.has(code) || code.startsWith('08')
+    : code in systemLabels;
+}
+
+/** True when the transaction lost against another one and may be run again at once. */
+export function isRetryable(error: unknown): boolean {
+  const root = rootOf(error);
+  return root instanceof DatabaseError && retryableStates.has(root.code ?? '');
+}
+
+function describeState(error: DatabaseError): string {
+  const code = error.code ?? 'no code';
+  const kind = code.slice(0, 2);
+  const label = labels[code] ?? classLabels[kind] ?? 'database error';
+  const table = [error.schema, error.table].filter(Boolean).join('.');
+  const parts = [
+    `${label} (${code})`,
+    table === '' ? undefined : `table ${table}`,
+    error.column === undefined ? undefined : `column ${error.column}`,
+    error.constraint === undefined ? undefined : `constraint ${error.constraint}`,
+    openClasses.has(kind) || openStates.has(code) ? error.message : undefined,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ');
+}
+
+/** The first error of the chain that knows a code, or the innermost one. */
+function rootOf(error: unknown): unknown {
+  let current = error;
+  // A chain is a few links long; the bound is for one that bites its tail.
+  for (let depth = 0; depth < 10 && current instanceof Error; depth += 1) {
+    if (codeOf(current) !== undefined) break;
+    const inner = innerOf(current);
+    if (inner === undefined) break;
+    current = inner;
+  }
+  return current;
+}
+
+function innerOf(error: Error): unknown {
+  // Node tries every address of a host name and reports them together.
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors[0];
+  return driverLosses.has(error.message) ? undefined : error.cause;
+}
+
+function isDrizzleQueryError(error: Error): boolean {
+  return 'query' in error && 'params' in error;
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function placeOf(error: Error): string {
+  const host = fieldOf(error, 'address') ?? fieldOf(error, 'hostname');
+  const port = fieldOf(error, 'port');
+  if (host === undefined) return '';
+  return port === undefined ? ` ${host}` : ` ${host}:${port}`;
+}
+
+function fieldOf(error: Error, name: string): string | undefined {
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}

@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { migrate as migrateWithDrizzle } from 'drizzle-orm/node-postgres/migrator';
+import type { Pool } from 'pg';
+import { z } from 'zod';
+import { withAdvisoryLock, type Session } from './lock.ts';
+
+/** The database cannot be brought to this program's schema. The message says what a person can do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/** `migrations/` at the package's root: `src/db` and `dist/db` are equally deep below it. */
+const packagedFolder = join(import.meta.dirname, '..', '..', 'migrations');
+
+/** One lock for every program of this name on a database: "expletl" in ASCII. */
+const migrationLock = 0x65_78_70_6c_65_74_6cn;
+
+/** Multiranges came with 14 and 15 is the oldest release we test; 14 ends in November 2026. */
+const oldestVersion = { number: 150_000, name: '15' };
+
+const bookkeeping = { migrationsSchema: 'etl', migrationsTable: 'migrations' };
+
+const journalSchema = z.object({
+  entries: z.array(z.object({ tag: z.string(), when: z.int() })).min(1),
+});
+type Journal = z.infer<typeof journalSchema>['entries'];
+
+/**
+ * Brings the database to the schema of this program. Safe to call from any number of processes at
+ * once: one works, the others wait and find nothing left to do. When nothing is to be done it only
+ * reads, so that a role without rights to create is enough.
+ *
+ * @param folder where the migrations are; the program's own unless a test says otherwise.
+ * @throws MigrationError when the server is too old, or the database was migrated by a newer
+ *   version of the program or by one with other migrations.
+ */
+export async function migrate(
+  database: Pool | string,
+  folder: string = packagedFolder,
+): Promise<{ applied: number }> {
+  const journal = await readJournal(folder);
+  return withAdvisoryLock(database, migrationLock, async (client) => {
+    await demandVersion(client);
+    const before = await readApplied(client);
+    demandNotNewer(journal, before);
+    if (missing(journal, before).length === 0) return { applied: 0 };
+    await migrateWithDrizzle(drizzle(client), { migrationsFolder: folder, ...bookkeeping });
+    const after = await readApplied(client);
+    demandComplete(missing(journal, after));
+    return { applied: after.size - before.size };
+  });
+}
+
+async function readJournal(folder: string): Promise<Journal> {
+  const text = await readFile(join(folder, 'meta', '_journal.json'), 'utf8');
+  return journalSchema.parse(JSON.parse(text)).entries;
+}
+
+async function demandVersion(client: Session): Promise<void> {
+  const { rows } = await client.query<{ number: number; name: string }>(
+    `select current_setting('server_version_num')::int as number,
+            current_setting('server_version') as name`,
+  );
+  const version = rows[0];
+  if (version !== undefined && version.number >= oldestVersion.number) return;
+  throw new MigrationError(
+    `Postgres ${oldestVersion.name} or newer is needed; this server is ${version?.name ?? 'unknown'}.`,
+  );
+}
+
+/** The `when` of every migration that the database has had. */
+async function readApplied(client: Session): Promise<ReadonlySet<number>> {
+  const { rows: found } = await client.query<{ exists: boolean }>(
+    `select to_regclass('etl.migrations') is not null as exists`,
+  );
+  if (found[0]?.exists !== true) return new Set();
+  const { rows } = await client.query<{ created_at: string }>(
+    'select created_at from etl.migrations',
+  );
+  return new Set(rows.map((row) => Number(row.created_at)));
+}
+
+function demandNotNewer(journal: Journal, applied: ReadonlySet<number>): void {
+  const newest = Math.max(...journal.map((entry) => entry.when));
+  if ([...applied].every((when) => when <= newest)) return;
+  throw new MigrationError(
+    'The database was migrated by a newer version of explorer-etl: update this program to that version.',
+  );
+}
+
+function missing(journal: Journal, applied: ReadonlySet<number>): string[] {
+  return journal.filter((entry) => !applied.has(entry.when)).map((entry) => entry.tag);
+}
+
+/** drizzle skips, without a word, a migration dated before the newest one applied. */
+function demandComplete(skipped: readonly string[]): void {
+  if (skipped.length === 0) return;
+  throw new MigrationError(
+    `The database was migrated by another version of explorer-etl, whose migrations came after ` +
+      `${skipped.join(', ')}: use that version, or a new database.`,
+  );
+}

@@ -1,0 +1,54 @@
+import { ExplorerError } from './error.ts';
+import { excerpt } from './excerpt.ts';
+import { createRedactor } from './redact.ts';
+
+/** Escapes that JSON allows and Postgres text refuses: NUL, and halves of surrogate pairs. */
+const unstorable = /\\u(?:0000|d[89a-f])/iu;
+
+/** Deepest nesting that is cleaned; a page has about ten levels, and recursion must end. */
+const deepest = 256;
+
+/**
+ * The JSON value of a body. NUL characters are removed and lone surrogates replaced in all
+ * strings and keys, since Postgres cannot store them (SQLSTATE 22P05). A `__proto__` key stays
+ * an own property. Throws ExplorerError 'envelope-invalid' when the body is not JSON; its
+ * excerpt is redacted by `redact`, without which only key parameters are masked.
+ */
+export function parseBody(
+  body: Buffer,
+  redact: (text: string) => string = createRedactor([]),
+): unknown {
+  const text = body.toString('utf8').replace(/^\uFEFF/u, '');
+  try {
+    // JSON.parse defines keys as own data, `__proto__` too.
+    const value: unknown = JSON.parse(text);
+    return unstorable.test(text) ? storable(value, 0) : value;
+  } catch (error) {
+    // A SyntaxError quotes the body, so it does not become the cause.
+    const problem = error instanceof RangeError ? 'is nested too deeply' : 'is not JSON';
+    throw new ExplorerError({
+      failure: 'envelope-invalid',
+      status: 200,
+      detail: `the body ${problem}: ${excerpt(text, redact)}`,
+    });
+  }
+}
+
+function storable(value: unknown, depth: number): unknown {
+  if (depth > deepest) throw new RangeError('nested too deeply');
+  if (typeof value === 'string') return storableText(value);
+  if (Array.isArray(value)) return value.map((element) => storable(element, depth + 1));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(
+    ([key, element]) => [key, storableText(key), storable(element, depth + 1)] as const,
+  );
+  // fromEntries defines properties, so `__proto__` is data here too. Changed keys come first:
+  // where cleaning makes two keys equal, the one that was sent clean wins.
+  const changed = entries.filter(([key, clean]) => key !== clean);
+  const untouched = entries.filter(([key, clean]) => key === clean);
+  return Object.fromEntries(
+    [...changed, ...untouched].map(([, clean, element]) => [clean, element]),
+  );
+}
+
+const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();

@@ -1,0 +1,144 @@
+import { Agent } from 'undici';
+import { ExplorerError } from './error.ts';
+import { exchange, type Exchange } from './exchange.ts';
+import { excerpt } from './excerpt.ts';
+import { classify, describe } from './failure.ts';
+import { rateHeaders, retryAfterMs, type RateHeaders } from './rate.ts';
+import { createRedactor } from './redact.ts';
+import { defaultMaxAttempts, retry } from './retry.ts';
+import { requestUrl, type ExplorerRequest } from './url.ts';
+
+/** Time limits of one attempt, in ms. */
+export interface Timeouts {
+  readonly connectMs: number;
+  readonly headersMs: number;
+  /** Between two chunks of the body. */
+  readonly bodyMs: number;
+  readonly totalMs: number;
+}
+
+/** Generous for the slowest call: factories is one aggregation over all operations. */
+const defaultTimeouts: Timeouts = {
+  connectMs: 10_000,
+  headersMs: 30_000,
+  bodyMs: 30_000,
+  totalMs: 120_000,
+};
+
+/** Largest body in bytes: fifty items take 55 KB, the largest fields seen a few MB. */
+const defaultMaxBodyBytes = 16 * 1024 * 1024;
+
+/** A page as received, and what it took to get it. */
+export interface Answer<Admission> {
+  /** Decompressed. */
+  readonly body: Buffer;
+  readonly status: number;
+  /** Body bytes on the wire. */
+  readonly bytes: number;
+  /** Requests sent, the successful one included. */
+  readonly attempts: number;
+  /** From sending to the last byte, of the successful attempt, in ms. */
+  readonly latencyMs: number;
+  /** What `admit` gave the successful attempt. */
+  readonly admission: Admission;
+  readonly limits: RateHeaders;
+}
+
+export interface ExplorerClient {
+  /**
+   * Gets one page, repeating what repeating can help. `admit` is awaited before every attempt.
+   * Throws ExplorerError, what `admit` throws, or the signal's reason when it aborts.
+   */
+  get<Admission>(
+    request: ExplorerRequest,
+    call: { admit: (signal: AbortSignal) => Promise<Admission>; signal: AbortSignal },
+  ): Promise<Answer<Admission>>;
+  /** Ends the connections, after the requests under way. */
+  close(): Promise<void>;
+}
+
+export interface ExplorerClientOptions {
+  /** Such as `https://api.blockscout.com`; a path is kept. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** The optional `key` parameter (spec section 5). */
+  readonly secretKey?: string;
+  readonly timeouts?: Partial<Timeouts>;
+  /** On the wire and decompressed. */
+  readonly maxBodyBytes?: number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  /** Unix time in ms, for a Retry-After date in an answer that states no date of its own. */
+  readonly wallNow?: () => number;
+  /** Rejects when the signal aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Failures of one request; it may be throttled twice as often. */
+  readonly maxAttempts?: number;
+}
+
+/** A client of the explorer's API over kept-alive HTTP/1.1 connections. */
+export function createExplorerClient(options: ExplorerClientOptions): ExplorerClient {
+  const { baseUrl, apiKey, secretKey, random, sleep, now, wallNow = Date.now } = options;
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes;
+  const redact = createRedactor(secretKey === undefined ? [apiKey] : [apiKey, secretKey]);
+  const dispatcher = createDispatcher(timeouts, maxBodyBytes);
+  const limits = { dispatcher, totalMs: timeouts.totalMs, maxBodyBytes, redact };
+  return {
+    async get(request, { admit, signal }) {
+      const url = requestUrl(baseUrl, request, { apiKey, secretKey });
+      const attempt = async (attempts: number) => {
+        const admission = await admit(signal);
+        const startMs = now();
+        const answer = await exchange(url, { ...limits, signal });
+        const latencyMs = now() - startMs;
+        assertPage(answer, url, redact, wallNow);
+        const { status, body, bytes, headers } = answer;
+        const rate = rateHeaders(headers);
+        return { body, status, bytes, attempts, latencyMs, admission, limits: rate };
+      };
+      const maxAttempts = options.maxAttempts ?? defaultMaxAttempts;
+      return await retry(attempt, { maxAttempts, random, sleep, signal });
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+function createDispatcher(timeouts: Timeouts, maxBodyBytes: number): Agent {
+  return new Agent({
+    // Our requests are few and paced; HTTP/2 would only add ways to fail.
+    allowH2: false,
+    connect: { timeout: timeouts.connectMs },
+    headersTimeout: timeouts.headersMs,
+    bodyTimeout: timeouts.bodyMs,
+    maxResponseSize: maxBodyBytes,
+  });
+}
+
+/** Throws the ExplorerError that an answer amounts to, unless it is a page. */
+function assertPage(
+  answer: Exchange,
+  url: URL,
+  redact: (text: string) => string,
+  wallNow: () => number,
+): void {
+  const { status, headers, body } = answer;
+  const failure = classify(status, body);
+  if (failure === 'ok') return;
+  const location = headers.location?.toString();
+  const detail =
+    status >= 300 && status < 400 && location !== undefined
+      ? `redirected to ${excerpt(targetHost(location, url), redact)}, not followed`
+      : describe(body, redact);
+  throw new ExplorerError({
+    failure,
+    status,
+    detail,
+    retryAfterMs: retryAfterMs(status, headers, wallNow()),
+  });
+}
+
+const targetHost = (location: string, base: URL): string =>
+  URL.parse(location, base.origin)?.host ?? 'an unreadable location';

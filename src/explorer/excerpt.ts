@@ -1,0 +1,21 @@
+/** Longest excerpt of an answer in an error or a log line, in characters: one line of a terminal or two. */
+const longest = 200;
+
+/** Characters looked at; far more than shown, so that a secret is redacted whole before the cut. */
+const readAhead = 64 * 1024;
+
+/**
+ * The start of a foreign text as one harmless line: redacted, runs of white space made one
+ * space, control and direction characters escaped, at most 200 characters.
+ */
+export function excerpt(text: string, redact: (text: string) => string): string {
+  const line = redact(text.slice(0, readAhead))
+    .replaceAll(/\s+/gu, ' ')
+    .trim()
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, escape);
+  const cut = line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+  return cut.toWellFormed();
+}
+
+const escape = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,0 +1,160 @@
+import type { Database } from '../db/transaction.ts';
+import { operations } from '../operations/index.ts';
+import type { FetchPage, SliceBudget } from '../walk/fetch.ts';
+import { runWalk, type WalkProgress } from '../walk/walk.ts';
+import type { WalkRow } from '../walk/walk-row.ts';
+import type { FeedLane } from './feed.ts';
+import { feedSettings, setFeedState } from './register.ts';
+import { endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
+import { closeTick, currentTick, type TickRow } from './tick.ts';
+import { troubleOf, type Trouble } from './trouble.ts';
+
+/** What a slice leaves behind. */
+export type AdvanceOutcome =
+  | { readonly is: 'more' }
+  | { readonly is: 'closed'; readonly tick: TickRow; readonly failures: readonly string[] }
+  | { readonly is: 'stopped' }
+  | { readonly is: 'fenced' }
+  | { readonly is: 'idle' }
+  | {
+      readonly is: 'trouble';
+      readonly tick: TickRow;
+      readonly trouble: Trouble;
+      readonly progressed: boolean;
+    };
+
+export interface AdvanceDependencies {
+  readonly db: Database;
+  readonly fetchPage: FetchPage;
+  readonly pageSize: number;
+  readonly readAhead: number;
+  readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
+}
+
+/** Several walks of one batch each run at once unless the feed's settings say otherwise. */
+const defaultParallel = 4;
+
+/** What the walks of one slice share. */
+interface Slice {
+  readonly tick: TickRow;
+  readonly held: Set<number>;
+  readonly budget: SliceBudget & { readonly spent: boolean };
+  trouble: Trouble | null;
+  fenced: boolean;
+  exhausted: boolean;
+  pages: number;
+}
+
+/**
+ * Works on a lane's open tick until the slice's budget is spent, the tick is done, or something
+ * stops it. A walk that fails does not keep the tick's other walks from running.
+ *
+ * @throws what Postgres throws, after the other walks of the slice have come to rest
+ */
+export async function advance(
+  lane: FeedLane,
+  budget: Slice['budget'],
+  dependencies: AdvanceDependencies,
+  signal: AbortSignal,
+): Promise<AdvanceOutcome> {
+  const { db } = dependencies;
+  const tick = await currentTick(db, lane);
+  if (tick === null) return { is: 'idle' };
+  await setFeedState(db, lane, 'running');
+  const slice: Slice = {
+    tick,
+    budget,
+    held: new Set(),
+    trouble: null,
+    fenced: false,
+    exhausted: false,
+    pages: 0,
+  };
+  const stopAll = new AbortController();
+  const both = AbortSignal.any([signal, stopAll.signal]);
+  const width = await widthOf(db, lane);
+  const results = await Promise.allSettled(
+    Array.from({ length: width }, async () => {
+      try {
+        await walkOn(lane, slice, dependencies, both);
+      } catch (error) {
+        stopAll.abort(error);
+        throw error;
+      }
+    }),
+  );
+  const broken = results.find((result) => result.status === 'rejected');
+  if (broken !== undefined) throw broken.reason;
+  return conclude(lane, slice, db, signal);
+}
+
+async function widthOf(db: Database, lane: FeedLane): Promise<number> {
+  if (operations[lane.operation].kind !== 'batch') return 1;
+  const { parallel } = await feedSettings(db, lane);
+  return typeof parallel === 'number' ? parallel : defaultParallel;
+}
+
+/** One of the slice's walkers: takes walk after walk until there is none, or the slice must end. */
+async function walkOn(
+  lane: FeedLane,
+  slice: Slice,
+  dependencies: AdvanceDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const operation = operations[lane.operation];
+  const mayGoOn = () =>
+    !signal.aborted && slice.trouble === null && !slice.fenced && !slice.budget.spent;
+  while (mayGoOn()) {
+    const walk = await takeWalk(dependencies.db, slice.tick, operation.kind, [...slice.held]);
+    if (walk === null) {
+      slice.exhausted = true;
+      return;
+    }
+    slice.held.add(walk.id);
+    const outcome = await runWalk(
+      walk,
+      {
+        ...dependencies,
+        operation,
+        budget: slice.budget,
+        onCommit: (progress) => {
+          slice.pages += progress.pages;
+          dependencies.onCommit(lane, progress);
+        },
+      },
+      signal,
+    );
+    if (outcome.is === 'fenced') slice.fenced = true;
+    if (outcome.is === 'trouble') await meetTrouble(dependencies.db, slice, walk, outcome.error);
+  }
+}
+
+async function meetTrouble(
+  db: Database,
+  slice: Slice,
+  walk: WalkRow,
+  error: unknown,
+): Promise<void> {
+  const trouble = troubleOf(error);
+  if (trouble === null) throw error;
+  if (trouble.walkOnly) await endWalk(db, walk, 'abandoned', trouble.reason);
+  else slice.trouble = trouble;
+}
+
+async function conclude(
+  lane: FeedLane,
+  slice: Slice,
+  db: Database,
+  signal: AbortSignal,
+): Promise<AdvanceOutcome> {
+  const { tick, trouble, fenced, exhausted, pages } = slice;
+  if (fenced) return { is: 'fenced' };
+  if (trouble !== null) return { is: 'trouble', tick, trouble, progressed: pages > 0 };
+  if (signal.aborted) return { is: 'stopped' };
+  if (!exhausted || (await hasRunningWalk(db, tick))) return { is: 'more' };
+  const failures = await walkFailures(db, tick);
+  const reason = failures.length === 0 ? null : failures.join('; ');
+  await closeTick(db, tick, reason === null ? 'finished' : 'failed', reason);
+  await setFeedState(db, lane, reason === null ? 'idle' : 'failed', reason);
+  return { is: 'closed', tick, failures };
+}

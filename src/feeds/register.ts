@@ -1,0 +1,70 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import { feedName, type Feed, type FeedState } from './feed.ts';
+
+export interface RegisteredFeed extends Feed {
+  readonly chain_name: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** Makes the database know the chains and feeds of the configuration. Equal rows stay untouched. */
+export async function registerFeeds(
+  db: Database,
+  registered: readonly RegisteredFeed[],
+): Promise<void> {
+  const chains = new Map(registered.map((feed) => [feed.chain_id, feed.chain_name]));
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`
+      insert into explorer.chains as t (chain_id, name)
+      select chain_id, name
+      from json_to_recordset(${JSON.stringify(
+        [...chains].map(([chain_id, name]) => ({ chain_id, name })),
+      )}::json) as chain(chain_id bigint, name text)
+      order by chain_id
+      on conflict (chain_id) do update set name = excluded.name
+      where t.name is distinct from excluded.name
+    `);
+    await tx.execute(sql`
+      insert into etl.feeds as t (chain_id, operation, settings)
+      select chain_id, operation, settings
+      from json_to_recordset(${JSON.stringify(registered)}::json)
+        as feed(chain_id bigint, operation text, settings jsonb)
+      order by chain_id, operation
+      on conflict (chain_id, operation) do update
+      set settings = excluded.settings, updated_at = now()
+      where t.settings is distinct from excluded.settings
+    `);
+  });
+}
+
+/** Says what a feed is doing, and why when that is not what it should. */
+export async function setFeedState(
+  db: Pick<Database, 'execute'>,
+  feed: Feed,
+  state: FeedState,
+  reason: string | null = null,
+): Promise<void> {
+  await db.execute(sql`
+    update etl.feeds
+    set state = ${state},
+        reason = ${reason},
+        updated_at = now()
+    where chain_id = ${feed.chain_id}
+      and operation = ${feed.operation}
+      and (state, reason) is distinct from (${state}, ${reason})
+  `);
+}
+
+/** @throws when the feed was never registered */
+export async function feedSettings(
+  db: Database,
+  feed: Feed,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { rows } = await db.execute<{ settings: Record<string, unknown> }>(sql`
+    select settings from etl.feeds
+    where chain_id = ${feed.chain_id} and operation = ${feed.operation}
+  `);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`feed ${feedName(feed)} is not registered`);
+  return row.settings;
+}

@@ -1,0 +1,71 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigserial,
+  index,
+  integer as int4,
+  jsonb,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { lanes } from '../walk/tables.ts';
+import { etlSchema, explorerSchema, instant, integer } from '../db/column-types.ts';
+
+export const chains = explorerSchema.table('chains', {
+  chain_id: integer('chain_id').primaryKey(),
+  name: text('name').notNull(),
+});
+
+export const feeds = etlSchema.table(
+  'feeds',
+  {
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    feed: text('feed')
+      .notNull()
+      .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
+    state: text('state').notNull().default('idle'),
+    reason: text('reason'),
+    settings: jsonb('settings').notNull(),
+    last_success_at: instant('last_success_at'),
+    updated_at: instant('updated_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation] })],
+);
+
+/** What a tick covers; `from_batch` and `to_batch` are walked as one walk for each batch. */
+export interface TickScope {
+  readonly since?: string;
+  readonly max_pages?: number;
+  readonly from_batch?: number;
+  readonly to_batch?: number;
+}
+
+export const tickStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;
+export type TickState = (typeof tickStates)[number];
+
+/** One wish to bring a feed's lane up to date: a run of `sync`, or a schedule's tick. */
+export const ticks = etlSchema.table(
+  'ticks',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    lane: text('lane', { enum: lanes }).notNull(),
+    scope: jsonb('scope').$type<TickScope>().notNull(),
+    state: text('state', { enum: tickStates }).notNull().default('open'),
+    reason: text('reason'),
+    /** The highest batch not yet begun; the tick's batches are walked from the newest down. */
+    next_batch: integer('next_batch'),
+    /** Troubles in a row, for growing intervals between slices. */
+    troubles: int4('troubles').notNull().default(0),
+    opened_at: instant('opened_at').notNull().defaultNow(),
+    closed_at: instant('closed_at'),
+  },
+  (table) => [
+    uniqueIndex('ticks_one_open')
+      .on(table.chain_id, table.operation, table.lane)
+      .where(sql`state = 'open'`),
+    index('ticks_feed').on(table.chain_id, table.operation, table.lane, table.id),
+  ],
+);

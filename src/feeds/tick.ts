@@ -1,0 +1,118 @@
+import { sql, type InferSelectModel } from 'drizzle-orm';
+import type { Database, Transaction } from '../db/transaction.ts';
+import type { FeedLane } from './feed.ts';
+import type { TickScope, ticks } from './tables.ts';
+
+export type TickRow = InferSelectModel<typeof ticks>;
+
+const sameLane = ({ chain_id, operation, lane }: FeedLane) =>
+  sql`chain_id = ${chain_id} and operation = ${operation} and lane = ${lane}`;
+
+/**
+ * Opens a tick for a feed's lane, or joins the one that is open or was interrupted with the same
+ * scope, so that a second `sync` resumes the first and ticks never pile up. An open tick of another
+ * scope is set aside, and its unfinished walks with it.
+ */
+export async function openTick(db: Database, lane: FeedLane, scope: TickScope): Promise<number> {
+  const wanted = JSON.stringify(scope);
+  return db.transaction(async (tx) => {
+    await tx.execute(
+      sql`select from etl.feeds where chain_id = ${lane.chain_id} and operation = ${lane.operation} for update`,
+    );
+    await supersedeOthers(tx, lane, wanted);
+    const { rows: joined } = await tx.execute<{ id: string }>(sql`
+      update etl.ticks
+      set state = 'open', reason = null, closed_at = null, troubles = 0
+      where id = (
+        select id from etl.ticks
+        where ${sameLane(lane)} and scope = ${wanted}::jsonb and state in ('open', 'interrupted')
+        order by id desc
+        limit 1
+      )
+      returning id
+    `);
+    if (joined[0] !== undefined) return Number(joined[0].id);
+    const { rows } = await tx.execute<{ id: string }>(sql`
+      insert into etl.ticks (chain_id, operation, lane, scope, next_batch)
+      values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb,
+              ${scope.to_batch ?? null})
+      returning id
+    `);
+    return Number(rows[0]?.id);
+  });
+}
+
+async function supersedeOthers(tx: Transaction, lane: FeedLane, wanted: string): Promise<void> {
+  await tx.execute(sql`
+    with superseded as (
+      update etl.ticks
+      set state = 'superseded', closed_at = now()
+      where ${sameLane(lane)}
+        and state in ('open', 'interrupted')
+        and scope <> ${wanted}::jsonb
+      returning id
+    )
+    update etl.walks
+    set state = 'abandoned', reason = 'superseded', revision = revision + 1, finished_at = now()
+    from superseded
+    where tick_id = superseded.id and walks.state = 'running'
+  `);
+}
+
+/** The tick that a lane's job is to work on; null when there is none. */
+export async function currentTick(db: Database, lane: FeedLane): Promise<TickRow | null> {
+  const { rows } = await db.execute<{ tick: TickRow }>(sql`
+    select to_jsonb(ticks) as tick from etl.ticks where ${sameLane(lane)} and state = 'open'
+  `);
+  return rows[0]?.tick ?? null;
+}
+
+/** Closes a tick, if it is still open, and notes its success on the feed. */
+export async function closeTick(
+  db: Database,
+  tick: TickRow,
+  state: 'finished' | 'failed' | 'interrupted',
+  reason: string | null,
+): Promise<void> {
+  await db.execute(sql`
+    with closed as (
+      update etl.ticks
+      set state = ${state}, reason = ${reason}, closed_at = now()
+      where id = ${tick.id} and state = 'open'
+      returning chain_id, operation
+    )
+    update etl.feeds
+    set last_success_at = now()
+    from closed
+    where ${state} = 'finished'
+      and feeds.chain_id = closed.chain_id
+      and feeds.operation = closed.operation
+  `);
+}
+
+/** Counts troubles in a row; a slice that committed a page starts anew. */
+export async function countTrouble(
+  db: Database,
+  tick: TickRow,
+  madeProgress: boolean,
+): Promise<number> {
+  const { rows } = await db.execute<{ troubles: number }>(sql`
+    update etl.ticks set troubles = case when ${madeProgress} then 1 else troubles + 1 end
+    where id = ${tick.id}
+    returning troubles
+  `);
+  return rows[0]?.troubles ?? 1;
+}
+
+export interface TickResult {
+  readonly id: number;
+  readonly state: TickRow['state'];
+  readonly reason: string | null;
+}
+
+export async function tickResults(db: Database, ids: readonly number[]): Promise<TickResult[]> {
+  const { rows } = await db.execute<{ id: string; state: TickRow['state']; reason: string | null }>(
+    sql`select id, state, reason from etl.ticks where id = any(${sql.param(ids)}::bigint[])`,
+  );
+  return rows.map((row) => ({ ...row, id: Number(row.id) }));
+}

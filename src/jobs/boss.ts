@@ -1,0 +1,79 @@
+import { PgBoss, type ConstructorOptions } from 'pg-boss';
+import type { Log } from '../log.ts';
+
+/** A slice of a lane's work. At most one job for each lane, queued or active. */
+export const sliceQueue = 'slices';
+/** What a schedule sends: open a tick for a lane. */
+export const tickQueue = 'ticks';
+
+/**
+ * A slice ends by its own budget within seconds, and a dead worker is found by its lock; this is
+ * the last resort against a job that hangs, in seconds.
+ */
+const expireSeconds = 3600;
+
+/** A takeover uses up a retry, and a lane may be taken over any number of times. */
+const unlimitedRetries = 1_000_000;
+
+/** Finished jobs say nothing that the ledger does not; kept for a look, in seconds. */
+const keepFinishedSeconds = 3600;
+
+/** Connections of pg-boss's own pool: fetching, completing, the listener. */
+const bossConnections = 4;
+
+export interface BossOptions {
+  readonly databaseUrl: string;
+  readonly log: Log;
+  /** Whether this process runs schedules and housekeeping; any number of processes may. */
+  readonly supervise: boolean;
+}
+
+/** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
+export async function startBoss({ databaseUrl, log, supervise }: BossOptions): Promise<PgBoss> {
+  const boss = new PgBoss({
+    ...connection(databaseUrl),
+    migrate: false,
+    createSchema: false,
+    supervise,
+    schedule: supervise,
+    useListenNotify: true,
+  });
+  // pg-boss reports a lost connection here and reconnects by itself.
+  boss.on('error', (error) => log.warn({ error: error.message }, 'queue.trouble'));
+  await boss.start();
+  return boss;
+}
+
+/** Installs or migrates pg-boss's schema and our queues. Several processes at once are safe. */
+export async function installQueues(databaseUrl: string): Promise<void> {
+  const boss = new PgBoss({ ...connection(databaseUrl), supervise: false, schedule: false });
+  let failure: Error | null = null;
+  boss.on('error', (error) => {
+    failure = error;
+  });
+  await boss.start();
+  try {
+    await boss.createQueue(sliceQueue, {
+      policy: 'exclusive',
+      notify: true,
+      retryLimit: unlimitedRetries,
+      expireInSeconds: expireSeconds,
+      deleteAfterSeconds: keepFinishedSeconds,
+    });
+    await boss.createQueue(tickQueue, {
+      policy: 'exclusive',
+      notify: true,
+      deleteAfterSeconds: keepFinishedSeconds,
+    });
+  } finally {
+    await boss.stop({ graceful: false });
+  }
+  if (failure !== null) throw failure;
+}
+
+const connection = (databaseUrl: string): ConstructorOptions => ({
+  connectionString: databaseUrl,
+  application_name: 'explorer-etl jobs',
+  schema: 'pgboss',
+  max: bossConnections,
+});

@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm';
+import { fromDrizzle, type PgBoss } from 'pg-boss';
+import type { Transaction } from '../db/transaction.ts';
+import type { FeedLane } from '../feeds/feed.ts';
+import { sliceQueue } from './boss.ts';
+
+/** A lane's job: its key makes sure that there is one at most. */
+const keyOf = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}/${operation}/${lane}`;
+
+interface SendOptions {
+  readonly tx?: Transaction;
+  readonly afterMs?: number;
+}
+
+/** Queues a slice of a lane, unless one is queued or active already. */
+export async function sendSlice(
+  boss: PgBoss,
+  { chain_id, operation, lane }: FeedLane,
+  { tx, afterMs = 0 }: SendOptions = {},
+): Promise<void> {
+  const data: FeedLane = { chain_id, operation, lane };
+  await boss.send(sliceQueue, data, {
+    singletonKey: keyOf(data),
+    ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
+    ...(tx && { db: fromDrizzle(tx, sql) }),
+  });
+}
+
+/**
+ * Ends a slice's job and queues the lane's next one in the same transaction. When the job is no
+ * longer this worker's, because it was taken over, nothing is queued.
+ */
+export async function chainSlice(
+  boss: PgBoss,
+  tx: Transaction,
+  job: { readonly id: string; readonly retryCount: number; readonly data: FeedLane },
+  afterMs: number,
+): Promise<void> {
+  const attempt = { id: job.id, retryCount: job.retryCount };
+  const done = await boss.complete(sliceQueue, attempt, null, { db: fromDrizzle(tx, sql) });
+  // pg-boss 12.35 answers with the count, but declares an empty type.
+  if ((done as { affected: number }).affected > 0) await sendSlice(boss, job.data, { tx, afterMs });
+}

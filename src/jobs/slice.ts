@@ -1,0 +1,131 @@
+import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import { advance, type AdvanceDependencies, type AdvanceOutcome } from '../feeds/advance.ts';
+import { feedName, type FeedLane } from '../feeds/feed.ts';
+import { setFeedState } from '../feeds/register.ts';
+import { closeTick, countTrouble } from '../feeds/tick.ts';
+import { restMs } from '../feeds/trouble.ts';
+import type { Log } from '../log.ts';
+import type { SliceBudget } from '../walk/fetch.ts';
+import { chainSlice } from './send.ts';
+
+/** Pages that a slice may read: at 50 rows each, some tens of seconds of a slow API. */
+const slicePages = 500;
+/** How long a slice may run, in ms. Short enough that a few workers serve many feeds fairly. */
+const sliceMs = 10_000;
+/** How long a job rests that this process does not work on, in ms. */
+const notMineMs = 2_000;
+
+export interface SliceDependencies extends AdvanceDependencies {
+  readonly boss: PgBoss;
+  readonly log: Log;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Whether this process works on the lane; a job of another's is put back. */
+  readonly works: (lane: FeedLane) => boolean;
+  /** `sync` gives up on a trouble and says so; `start` comes back to it for ever. */
+  readonly onTrouble: 'give-up' | 'come-back';
+}
+
+export interface SliceSignals {
+  /** Make no new request; those under way may be answered. */
+  readonly stopping: AbortSignal;
+  /** Wait no longer for answers either. */
+  readonly abort: AbortSignal;
+}
+
+/**
+ * One slice of a lane: works on its tick within the budget, then ends the job and queues the next
+ * slice in one transaction. Whatever kills it in between, the job is still there and is taken over.
+ */
+export async function runSlice(
+  job: JobWithMetadata<FeedLane>,
+  dependencies: SliceDependencies,
+  { stopping, abort }: SliceSignals,
+): Promise<void> {
+  const { log, now, works } = dependencies;
+  const lane = job.data;
+  if (!works(lane)) return chain(job, dependencies, notMineMs);
+  const started = now();
+  const budget = sliceBudget(started, now, stopping);
+  const outcome = await advance(lane, budget, dependencies, abort);
+  log.info(
+    { feed: feedName(lane), lane: lane.lane, ms: Math.round(now() - started), outcome: outcome.is },
+    'slice.done',
+  );
+  await conclude(
+    job,
+    stopping.aborted && outcome.is === 'more' ? { is: 'stopped' } : outcome,
+    dependencies,
+  );
+}
+
+async function conclude(
+  job: JobWithMetadata<FeedLane>,
+  outcome: AdvanceOutcome,
+  dependencies: SliceDependencies,
+): Promise<void> {
+  switch (outcome.is) {
+    case 'more':
+      return chain(job, dependencies, 0);
+    case 'stopped':
+      // The lane's tick stays open: with `start`, another worker goes on with it at once.
+      if (dependencies.onTrouble === 'come-back') await chain(job, dependencies, 0);
+      return undefined;
+    case 'trouble':
+      return rest(job, outcome, dependencies);
+    case 'closed':
+      for (const failure of outcome.failures) {
+        dependencies.log.error({ feed: feedName(job.data), reason: failure }, 'feed.failed');
+      }
+      return undefined;
+    case 'fenced':
+    case 'idle':
+      return undefined;
+  }
+}
+
+async function rest(
+  job: JobWithMetadata<FeedLane>,
+  { tick, trouble, progressed }: Extract<AdvanceOutcome, { is: 'trouble' }>,
+  dependencies: SliceDependencies,
+): Promise<void> {
+  const { db, log, random, onTrouble } = dependencies;
+  const feed = feedName(job.data);
+  await setFeedState(db, job.data, trouble.feedState, trouble.reason);
+  log.warn({ feed, state: trouble.feedState, reason: trouble.reason }, 'feed.trouble');
+  if (onTrouble === 'give-up' || !trouble.passes) {
+    return closeTick(db, tick, 'interrupted', trouble.reason);
+  }
+  const troubles = await countTrouble(db, tick, progressed);
+  return chain(job, dependencies, restMs(troubles, trouble.retryAfterMs, random));
+}
+
+async function chain(
+  job: JobWithMetadata<FeedLane>,
+  { db, boss }: SliceDependencies,
+  afterMs: number,
+): Promise<void> {
+  await db.transaction((tx) => chainSlice(boss, tx, job, afterMs));
+}
+
+/** A slice makes at least one request, however late it starts, unless it is to stop. */
+function sliceBudget(
+  started: number,
+  now: () => number,
+  stopping: AbortSignal,
+): SliceBudget & { readonly spent: boolean } {
+  let pages = 0;
+  const isSpent = () =>
+    stopping.aborted || pages >= slicePages || (pages > 0 && now() - started >= sliceMs);
+  return {
+    get spent() {
+      return isSpent();
+    },
+    takePage() {
+      if (isSpent()) return false;
+      pages += 1;
+      return true;
+    },
+  };
+}

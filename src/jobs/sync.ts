@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { FeedLane } from '../feeds/feed.ts';
+import { feedName } from '../feeds/feed.ts';
+import { tickResults, type TickResult } from '../feeds/tick.ts';
+import type { TickScope } from '../feeds/tables.ts';
+import { openLane } from './schedule.ts';
+import { sendSlice } from './send.ts';
+import { startWorker, type WorkerOptions } from './worker.ts';
+
+/** A lane to bring up to date, and what that covers. */
+export interface SyncTarget {
+  readonly lane: FeedLane;
+  readonly scope: TickScope;
+}
+
+/** How a target ended. `open` means that the sync was interrupted before its end. */
+export interface SyncResult extends SyncTarget, Pick<TickResult, 'state' | 'reason'> {
+  readonly feed: string;
+}
+
+/** How often the targets' ticks are looked at, in ms. */
+const lookIntervalMs = 200;
+/** How often a target's job is queued again if it is nowhere, in ms: another worker may have let go. */
+const nudgeIntervalMs = 2_000;
+
+export type SyncOptions = Omit<WorkerOptions, 'works' | 'onTrouble'> & { readonly pool: Pool };
+
+/**
+ * Brings lanes up to date once: opens a tick for each, works on them with the same slices as any
+ * worker, beside other workers if there are, and returns when every tick is closed.
+ */
+export async function syncOnce(
+  targets: readonly SyncTarget[],
+  options: SyncOptions,
+  signal: AbortSignal,
+): Promise<SyncResult[]> {
+  const { db, boss } = options;
+  const ids = new Map<number, SyncTarget>();
+  const mine = new Set(targets.map(({ lane }) => `${feedName(lane)}/${lane.lane}`));
+  for (const target of targets) {
+    ids.set(await openLane(db, boss, target.lane, target.scope), target);
+  }
+  const worker = await startWorker({
+    ...options,
+    works: (lane) => mine.has(`${feedName(lane)}/${lane.lane}`),
+    onTrouble: 'give-up',
+  });
+  try {
+    await untilClosed(ids, options, signal);
+  } finally {
+    await worker.stop();
+  }
+  const results = await tickResults(db, [...ids.keys()]);
+  return results.flatMap(({ id, state, reason }) => {
+    const target = ids.get(id);
+    return target === undefined ? [] : [{ ...target, state, reason, feed: feedName(target.lane) }];
+  });
+}
+
+async function untilClosed(
+  ids: ReadonlyMap<number, SyncTarget>,
+  { db, boss, now }: SyncOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let nudged = now();
+  while (!signal.aborted) {
+    const open = (await tickResults(db, [...ids.keys()])).filter(({ state }) => state === 'open');
+    if (open.length === 0) return;
+    if (now() - nudged >= nudgeIntervalMs) {
+      nudged = now();
+      for (const { id } of open) {
+        const target = ids.get(id);
+        if (target !== undefined) await sendSlice(boss, target.lane);
+      }
+    }
+    await delay(lookIntervalMs, undefined, { signal }).catch(() => undefined);
+  }
+}

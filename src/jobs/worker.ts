@@ -1,0 +1,68 @@
+import type { Pool } from 'pg';
+import type { JobWithMetadata } from 'pg-boss';
+import type { FeedLane } from '../feeds/feed.ts';
+import { sliceQueue } from './boss.ts';
+import { runSlice, type SliceDependencies } from './slice.ts';
+import { openJobLocks, watchForLostSlices } from './takeover.ts';
+
+/** How often a worker that was not woken looks for jobs, in seconds; pg-boss's minimum. */
+const pollSeconds = 0.5;
+/** Requests under way when a stop is asked for may still be answered, in ms; they are paid for. */
+const stopGraceMs = 2_000;
+
+export interface WorkerOptions extends SliceDependencies {
+  readonly pool: Pool;
+  readonly databaseUrl: string;
+  /** Slices at once in this process. */
+  readonly concurrency: number;
+}
+
+export interface Worker {
+  /** Lets slices come to rest, gives their jobs back, and ends. */
+  stop(): Promise<void>;
+}
+
+/** Works on slices until stopped, and takes over those whose worker is gone. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { pool, boss, log, databaseUrl, concurrency } = options;
+  const locks = openJobLocks(databaseUrl, log);
+  const stopping = new AbortController();
+  const abort = new AbortController();
+  const running = new Set<Promise<void>>();
+  const watching = watchForLostSlices(pool, boss, log, stopping.signal);
+  await boss.work(
+    sliceQueue,
+    {
+      includeMetadata: true,
+      localConcurrency: concurrency,
+      pollingIntervalSeconds: pollSeconds,
+      notifyPollingIntervalSeconds: pollSeconds,
+    },
+    async ([job]: JobWithMetadata<FeedLane>[]) => {
+      if (job === undefined) return;
+      await locks.hold(job.id);
+      const slice = runSlice(job, options, {
+        stopping: stopping.signal,
+        abort: AbortSignal.any([job.signal, abort.signal]),
+      });
+      running.add(slice);
+      try {
+        await slice;
+      } finally {
+        running.delete(slice);
+        await locks.release(job.id).catch(() => undefined);
+      }
+    },
+  );
+  return {
+    async stop() {
+      stopping.abort(new Error('stopping'));
+      const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);
+      await Promise.allSettled(running);
+      clearTimeout(grace);
+      await boss.offWork(sliceQueue, { wait: true });
+      await watching;
+      await locks.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import {
+  addressImplementations,
+  addresses,
+  addressLabels,
+  addressMetadataTags,
+  addressWatchlistNames,
+} from '../address/tables.ts';
+import { mergedColumns, mergeExpression, mergeObservations } from '../address/merge.ts';
+import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
+import type { Transaction } from '../db/transaction.ts';
+import { replaceChildren, type ChildLink } from './children.ts';
+import { upsert } from './upsert.ts';
+
+const ofAddress = ['chain_id', 'address_hash'];
+const links: Readonly<Record<AddressList, ChildLink>> = {
+  implementations: { table: addressImplementations, parent: addresses, setKey: ofAddress },
+  metadata_tags: { table: addressMetadataTags, parent: addresses, setKey: ofAddress },
+  private_labels: { table: addressLabels, parent: addresses, setKey: [...ofAddress, 'kind'] },
+  public_labels: { table: addressLabels, parent: addresses, setKey: [...ofAddress, 'kind'] },
+  watchlist_names: { table: addressWatchlistNames, parent: addresses, setKey: ofAddress },
+};
+const kinds: Partial<Record<AddressList, string>> = {
+  private_labels: 'private',
+  public_labels: 'public',
+};
+
+const merged: ReadonlySet<string> = new Set(mergedColumns);
+
+/**
+ * Brings sights of addresses, oldest page first, into their tables: several sights of one address
+ * become one, which then meets the stored row, both by the rules of `address/merge.ts`.
+ */
+export async function loadAddresses(
+  tx: Transaction,
+  observations: readonly AddressObservation[],
+): Promise<void> {
+  const byHash = new Map<string, AddressObservation>();
+  for (const seen of observations) {
+    const before = byHash.get(seen.row.hash);
+    byHash.set(seen.row.hash, before === undefined ? seen : mergeObservations(before, seen));
+  }
+  const sights = [...byHash.values()];
+  await upsert(
+    tx,
+    addresses,
+    sights.map(({ row, page_id }) => ({ ...row, page_id })),
+    {
+      rule: (column) =>
+        merged.has(column)
+          ? mergeExpression(column as (typeof mergedColumns)[number])
+          : `excluded."${column}"`,
+      newerOnly: false,
+    },
+  );
+  for (const list of addressLists) {
+    const kind = kinds[list];
+    const told = sights.flatMap(({ row, page_id, lists }) => {
+      const rows = lists[list];
+      const parent = { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
+      return rows === null ? [] : [{ parent, page_id, rows }];
+    });
+    await replaceChildren(tx, links[list], told);
+  }
+}

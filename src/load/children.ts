@@ -1,0 +1,94 @@
+import { sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { Transaction } from '../db/transaction.ts';
+import type { Row } from '../operations/operation.ts';
+import { keyMatch, list, recordDefinition, shapeOf } from './statement.ts';
+
+/** The whole set of rows that one parent has in a child table, as a page showed it. */
+export interface ChildSet {
+  /** The parent's key, named as the child table names it. */
+  readonly parent: Row;
+  readonly page_id: number;
+  readonly rows: readonly Row[];
+}
+
+/** Which child table, and how its rows point to their parent. */
+export interface ChildLink {
+  readonly table: PgTable;
+  readonly parent: PgTable;
+  /** The child's columns that say whose row it is; the parent's key comes first, in its order. */
+  readonly setKey: readonly string[];
+}
+
+/**
+ * Makes the stored set of each parent equal to the given one: rows that are gone are deleted,
+ * others added or changed, equal ones not touched. A set older than its parent's row is ignored,
+ * and a parent whose set changed takes the page's number, so that an older page that commits later
+ * cannot bring a row back. Runs after the parents' own upsert, which has locked them.
+ */
+export async function replaceChildren(
+  tx: Transaction,
+  link: ChildLink,
+  sets: readonly ChildSet[],
+): Promise<void> {
+  if (sets.length === 0) return;
+  const parents = sets.map(({ parent, page_id }) => ({ ...parent, page_id }));
+  const rows = sets.flatMap(({ parent, page_id, rows: members }) =>
+    members.map((row) => ({ ...row, ...parent, page_id })),
+  );
+  const { head, middle, tail } = statement(link);
+  await tx.execute(
+    sql`${sql.raw(head)}${JSON.stringify(parents)}${sql.raw(middle)}${JSON.stringify(rows)}${sql.raw(tail)}`,
+  );
+}
+
+/** The statement around its two parameters: the parents, and the rows of all their sets. */
+function statement({ table, parent, setKey }: ChildLink) {
+  const child = shapeOf(table);
+  const owner = shapeOf(parent);
+  const columns = Object.keys(child.types).filter((column) => !bookkeeping.has(column));
+  const data = columns.filter((column) => column !== 'page_id' && !child.key.includes(column));
+  const ownerKey = setKey.slice(0, owner.key.length);
+  const ownerMatch = (side: string) =>
+    owner.key
+      .map((column, index) => `owner."${column}" = ${side}."${ownerKey[index]}"`)
+      .join(' and ');
+  const assignments = data.map((column) => `"${column}" = excluded."${column}"`);
+  return {
+    head: `with parent as (
+       select given.* from json_to_recordset(`,
+    middle: `::json) as given(${recordDefinition(child, [...setKey, 'page_id'])})
+       join ${owner.name} as owner on ${ownerMatch('given')}
+       where owner.page_id <= given.page_id
+     ), incoming as (
+       select ${list(columns, 'member.')} from json_to_recordset(`,
+    tail: `::json) as member(${recordDefinition(child, columns)})
+       join parent on ${keyMatch(setKey, 'parent', 'member')}
+     ), gone as (
+       delete from ${child.name} as stored using parent
+       where ${keyMatch(setKey, 'stored', 'parent')}
+         and not exists (
+           select from incoming where ${keyMatch(child.key, 'incoming', 'stored')}
+         )
+       returning ${list(ownerKey, 'stored.')}, parent.page_id
+     ), kept as (
+       insert into ${child.name} as stored (${list(columns)})
+       select ${list(columns)} from incoming order by ${list(child.key)}
+       on conflict (${list(child.key)}) do update
+       set ${[...assignments, 'updated_at = now()', 'page_id = excluded.page_id'].join(', ')}
+       where (${list(data, 'stored.')}) is distinct from (${list(data, 'excluded.')})
+       returning ${list(ownerKey, 'stored.')}, stored.page_id
+     ), touched as (
+       select ${list(ownerKey)}, max(page_id) as page_id
+       from (select * from gone union all select * from kept) as change
+       group by ${list(ownerKey)}
+     )
+     update ${owner.name} as owner
+     set page_id = touched.page_id, updated_at = now()
+     from touched
+     where ${ownerMatch('touched')} and owner.page_id < touched.page_id`,
+  };
+}
+
+/** Columns that the database fills. */
+const bookkeeping: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);

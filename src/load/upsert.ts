@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { Transaction } from '../db/transaction.ts';
+import type { Row } from '../operations/operation.ts';
+import { list, recordDefinition, shapeOf, type TableShape } from './statement.ts';
+
+/** How many rows a page added to its table, and how many it changed. */
+export interface PageCounts {
+  inserted: number;
+  changed: number;
+}
+export type CountsByPage = Map<number, PageCounts>;
+
+/** The value of a column when the row is there already, as SQL; `t` is the stored row. */
+export type ColumnRule = (column: string) => string;
+const newestWins: ColumnRule = (column) => `excluded."${column}"`;
+
+interface UpsertOptions {
+  readonly rule: ColumnRule;
+  /** Whether only a newer page may change a row; a rule that decides per column says no. */
+  readonly newerOnly: boolean;
+}
+
+/**
+ * Brings `rows` into `table`: new ones are added, and those that differ are changed unless a newer
+ * page has written them (promise 7). Equal rows are not touched (promise 3): no dead tuple, and
+ * `updated_at` and `page_id` stay. `rows` hold one row per key, all with the same columns, among
+ * them `page_id`. One JSON parameter beats a VALUES list by half and drizzle's builder fourfold.
+ */
+export async function upsert(
+  tx: Transaction,
+  table: PgTable,
+  rows: readonly Row[],
+  options: UpsertOptions = { rule: newestWins, newerOnly: true },
+): Promise<CountsByPage> {
+  const [first] = rows;
+  if (first === undefined) return new Map();
+  const shape = shapeOf(table);
+  const [head, tail] = statement(shape, Object.keys(first), options);
+  const { rows: counts } = await tx.execute<{
+    page_id: string;
+    inserted: string;
+    changed: string;
+  }>(sql`${sql.raw(head)}${JSON.stringify(rows)}${sql.raw(tail)}`);
+  return new Map(
+    counts.map((count) => [
+      Number(count.page_id),
+      { inserted: Number(count.inserted), changed: Number(count.changed) },
+    ]),
+  );
+}
+
+/** The statement before and after its one parameter. Sorted by key, so that none deadlock. */
+function statement(
+  shape: TableShape,
+  columns: readonly string[],
+  { rule, newerOnly }: UpsertOptions,
+): readonly [string, string] {
+  const data = columns.filter((column) => column !== 'page_id' && !shape.key.includes(column));
+  const merged = data.map(rule);
+  const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
+  const differs = `(${list(data, 't.')}) is distinct from (${merged.join(', ')})`;
+  return [
+    `with written as (
+       insert into ${shape.name} as t (${list(columns)})
+       select ${list(columns)} from json_to_recordset(`,
+    `::json) as row(${recordDefinition(shape, columns)})
+       order by ${list(shape.key)}
+       on conflict (${list(shape.key)}) do update
+       set ${[...assignments, 'updated_at = now()', 'page_id = greatest(t.page_id, excluded.page_id)'].join(', ')}
+       where ${newerOnly ? 't.page_id < excluded.page_id and ' : ''}${differs}
+       returning t.page_id, t.xmax = 0 as is_new
+     )
+     select page_id,
+            count(*) filter (where is_new) as inserted,
+            count(*) filter (where not is_new) as changed
+     from written
+     group by page_id`,
+  ];
+}

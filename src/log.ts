@@ -1,0 +1,32 @@
+import { Writable } from 'node:stream';
+import { pino, type Logger } from 'pino';
+import pretty from 'pino-pretty';
+
+/** An event name and its fields, written to stderr. Never given a URL, a header or a secret. */
+export type Log = Logger;
+
+/** The levels a user may choose with `--log-level`, quietest last. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/**
+ * A log that prints one plain line per event, `time LEVEL: event {fields}`, to `write`.
+ * Control characters in fields are escaped by JSON, so page text cannot break a line.
+ */
+export function createLog(level: LogLevel, write: (line: string) => void): Log {
+  const lines = pretty({
+    colorize: false,
+    singleLine: true,
+    ignore: 'pid,hostname',
+    translateTime: "SYS:yyyy-mm-dd'T'HH:MM:ss.l",
+    destination: new Writable({
+      decodeStrings: false,
+      write(line: string, _encoding, done) {
+        write(line);
+        done();
+      },
+    }),
+    sync: true,
+  });
+  return pino({ level }, lines);
+}

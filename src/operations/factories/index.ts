@@ -1,0 +1,22 @@
+import type { Operation } from '../operation.ts';
+import { pageTokenCursor } from '../page-token.ts';
+import { noteCensusPage, publishCensus } from './census.ts';
+import { factory } from './decode.ts';
+import { normaliseFactory } from './normalise.ts';
+import { requestFactories } from './request.ts';
+import { factories as table } from './tables.ts';
+
+/** The wallet factories by number of accounts; each walk is a census (spec 4.3). */
+export const factories: Operation<typeof factory> = {
+  name: 'factories',
+  kind: 'census',
+  table,
+  children: [],
+  request: requestFactories,
+  cursor: pageTokenCursor,
+  item: factory,
+  normalise: normaliseFactory,
+  timeField: null,
+  afterPage: noteCensusPage,
+  afterWalk: publishCensus,
+};

@@ -1,0 +1,23 @@
+import { embeddedAddress, hashOf } from '../../address/decode.ts';
+import { observeAddress } from '../../address/observe.ts';
+import { unknownFields } from '../../address/unknown-fields.ts';
+import type { ItemRows, Place } from '../operation.ts';
+import { factory as factorySchema, type Factory } from './decode.ts';
+
+/** One factory and its address, as rows. */
+export function normaliseFactory(factory: Factory, raw: unknown, place: Place): ItemRows {
+  const address_hash = hashOf(factory.address);
+  return {
+    key: address_hash,
+    row: {
+      chain_id: place.chain_id,
+      address_hash,
+      total_accounts: factory.total_accounts ?? null,
+      extra: unknownFields(factorySchema, raw, embeddedAddress),
+    },
+    children: [],
+    addresses: [observeAddress(factory.address, (raw as { address: unknown }).address, place)],
+    position: place.position,
+    height: null,
+  };
+}

@@ -1,0 +1,84 @@
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { z } from 'zod';
+import type { AddressObservation } from '../address/observe.ts';
+import type { OperationName } from '../config/schema.ts';
+import type { Transaction } from '../db/transaction.ts';
+
+export type { OperationName };
+
+/** The declared fields of `next_page_params`, passed back unchanged. */
+export type Cursor = Readonly<Record<string, string | number>>;
+
+/**
+ * What one walk is to cover; kept with it, so that whoever resumes it needs nothing else.
+ * `batch` names the Optimism batch; `since` (ISO 8601) and `max_pages` bound a list.
+ */
+export interface Scope {
+  readonly batch?: number;
+  readonly since?: string;
+  readonly max_pages?: number;
+}
+
+/** Where an item stood when it was read. `position` counts the walk's items from 0. */
+export interface Place {
+  readonly chain_id: number;
+  readonly page_id: number;
+  readonly scope: Scope;
+  readonly position: number;
+}
+
+/** A table row as it goes to the loader: column name to value; provenance is the loader's. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** What one valid item becomes. `key` tells repeats within a page. */
+export interface ItemRows {
+  readonly key: string;
+  readonly row: Row;
+  /** One entry for each of the operation's child tables, in its order. */
+  readonly children: readonly (readonly Row[])[];
+  readonly addresses: readonly AddressObservation[];
+  readonly position: number;
+  /** Where the item stands in the list's order, a block number, if it has such an order. */
+  readonly height: number | null;
+}
+
+/** A table whose rows belong to a parent row; `parentKey` names the columns that point to it. */
+export interface ChildTable {
+  readonly table: PgTable;
+  readonly parentKey: readonly string[];
+}
+
+/** What a walk tells an operation when a page or the whole walk is committed. */
+export interface WalkContext {
+  readonly walk_id: number;
+  readonly chain_id: number;
+  readonly scope: Scope;
+  readonly page_id: number;
+}
+
+/** All that is special about one list of the API. The walk and the loader know nothing else. */
+export interface Operation<Item extends z.ZodType> {
+  readonly name: OperationName;
+  readonly kind: 'sweep' | 'batch' | 'census';
+  /** The rows' own table. */
+  readonly table: PgTable;
+  readonly children: readonly ChildTable[];
+  /** The path below `/{chain_id}/api/v2/` and the declared query parameters of one page. */
+  request(
+    scope: Scope,
+    cursor: Cursor | null,
+    pageSize: number,
+  ): { readonly path: string; readonly query: Cursor };
+  /** What `next_page_params` may hold; undeclared fields, such as an echoed `key`, are left out. */
+  readonly cursor: z.ZodType<Cursor | null>;
+  /** One item, in every shape that the API's generations give it. */
+  readonly item: Item;
+  /** `raw` is the item as it was served, for what the schema does not name. */
+  normalise(item: z.infer<Item>, raw: unknown, place: Place): ItemRows;
+  /** The field that holds an item's own time; decides where a walk bounded by `since` ends. */
+  readonly timeField: string | null;
+  /** Runs in a page's transaction, after its rows. */
+  afterPage?(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<void>;
+  /** Runs in the transaction of a walk's last page, when it ended at the list's end. */
+  afterWalk?(tx: Transaction, walk: WalkContext): Promise<void>;
+}

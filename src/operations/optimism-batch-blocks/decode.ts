@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { addressHash, embeddedAddress } from '../../address/decode.ts';
+import { bigInteger, count, flag, hash, height, percentage, text, time } from '../fields.ts';
+
+const reward = z.looseObject({
+  reward: bigInteger,
+  // Free text in older versions, such as "Miner Reward".
+  type: text,
+  // In the older shape only.
+  address_hash: addressHash.nullish(),
+});
+
+const anchorTransaction = z
+  .looseObject({ hash: hash.nullish(), status: text, timestamp: time })
+  .nullish();
+
+const arbitrum = z.looseObject({
+  batch_number: count,
+  commitment_transaction: anchorTransaction,
+  confirmation_transaction: anchorTransaction,
+  status: text,
+  batch_data_container: text,
+  delayed_messages: count,
+  l1_block_number: count,
+  send_count: count,
+  send_root: hash.nullish(),
+});
+
+/** A block: the spec's tables 2.3 and 2.3.1, with the older names of the same fields. */
+export const block = z.looseObject({
+  hash,
+  height,
+  parent_hash: hash.nullish(),
+  timestamp: time,
+  type: text,
+  miner: embeddedAddress.nullish(),
+  nonce: text,
+  size: count,
+  is_pending_update: flag,
+  transactions_count: count,
+  transaction_count: count,
+  tx_count: count,
+  internal_transactions_count: count,
+  withdrawals_count: count,
+  gas_limit: bigInteger,
+  gas_used: bigInteger,
+  gas_used_percentage: percentage,
+  gas_target_percentage: percentage,
+  base_fee_per_gas: bigInteger,
+  burnt_fees: bigInteger,
+  burnt_fees_percentage: percentage,
+  priority_fee: bigInteger,
+  transaction_fees: bigInteger,
+  difficulty: bigInteger,
+  total_difficulty: bigInteger,
+  rewards: z.array(reward).nullish(),
+  uncles_hashes: z.array(z.looseObject({ hash: hash.nullish() })).nullish(),
+  arbitrum: arbitrum.nullish(),
+});
+export type Block = z.infer<typeof block>;
+
+/**
+ * Where the next page begins. Block 0 as a cursor is read by the service as "no cursor" and serves
+ * page 1 again, and nothing is below block 1 but block 0, so both mean the end.
+ */
+export const blockCursor = z
+  .object({
+    block_number: z.coerce.number().int().nonnegative(),
+    items_count: z.coerce.number().int().positive().optional(),
+  })
+  .transform(({ block_number, items_count }) => {
+    if (block_number === 0) return null;
+    return items_count === undefined ? { block_number } : { block_number, items_count };
+  });

@@ -1,0 +1,26 @@
+import type { Operation } from '../operation.ts';
+import { block, blockCursor } from './decode.ts';
+import { normaliseBlock } from './normalise.ts';
+import { requestBlocks } from './request.ts';
+import { describeBatch } from './settle.ts';
+import { blockArbitrum, blockRewards, blocks, blockUncles } from './tables.ts';
+
+const parentKey = ['chain_id', 'block_height'];
+
+/** The L2 blocks of one Optimism batch, height descending (spec 4.1). */
+export const optimismBatchBlocks: Operation<typeof block> = {
+  name: 'optimism-batch-blocks',
+  kind: 'batch',
+  table: blocks,
+  children: [
+    { table: blockRewards, parentKey },
+    { table: blockUncles, parentKey },
+    { table: blockArbitrum, parentKey },
+  ],
+  request: requestBlocks,
+  cursor: blockCursor,
+  item: block,
+  normalise: normaliseBlock,
+  timeField: 'timestamp',
+  afterWalk: describeBatch,
+};

@@ -1,0 +1,153 @@
+import {
+  boolean,
+  doublePrecision,
+  foreignKey,
+  index,
+  jsonb,
+  primaryKey,
+  text,
+  type PgColumn,
+} from 'drizzle-orm/pg-core';
+import {
+  bigNumber,
+  explorerSchema,
+  hexText,
+  instant,
+  integer,
+  provenance,
+} from '../../db/column-types.ts';
+
+export const blocks = explorerSchema.table(
+  'blocks',
+  {
+    chain_id: integer('chain_id').notNull(),
+    height: integer('height').notNull(),
+    hash: hexText('hash').notNull(),
+    parent_hash: hexText('parent_hash'),
+    timestamp: instant('timestamp'),
+    type: text('type'),
+    miner_hash: hexText('miner_hash'),
+    nonce: text('nonce'),
+    size: integer('size'),
+    is_pending_update: boolean('is_pending_update'),
+    transactions_count: integer('transactions_count'),
+    internal_transactions_count: integer('internal_transactions_count'),
+    withdrawals_count: integer('withdrawals_count'),
+    gas_limit: bigNumber('gas_limit'),
+    gas_used: bigNumber('gas_used'),
+    gas_used_percentage: doublePrecision('gas_used_percentage'),
+    gas_target_percentage: doublePrecision('gas_target_percentage'),
+    base_fee_per_gas: bigNumber('base_fee_per_gas'),
+    burnt_fees: bigNumber('burnt_fees'),
+    burnt_fees_percentage: doublePrecision('burnt_fees_percentage'),
+    priority_fee: bigNumber('priority_fee'),
+    transaction_fees: bigNumber('transaction_fees'),
+    difficulty: bigNumber('difficulty'),
+    total_difficulty: bigNumber('total_difficulty'),
+    optimism_batch_number: integer('optimism_batch_number'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.height] }),
+    index('blocks_hash').on(table.chain_id, table.hash),
+    index('blocks_optimism_batch_number').on(table.chain_id, table.optimism_batch_number),
+    index('blocks_timestamp').on(table.chain_id, table.timestamp),
+  ],
+);
+
+/** A part of a block goes when its block goes. */
+const livesWithBlock = (table: { chain_id: PgColumn; block_height: PgColumn }) =>
+  foreignKey({
+    columns: [table.chain_id, table.block_height],
+    foreignColumns: [blocks.chain_id, blocks.height],
+  }).onDelete('cascade');
+
+const partKey = () => ({
+  chain_id: integer('chain_id').notNull(),
+  block_height: integer('block_height').notNull(),
+});
+
+export const blockRewards = explorerSchema.table(
+  'block_rewards',
+  {
+    ...partKey(),
+    position: integer('position').notNull(),
+    reward: bigNumber('reward'),
+    type: text('type'),
+    address_hash: hexText('address_hash'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.block_height, table.position] }),
+    livesWithBlock(table),
+  ],
+);
+
+export const blockUncles = explorerSchema.table(
+  'block_uncles',
+  {
+    ...partKey(),
+    position: integer('position').notNull(),
+    hash: hexText('hash'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.block_height, table.position] }),
+    livesWithBlock(table),
+  ],
+);
+
+export const blockArbitrum = explorerSchema.table(
+  'block_arbitrum',
+  {
+    ...partKey(),
+    batch_number: integer('batch_number'),
+    status: text('status'),
+    batch_data_container: text('batch_data_container'),
+    delayed_messages: integer('delayed_messages'),
+    l1_block_number: integer('l1_block_number'),
+    send_count: integer('send_count'),
+    send_root: hexText('send_root'),
+    commitment_transaction_hash: hexText('commitment_transaction_hash'),
+    commitment_transaction_status: text('commitment_transaction_status'),
+    commitment_transaction_timestamp: instant('commitment_transaction_timestamp'),
+    confirmation_transaction_hash: hexText('confirmation_transaction_hash'),
+    confirmation_transaction_status: text('confirmation_transaction_status'),
+    confirmation_transaction_timestamp: instant('confirmation_transaction_timestamp'),
+    ...provenance(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.block_height] }), livesWithBlock(table)],
+);
+
+export const optimismBatches = explorerSchema.table(
+  'optimism_batches',
+  {
+    chain_id: integer('chain_id').notNull(),
+    batch_number: integer('batch_number').notNull(),
+    state: text('state', { enum: ['open', 'settled', 'empty'] }).notNull(),
+    blocks_count: integer('blocks_count').notNull(),
+    first_height: integer('first_height'),
+    last_height: integer('last_height'),
+    is_contiguous: boolean('is_contiguous'),
+    is_linked: boolean('is_linked'),
+    walked_at: instant('walked_at').notNull(),
+    ...provenance(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.batch_number] })],
+);
+
+export const blockReorgs = explorerSchema.table(
+  'block_reorgs',
+  {
+    chain_id: integer('chain_id').notNull(),
+    height: integer('height').notNull(),
+    old_hash: hexText('old_hash').notNull(),
+    new_hash: hexText('new_hash').notNull(),
+    observed_at: instant('observed_at').notNull(),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.height, table.new_hash, table.observed_at] }),
+  ],
+);

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import type { Cursor } from './operation.ts';
+
+/** The cursor of the account-abstraction lists (spec 2.6): an opaque token, passed back unchanged. */
+export const pageTokenCursor = z
+  .object({
+    page_token: z.string().min(1),
+    page_size: z.coerce.number().int().positive().optional(),
+  })
+  .transform(({ page_token, page_size }): Cursor =>
+    page_size === undefined ? { page_token } : { page_token, page_size },
+  );
+
+/** The query of one page of an account-abstraction list (spec 4.2 and 4.3). */
+export function pageTokenQuery(cursor: Cursor | null, pageSize: number): Cursor {
+  return { page_size: pageSize, ...cursor };
+}

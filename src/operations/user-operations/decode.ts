@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { embeddedAddress } from '../../address/decode.ts';
+import { bigInteger, flag, hash, text, time } from '../fields.ts';
+
+/** A user operation: the spec's table 2.4. */
+export const userOperation = z.looseObject({
+  hash,
+  address: embeddedAddress.nullish(),
+  // A height, but as base-10 text: the spec's own type for this one.
+  block_number: z
+    .union([z.string().regex(/^[0-9]{1,15}$/, 'expected a block number in base 10'), z.int()])
+    .transform(Number)
+    .nullish(),
+  entry_point: embeddedAddress.nullish(),
+  entry_point_version: text,
+  fee: bigInteger,
+  status: flag,
+  timestamp: time,
+  transaction_hash: hash.nullish(),
+});
+export type UserOperation = z.infer<typeof userOperation>;

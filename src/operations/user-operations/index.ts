@@ -1,0 +1,19 @@
+import type { Operation } from '../operation.ts';
+import { pageTokenCursor } from '../page-token.ts';
+import { userOperation } from './decode.ts';
+import { normaliseUserOperation } from './normalise.ts';
+import { requestUserOperations } from './request.ts';
+import { userOperations as table } from './tables.ts';
+
+/** The chain's ERC-4337 user operations, newest block first (spec 4.2). */
+export const userOperations: Operation<typeof userOperation> = {
+  name: 'user-operations',
+  kind: 'sweep',
+  table,
+  children: [],
+  request: requestUserOperations,
+  cursor: pageTokenCursor,
+  item: userOperation,
+  normalise: normaliseUserOperation,
+  timeField: 'timestamp',
+};

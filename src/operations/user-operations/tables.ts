@@ -1,0 +1,34 @@
+import { boolean, index, jsonb, primaryKey, text } from 'drizzle-orm/pg-core';
+import {
+  bigNumber,
+  explorerSchema,
+  hexText,
+  instant,
+  integer,
+  provenance,
+} from '../../db/column-types.ts';
+
+export const userOperations = explorerSchema.table(
+  'user_operations',
+  {
+    chain_id: integer('chain_id').notNull(),
+    hash: hexText('hash').notNull(),
+    block_number: integer('block_number'),
+    timestamp: instant('timestamp'),
+    status: boolean('status'),
+    address_hash: hexText('address_hash'),
+    entry_point_hash: hexText('entry_point_hash'),
+    entry_point_version: text('entry_point_version'),
+    transaction_hash: hexText('transaction_hash'),
+    fee: bigNumber('fee'),
+    removed_at: instant('removed_at'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.hash] }),
+    // The list's own order, in which ranges are proved complete and left operations are found.
+    index('user_operations_block_number').on(table.chain_id, table.block_number, table.hash),
+    index('user_operations_address_hash').on(table.chain_id, table.address_hash),
+  ],
+);

@@ -1,0 +1,134 @@
+import { minerOf } from './address-facts.ts';
+import { drawArbitrum, type ArbitrumFacts } from './arbitrum.ts';
+import { lacksHash, weiOf, type World } from './chain.ts';
+import { instantOf } from './instant.ts';
+import { Random } from './random.ts';
+
+/** A block as the chain knows it, before any generation prints it. Wei as decimal strings. */
+export interface Block {
+  readonly height: number;
+  readonly hash: string;
+  readonly lacksHash: boolean;
+  readonly parentHash: string;
+  readonly timestampMs: number;
+  readonly minerHash: string;
+  readonly baseFeePerGas: string | null;
+  readonly burntFees: string | null;
+  readonly burntFeesPercentage: number | null;
+  readonly difficulty: string | null;
+  readonly totalDifficulty: string | null;
+  readonly priorityFee: string | null;
+  readonly transactionFees: string;
+  readonly gasLimit: string;
+  readonly gasUsed: string;
+  readonly gasUsedPercentage: number;
+  readonly gasTargetPercentage: number;
+  readonly nonce: string;
+  readonly size: number | null;
+  readonly transactionsCount: number;
+  readonly isPendingUpdate: boolean | null;
+  readonly rewards: readonly Reward[];
+  readonly uncles: readonly string[];
+  readonly arbitrum: ArbitrumFacts | null;
+  /** Members of the object that the contract does not list. */
+  readonly extra: Readonly<Record<string, unknown>> | null;
+}
+
+export interface Reward {
+  readonly reward: string;
+  readonly type: string;
+  /** Known to v10 alone. */
+  readonly addressHash: string | null;
+}
+
+/** Enough to show every kind of tag and label, few enough to repeat on every page. */
+const miners = 12;
+
+/** Every how many blocks one is announced to change: a prime, and rare, as on a live chain. */
+const pendingEvery = 997;
+
+const rewardTypes = {
+  v10: ['Miner Reward', 'Emission Reward', 'Uncle Reward'],
+  v11: ['emission_funds', 'uncle', 'validator'],
+  v12: ['emission_funds', 'uncle', 'validator'],
+} as const;
+
+/** The block at a height: a function of seed, chain and height alone. */
+export function blockAt(world: World, height: number): Block {
+  const random = new Random(world.streams.block, height);
+  const hash = random.hex(8);
+  const wei = weiOf(world, height);
+  const gas = drawGas(random);
+  return {
+    height,
+    hash,
+    lacksHash: lacksHash(world, height),
+    parentHash: new Random(world.streams.block, height - 1).hex(8),
+    timestampMs: instantOf(world, height, random.below(1000)),
+    minerHash: minerOf(world, random.below(miners)),
+    ...gas,
+    gasLimit: wei(gas.gasLimit),
+    gasUsed: wei(gas.gasUsed),
+    baseFeePerGas: wei(drawWei(random, 2)),
+    burntFees: wei(drawWei(random, 4)),
+    burntFeesPercentage: random.oneIn(8) ? null : random.below(1_300_000) / 10_000,
+    difficulty: wei(random.oneIn(2) ? '0' : drawWei(random, 3)),
+    totalDifficulty: wei(drawWei(random, 8)),
+    priorityFee: wei(drawWei(random, 3)),
+    transactionFees: wei(random.decimal(1 + random.below(6))),
+    nonce: random.hex(2),
+    size: random.oneIn(15) ? null : 600 + random.below(200_000),
+    transactionsCount: random.below(400),
+    isPendingUpdate: height % pendingEvery === 0 ? true : random.oneIn(10) ? null : false,
+    rewards: drawRewards(world, random, wei),
+    uncles: random.oneIn(9) ? [random.hex(8)] : [],
+    arbitrum: world.chain.family === 'arbitrum' ? drawArbitrum(world, height, random) : null,
+    extra: drawExtra(world, height, random),
+  };
+}
+
+function drawWei(random: Random, groups: number): string | null {
+  return random.oneIn(9) ? null : random.decimal(1 + random.below(groups));
+}
+
+function drawGas(random: Random) {
+  const limit = 30_000_000 + random.below(30_000_000);
+  const used = random.below(limit);
+  return {
+    gasLimit: String(limit),
+    gasUsed: String(used),
+    gasUsedPercentage: (used / limit) * 100,
+    gasTargetPercentage: random.oneIn(12) ? -100 : (used / limit) * 200 - 100,
+  };
+}
+
+function drawRewards(
+  world: World,
+  random: Random,
+  wei: (reward: string) => string,
+): readonly Reward[] {
+  const { generation } = world.chain;
+  return Array.from({ length: random.below(3) }, () => ({
+    reward: wei(random.decimal(1 + random.below(4))),
+    type: random.pick(rewardTypes[generation]),
+    addressHash: generation === 'v10' ? minerOf(world, random.below(miners)) : null,
+  }));
+}
+
+function drawExtra(world: World, height: number, random: Random): Record<string, unknown> | null {
+  const { family } = world.chain;
+  if (family === 'celo') {
+    return {
+      celo: {
+        epoch_number: Math.floor(height / 17_280),
+        is_epoch_block: height % 17_280 === 0,
+        base_fee: { amount: random.decimal(3), token: { symbol: 'CELO', decimals: '18' } },
+      },
+      l1_epoch_number: random.below(100_000),
+    };
+  }
+  if (family === 'optimism' && random.oneIn(3)) {
+    return { optimism: { batch_data_container: 'in_blob4844', frames: [random.below(9), null] } };
+  }
+  return null;
+}

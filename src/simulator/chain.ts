@@ -1,0 +1,103 @@
+import { createStream, type Stream } from './random.ts';
+
+/** The shape of the answers: v10 has older names, v12 the newest cursor. */
+export type Generation = 'v10' | 'v11' | 'v12';
+
+/** What kind of chain it is: which extra objects its blocks carry; plain serves none of the lists. */
+export type Family = 'optimism' | 'arbitrum' | 'celo' | 'plain';
+
+/** Something that a service may do and a reader must survive. */
+export type Oddity =
+  | 'max-wei'
+  | 'nul-in-name'
+  | 'duplicates-in-page'
+  | 'duplicates-across-pages'
+  | 'empty-page-with-cursor'
+  | 'missing-hash'
+  | 'end-absent'
+  | 'end-empty-object'
+  | 'echo-key';
+
+/** A chain of the simulated explorer: how much it holds, and how it answers. */
+export interface SimulatedChain {
+  readonly id: number;
+  readonly name: string;
+  readonly family: Family;
+  readonly generation: Generation;
+  /** How many operations the list holds. */
+  readonly userOperations: number;
+  /**
+   * Batches `first` to `first + count - 1` of `blocks` blocks on average. Sizes vary with a period
+   * of 5 batches, so that any 5 batches in a row (holes not counted) hold exactly `5 * blocks`.
+   */
+  readonly batches: { readonly first: number; readonly count: number; readonly blocks: number };
+  /** Batch numbers that hold nothing; the heights of their neighbours meet. */
+  readonly holes?: readonly number[];
+  readonly factories: number;
+  readonly oddities?: readonly Oddity[];
+}
+
+const streamNames = [
+  'address-facts',
+  'block',
+  'block-shape',
+  'factory',
+  'factory-rung',
+  'factory-shape',
+  'implementation',
+  'miner',
+  'miner-facts',
+  'page',
+  'sender',
+  'user-operation',
+  'user-operation-rung',
+  'user-operation-shape',
+] as const;
+
+/** Which sequence of pseudo-random items. */
+type StreamName = (typeof streamNames)[number];
+
+/** A chain with the streams that its seed gives it: all that an item is a function of. */
+export interface World {
+  readonly chain: SimulatedChain;
+  readonly oddities: ReadonlySet<Oddity>;
+  /** Hole numbers, ascending, once each, only those of the chain's own batches. */
+  readonly holes: readonly number[];
+  readonly streams: Readonly<Record<StreamName, Stream>>;
+}
+
+/** The world of a chain under a seed. */
+export function createWorld(seed: number, chain: SimulatedChain): World {
+  const { first, count } = chain.batches;
+  const streams = Object.fromEntries(
+    streamNames.map((name) => [name, createStream(seed, chain.id, name)]),
+  ) as Record<StreamName, Stream>;
+  return {
+    chain,
+    oddities: new Set(chain.oddities),
+    holes: [...new Set(chain.holes)]
+      .filter((number) => number >= first && number < first + count)
+      .sort((left, right) => left - right),
+    streams,
+  };
+}
+
+/** The largest value of 256 bits, which fills every wei field under `max-wei`. */
+const maxWei = (2n ** 256n - 1n).toString();
+
+/** Every how many items one has its largest values, or lacks its hash. Primes, so they mix. */
+const maxWeiEvery = 11;
+const missingHashEvery = 97;
+/** Which of the 97 lacks it: early enough that a list of 14 items has one. */
+const missingHashAt = 13;
+
+/** How wei values of item `index` appear: as drawn, or the largest. */
+export function weiOf(world: World, index: number): <Wei extends string | null>(wei: Wei) => Wei {
+  const isLargest = world.oddities.has('max-wei') && index % maxWeiEvery === 0;
+  return <Wei extends string | null>(wei: Wei) => (isLargest ? (maxWei as Wei) : wei);
+}
+
+/** Whether the service leaves the hash of item `index` out, so that it cannot become a row. */
+export function lacksHash(world: World, index: number): boolean {
+  return world.oddities.has('missing-hash') && index % missingHashEvery === missingHashAt;
+}

@@ -1,0 +1,70 @@
+import { refuse, type Answer } from './answer.ts';
+import { answerBatch } from './batch-page.ts';
+import type { World } from './chain.ts';
+import { answerFactories, answerUserOperations } from './ranked-page.ts';
+
+/** The lists of the service. */
+export type OperationName = 'optimism-batch-blocks' | 'user-operations' | 'factories';
+
+/** Where a path leads. */
+export interface Route {
+  readonly chainId: number;
+  readonly operation: OperationName;
+  /** The batch number as written; empty for the other lists. */
+  readonly batch: string;
+}
+
+/** What the service needs to answer: its chains by id, and its two keys. */
+export interface Service {
+  readonly worlds: ReadonlyMap<number, World>;
+  readonly apiKey: string;
+  readonly secretKey: string | undefined;
+}
+
+const pathPattern =
+  /^\/(\d{1,15})\/api\/v2\/(?:blocks\/optimism-batch\/([^/]+)|proxy\/account-abstraction\/(operations|factories))$/;
+
+/** The route of a path, or null where the service has nothing. */
+export function findRoute(path: string): Route | null {
+  const match = pathPattern.exec(path);
+  if (match === null) return null;
+  const [, chainId, batch, list] = match;
+  return { chainId: Number(chainId), operation: operationOf(list), batch: batch ?? '' };
+}
+
+function operationOf(list: string | undefined): OperationName {
+  if (list === undefined) return 'optimism-batch-blocks';
+  return list === 'operations' ? 'user-operations' : 'factories';
+}
+
+/** The answer to a request: the key first, as a gateway does, then the chain, then the query. */
+export function answerRoute(service: Service, route: Route | null, query: URLSearchParams): Answer {
+  if (route === null) return refuse(404, { message: 'Not found' });
+  const apiKey = query.get('apikey');
+  if (apiKey === null || apiKey === '') {
+    const error = 'Proceed with API key or make a X402 payment to continue';
+    return refuse(402, { error });
+  }
+  if (apiKey !== service.apiKey) return refuse(401, { error: 'Unauthorized' });
+  const world = service.worlds.get(route.chainId);
+  if (world === undefined) {
+    return refuse(404, { error: 'Network not supported', source: 'internal' });
+  }
+  if (world.chain.family === 'plain') return refusePlain(route.operation);
+  const withSecretKey = service.secretKey !== undefined && query.get('key') === service.secretKey;
+  switch (route.operation) {
+    case 'optimism-batch-blocks':
+      return answerBatch(world, route.batch, query, withSecretKey);
+    case 'user-operations':
+      return answerUserOperations(world, query);
+    case 'factories':
+      return answerFactories(world, query);
+  }
+}
+
+function refusePlain(operation: OperationName): Answer {
+  if (operation === 'optimism-batch-blocks') {
+    return refuse(400, { message: 'Unknown API v2 action' });
+  }
+  return refuse(501, { error: 'Not implemented', source: 'upstream' });
+}

@@ -1,0 +1,2 @@
+/** A row by its columns: absent values null, big integers as decimal strings, times as ISO text. */
+export type Row = Record<string, unknown>;

@@ -1,0 +1,142 @@
+import { batchRange } from './batches.ts';
+import { blockAt, type Block } from './blocks.ts';
+import type { World } from './chain.ts';
+import type { Row } from './row.ts';
+import type { Sightings } from './sightings.ts';
+
+/** Tables that the blocks of batches fill. */
+export type BatchTable =
+  'blocks' | 'block_rewards' | 'block_uncles' | 'block_arbitrum' | 'optimism_batches';
+
+/** A batch and its blocks, heights descending. */
+export interface ScopedBatch {
+  readonly number: number;
+  readonly blocks: readonly Block[];
+}
+
+/** The blocks of a batch, heights descending; none where there is no such batch. */
+export function blocksInScope(world: World, number: number): Block[] {
+  const range = batchRange(world, number);
+  if (range === null) return [];
+  const { lowest, highest } = range;
+  return Array.from({ length: highest - lowest + 1 }, (_, place) =>
+    blockAt(world, highest - place),
+  );
+}
+
+/** Rows of the batches themselves. */
+export function batchRows(batches: readonly ScopedBatch[]): Row[] {
+  return batches.map(({ number, blocks }) => {
+    const kept = blocks.filter((block) => !block.lacksHash);
+    const [top, bottom] = [kept[0], kept.at(-1)];
+    if (top === undefined || bottom === undefined) return emptyBatchRow(number);
+    return {
+      batch_number: number,
+      state: 'open',
+      blocks_count: kept.length,
+      first_height: bottom.height,
+      last_height: top.height,
+      is_contiguous: top.height - bottom.height + 1 === kept.length,
+      is_linked: kept.every((block, place) => {
+        const below = kept[place + 1];
+        return below === undefined || block.parentHash === below.hash;
+      }),
+    };
+  });
+}
+
+function emptyBatchRow(number: number): Row {
+  return {
+    batch_number: number,
+    state: 'empty',
+    blocks_count: 0,
+    first_height: null,
+    last_height: null,
+    is_contiguous: null,
+    is_linked: null,
+  };
+}
+
+/** Rows of the blocks and of their lists; notes the miners. */
+export function blockRows(
+  batches: readonly ScopedBatch[],
+  sightings: Sightings,
+): Record<Exclude<BatchTable, 'optimism_batches'>, Row[]> {
+  const kept = batches.flatMap(({ number, blocks }) =>
+    blocks.filter((block) => !block.lacksHash).map((block) => ({ number, block })),
+  );
+  for (const { block } of kept) sightings.see(block.minerHash, 'miner');
+  return {
+    blocks: kept.map(({ number, block }) => blockRow(number, block)),
+    block_rewards: kept.flatMap(({ block }) =>
+      block.rewards.map(({ reward, type, addressHash }, position) => ({
+        block_height: block.height,
+        position,
+        reward,
+        type,
+        address_hash: addressHash,
+      })),
+    ),
+    block_uncles: kept.flatMap(({ block }) =>
+      block.uncles.map((hash, position) => ({ block_height: block.height, position, hash })),
+    ),
+    block_arbitrum: kept.flatMap(({ block }) => arbitrumRows(block)),
+  };
+}
+
+function blockRow(batchNumber: number, block: Block): Row {
+  return {
+    height: block.height,
+    hash: block.hash,
+    parent_hash: block.parentHash,
+    nonce: block.nonce,
+    type: 'block',
+    timestamp: new Date(block.timestampMs).toISOString(),
+    miner_hash: block.minerHash,
+    size: block.size,
+    transactions_count: block.transactionsCount,
+    internal_transactions_count: null,
+    withdrawals_count: null,
+    gas_limit: block.gasLimit,
+    gas_used: block.gasUsed,
+    gas_used_percentage: block.gasUsedPercentage,
+    gas_target_percentage: block.gasTargetPercentage,
+    difficulty: block.difficulty,
+    total_difficulty: block.totalDifficulty,
+    base_fee_per_gas: block.baseFeePerGas,
+    burnt_fees: block.burntFees,
+    burnt_fees_percentage: block.burntFeesPercentage,
+    priority_fee: block.priorityFee,
+    transaction_fees: block.transactionFees,
+    is_pending_update: block.isPendingUpdate,
+    optimism_batch_number: batchNumber,
+    extra: block.extra,
+  };
+}
+
+function arbitrumRows({ height, arbitrum }: Block): Row[] {
+  if (arbitrum === null) return [];
+  const { commitment, confirmation } = arbitrum;
+  return [
+    {
+      block_height: height,
+      batch_number: arbitrum.batchNumber,
+      status: arbitrum.status,
+      batch_data_container: arbitrum.batchDataContainer,
+      delayed_messages: arbitrum.delayedMessages,
+      l1_block_number: arbitrum.l1BlockNumber,
+      send_count: arbitrum.sendCount,
+      send_root: arbitrum.sendRoot,
+      commitment_transaction_hash: commitment.hash,
+      commitment_transaction_status: commitment.status,
+      commitment_transaction_timestamp: isoOf(commitment.timestampMs),
+      confirmation_transaction_hash: confirmation.hash,
+      confirmation_transaction_status: confirmation.status,
+      confirmation_transaction_timestamp: isoOf(confirmation.timestampMs),
+    },
+  ];
+}
+
+function isoOf(instantMs: number | null): string | null {
+  return instantMs === null ? null : new Date(instantMs).toISOString();
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { Cursor, Operation } from '../operations/operation.ts';
+
+/** A page as served: its items untouched, and the declared fields of its next cursor. */
+export interface Envelope {
+  readonly items: readonly unknown[];
+  /** The next page's cursor; null where the list ends. */
+  readonly next: Cursor | null;
+}
+
+/** The spec's table 2.1. `next_page_params` null, absent or `{}` all mean the end. */
+const envelope = z.looseObject({
+  items: z.array(z.unknown()),
+  next_page_params: z.looseObject({}).nullish(),
+});
+
+/** The body of an answer is no page of this operation. */
+export class EnvelopeError extends Error {
+  override readonly name = 'EnvelopeError';
+}
+
+/**
+ * Reads a page's envelope. Fields of `next_page_params` that the operation does not declare, such
+ * as an echoed `key`, are left behind here and go no further.
+ *
+ * @throws EnvelopeError naming the field that is wrong, never its value
+ */
+export function readEnvelope(operation: Operation<z.ZodType>, body: unknown): Envelope {
+  const page = envelope.safeParse(body);
+  if (!page.success) throw new EnvelopeError(describe(page.error));
+  const { items, next_page_params: next } = page.data;
+  if (next === null || next === undefined || Object.keys(next).length === 0) {
+    return { items, next: null };
+  }
+  const cursor = operation.cursor.safeParse(next);
+  if (!cursor.success) throw new EnvelopeError(`next_page_params: ${describe(cursor.error)}`);
+  return { items, next: cursor.data };
+}
+
+const describe = (error: z.ZodError) =>
+  error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');

@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import type { Cursor, Operation } from '../operations/operation.ts';
+import { readEnvelope, type Envelope } from './envelope.ts';
+import { digest, normalisePage, type NormalisedPage, type PageFacts } from './page.ts';
+import type { PageQueue } from './page-queue.ts';
+import { judgeProgress, type WalkEnd } from './progress.ts';
+import type { WalkRow } from './walk-row.ts';
+
+/** A page ready to be written, and whether the walk ends with it. */
+export interface ReadPage {
+  readonly page: NormalisedPage;
+  readonly end: WalkEnd | null;
+  readonly emptyRun: number;
+}
+
+/** One answer of the explorer, and the number that orders it among all observations. */
+export interface PageAnswer {
+  readonly page_id: number;
+  readonly body: Buffer;
+  readonly json: unknown;
+  readonly bytes: number;
+  readonly attempts: number;
+  readonly latencyMs: number;
+  readonly fetchedAt: string;
+}
+
+/** How the walk asks for a page: path and declared query parameters, never a key. */
+export type FetchPage = (
+  request: { readonly chainId: number; readonly path: string; readonly query: Cursor },
+  signal: AbortSignal,
+) => Promise<PageAnswer>;
+
+/** Says before each request whether the slice may still make it. */
+export interface SliceBudget {
+  takePage(): boolean;
+}
+
+export interface PageReader {
+  readonly operation: Operation<z.ZodType>;
+  readonly fetchPage: FetchPage;
+  readonly pageSize: number;
+  readonly budget: SliceBudget;
+}
+
+interface Step {
+  readonly cursor: Cursor | null;
+  readonly sequence: number;
+  readonly position: number;
+  readonly emptyRun: number;
+}
+
+/**
+ * Reads a walk's pages into the queue, from its checkpoint on. The next request leaves as soon as
+ * the cursor of this page is decoded; this page becomes rows while that one is on its way.
+ *
+ * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
+ * @throws what `fetchPage` throws, and EnvelopeError; the pages before it stay in the queue
+ */
+export async function readPages(
+  walk: WalkRow,
+  reader: PageReader,
+  queue: PageQueue<ReadPage>,
+  signal: AbortSignal,
+): Promise<'read' | 'paused'> {
+  let step: Step = {
+    cursor: walk.cursor,
+    sequence: walk.pages,
+    position: walk.items,
+    emptyRun: walk.empty_run,
+  };
+  if (!reader.budget.takePage()) return 'paused';
+  let answer = requestPage(walk, reader, step, signal);
+  for (;;) {
+    const { facts, envelope } = await answer;
+    const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
+    const end = judgeProgress(walk.scope, {
+      cursor_in: facts.cursor_in,
+      cursor_out: facts.cursor_out,
+      pages: step.sequence + 1,
+      emptyRun,
+      oldest: oldestTime(reader.operation, envelope.items),
+    });
+    const next: Step = {
+      cursor: facts.cursor_out,
+      sequence: step.sequence + 1,
+      position: step.position + envelope.items.length,
+      emptyRun,
+    };
+    const goesOn = end === null && reader.budget.takePage();
+    if (goesOn) {
+      answer = requestPage(walk, reader, next, signal);
+      // It may fail before the queue has room for this page; it is awaited in the next round.
+      answer.catch(() => undefined);
+    }
+    const page = normalisePage(reader.operation, facts, envelope.items, {
+      chain_id: walk.chain_id,
+      scope: walk.scope,
+      position: step.position,
+    });
+    const taken = await queue.push({ page, end, emptyRun });
+    if (!goesOn || !taken) return end === null ? 'paused' : 'read';
+    step = next;
+  }
+}
+
+async function requestPage(
+  walk: WalkRow,
+  { operation, fetchPage, pageSize }: PageReader,
+  { cursor, sequence }: Step,
+  signal: AbortSignal,
+): Promise<{ facts: PageFacts; envelope: Envelope }> {
+  const request = operation.request(walk.scope, cursor, pageSize);
+  const answer = await fetchPage({ chainId: walk.chain_id, ...request }, signal);
+  const envelope = readEnvelope(operation, answer.json);
+  const facts: PageFacts = {
+    page_id: answer.page_id,
+    sequence,
+    cursor_in: cursor,
+    cursor_out: envelope.next,
+    items: envelope.items.length,
+    bytes: answer.bytes,
+    body_hash: digest(answer.body),
+    attempts: answer.attempts,
+    latency_ms: Math.round(answer.latencyMs),
+    fetched_at: answer.fetchedAt,
+  };
+  return { facts, envelope };
+}
+
+/** The last time told on a page; the lists that tell one are newest first. */
+function oldestTime({ timeField }: Operation<z.ZodType>, items: readonly unknown[]): string | null {
+  if (timeField === null) return null;
+  const last = items.findLast((item) => typeof timeOf(item, timeField) === 'string');
+  return last === undefined ? null : (timeOf(last, timeField) as string);
+}
+
+function timeOf(item: unknown, field: string): unknown {
+  return typeof item === 'object' && item !== null ? Reflect.get(item, field) : undefined;
+}

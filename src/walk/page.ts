@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Cursor, ItemRows, Operation, Scope } from '../operations/operation.ts';
+
+/** An item that is no row, and why. */
+export interface QuarantinedItem {
+  readonly raw: unknown;
+  readonly raw_hash: string;
+  readonly reason: string;
+  readonly position: number;
+}
+
+/** What is known of a page when it has been fetched, for the ledger. */
+export interface PageFacts {
+  readonly page_id: number;
+  readonly sequence: number;
+  readonly cursor_in: Cursor | null;
+  readonly cursor_out: Cursor | null;
+  readonly items: number;
+  readonly bytes: number;
+  readonly body_hash: string;
+  readonly attempts: number;
+  readonly latency_ms: number;
+  readonly fetched_at: string;
+}
+
+/** A page whose items have become rows: items = rows + quarantined + repeats (promise 4). */
+export interface NormalisedPage extends PageFacts {
+  readonly rows: readonly ItemRows[];
+  readonly quarantined: readonly QuarantinedItem[];
+  readonly repeats: number;
+  /** The highest and lowest block number on the page, where the list has such an order. */
+  readonly top: number | null;
+  readonly bottom: number | null;
+}
+
+interface PagePlace {
+  readonly chain_id: number;
+  readonly scope: Scope;
+  /** How many items the walk has met before this page. */
+  readonly position: number;
+}
+
+/**
+ * Decodes and normalises a page's items one by one: a valid one becomes rows, an invalid one a
+ * quarantine entry, the same one again within the page is counted as a repeat. None is dropped.
+ */
+export function normalisePage(
+  operation: Operation<z.ZodType>,
+  facts: PageFacts,
+  items: readonly unknown[],
+  { chain_id, scope, position }: PagePlace,
+): NormalisedPage {
+  const rows = new Map<string, ItemRows>();
+  const quarantined = new Map<string, QuarantinedItem>();
+  for (const [index, raw] of items.entries()) {
+    const decoded = operation.item.safeParse(raw);
+    const at = position + index;
+    if (decoded.success) {
+      const place = { chain_id, scope, page_id: facts.page_id, position: at };
+      const item = operation.normalise(decoded.data, raw, place);
+      if (!rows.has(item.key)) rows.set(item.key, item);
+    } else {
+      const raw_hash = digest(JSON.stringify(raw));
+      if (!quarantined.has(raw_hash)) {
+        quarantined.set(raw_hash, { raw, raw_hash, reason: reasonOf(decoded.error), position: at });
+      }
+    }
+  }
+  const heights = [...rows.values()].flatMap(({ height }) => height ?? []);
+  return {
+    ...facts,
+    rows: [...rows.values()],
+    quarantined: [...quarantined.values()],
+    repeats: items.length - rows.size - quarantined.size,
+    top: heights.length === 0 ? null : Math.max(...heights),
+    bottom: heights.length === 0 ? null : Math.min(...heights),
+  };
+}
+
+/** Names the fields that are wrong and what was expected of them. */
+function reasonOf(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');
+}
+
+/** A digest of what was served, to know the same again. */
+export const digest = (content: string | Buffer) =>
+  createHash('sha256').update(content).digest('hex');

@@ -1,0 +1,60 @@
+import type { Cursor, Scope } from '../operations/operation.ts';
+
+/** Why a walk reads no further page. */
+export type WalkEnd =
+  | { readonly is: 'end' }
+  | { readonly is: 'bound'; readonly bound: 'since' | 'max-pages' }
+  | { readonly is: 'failed'; readonly reason: string };
+
+/**
+ * How many empty pages in a row a walk follows. An empty page with a cursor is legal, so a walk
+ * goes on, but a service that hands out nothing else must not be followed for ever.
+ */
+export const emptyPagesLimit = 100;
+
+export const cursorLoop: WalkEnd = { is: 'failed', reason: 'cursor loop' };
+
+/** What the decision about the next page rests on. */
+export interface Progress {
+  readonly cursor_in: Cursor | null;
+  readonly cursor_out: Cursor | null;
+  /** Pages of this walk, this one included. */
+  readonly pages: number;
+  /** Empty pages in a row, this one included. */
+  readonly emptyRun: number;
+  /** The oldest time on this page, ISO 8601; null where no item tells its time. */
+  readonly oldest: string | null;
+}
+
+/**
+ * Whether a walk goes on after a page, and if not, why. Pure. A cursor that was used earlier in
+ * the walk than on this page is found by the ledger when the page is committed.
+ */
+export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
+  const { cursor_in, cursor_out, pages, emptyRun, oldest } = progress;
+  if (cursor_out === null) return { is: 'end' };
+  if (sameCursor(cursor_in, cursor_out)) return cursorLoop;
+  if (emptyRun >= emptyPagesLimit) {
+    return { is: 'failed', reason: `${emptyPagesLimit} empty pages in a row` };
+  }
+  if (
+    scope.since !== undefined &&
+    oldest !== null &&
+    Date.parse(oldest) < Date.parse(scope.since)
+  ) {
+    return { is: 'bound', bound: 'since' };
+  }
+  if (scope.max_pages !== undefined && pages >= scope.max_pages) {
+    return { is: 'bound', bound: 'max-pages' };
+  }
+  return null;
+}
+
+/** One spelling for one cursor, whatever the order of its fields. */
+export function spellCursor(cursor: Cursor | null): string {
+  return JSON.stringify(Object.entries(cursor ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function sameCursor(a: Cursor | null, b: Cursor | null): boolean {
+  return spellCursor(a) === spellCursor(b);
+}

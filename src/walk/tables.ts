@@ -1,0 +1,150 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigserial,
+  check,
+  customType,
+  index,
+  integer as int4,
+  jsonb,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { etlSchema, instant, integer } from '../db/column-types.ts';
+import type { Cursor, Scope } from '../operations/operation.ts';
+
+const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
+
+/** What a walk's row says of it; `src/walk/SPEC.md` has the transitions. */
+export const walkStates = ['running', 'finished', 'failed', 'abandoned'] as const;
+export type WalkState = (typeof walkStates)[number];
+
+export const lanes = ['live', 'backfill'] as const;
+export type Lane = (typeof lanes)[number];
+
+export const walks = etlSchema.table(
+  'walks',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    feed: text('feed')
+      .notNull()
+      .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
+    lane: text('lane', { enum: lanes }).notNull(),
+    tick_id: integer('tick_id').notNull(),
+    kind: text('kind', { enum: ['sweep', 'batch', 'census'] }).notNull(),
+    scope: jsonb('scope').$type<Scope>().notNull(),
+    state: text('state', { enum: walkStates }).notNull().default('running'),
+    reason: text('reason'),
+    cursor: jsonb('cursor').$type<Cursor>(),
+    revision: integer('revision').notNull().default(0),
+    floor: integer('floor'),
+    top: integer('top'),
+    bottom: integer('bottom'),
+    pages: integer('pages').notNull().default(0),
+    items: integer('items').notNull().default(0),
+    inserted: integer('inserted').notNull().default(0),
+    changed: integer('changed').notNull().default(0),
+    quarantined: integer('quarantined').notNull().default(0),
+    empty_run: int4('empty_run').notNull().default(0),
+    started_at: instant('started_at').notNull().defaultNow(),
+    updated_at: instant('updated_at').notNull().defaultNow(),
+    finished_at: instant('finished_at'),
+  },
+  (table) => [
+    // Two walks of one scope at once would pay twice for the same pages.
+    uniqueIndex('walks_one_running')
+      .on(table.chain_id, table.operation, table.lane, sql`md5(${table.scope}::text)`)
+      .where(sql`state = 'running'`),
+    index('walks_tick').on(table.tick_id, table.state),
+    index('walks_feed').on(table.chain_id, table.operation, table.state, table.id),
+  ],
+);
+
+export const pages = etlSchema.table(
+  'pages',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    walk_id: integer('walk_id')
+      .notNull()
+      .references(() => walks.id),
+    sequence: integer('sequence').notNull(),
+    cursor_in: jsonb('cursor_in').$type<Cursor>(),
+    cursor_out: jsonb('cursor_out').$type<Cursor>(),
+    items: int4('items').notNull(),
+    rows: int4('rows').notNull(),
+    repeats: int4('repeats').notNull(),
+    quarantined: int4('quarantined').notNull(),
+    inserted: int4('inserted').notNull(),
+    changed: int4('changed').notNull(),
+    top: integer('top'),
+    bottom: integer('bottom'),
+    bytes: int4('bytes').notNull(),
+    body_hash: text('body_hash').notNull(),
+    attempts: int4('attempts').notNull(),
+    latency_ms: int4('latency_ms').notNull(),
+    credits: int4('credits').notNull(),
+    fetched_at: instant('fetched_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('pages_walk_sequence').on(table.walk_id, table.sequence),
+    // Promise 6, progress: a cursor is used once in a walk. The digest keeps a cursor of any
+    // length within what a btree entry holds.
+    uniqueIndex('pages_walk_cursor').on(
+      table.walk_id,
+      sql`md5(coalesce(${table.cursor_in}, '{}')::text)`,
+    ),
+    // Promise 4, nothing dropped.
+    check('pages_nothing_dropped', sql`items = rows + quarantined + repeats`),
+    check('pages_rows_counted', sql`inserted + changed <= rows`),
+  ],
+);
+
+export const quarantine = etlSchema.table(
+  'quarantine',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    scope: jsonb('scope').$type<Scope>().notNull(),
+    raw: jsonb('raw').notNull(),
+    raw_hash: text('raw_hash').notNull(),
+    reason: text('reason').notNull(),
+    page_id: integer('page_id').notNull(),
+    position: int4('position').notNull(),
+    first_seen_at: instant('first_seen_at').notNull().defaultNow(),
+  },
+  (table) => [
+    // The same bad item read again is the same entry.
+    uniqueIndex('quarantine_item').on(
+      table.chain_id,
+      table.operation,
+      table.raw_hash,
+      sql`md5(${table.scope}::text)`,
+    ),
+  ],
+);
+
+export const drift = etlSchema.table(
+  'drift',
+  {
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    path: text('path').notNull(),
+    kind: text('kind').notNull(),
+    occurrences: integer('occurrences').notNull().default(0),
+    first_page_id: integer('first_page_id').notNull(),
+    first_seen_at: instant('first_seen_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.path, table.kind] })],
+);
+
+export const rawPages = etlSchema.table('raw_pages', {
+  page_id: integer('page_id')
+    .primaryKey()
+    .references(() => pages.id, { onDelete: 'cascade' }),
+  body: bytea('body').notNull(),
+  encoding: text('encoding').notNull(),
+  stored_at: instant('stored_at').notNull().defaultNow(),
+});

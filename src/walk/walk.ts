@@ -1,0 +1,86 @@
+import type { Database } from '../db/transaction.ts';
+import { FencedError } from './checkpoint.ts';
+import { commitPages } from './commit.ts';
+import { readPages, type PageReader, type ReadPage } from './fetch.ts';
+import { PageQueue } from './page-queue.ts';
+import type { WalkEnd } from './progress.ts';
+import type { WalkRow } from './walk-row.ts';
+
+/** How a run of a walk ended. Only `ended` ends the walk itself. */
+export type WalkOutcome =
+  | { readonly is: 'ended'; readonly end: WalkEnd }
+  | { readonly is: 'paused' }
+  | { readonly is: 'fenced' }
+  | { readonly is: 'trouble'; readonly error: unknown };
+
+/** What a committed transaction added, for progress lines. */
+export interface WalkProgress {
+  readonly walk: WalkRow;
+  readonly pages: number;
+  readonly items: number;
+}
+
+export interface WalkDependencies extends PageReader {
+  readonly db: Database;
+  /** How many pages may wait to be written. */
+  readonly readAhead: number;
+  readonly onCommit: (progress: WalkProgress) => void;
+}
+
+/**
+ * Walks on from a walk's checkpoint. Reading runs ahead of writing: while pages are on their way,
+ * the writer takes all that wait and commits them as one transaction, so a fast API makes big
+ * transactions and a slow one small ones. `SPEC.md` beside this file has the states and bounds.
+ *
+ * @param walk as this worker claimed it; its revision fences every write
+ * @throws what Postgres throws; what was committed stays, and the checkpoint says where to resume
+ */
+export async function runWalk(
+  walk: WalkRow,
+  dependencies: WalkDependencies,
+  signal: AbortSignal,
+): Promise<WalkOutcome> {
+  const queue = new PageQueue<ReadPage>(dependencies.readAhead);
+  const writerGone = new AbortController();
+  const reading = readPages(walk, dependencies, queue, AbortSignal.any([signal, writerGone.signal]))
+    .then(
+      (outcome) => ({ outcome }) as const,
+      (error: unknown) => ({ error }) as const,
+    )
+    .finally(() => queue.close());
+  try {
+    const end = await writePages(walk, dependencies, queue);
+    if (end !== null) return { is: 'ended', end };
+  } catch (error) {
+    if (error instanceof FencedError) return { is: 'fenced' };
+    throw error;
+  } finally {
+    queue.close();
+    writerGone.abort(new Error('the writer stopped'));
+    await reading;
+  }
+  const read = await reading;
+  if (signal.aborted || 'outcome' in read) return { is: 'paused' };
+  return { is: 'trouble', error: read.error };
+}
+
+/** Commits what the queue holds until it is drained or the walk ends. */
+async function writePages(
+  walk: WalkRow,
+  { db, operation, onCommit }: WalkDependencies,
+  queue: PageQueue<ReadPage>,
+): Promise<WalkEnd | null> {
+  let current = walk;
+  for (;;) {
+    const read = await queue.takeAll();
+    if (read.length === 0) return null;
+    const committed = await commitPages(db, operation, current, read);
+    current = committed.walk;
+    onCommit({
+      walk: current,
+      pages: read.length,
+      items: read.reduce((sum, { page }) => sum + page.items, 0),
+    });
+    if (committed.end !== null) return committed.end;
+  }
+}

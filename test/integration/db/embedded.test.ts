@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { describe, expect, test } from 'vitest';
+import { EmbeddedPostgresError } from '../../../src/db/embedded/failure.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/db/embedded/postgres.ts';
+import { freshDirectory } from '../../support/database.ts';
+
+/** What these tests store need not survive the machine. */
+const settings = { fsync: 'off' };
+
+async function query(url: string, statement: string): Promise<unknown[][]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<unknown[]>({ text: statement, rowMode: 'array' })).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('a first start', () => {
+  test('makes a durable UTF-8 database that only this machine reaches', async () => {
+    const directory = await freshDirectory();
+    const postgres = await startEmbeddedPostgres({ directory });
+    expect(postgres).toMatchObject({ attached: false, relocated: false });
+    expect(postgres.dataDirectory).toBe(join(directory, 'data'));
+    const names = ['fsync', 'listen_addresses', 'unix_socket_directories', 'server_encoding'];
+    const rows = await query(
+      postgres.url,
+      `select ${names.map((name) => `current_setting('${name}')`).join()},
+              datlocprovider, datlocale, datcollversion is not null
+         from pg_database where datname = 'postgres'`,
+    );
+    expect(rows).toEqual([['on', '127.0.0.1', '', 'UTF8', 'b', 'C.UTF-8', true]]);
+  });
+
+  test('obeys the settings it is given', async () => {
+    const directory = await freshDirectory();
+    const { url } = await startEmbeddedPostgres({
+      directory,
+      settings: { ...settings, max_connections: '7' },
+    });
+    expect(await query(url, 'show max_connections')).toEqual([['7']]);
+  });
+
+  test('says what the server said when it refuses to run', async () => {
+    const directory = await freshDirectory();
+    const start = startEmbeddedPostgres({ directory, settings: { ...settings, no_such: '1' } });
+    await expect(start).rejects.toThrow(EmbeddedPostgresError);
+    await expect(
+      startEmbeddedPostgres({ directory, settings: { ...settings, no_such: '1' } }),
+    ).rejects.toThrow(/unrecognized configuration parameter "no_such"[^]*Set DATABASE_URL/);
+  });
+
+  test('keeps what the server says out of the way, in its log', async () => {
+    const directory = await freshDirectory();
+    await startEmbeddedPostgres({ directory, settings });
+    expect(await readFile(join(directory, 'postgres.log'), 'utf8')).toContain('ready to accept');
+  });
+
+  test('refuses data of another major version', async () => {
+    const directory = await freshDirectory();
+    const first = await startEmbeddedPostgres({ directory, settings });
+    await first.stop();
+    await writeFile(join(first.dataDirectory, 'PG_VERSION'), '17\n');
+    await expect(startEmbeddedPostgres({ directory })).rejects.toThrow(/data of Postgres 17/);
+  });
+});
+
+describe('a second start', () => {
+  test('attaches to the server that runs', async () => {
+    const directory = await freshDirectory();
+    const first = await startEmbeddedPostgres({ directory, settings });
+    const second = await startEmbeddedPostgres({ directory });
+    expect(second).toMatchObject({ url: first.url, attached: true });
+    expect(await query(second.url, 'show fsync')).toEqual([['off']]);
+  });
+
+  test('finds data and port as they were before a stop', async () => {
+    const directory = await freshDirectory();
+    const first = await startEmbeddedPostgres({ directory, settings });
+    await query(first.url, 'create table kept as select 1 as n');
+    await first.stop();
+    const second = await startEmbeddedPostgres({ directory, settings });
+    expect(second).toMatchObject({ url: first.url, attached: false });
+    expect(await query(second.url, 'select n from kept')).toEqual([[1]]);
+  });
+
+  test('takes another port when the last one is taken', async () => {
+    const directory = await freshDirectory();
+    const first = await startEmbeddedPostgres({ directory, settings });
+    await first.stop();
+    const squatter = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
+    await once(squatter, 'listening');
+    try {
+      const second = await startEmbeddedPostgres({ directory, settings });
+      expect(second.url).not.toBe(first.url);
+      expect(await query(second.url, 'select 1')).toEqual([[1]]);
+    } finally {
+      squatter.close();
+    }
+  });
+});
+
+describe('release', () => {
+  test('stops the server when the last user leaves', async () => {
+    const directory = await freshDirectory();
+    const first = await startEmbeddedPostgres({ directory, settings });
+    const second = await startEmbeddedPostgres({ directory });
+    expect(await first.release()).toBe('left-running');
+    expect(await query(first.url, 'select 1')).toEqual([[1]]);
+    expect(await second.release()).toBe('stopped');
+    expect(await stopEmbeddedPostgres(directory)).toBe(false);
+  });
+
+  test('leaves the server to a person who is connected', async () => {
+    const directory = await freshDirectory();
+    const postgres = await startEmbeddedPostgres({ directory, settings });
+    const person = new Client({ connectionString: postgres.url });
+    await person.connect();
+    expect(await postgres.release()).toBe('left-running');
+    await person.end();
+    expect(await postgres.release()).toBe('stopped');
+  });
+
+  test('never takes the server from somebody who just attached', async () => {
+    const directory = await freshDirectory();
+    async function visit(): Promise<unknown[][]> {
+      const postgres = await startEmbeddedPostgres({ directory, settings });
+      const rows = await query(postgres.url, 'select 1');
+      await postgres.release();
+      return rows;
+    }
+    async function visits(): Promise<void> {
+      for (let count = 0; count < 3; count += 1) expect(await visit()).toEqual([[1]]);
+    }
+    await Promise.all([visits(), visits(), visits()]);
+    expect(await stopEmbeddedPostgres(directory)).toBe(false);
+  });
+
+  test('is not needed by a server that was stopped meanwhile', async () => {
+    const directory = await freshDirectory();
+    const postgres = await startEmbeddedPostgres({ directory, settings });
+    expect(await stopEmbeddedPostgres(directory)).toBe(true);
+    expect(await postgres.release()).toBe('stopped');
+  });
+});
+
+describe.runIf(process.geteuid?.() === 0)('root in a directory that only root may enter', () => {
+  test('finds the relocated data again', async () => {
+    const directory = await freshDirectory();
+    await chmod(directory, 0o700);
+    const asked = join(directory, 'etl');
+    const first = await startEmbeddedPostgres({ directory: asked, settings });
+    try {
+      expect(first.relocated).toBe(true);
+      expect(first.dataDirectory.startsWith(directory)).toBe(false);
+      await query(first.url, 'create table kept as select 1 as n');
+      expect(await first.release()).toBe('stopped');
+      const second = await startEmbeddedPostgres({ directory: asked, settings });
+      expect(second).toMatchObject({ relocated: true, dataDirectory: first.dataDirectory });
+      expect(await query(second.url, 'select n from kept')).toEqual([[1]]);
+    } finally {
+      await stopEmbeddedPostgres(asked);
+      await rm(dirname(first.dataDirectory), { recursive: true });
+    }
+  });
+
+  test('is told when data that was reachable no longer is', async () => {
+    const directory = await freshDirectory();
+    const asked = join(directory, 'etl');
+    await (await startEmbeddedPostgres({ directory: asked, settings })).stop();
+    await chmod(directory, 0o700);
+    await expect(startEmbeddedPostgres({ directory: asked })).rejects.toThrow(/cannot be reached/);
+  });
+});

@@ -1,0 +1,160 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { canary, page, secondCanary, serve, serveBytes, start } from './server.ts';
+
+test('gets a page with the credentials in the query and only there', async () => {
+  const seen: { url: URL; headers: string }[] = [];
+  const { baseUrl } = await serve((request, response) => {
+    seen.push({ url: new URL(request.url ?? '', 'http://x'), headers: request.rawHeaders.join() });
+    response.setHeader('x-ratelimit-limit', '5').setHeader('x-ratelimit-remaining', '4');
+    response.setHeader('x-ratelimit-reset', '-1').setHeader('x-credits-remaining', '980');
+    response.end(page);
+  });
+  const { get } = start(`${baseUrl}/prefix/`);
+  const answer = await get();
+  expect(answer.body.toString()).toBe(page);
+  expect(answer).toMatchObject({ status: 200, bytes: page.length, attempts: 1, admission: 1 });
+  expect(answer.limits).toEqual({ limit: 5, remaining: 4, resetMs: null, creditsRemaining: 980 });
+  expect(answer.latencyMs).toBeGreaterThan(0);
+  expect(seen[0]?.url.pathname).toBe('/prefix/10/api/v2/proxy/account-abstraction/operations');
+  expect(Object.fromEntries(seen[0]?.url.searchParams ?? [])).toEqual({
+    page_size: '50',
+    apikey: canary,
+    key: secondCanary,
+  });
+  expect(seen[0]?.headers).not.toContain('canary');
+});
+
+test('a cursor that echoes key or apikey neither adds nor replaces a credential', async () => {
+  const seen: string[][] = [];
+  const { baseUrl } = await serve((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://x');
+    seen.push([...searchParams.getAll('apikey'), ...searchParams.getAll('key')]);
+    response.end(page);
+  });
+  const { client } = start(baseUrl, { secretKey: undefined as never });
+  const query = { key: 'echo', apikey: 'echo', page_token: 'a+b/c=' };
+  const call = { admit: async () => 0, signal: new AbortController().signal };
+  await client.get({ chainId: 10, path: 'x', query }, call);
+  expect(seen).toEqual([[canary]]);
+});
+
+test('connections are kept and serve many requests, failed ones included', async () => {
+  let number = 0;
+  const { baseUrl, sockets, requests } = await serve((_request, response) => {
+    number += 1;
+    response.statusCode = number % 5 === 0 ? 503 : 200;
+    response.end(number % 5 === 0 ? '{"error":"x"}' : page);
+  });
+  const { get } = start(baseUrl);
+  for (let i = 0; i < 20; i += 1) await get();
+  expect(requests()).toBe(24);
+  // undici opens a second one where a request comes before the first is marked free.
+  expect(sockets.size).toBeLessThanOrEqual(2);
+});
+
+const encodings: Record<string, (text: string) => Buffer> = {
+  gzip: gzipSync,
+  'x-gzip': gzipSync,
+  deflate: deflateSync,
+  'DEFLATE ': deflateRawSync,
+  br: brotliCompressSync,
+  identity: (text) => Buffer.from(text),
+  'br, gzip': (text) => gzipSync(brotliCompressSync(text)),
+};
+test.each(Object.keys(encodings))('decodes %s', async (encoding) => {
+  const long = JSON.stringify({ items: ['a'.repeat(10_000)], next_page_params: null });
+  const body = encodings[encoding]!(long);
+  const { baseUrl } = await serve((request, response) => {
+    expect(request.headers['accept-encoding']).toBe('gzip, deflate, br');
+    response.setHeader('content-encoding', encoding).end(body);
+  });
+  const answer = await start(baseUrl).get();
+  expect(answer.body.toString()).toBe(long);
+  expect(answer.bytes).toBe(body.length);
+});
+
+test('each attempt is admitted, and the answer holds the admission of the one that succeeded', async () => {
+  let number = 0;
+  const { baseUrl } = await serve((_request, response) => {
+    number += 1;
+    response.statusCode = number < 3 ? 502 : 200;
+    response.end(number < 3 ? '<html>bad gateway</html>' : page);
+  });
+  const { get, admissions, waits } = start(baseUrl);
+  const answer = await get();
+  expect(answer).toMatchObject({ attempts: 3, admission: 3 });
+  expect(admissions).toEqual([1, 2, 3]);
+  expect(waits).toHaveLength(2);
+});
+
+test('what admit throws ends the request without sending it', async () => {
+  const { baseUrl, requests } = await serve((_request, response) => response.end(page));
+  const refusal = new Error('budget gone');
+  const { client } = start(baseUrl);
+  const call = { admit: () => Promise.reject(refusal), signal: new AbortController().signal };
+  await expect(client.get({ chainId: 1, path: 'x', query: {} }, call)).rejects.toBe(refusal);
+  expect(requests()).toBe(0);
+});
+
+test.each([
+  ['Retry-After in seconds', { 'retry-after': '2' }, 2000],
+  [
+    'Retry-After as a date',
+    { 'retry-after': 'Wed, 21 Oct 2026 07:28:03 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' },
+    3000,
+  ],
+  ['x-ratelimit-reset in milliseconds', { 'x-ratelimit-reset': '700' }, 700],
+  ['a wait of an hour', { 'retry-after': '3600' }, 60_000],
+  ['nothing', {}, 0],
+])(
+  '429 with %s waits as asked, at most a minute, and is tried eight times',
+  async (_n, headers, ms) => {
+    const { baseUrl, requests } = await serve((_request, response) => {
+      response
+        .writeHead(429, headers as Record<string, string>)
+        .end('{"message":"Too many requests."}');
+    });
+    const { fail, waits } = start(baseUrl);
+    expect(await fail()).toMatchObject({
+      failure: 'throttled',
+      status: 429,
+      detail: 'Too many requests.',
+    });
+    expect(requests()).toBe(8);
+    expect(waits).toEqual(Array.from({ length: 7 }, () => ms));
+  },
+);
+
+test('a redirect is not followed and its detail names the host alone', async () => {
+  const elsewhere = await serve((_request, response) => response.end(page));
+  const { baseUrl, requests } = await serve((request, response) => {
+    response.writeHead(301, { location: `${elsewhere.baseUrl}${request.url}` }).end();
+  });
+  const error = await start(baseUrl).fail();
+  expect(error).toMatchObject({ failure: 'unreachable', status: 301 });
+  expect(error.detail).toBe(`redirected to ${new URL(elsewhere.baseUrl).host}, not followed`);
+  expect(requests()).toBe(4);
+  expect(elsewhere.requests()).toBe(0);
+});
+
+test.each([
+  [200, '<!doctype html><title>Just a moment</title>', 'envelope-invalid', 4],
+  [200, '{"error":"boom"}', 'envelope-invalid', 4],
+  [500, '{"error":"Internal","source":"upstream"}', 'unreachable', 4],
+  [401, '{"error":"Unauthorized"}', 'unauthorized', 1],
+  [402, '{"error":"Out of credits"}', 'out-of-credits', 1],
+  [422, '{"errors":[{"title":"Invalid value"}]}', 'rejected', 1],
+])('HTTP %i %s is %s after %i attempts', async (status, body, failure, attempts) => {
+  const { baseUrl, requests } = await serve((_request, response) => {
+    response.writeHead(status).end(body);
+  });
+  expect(await start(baseUrl).fail()).toMatchObject({ failure, status });
+  expect(requests()).toBe(attempts);
+});
+
+test('a connection that ends after each answer is replaced', async () => {
+  const head = `HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${page.length}\r\n\r\n`;
+  const { get } = start(await serveBytes(head + page));
+  for (let i = 0; i < 3; i += 1) expect((await get()).attempts).toBe(1);
+});

@@ -1,0 +1,88 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSocketServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { createExplorerClient, type ExplorerClientOptions } from '../../../src/explorer/client.ts';
+import { ExplorerError } from '../../../src/explorer/error.ts';
+
+export const canary = 'canary-api/key&ü';
+export const secondCanary = 'canary secret+key';
+export const page = JSON.stringify({ items: [{ hash: '0x1' }], next_page_params: null });
+
+/** An HTTP server that lives as long as the test; counts what reaches it. */
+export async function serve(listener: RequestListener) {
+  const server = createServer(listener);
+  const sockets = new Set<Socket>();
+  let requests = 0;
+  server.on('connection', (socket) => sockets.add(socket));
+  server.on('request', () => (requests += 1));
+  const baseUrl = await listen(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { baseUrl, sockets, requests: () => requests };
+}
+
+/** A server that writes `answer` as raw bytes to each connection that sends something, and ends it. */
+export async function serveBytes(answer: string | Buffer): Promise<string> {
+  const server = createSocketServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => socket.end(answer));
+  });
+  onTestFinished(() => void server.close());
+  return await listen(server as Server);
+}
+
+/** A server that accepts connections and never says anything. */
+export async function serveSilence(): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createSocketServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return await listen(server as Server);
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A client that never really waits between attempts, and what it did. */
+export function start(baseUrl: string, options: Partial<ExplorerClientOptions> = {}) {
+  const waits: number[] = [];
+  const admissions: number[] = [];
+  const client = createExplorerClient({
+    baseUrl,
+    apiKey: canary,
+    secretKey: secondCanary,
+    random: () => 0,
+    now: () => performance.now(),
+    sleep: async (ms, signal) => {
+      waits.push(ms);
+      await sleep(0, undefined, { signal });
+    },
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  const admit = async (): Promise<number> => admissions.push(admissions.length + 1);
+  const get = (signal: AbortSignal = new AbortController().signal) =>
+    client.get(
+      { chainId: 10, path: 'proxy/account-abstraction/operations', query: { page_size: 50 } },
+      { admit, signal },
+    );
+  const fail = async (): Promise<ExplorerError> => {
+    const error = await get().then(
+      () => null,
+      (failure: unknown) => failure,
+    );
+    if (error instanceof ExplorerError) return error;
+    throw new Error(`expected an ExplorerError, got ${String(error)}`);
+  };
+  return { client, get, fail, waits, admissions };
+}

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import { complaints, load } from './folder.ts';
+
+const chain = (operations: string): string => `chains:
+  - id: 10
+    operations:
+${operations.replaceAll(/^/gmu, '      ')}
+`;
+
+test('every problem of a file is shown at once, with its line, in order', () => {
+  const text = `explorer:
+  page_size: 51
+  requests_per_second: 0
+  requests_per_secnd: 5
+chains:
+  - id: 10
+    operations:
+      user-operations:
+        schedule: every minute
+        timezone: Mars/Olympus
+        overlap: 30
+        since: soon
+      optimism-batch-blocks:
+        schedule: '* * * *'
+        from_batch: 9
+        to_batch: 3
+        paralel: 2
+      factories: { shedule: "0 0 * * *" }
+      blocks: {}
+  - id: 10
+    operations: {}
+  - name: nameless
+chians: []
+`;
+  expect(complaints(() => load(text))).toEqual([
+    'explorer-etl.yaml:2: explorer.page_size: Too big: expected number to be <=50',
+    'explorer-etl.yaml:3: explorer.requests_per_second: Too small: expected number to be >0',
+    'explorer-etl.yaml:4: explorer.requests_per_secnd: unknown key; did you mean requests_per_second?',
+    'explorer-etl.yaml:9: chains[0].operations.user-operations.schedule: not a cron schedule: five fields, such as "*/5 * * * *"',
+    'explorer-etl.yaml:10: chains[0].operations.user-operations.timezone: not a time zone: a name such as Europe/Berlin',
+    'explorer-etl.yaml:11: chains[0].operations.user-operations.overlap: expected string, received number',
+    'explorer-etl.yaml:12: chains[0].operations.user-operations.since: not a date or timestamp, such as 2024-01-01',
+    'explorer-etl.yaml:14: chains[0].operations.optimism-batch-blocks.schedule: not a cron schedule: five fields, such as "*/5 * * * *"',
+    'explorer-etl.yaml:16: chains[0].operations.optimism-batch-blocks.to_batch: is below from_batch: the range is reversed',
+    'explorer-etl.yaml:17: chains[0].operations.optimism-batch-blocks.paralel: unknown key; did you mean parallel?',
+    'explorer-etl.yaml:18: chains[0].operations.factories.shedule: unknown key; did you mean schedule?',
+    'explorer-etl.yaml:19: chains[0].operations.blocks: unknown key; known are user-operations, optimism-batch-blocks, factories',
+    'explorer-etl.yaml:20: chains[1].id: chain 10 is listed twice',
+    'explorer-etl.yaml:21: chains[1].operations: names no operation',
+    'explorer-etl.yaml:22: chains[2].id: expected number, received undefined',
+    'explorer-etl.yaml:23: chians: unknown key; did you mean chains?',
+  ]);
+});
+
+test('a problem holds its place apart from its message', () => {
+  expect(() => load('\n\nchians: []')).toThrow(
+    expect.objectContaining({
+      problems: [
+        { message: 'chians: unknown key; did you mean chains?', where: 'explorer-etl.yaml:3' },
+      ],
+    }),
+  );
+});
+
+test.each([
+  ['api_key: canary', 'api_key', 'EXPLORER_API_KEY'],
+  ['explorer: { apikey: canary }', 'explorer.apikey', 'EXPLORER_API_KEY'],
+  ['explorer: { key: canary }', 'explorer.key', 'EXPLORER_SECRET_KEY'],
+  ['explorer: { secret-key: canary }', 'explorer.secret-key', 'EXPLORER_SECRET_KEY'],
+  ['database_url: postgres://u:canary@h/d', 'database_url', 'DATABASE_URL'],
+  ['DATABASE_URL: postgres://u:canary@h/d', 'DATABASE_URL', 'DATABASE_URL'],
+  ['EXPLORER_API_KEY: canary', 'EXPLORER_API_KEY', 'EXPLORER_API_KEY'],
+])('%s is told to move to the environment', (text, key, variable) => {
+  expect(complaints(() => load(text))).toEqual([
+    `explorer-etl.yaml:1: ${key}: secrets do not belong in this file: set ${variable} (or ${variable}_FILE) in the environment`,
+  ]);
+});
+
+test.each([
+  [
+    'a list not closed',
+    'chains:\n  - id: 10\n    operations: [canary\n',
+    /^explorer-etl\.yaml:\d: not valid YAML: Flow sequence/u,
+  ],
+  ['a tab', 'explorer:\n\tpage_size: 5\n', /^explorer-etl\.yaml:2: not valid YAML: Tabs/u],
+  [
+    'a key twice',
+    'chains: []\nexplorer:\nchains: []\n',
+    /^explorer-etl\.yaml:3: not valid YAML: Map keys must be unique$/u,
+  ],
+  ['two documents', 'chains: []\n---\nchains: []\n', /^explorer-etl\.yaml:\d: not valid YAML/u],
+  [
+    'an unknown alias',
+    'chains: *canary\n',
+    /^explorer-etl\.yaml: not valid YAML: an alias is unknown or endless$/u,
+  ],
+  [
+    'an unknown tag',
+    'chains: !canary []\n',
+    /^explorer-etl\.yaml:1: not valid YAML: tag resolve failed$/u,
+  ],
+  ['a stray token', 'chains: []\n"canary" canary\n', /^explorer-etl\.yaml:2: not valid YAML/u],
+])('broken YAML is shown with its line and no source: %s', (_name, text, expected) => {
+  const lines = complaints(() => load(text));
+  expect(lines[0]).toMatch(expected);
+  expect(lines.join('\n')).not.toContain('canary');
+});
+
+test('a value in the wrong place is not repeated', () => {
+  const text = `explorer: canary\nchains:\n  - canary\n  - id: canary\n    name: 5\n    operations: canary\n`;
+  const lines = complaints(() => load(text)).join('\n');
+  expect(lines).not.toContain('canary');
+  expect(lines).toContain('explorer-etl.yaml:3: chains[0]: expected object, received string');
+});
+
+test.each(['canary', '- canary', '5'])('a file that is no map is refused: %s', (text) => {
+  expect(complaints(() => load(text))[0]).toMatch(
+    /^explorer-etl\.yaml:1: the file: expected object/u,
+  );
+});
+
+test('aliases that unfold without end are refused', () => {
+  const rows = Array.from(
+    { length: 20 },
+    (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}, *a${i}]`,
+  );
+  const text = `a0: &a0 [1]\n${rows.join('\n')}\n`;
+  expect(complaints(() => load(text))).toEqual([
+    'explorer-etl.yaml: not valid YAML: an alias is unknown or endless',
+  ]);
+});
+
+test.each([
+  ['2024-01-01', '2024-01-01T00:00:00.000Z'],
+  ['"2024-01-01"', '2024-01-01T00:00:00.000Z'],
+  ['2024-01-01T10:00:00Z', '2024-01-01T10:00:00.000Z'],
+  ['2024-01-01 10:00', '2024-01-01T10:00:00.000Z'],
+  ['2024-01-01T10:00:00.5+02:00', '2024-01-01T08:00:00.500Z'],
+  ['null', null],
+])('since %s is %s', (text, expected) => {
+  const { chains } = load(chain(`user-operations: { since: ${text} }`));
+  expect(chains[0]?.operations['user-operations']?.since).toBe(expected);
+});
+
+test.each(['2024-02-30', '2024-13-01', '2024', 'yesterday', '2024-01-01T25:00'])(
+  'since %s is refused',
+  (text) => {
+    const lines = complaints(() => load(chain(`user-operations: { since: ${text} }`)));
+    expect(lines[0]).toMatch(
+      /^explorer-etl\.yaml:4: chains\[0\]\.operations\.user-operations\.since: /u,
+    );
+  },
+);
+
+test.each(['30', '-5s', '1 fortnight', 's', '30s30s'])('overlap "%s" is refused', (text) => {
+  const lines = complaints(() => load(chain(`user-operations: { overlap: "${text}" }`)));
+  expect(lines[0]).toMatch(/overlap: not a duration: a number and a unit, such as 30s$/u);
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { databaseUrlProblem } from '../../../src/config/database-url.ts';
+import { loadSettings } from '../../../src/config/load.ts';
+import { complaints, folder } from './folder.ts';
+
+const files = { key: 'canary-one\n', database: 'postgres://u:canary@h/db\n', empty: ' \n' };
+const load = (env: NodeJS.ProcessEnv) =>
+  loadSettings({ env, cwd: folder(files), need: 'database' });
+
+test('secrets can stand in files', () => {
+  const settings = load({
+    EXPLORER_API_KEY_FILE: 'key',
+    EXPLORER_SECRET_KEY_FILE: 'key',
+    DATABASE_URL_FILE: 'database',
+  });
+  expect(settings.explorer).toMatchObject({ apiKey: 'canary-one', secretKey: 'canary-one' });
+  expect(settings.databaseUrl).toBe('postgres://u:canary@h/db');
+});
+
+test('an empty variable counts as unset', () => {
+  const settings = load({
+    EXPLORER_API_KEY: '',
+    EXPLORER_SECRET_KEY: ' ',
+    DATABASE_URL: '',
+    EXPLORER_BASE_URL: '',
+    EXPLORER_ETL_CONFIG: '',
+    EXPLORER_API_KEY_FILE: 'key',
+  });
+  expect(settings).toMatchObject({
+    explorer: { apiKey: 'canary-one', secretKey: null, baseUrl: 'https://api.blockscout.com' },
+    databaseUrl: null,
+    configFile: null,
+  });
+});
+
+test('a secret given twice, in a file that is absent or empty, is refused without its value', () => {
+  const lines = complaints(() =>
+    load({
+      EXPLORER_API_KEY: 'canary-two',
+      EXPLORER_API_KEY_FILE: 'key',
+      EXPLORER_SECRET_KEY_FILE: 'absent',
+      DATABASE_URL_FILE: 'empty',
+    }),
+  );
+  expect(lines).toEqual([
+    'EXPLORER_API_KEY and EXPLORER_API_KEY_FILE are both set: keep one',
+    'EXPLORER_SECRET_KEY_FILE: cannot read absent (ENOENT)',
+    'DATABASE_URL_FILE: empty is empty',
+  ]);
+});
+
+describe('a database URL', () => {
+  test.each([
+    'postgres://localhost',
+    'postgresql://user:p%40ss@host:5433/db?sslmode=require',
+    'POSTGRES://user@[::1]:5432/db',
+    'postgres://user:secret@/db?host=/var/run/postgresql',
+    'postgres:///db?host=/var/run/postgresql',
+  ])('%s is accepted', (url) => {
+    expect(databaseUrlProblem(url)).toBeNull();
+  });
+
+  test.each([
+    ['canary', /^not a URL/u],
+    ['canary@host/db', /^not a URL/u],
+    ['postgres:canary@host', /^not a URL/u],
+    ['http://user:canary@host/db', /^the scheme is http, not postgres or postgresql$/u],
+    ['postgres:///db?x=canary', /^it names no host$/u],
+    ['postgres://u:canary@host:99999/db', /^not a valid URL/u],
+    ['postgres://u:canary@ho st/db', /^not a valid URL/u],
+    ['postgres://u:canary#x@host/db', /percent-encode/u],
+    ['postgres://u:1#canary@host/db', /percent-encode/u],
+    ['postgres://u:1/canary@host/db', /percent-encode/u],
+    ['postgres://u:1?canary@host/db', /percent-encode/u],
+    ['postgres://u:canary%zz@host/db', /percent-encod/u],
+  ])('%s is refused without a word of it', (url, problem) => {
+    expect(databaseUrlProblem(url)).toMatch(problem);
+    const lines = complaints(() => load({ DATABASE_URL: url })).join('\n');
+    expect(lines).toMatch(/^DATABASE_URL: /u);
+    expect(lines).not.toContain('canary');
+  });
+});
+
+describe('an explorer URL', () => {
+  test.each([
+    ['canary', 'not a URL'],
+    ['ftp://x', 'not an http or https URL'],
+    ['https://u:canary@x', 'must hold no user name or password'],
+    ['https://x/?apikey=canary', 'must hold no query and no fragment'],
+    ['https://x/#canary', 'must hold no query and no fragment'],
+  ])('%s is refused without a word of it', (url, problem) => {
+    expect(complaints(() => load({ EXPLORER_BASE_URL: url }))).toEqual([
+      `EXPLORER_BASE_URL: ${problem}`,
+    ]);
+  });
+});

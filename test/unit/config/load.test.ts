@@ -1,0 +1,208 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadSettings } from '../../../src/config/load.ts';
+import { requireApiKey } from '../../../src/config/settings.ts';
+import { complaints, folder, load } from './folder.ts';
+
+const standard = {
+  'user-operations': { schedule: '*/5 * * * *', timezone: 'UTC', overlapMs: 30_000, since: null },
+  'optimism-batch-blocks': {
+    schedule: '*/10 * * * *',
+    timezone: 'UTC',
+    fromBatch: 1,
+    toBatch: null,
+    reread: 2,
+    parallel: 4,
+  },
+  factories: { schedule: '0 */6 * * *', timezone: 'UTC' },
+};
+
+describe('without a file', () => {
+  test('--chain means that chain with all operations and the defaults', () => {
+    expect(load(null, { chains: ['10', '123456', '10'] })).toEqual({
+      explorer: {
+        baseUrl: 'https://api.blockscout.com',
+        apiKey: null,
+        secretKey: null,
+        requestsPerSecond: 5,
+        dailyCredits: null,
+        pageSize: 50,
+      },
+      databaseUrl: null,
+      chains: [
+        { id: 10, name: 'optimism', operations: standard },
+        { id: 123456, name: 'chain-123456', operations: standard },
+      ],
+      configFile: null,
+    });
+  });
+
+  test('--operation selects', () => {
+    const { chains } = load(null, { chains: ['10'], operations: ['factories'] });
+    expect(chains[0]?.operations).toEqual({ factories: standard.factories });
+  });
+
+  test('no chain is an error that says what to do, unless none is needed', () => {
+    expect(complaints(() => load(null))).toEqual([
+      'no chain to copy: run "explorer-etl init" to write explorer-etl.yaml, or name one: --chain 10',
+    ]);
+    expect(load(null, { need: 'database' }).chains).toEqual([]);
+  });
+
+  test.each(['abc', '1e3', '-1', '0', '1.5', '10,8453', '99999999999999999'])(
+    '--chain %s is refused',
+    (flag) => {
+      expect(complaints(() => load(null, { chains: [flag] }))).toEqual([
+        `--chain ${flag}: not a number; chains go by their id, such as 10 for optimism`,
+      ]);
+    },
+  );
+
+  test('an unknown operation is refused with the nearest', () => {
+    const input = { chains: ['10'], operations: ['user-operation', 'blocks'] };
+    expect(complaints(() => load(null, input))).toEqual([
+      '--operation user-operation: no such operation; did you mean user-operations?',
+      '--operation blocks: no such operation; there are user-operations, optimism-batch-blocks, factories',
+    ]);
+  });
+});
+
+describe('with a file', () => {
+  const text = `
+explorer:
+  base_url: http://localhost:4000/api/
+  requests_per_second: 15
+  daily_credits: 20000
+  page_size: 10
+chains:
+  - id: 10
+    name: op
+    operations:
+      user-operations: { schedule: '@hourly', timezone: Europe/Berlin, overlap: 2m, since: 2024-01-01 }
+      optimism-batch-blocks: { from_batch: 5, to_batch: 9, reread: 0, parallel: 1 }
+  - id: 8453
+    operations:
+      factories:
+  - id: 1
+`;
+
+  test('every key has its effect', () => {
+    const settings = load(text);
+    expect(settings.explorer).toMatchObject({
+      baseUrl: 'http://localhost:4000/api',
+      requestsPerSecond: 15,
+      dailyCredits: 20_000,
+      pageSize: 10,
+    });
+    expect(settings.chains).toEqual([
+      {
+        id: 10,
+        name: 'op',
+        operations: {
+          'user-operations': {
+            schedule: '@hourly',
+            timezone: 'Europe/Berlin',
+            overlapMs: 120_000,
+            since: '2024-01-01T00:00:00.000Z',
+          },
+          'optimism-batch-blocks': {
+            ...standard['optimism-batch-blocks'],
+            fromBatch: 5,
+            toBatch: 9,
+            reread: 0,
+            parallel: 1,
+          },
+        },
+      },
+      { id: 8453, name: 'base', operations: { factories: standard.factories } },
+      { id: 1, name: 'ethereum', operations: standard },
+    ]);
+    expect(settings.configFile).toMatch(/^\/.*\/explorer-etl\.yaml$/u);
+  });
+
+  test('flags select among what it lists', () => {
+    const { chains } = load(text, { chains: ['8453', '1'], operations: ['factories'] });
+    expect(chains.map(({ id, operations }) => [id, Object.keys(operations)])).toEqual([
+      [8453, ['factories']],
+      [1, ['factories']],
+    ]);
+    expect(load(text, { operations: ['user-operations'] }).chains.map(({ id }) => id)).toEqual([
+      10, 1,
+    ]);
+  });
+
+  test('flags for what it does not list are refused with what it lists', () => {
+    expect(complaints(() => load(text, { chains: ['7'] }))).toEqual([
+      '--chain 7: not in the configuration, which lists 10 (op), 8453 (base), 1 (ethereum)',
+    ]);
+    const input = { chains: ['8453'], operations: ['user-operations'] };
+    expect(complaints(() => load(text, input))).toEqual([
+      '--operation user-operations: not configured for these chains, which have factories',
+    ]);
+  });
+
+  test('an empty file, and one without chains, leave the chains to the flags', () => {
+    expect(load('', { chains: ['10'] }).chains).toHaveLength(1);
+    expect(load('explorer:\n', { chains: ['10'] }).chains).toHaveLength(1);
+    expect(complaints(() => load('chains: []\n'))).toEqual([
+      'no chain to copy: list one under chains in explorer-etl.yaml, or name one: --chain 10',
+    ]);
+  });
+});
+
+const yaml = (id: number): string => `chains: [{ id: ${id} }]`;
+
+describe('precedence', () => {
+  test('the file: flag, then environment, then the working directory', () => {
+    const cwd = folder({ 'explorer-etl.yaml': yaml(1), 'a.yaml': yaml(2), 'b.yaml': yaml(3) });
+    const env = { EXPLORER_ETL_CONFIG: 'a.yaml' };
+    const id = (input: object) => loadSettings({ env: {}, cwd, ...input }).chains[0]?.id;
+    expect(id({})).toBe(1);
+    expect(id({ env })).toBe(2);
+    expect(id({ env, configFile: join(cwd, 'b.yaml') })).toBe(3);
+  });
+
+  test('a file that was named must be there and readable', () => {
+    expect(complaints(() => load(null, { configFile: 'no.yaml', chains: ['1'] }))).toEqual([
+      'cannot read no.yaml (ENOENT)',
+    ]);
+    expect(complaints(() => load(null, { env: { EXPLORER_ETL_CONFIG: '/' } }))).toEqual([
+      'cannot read / (EISDIR)',
+    ]);
+  });
+
+  test('the explorer: environment before file; the database: flag before environment', () => {
+    const env = {
+      EXPLORER_BASE_URL: 'https://one.example//',
+      DATABASE_URL: 'postgres://u:p@env/db',
+    };
+    const text = 'explorer: { base_url: https://two.example }';
+    expect(load(text, { env, need: 'database' })).toMatchObject({
+      explorer: { baseUrl: 'https://one.example' },
+      databaseUrl: 'postgres://u:p@env/db',
+    });
+    expect(load(text, { need: 'database' }).explorer.baseUrl).toBe('https://two.example');
+    const databaseUrl = 'postgresql://flag/db';
+    expect(load(text, { env, databaseUrl, need: 'database' }).databaseUrl).toBe(databaseUrl);
+  });
+});
+
+describe('the API key', () => {
+  test('is asked for only where it is needed, with advice', () => {
+    const settings = load(null, { chains: ['10'] });
+    expect(complaints(() => requireApiKey(settings))).toEqual([
+      'EXPLORER_API_KEY is not set: put your API key there, or the path of a file that holds it in EXPLORER_API_KEY_FILE',
+    ]);
+    const env = { EXPLORER_API_KEY: ' canary \n' };
+    expect(requireApiKey(load(null, { chains: ['10'], env }))).toBe('canary');
+  });
+});
+
+test('the problems of environment, flags and file are shown together', () => {
+  const env = { EXPLORER_BASE_URL: 'ftp://x', DATABASE_URL: 'mysql://x' };
+  expect(complaints(() => load('chain: []', { env }))).toEqual([
+    'EXPLORER_BASE_URL: not an http or https URL',
+    'DATABASE_URL: the scheme is mysql, not postgres or postgresql',
+    'explorer-etl.yaml:1: chain: unknown key; did you mean chains?',
+  ]);
+});

@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { exampleConfig } from '../../../src/config/example.ts';
+import { configJsonSchema } from '../../../src/config/schema.ts';
+import { load } from './folder.ts';
+
+test('explorer-etl.schema.json is the schema in code; vitest -u writes it', async () => {
+  const file = join(import.meta.dirname, '../../../explorer-etl.schema.json');
+  await expect(configJsonSchema()).toMatchFileSnapshot(file);
+});
+
+interface Node {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+}
+
+/** Every key below a schema, with whether it is described there or in its alternatives. */
+function keys(node: Node, path = ''): [path: string, described: boolean][] {
+  const inner = [...(node.anyOf ?? []), ...(node.items === undefined ? [] : [node.items])];
+  return [
+    ...inner.flatMap((child) => keys(child, path)),
+    ...Object.entries(node.properties ?? {}).flatMap(([key, child]) => {
+      const described = [child, ...(child.anyOf ?? [])].some(
+        (one) => one.description !== undefined,
+      );
+      return [[`${path}.${key}`, described] as [string, boolean], ...keys(child, `${path}.${key}`)];
+    }),
+  ];
+}
+
+test('every key has a description', () => {
+  const all = keys(JSON.parse(configJsonSchema()) as Node);
+  expect(all.length).toBeGreaterThan(20);
+  expect(all.filter(([, described]) => !described)).toEqual([]);
+});
+
+describe('the example', () => {
+  test.each([[[10]], [[10, 8453, 42161, 999]]])('for %j is valid and means the defaults', (ids) => {
+    const fromFlags = load(null, { chains: ids.map(String) });
+    const fromFile = load(exampleConfig(ids));
+    const expected = fromFlags.chains.map((chain) => {
+      if (chain.id !== 42161) return chain;
+      const { 'optimism-batch-blocks': _, ...operations } = chain.operations;
+      return { ...chain, operations };
+    });
+    expect(fromFile.chains).toEqual(expected);
+    expect(fromFile.explorer).toEqual(fromFlags.explorer);
+  });
+
+  test('for no chain is valid, and begins with the line that editors look for', () => {
+    expect(load(exampleConfig([]), { need: 'database' }).chains).toEqual([]);
+    expect(exampleConfig([])).toMatch(/^# yaml-language-server: \$schema=\S+\n/u);
+  });
+
+  test('keeps its lines valid when the comments before keys are taken away', () => {
+    const text = exampleConfig([10]).replaceAll(/# (since|to_batch|daily_credits):/gu, '$1:');
+    const settings = load(text);
+    expect(settings.explorer.dailyCredits).toBe(100_000);
+    expect(settings.chains[0]?.operations).toMatchObject({
+      'user-operations': { since: '2024-01-01T00:00:00.000Z' },
+      'optimism-batch-blocks': { toBatch: 100 },
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { parseBody } from '../../../src/explorer/body.ts';
+import { ExplorerError } from '../../../src/explorer/error.ts';
+
+const parse = (text: string): unknown => parseBody(Buffer.from(text, 'utf8'));
+
+function refusal(text: string, scrub?: (text: string) => string): ExplorerError {
+  try {
+    parseBody(Buffer.from(text), scrub);
+  } catch (error) {
+    if (error instanceof ExplorerError) return error;
+    throw error;
+  }
+  throw new Error('expected a refusal');
+}
+
+test('gives the JSON value, with or without a byte order mark', () => {
+  expect(parse('{"items":[1,null,true,"é"]}')).toEqual({ items: [1, null, true, 'é'] });
+  expect(parse('\uFEFF{"items":[]}')).toEqual({ items: [] });
+});
+
+test('removes NUL characters from strings and keys, at any depth', () => {
+  expect(parse(String.raw`{"a\u0000b":[{"name":"x\u0000y\u0000"}]}`)).toEqual({
+    ab: [{ name: 'xy' }],
+  });
+});
+
+test('replaces lone surrogates in strings and keys, and leaves pairs alone', () => {
+  expect(parse(String.raw`{"k\uD800":"a\udc00b","ok":"\ud83d\ude00"}`)).toEqual({
+    'k\uFFFD': 'a\uFFFDb',
+    ok: '😀',
+  });
+});
+
+test('a key that was sent clean wins over one that cleaning makes equal', () => {
+  expect(parse(String.raw`{"hash":"0x1","hash\u0000":"0x2"}`)).toEqual({ hash: '0x1' });
+  expect(parse(String.raw`{"hash\u0000":"0x2","hash":"0x1"}`)).toEqual({ hash: '0x1' });
+});
+
+test('an escaped backslash before u0000 is text', () => {
+  expect(parse(String.raw`{"a":"\\u0000"}`)).toEqual({ a: String.raw`\u0000` });
+});
+
+test.each([
+  ['as sent', '{"__proto__":{"polluted":1},"a":"b"}'],
+  ['through cleaning', String.raw`{"__proto__":{"polluted":1},"a":"b\u0000"}`],
+])('a __proto__ key is ordinary data, %s', (_how, text) => {
+  const value = parse(text) as object;
+  expect(Object.keys(value)).toContain('__proto__');
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  expect('polluted' in value).toBe(false);
+  expect({}).not.toHaveProperty('polluted');
+});
+
+test('text that is not JSON is an invalid envelope with a one-line excerpt', () => {
+  const error = refusal(`<html>\n\t<b>\u001B[31m down</b>${'x'.repeat(500)}`);
+  expect(error.failure).toBe('envelope-invalid');
+  expect(error.detail).toMatch(/^the body is not JSON: <html> <b>\\u001b\[31m down/u);
+  expect(error.detail.length).toBeLessThanOrEqual('the body is not JSON: '.length + 200);
+  expect(error.cause).toBeUndefined();
+});
+
+const redact = (text: string): string => text.replaceAll('canary-secret', '***');
+
+test('a secret at the edge of the excerpt is redacted whole', () => {
+  for (let at = 180; at < 205; at += 1) {
+    expect(refusal(`${'x'.repeat(at)}canary-secret tail`, redact).detail).not.toContain('canar');
+  }
+  expect(refusal('x?apikey=canary').detail).not.toContain('canary');
+});
+
+test('bytes that are not UTF-8 become replacement characters', () => {
+  const bytes = Buffer.concat([
+    Buffer.from('{"a":"'),
+    Buffer.from([0xff, 0xed, 0xa0]),
+    Buffer.from('"}'),
+  ]);
+  expect((parseBody(bytes) as { a: string }).a).toMatch(/^\uFFFD+$/u);
+});
+
+test('nesting without end is refused where cleaning would recurse into it', () => {
+  const deep = `${'['.repeat(5000)}"\\u0000"${']'.repeat(5000)}`;
+  expect(refusal(deep).detail).toMatch(/^the body is nested too deeply/u);
+});

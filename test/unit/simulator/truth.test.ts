@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  startSimulator,
+  truth,
+  type Family,
+  type Generation,
+  type SimulatedChain,
+  type Simulator,
+} from '../../../src/simulator/index.ts';
+import { addressHash, itemsOf, keyOf, paths, smallChain, walk, type Json } from './walk.ts';
+
+const seed = 5;
+const families: Family[] = ['optimism', 'arbitrum', 'celo'];
+const generations: Generation[] = ['v10', 'v11', 'v12'];
+const chains = families.flatMap((family, row) =>
+  generations.map((generation, column): SimulatedChain => {
+    return {
+      ...smallChain,
+      id: 100 + row * 10 + column,
+      name: keyOf(family, generation),
+      family,
+      generation,
+    };
+  }),
+);
+let simulator: Simulator;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ seed, chains, secretKey: 'secret' });
+});
+afterAll(() => simulator.close());
+
+const at = (chain: SimulatedChain) => `${simulator.url}/${chain.id}/api/v2`;
+const isoOf = (printed: unknown) => (printed ? new Date(printed as string).toISOString() : null);
+
+async function readBlocks(chain: SimulatedChain): Promise<Json[]> {
+  const blocks: Json[] = [];
+  for (let batch = 7; batch < 17; batch += 1) {
+    blocks.push(...itemsOf(await walk(at(chain), paths.batch(batch), { key: 'secret' })));
+  }
+  return blocks;
+}
+
+describe.each(chains)('the truth of $name', (chain) => {
+  test('has the user operations that are served', async () => {
+    const items = itemsOf(await walk(at(chain), paths.operations));
+    expect(truth(seed, chain).user_operations).toEqual(
+      items.map((item) => ({
+        chain_id: chain.id,
+        hash: item['hash'],
+        address_hash: addressHash(item['address']),
+        entry_point_hash: addressHash(item['entry_point']),
+        entry_point_version: item['entry_point_version'],
+        block_number: Number(item['block_number']),
+        transaction_hash: item['transaction_hash'],
+        fee: item['fee'],
+        status: item['status'],
+        timestamp: isoOf(item['timestamp']),
+        removed_at: null,
+        extra: 'bundle_index' in item ? { bundle_index: item['bundle_index'] } : null,
+      })),
+    );
+  });
+
+  test('has the factories that are served, ranked', async () => {
+    const items = itemsOf(await walk(at(chain), paths.factories));
+    const tables = truth(seed, chain);
+    expect(tables.factories).toEqual(
+      items.map((item, place) => ({
+        chain_id: chain.id,
+        address_hash: addressHash(item['address']),
+        total_accounts: item['total_accounts'],
+        rank: place + 1,
+        missing_since: null,
+        extra:
+          'verified_deployments' in item
+            ? { verified_deployments: item['verified_deployments'] }
+            : null,
+      })),
+    );
+    expect(tables.factory_history).toEqual(
+      tables.factories.map((row) => without(row, 'rank', 'missing_since', 'extra')),
+    );
+  });
+
+  test('has the blocks, rewards and uncles that are served', async () => {
+    const items = await readBlocks(chain);
+    const tables = truth(seed, chain);
+    expect(tables.blocks.map((row) => without(row, 'extra', 'optimism_batch_number'))).toEqual(
+      items.map((item) => blockOf(chain, item)),
+    );
+    const rewards = items.flatMap((item) => item['rewards'] as Json[]);
+    expect(
+      tables.block_rewards.map((row) => [row['reward'], row['type'], row['address_hash']]),
+    ).toEqual(
+      rewards.map((reward) => [
+        reward['reward'],
+        reward['type'],
+        (reward['address_hash'] as string | undefined)?.toLowerCase() ?? null,
+      ]),
+    );
+    expect(tables.block_uncles.map((row) => row['hash'])).toEqual(
+      items.flatMap((item) => (item['uncles_hashes'] as Json[]).map((uncle) => uncle['hash'])),
+    );
+    const unknown = new Set(['celo', 'l1_epoch_number', 'optimism']);
+    const extras = items.map((item) => Object.entries(item).filter(([name]) => unknown.has(name)));
+    expect(tables.blocks.map((row) => row['extra'])).toEqual(
+      extras.map((extra) => (extra.length > 0 ? Object.fromEntries(extra) : null)),
+    );
+  });
+
+  test('has the arbitrum objects that are served', async () => {
+    const objects = (await readBlocks(chain)).flatMap((item): Json[] =>
+      item['arbitrum'] ? [{ ...(item['arbitrum'] as Json), height: item['height'] }] : [],
+    );
+    expect(truth(seed, chain).block_arbitrum).toEqual(
+      objects.map((object) => ({
+        chain_id: chain.id,
+        block_height: object['height'],
+        batch_number: object['batch_number'] ?? null,
+        status: object['status'],
+        batch_data_container: object['batch_data_container'] ?? null,
+        delayed_messages: object['delayed_messages'] ?? null,
+        l1_block_number: object['l1_block_number'] ?? null,
+        send_count: object['send_count'] ?? null,
+        send_root: object['send_root'] ?? null,
+        commitment_transaction_hash: part(object, 'commitment_transaction', 'hash'),
+        commitment_transaction_status: part(object, 'commitment_transaction', 'status'),
+        commitment_transaction_timestamp: isoOf(
+          part(object, 'commitment_transaction', 'timestamp'),
+        ),
+        confirmation_transaction_hash: part(object, 'confirmation_transaction', 'hash'),
+        confirmation_transaction_status: part(object, 'confirmation_transaction', 'status'),
+        confirmation_transaction_timestamp: isoOf(
+          part(object, 'confirmation_transaction', 'timestamp'),
+        ),
+      })),
+    );
+    expect(objects).toHaveLength(chain.family === 'arbitrum' ? 500 : 0);
+  });
+
+  test('has the addresses that are served, as far as they are known', async () => {
+    const operations = itemsOf(await walk(at(chain), paths.operations));
+    const factories = itemsOf(await walk(at(chain), paths.factories));
+    const shown = [
+      ...operations.flatMap((item) => [item['address'], item['entry_point']]),
+      ...factories.map((item) => item['address']),
+      ...(await readBlocks(chain)).map((item) => item['miner']),
+    ];
+    const tables = truth(seed, chain, { withSecretKey: true });
+    const served = addressesOf(shown);
+    expect(new Map(tables.addresses.map((row) => [row['hash'], without(row, 'chain_id')]))).toEqual(
+      served.rows,
+    );
+    const slugs = tables.address_metadata_tags.map((row) =>
+      keyOf(row['address_hash'], row['slug']),
+    );
+    expect(new Set(slugs)).toEqual(served.slugs);
+    const labels = tables.address_labels.map((row) => keyOf(row['kind'], row['label']));
+    expect(new Set(labels)).toEqual(served.labels);
+    const implementations = tables.address_implementations.map((row) =>
+      keyOf(row['address_hash'], row['position'], row['implementation_hash']),
+    );
+    expect(new Set(implementations)).toEqual(served.implementations);
+    expect(slugs.length).toBeGreaterThan(0);
+    expect(labels.length).toBeGreaterThan(0);
+    expect(tables.address_watchlist_names.length).toBeGreaterThan(0);
+  });
+});
+
+function without(row: Json, ...names: string[]): Json {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
+}
+
+function part(object: Json, name: string, field: string): unknown {
+  return (object[name] as Json | null | undefined)?.[field] ?? null;
+}
+
+function blockOf(chain: SimulatedChain, item: Json): Json {
+  const names = [
+    'height',
+    'hash',
+    'parent_hash',
+    'nonce',
+    'type',
+    'size',
+    'gas_limit',
+    'gas_used',
+    'gas_used_percentage',
+    'gas_target_percentage',
+    'difficulty',
+    'total_difficulty',
+    'base_fee_per_gas',
+    'burnt_fees',
+    'burnt_fees_percentage',
+    'priority_fee',
+    'transaction_fees',
+    'is_pending_update',
+    'internal_transactions_count',
+    'withdrawals_count',
+  ];
+  return {
+    ...Object.fromEntries(names.map((name) => [name, item[name] ?? null])),
+    chain_id: chain.id,
+    miner_hash: addressHash(item['miner']),
+    timestamp: isoOf(item['timestamp']),
+    transactions_count: item['transactions_count'] ?? item['transaction_count'] ?? item['tx_count'],
+  };
+}
+
+function addressesOf(shown: unknown[]) {
+  const rows = new Map<string, Json>();
+  const [slugs, labels, implementations] = [new Set(), new Set(), new Set()];
+  for (const address of shown) {
+    const hash = addressHash(address) ?? 'none';
+    const row = rows.get(hash) ?? blank(hash);
+    rows.set(hash, row);
+    const object = address as Json;
+    if (typeof address === 'string' || isStub(object)) continue;
+    for (const name of [
+      'name',
+      'is_contract',
+      'is_scam',
+      'is_verified',
+      'proxy_type',
+      'reputation',
+    ]) {
+      row[name] = object[name] ?? null;
+    }
+    const creator = object['creator_address_hash'];
+    row['extra'] = creator === undefined ? null : { creator_address_hash: creator };
+    row['ens_domain_name'] ??= object['ens_domain_name'] ?? null;
+    const metadata = object['metadata'] as { tags: Json[] } | null | undefined;
+    for (const tag of metadata?.tags ?? []) slugs.add(keyOf(hash, tag['slug']));
+    for (const kind of ['private', 'public']) {
+      for (const label of (object[`${kind}_tags`] ?? []) as Json[])
+        labels.add(keyOf(kind, label['label']));
+    }
+    for (const [place, proxy] of ((object['implementations'] ?? []) as Json[]).entries()) {
+      const target = String(proxy['address_hash'] ?? proxy['address']).toLowerCase();
+      implementations.add(keyOf(hash, place, target));
+    }
+  }
+  return { rows, slugs, labels, implementations };
+}
+
+function blank(hash: string): Json {
+  const names = [
+    'name',
+    'ens_domain_name',
+    'is_contract',
+    'is_scam',
+    'is_verified',
+    'proxy_type',
+    'reputation',
+    'extra',
+  ];
+  return { hash, ...Object.fromEntries(names.map((name) => [name, null])) };
+}
+
+function isStub(address: Json): boolean {
+  return address['is_verified'] === null && !address['name'] && address['is_contract'] === false;
+}
