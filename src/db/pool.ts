@@ -12,14 +12,21 @@ const connectTimeoutMs = 10_000;
  *
  * @param options.max connections at most.
  * @param options.applicationName shown in pg_stat_activity.
+ * @param options.idleTimeoutMs how long an unused connection is kept, in ms; 0 for ever.
  */
-export function createPool(options: { url: string; max: number; applicationName: string }): Pool {
+export function createPool(options: {
+  url: string;
+  max: number;
+  applicationName: string;
+  idleTimeoutMs?: number;
+}): Pool {
   const pool = new Pool({
     connectionString: options.url,
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
   // A connection that dies emits an error, which ends the process if nobody listens: on the pool
   // while the connection is idle, on the client while someone holds it between two queries. The

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, type Pool } from 'pg';
+import type { Pool } from 'pg';
 import type { PgBoss } from 'pg-boss';
+import { createPool } from '../db/pool.ts';
 import type { Log } from '../log.ts';
 import { sliceQueue } from './boss.ts';
 
@@ -21,41 +22,22 @@ export interface JobLocks {
 }
 
 /** Opens the session of this process's job locks. A lost session is opened anew by the next job. */
-export function openJobLocks(databaseUrl: string, log: Log): JobLocks {
-  let session: Promise<Client> | null = null;
-  const open = async () => {
-    const client = new Client({
-      connectionString: databaseUrl,
-      application_name: 'explorer-etl locks',
-      keepAlive: true,
-    });
-    client.on('error', (error) => {
-      session = null;
-      log.warn({ error: error.message }, 'locks.lost');
-    });
-    await client.connect();
-    return client;
-  };
-  const use = async () => {
-    session ??= open().catch((error: unknown) => {
-      session = null;
-      throw error;
-    });
-    return session;
-  };
+export function openJobLocks(databaseUrl: string): JobLocks {
+  // A pool of one connection that is never let go: it queues what comes at once, and reconnects.
+  const session = createPool({
+    url: databaseUrl,
+    max: 1,
+    applicationName: 'explorer-etl locks',
+    idleTimeoutMs: 0,
+  });
   return {
     async hold(jobId) {
-      await (await use()).query('select pg_try_advisory_lock(hashtextextended($1, 0))', [jobId]);
+      await session.query('select pg_try_advisory_lock(hashtextextended($1, 0))', [jobId]);
     },
     async release(jobId) {
-      if (session === null) return;
-      await (await session).query('select pg_advisory_unlock(hashtextextended($1, 0))', [jobId]);
+      await session.query('select pg_advisory_unlock(hashtextextended($1, 0))', [jobId]);
     },
-    async close() {
-      const open_ = session;
-      session = null;
-      await (await open_)?.end();
-    },
+    close: () => session.end(),
   };
 }
 

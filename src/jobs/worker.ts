@@ -25,7 +25,7 @@ export interface Worker {
 /** Works on slices until stopped, and takes over those whose worker is gone. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, boss, log, databaseUrl, concurrency } = options;
-  const locks = openJobLocks(databaseUrl, log);
+  const locks = openJobLocks(databaseUrl);
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
