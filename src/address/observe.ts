@@ -80,10 +80,23 @@ export function observeAddress(
       is_verified: known?.is_verified ?? null,
       proxy_type: known?.proxy_type ?? null,
       reputation: known?.reputation ?? null,
-      extra: shown === null ? null : unknownFields(objectSchema, raw),
+      extra: shown === null ? null : extraOf(shown, raw),
     },
     lists: shown === null ? silence : lists(shown, known !== null),
   };
+}
+
+/** What no column holds: unknown fields, and a tag that names another address than its owner. */
+function extraOf(address: AddressObject, raw: unknown): unknown {
+  const unknown = unknownFields(objectSchema, raw);
+  const foreign = (['private_tags', 'public_tags'] as const).flatMap((list) =>
+    (address[list] ?? []).flatMap((tag, position) =>
+      (tag.address_hash ?? address.hash) === address.hash
+        ? []
+        : [{ list, position, address_hash: tag.address_hash }],
+    ),
+  );
+  return foreign.length === 0 ? unknown : { ...(unknown ?? {}), foreign_tags: foreign };
 }
 
 /** Implementations change both ways; the other lists are empty or null wherever they are not told. */

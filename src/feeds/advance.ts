@@ -1,5 +1,6 @@
 import type { Database } from '../db/transaction.ts';
 import { operations } from '../operations/index.ts';
+import { linkAbort } from '../walk/abort.ts';
 import type { FetchPage, SliceBudget } from '../walk/fetch.ts';
 import { runWalk, type WalkProgress } from '../walk/walk.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
@@ -70,15 +71,14 @@ export async function advance(
     exhausted: false,
     pages: 0,
   };
-  const stopAll = new AbortController();
-  const both = AbortSignal.any([signal, stopAll.signal]);
+  using walkers = linkAbort(signal);
   const width = await widthOf(db, lane);
   const results = await Promise.allSettled(
     Array.from({ length: width }, async () => {
       try {
-        await walkOn(lane, slice, dependencies, both);
+        await walkOn(lane, slice, dependencies, walkers.signal);
       } catch (error) {
-        stopAll.abort(error);
+        walkers.abort(error);
         throw error;
       }
     }),

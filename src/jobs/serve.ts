@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { once } from 'node:events';
+import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import type { FeedLane } from '../feeds/feed.ts';
 import { openLane, setSchedules, workOnTicks, type LaneSchedule } from './schedule.ts';
@@ -19,14 +20,32 @@ export async function serve(
 ): Promise<void> {
   const { db, boss } = options;
   await setSchedules(boss, schedules);
-  for (const lane of await openLanes(db)) await sendSlice(boss, lane);
   for (const { lane, scope } of await withoutSuccess(db, schedules)) {
     await openLane(db, boss, lane, scope);
   }
   await workOnTicks(db, boss);
   const worker = await startWorker({ ...options, works: () => true, onTrouble: 'come-back' });
-  if (!signal.aborted) await once(signal, 'abort');
+  await nudgeOpenLanes(options, signal);
   await worker.stop();
+}
+
+/** How often lanes with an open tick are looked after, in ms. */
+const nudgeIntervalMs = 2_000;
+
+/**
+ * Until the signal aborts, queues a slice for each lane whose tick is open. Where a job is there
+ * already nothing happens; where it was lost, with the process that held it or because a tick was
+ * opened at the moment the lane's last slice ended, the lane goes on.
+ */
+async function nudgeOpenLanes({ db, boss, log }: ServeOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for (const lane of await openLanes(db)) await sendSlice(boss, lane);
+    } catch (error) {
+      log.warn({ error: describeDatabaseError(error) }, 'nudge.trouble');
+    }
+    await delay(nudgeIntervalMs, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 /** Lanes whose tick is open: their job may have been lost with the process that held it. */

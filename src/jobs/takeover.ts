@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { PgBoss } from 'pg-boss';
+import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
 import type { Log } from '../log.ts';
 import { sliceQueue } from './boss.ts';
@@ -77,7 +78,7 @@ export async function watchForLostSlices(
       await delay(watchIntervalMs, undefined, { signal });
     } catch (error) {
       if (signal.aborted) return;
-      log.debug({ error: error instanceof Error ? error.message : String(error) }, 'watch.trouble');
+      log.debug({ error: describeDatabaseError(error) }, 'watch.trouble');
       await delay(watchIntervalMs, undefined, { signal }).catch(() => undefined);
     }
   }

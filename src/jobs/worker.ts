@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { JobWithMetadata } from 'pg-boss';
 import type { FeedLane } from '../feeds/feed.ts';
+import { linkAbort } from '../walk/abort.ts';
 import { sliceQueue } from './boss.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
 import { openJobLocks, watchForLostSlices } from './takeover.ts';
@@ -41,9 +42,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     async ([job]: JobWithMetadata<FeedLane>[]) => {
       if (job === undefined) return;
       await locks.hold(job.id);
+      using either = linkAbort(job.signal, abort.signal);
       const slice = runSlice(job, options, {
         stopping: stopping.signal,
-        abort: AbortSignal.any([job.signal, abort.signal]),
+        abort: either.signal,
       });
       running.add(slice);
       try {

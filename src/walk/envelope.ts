@@ -4,8 +4,10 @@ import type { Cursor, Operation } from '../operations/operation.ts';
 /** A page as served: its items untouched, and the declared fields of its next cursor. */
 export interface Envelope {
   readonly items: readonly unknown[];
-  /** The next page's cursor; null where the list ends. */
+  /** The next page's cursor; null where the list ends, or where `unreadable` says why not. */
   readonly next: Cursor | null;
+  /** What is wrong with a cursor that is there but is none of this operation's. */
+  readonly unreadable: string | null;
 }
 
 /** The spec's table 2.1. `next_page_params` null, absent or `{}` all mean the end. */
@@ -21,7 +23,8 @@ export class EnvelopeError extends Error {
 
 /**
  * Reads a page's envelope. Fields of `next_page_params` that the operation does not declare, such
- * as an echoed `key`, are left behind here and go no further.
+ * as an echoed `key`, are left behind here and go no further. A cursor that can't be read does not
+ * make the page's items worthless: they are kept, and the walk says that it could not go on.
  *
  * @throws EnvelopeError naming the field that is wrong, never its value
  */
@@ -30,11 +33,12 @@ export function readEnvelope(operation: Operation<z.ZodType>, body: unknown): En
   if (!page.success) throw new EnvelopeError(describe(page.error));
   const { items, next_page_params: next } = page.data;
   if (next === null || next === undefined || Object.keys(next).length === 0) {
-    return { items, next: null };
+    return { items, next: null, unreadable: null };
   }
   const cursor = operation.cursor.safeParse(next);
-  if (!cursor.success) throw new EnvelopeError(`next_page_params: ${describe(cursor.error)}`);
-  return { items, next: cursor.data };
+  return cursor.success
+    ? { items, next: cursor.data, unreadable: null }
+    : { items, next: null, unreadable: describe(cursor.error) };
 }
 
 const describe = (error: z.ZodError) =>

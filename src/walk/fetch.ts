@@ -76,6 +76,7 @@ export async function readPages(
     const end = judgeProgress(walk.scope, {
       cursor_in: facts.cursor_in,
       cursor_out: facts.cursor_out,
+      unreadable: envelope.unreadable,
       pages: step.sequence + 1,
       emptyRun,
       oldest: oldestTime(reader.operation, envelope.items),

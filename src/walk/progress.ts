@@ -18,6 +18,8 @@ export const cursorLoop: WalkEnd = { is: 'failed', reason: 'cursor loop' };
 export interface Progress {
   readonly cursor_in: Cursor | null;
   readonly cursor_out: Cursor | null;
+  /** Why the next cursor could not be read, if it could not. */
+  readonly unreadable: string | null;
   /** Pages of this walk, this one included. */
   readonly pages: number;
   /** Empty pages in a row, this one included. */
@@ -31,7 +33,8 @@ export interface Progress {
  * the walk than on this page is found by the ledger when the page is committed.
  */
 export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
-  const { cursor_in, cursor_out, pages, emptyRun, oldest } = progress;
+  const { cursor_in, cursor_out, unreadable, pages, emptyRun, oldest } = progress;
+  if (unreadable !== null) return { is: 'failed', reason: `cursor unreadable: ${unreadable}` };
   if (cursor_out === null) return { is: 'end' };
   if (sameCursor(cursor_in, cursor_out)) return cursorLoop;
   if (emptyRun >= emptyPagesLimit) {

@@ -1,4 +1,5 @@
 import type { Database } from '../db/transaction.ts';
+import { linkAbort } from './abort.ts';
 import { FencedError } from './checkpoint.ts';
 import { commitPages } from './commit.ts';
 import { readPages, type PageReader, type ReadPage } from './fetch.ts';
@@ -41,8 +42,8 @@ export async function runWalk(
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
   const queue = new PageQueue<ReadPage>(dependencies.readAhead);
-  const writerGone = new AbortController();
-  const reading = readPages(walk, dependencies, queue, AbortSignal.any([signal, writerGone.signal]))
+  using reader = linkAbort(signal);
+  const reading = readPages(walk, dependencies, queue, reader.signal)
     .then(
       (outcome) => ({ outcome }) as const,
       (error: unknown) => ({ error }) as const,
@@ -56,7 +57,7 @@ export async function runWalk(
     throw error;
   } finally {
     queue.close();
-    writerGone.abort(new Error('the writer stopped'));
+    reader.abort(new Error('the writer stopped'));
     await reading;
   }
   const read = await reading;

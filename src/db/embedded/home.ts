@@ -11,6 +11,8 @@ export interface Home {
   readonly logFile: string;
   /** The port used last, so that a restart answers where clients already look. */
   readonly portFile: string;
+  /** Present while the server is to stay up although nobody uses it. */
+  readonly keepFile: string;
   /** Where a copy of the binaries goes when the packaged ones cannot be run in place. */
   readonly binariesDirectory: string;
   /** True when this is not inside the directory that was asked for. */
@@ -115,6 +117,7 @@ function homeAt(directory: string, relocated: boolean): Home {
     dataDirectory: join(directory, 'data'),
     logFile: join(directory, 'postgres.log'),
     portFile: join(directory, 'postgres.port'),
+    keepFile: join(directory, 'postgres.keep'),
     binariesDirectory: join(isRoot() ? sharedDirectory : directory, 'binaries'),
     relocated,
   };

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -26,7 +26,7 @@ export interface EmbeddedPostgres {
    * person with psql. Close your own pools first, or they keep it running.
    */
   release(): Promise<'stopped' | 'left-running'>;
-  /** Ends this process's use and leaves the server running, for whoever comes next. */
+  /** Ends this process's use and lets the server run until `stop`, whoever comes and goes. */
   detach(): Promise<void>;
   /** Stops the server whoever uses it. */
   stop(): Promise<void>;
@@ -67,7 +67,11 @@ export async function startEmbeddedPostgres(options: {
       relocated: home.relocated,
       attached: running !== undefined,
       release: () => withLock(lockFile, () => release(home, lease)),
-      detach: () => lease.client.end(),
+      detach: () =>
+        withLock(lockFile, async () => {
+          await writeFile(home.keepFile, '');
+          await lease.client.end();
+        }),
       stop: () =>
         withLock(lockFile, async () => {
           await lease.client.end();
@@ -95,13 +99,17 @@ async function startIn(
   home: Home,
   settings: Readonly<Record<string, string>>,
 ): Promise<Postmaster> {
+  await rm(home.keepFile, { force: true });
   const account = await accountFor(home.dataDirectory);
   const binaries = await provideBinaries(account, home.binariesDirectory);
   await provideCluster(home, binaries, account, settings['fsync'] !== 'off');
   return launch(home, binaries, account, settings);
 }
 
-async function stopIn({ dataDirectory }: Home): Promise<boolean> {
+const isKept = async ({ keepFile }: Home) => (await unlessMissing(stat(keepFile))) !== undefined;
+
+async function stopIn({ dataDirectory, keepFile }: Home): Promise<boolean> {
+  await rm(keepFile, { force: true });
   const postmaster = await findPostmaster(dataDirectory);
   if (postmaster === undefined) return false;
   await stopPostmaster(postmaster.pid, dataDirectory);
@@ -131,6 +139,7 @@ async function release(home: Home, lease: Lease): Promise<'stopped' | 'left-runn
   await lease.client.end();
   const postmaster = await findPostmaster(home.dataDirectory);
   if (postmaster === undefined) return 'stopped';
+  if (await isKept(home)) return 'left-running';
   if (await isUsed(urlOf(postmaster), lease.pid)) return 'left-running';
   await stopPostmaster(postmaster.pid, home.dataDirectory);
   return 'stopped';

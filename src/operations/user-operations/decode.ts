@@ -8,7 +8,15 @@ export const userOperation = z.looseObject({
   address: embeddedAddress.nullish(),
   // A height, but as base-10 text: the spec's own type for this one.
   block_number: z
-    .union([z.string().regex(/^[0-9]{1,15}$/, 'expected a block number in base 10'), z.int()])
+    .union([
+      z
+        .string()
+        .regex(
+          /^[0-9]{1,15}$/,
+          'expected a block number: base 10, not negative, at most 15 digits',
+        ),
+      z.int(),
+    ])
     .transform(Number)
     .nullish(),
   entry_point: embeddedAddress.nullish(),

@@ -1,0 +1,43 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  startSimulator,
+  type Family,
+  type Generation,
+  type SimulatedChain,
+} from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { runSync } from '../../support/sync.ts';
+import { differences } from '../../support/tables.ts';
+
+const seed = 7;
+
+const chainOf = (family: Family, generation: Generation): SimulatedChain => ({
+  id: 10,
+  name: 'optimism',
+  family,
+  generation,
+  userOperations: 730,
+  batches: { first: 1, count: 7, blocks: 60 },
+  holes: [4],
+  factories: 130,
+});
+
+const families: readonly Family[] = ['optimism', 'arbitrum', 'celo'];
+const generations: readonly Generation[] = ['v10', 'v11', 'v12'];
+
+describe.each(families)('a chain of the %s family', (family) => {
+  test.each(generations)('is copied row for row from generation %s', async (generation) => {
+    const chain = chainOf(family, generation);
+    const secretKey = 'secret-of-the-key';
+    const simulator = await startSimulator({ seed, chains: [chain], secretKey });
+    onTestFinished(() => simulator.close());
+    const database = await freshDatabase();
+
+    const results = await runSync(database, { url: simulator.url, chains: [chain], secretKey });
+
+    expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
+      Array.from({ length: 3 }, () => ({ state: 'finished', reason: null })),
+    );
+    expect(await differences(database.pool, seed, chain, { withSecretKey: true })).toEqual({});
+  });
+});

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inject, onTestFinished } from 'vitest';
+import { testKey } from './sync.ts';
+
+const main = new URL('../../src/main.ts', import.meta.url).pathname;
+
+/** How a program ended: one of the two is null. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The program in a process of its own. */
+export interface Program {
+  readonly isRunning: boolean;
+  /** What it has written so far. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Sends a signal, if it still runs. */
+  kill(signal: NodeJS.Signals): void;
+  /** Waits for its end; throws with what it wrote when `boundMs` pass first. */
+  ended(boundMs: number): Promise<Exit>;
+}
+
+export interface ProgramEnvironment {
+  /** `DATABASE_URL`. */
+  readonly databaseUrl: string;
+  /** `EXPLORER_BASE_URL`. */
+  readonly explorerUrl: string;
+  /** Working directory: where the program finds its `explorer-etl.yaml`. */
+  readonly cwd: string;
+}
+
+/**
+ * Starts `explorer-etl` with these arguments. It inherits nothing of this process's environment
+ * but the path, and is killed at the latest when the running test ends.
+ */
+export function startProgram(args: readonly string[], environment: ProgramEnvironment): Program {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: environment.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      NO_COLOR: '1',
+      DATABASE_URL: environment.databaseUrl,
+      EXPLORER_BASE_URL: environment.explorerUrl,
+      EXPLORER_API_KEY: testKey,
+    },
+  });
+  const written = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (written.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (written.stderr += text));
+  // 'close' comes after 'exit', when all output has been read too.
+  const closed = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit);
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await closed;
+  });
+  return {
+    get isRunning() {
+      return isRunning();
+    },
+    get stdout() {
+      return written.stdout;
+    },
+    get stderr() {
+      return written.stderr;
+    },
+    kill(signal) {
+      if (isRunning()) child.kill(signal);
+    },
+    async ended(boundMs) {
+      const timer = new AbortController();
+      const late = delay(boundMs, 'late' as const, { signal: timer.signal });
+      const first = await Promise.race([closed, late]);
+      if (first === 'late') {
+        throw new Error(`not ended after ${boundMs} ms; it wrote:\n${written.stderr}`);
+      }
+      timer.abort();
+      await late.catch(() => undefined);
+      return first;
+    },
+  };
+}
+
+/** A folder with this configuration in it, removed when the running test ends. */
+export async function configFolder(config: object): Promise<string> {
+  const folder = await mkdtemp(inject('directoryPrefix'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  // JSON is YAML.
+  await writeFile(join(folder, 'explorer-etl.yaml'), JSON.stringify(config));
+  return folder;
+}
+
+/** How often a condition is looked at, in ms: a few times per page of the slowest test. */
+const lookMs = 20;
+
+/** Looks until there is something to see; throws, with `what`, when `boundMs` pass first. */
+export async function eventually<T>(
+  what: string,
+  boundMs: number,
+  look: () => Promise<T | null | undefined | false>,
+): Promise<T> {
+  const start = performance.now();
+  for (;;) {
+    const seen = await look();
+    if (seen !== null && seen !== undefined && seen !== false) return seen;
+    if (performance.now() - start > boundMs) throw new Error(`${what}: not within ${boundMs} ms`);
+    await delay(lookMs);
+  }
+}

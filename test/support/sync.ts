@@ -1,0 +1,78 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import { configuredLanes, type ScopeBounds } from '../../src/feeds/lanes.ts';
+import { syncOnce, type SyncResult } from '../../src/jobs/sync.ts';
+import { createLog, type LogLevel } from '../../src/log.ts';
+import type { SimulatedChain } from '../../src/simulator/index.ts';
+import type { TestDatabase } from './database.ts';
+
+export const testKey = 'simulated-key';
+
+/** Faster than any test can ask. */
+const unlimited = 100_000;
+
+export interface SyncRun extends ScopeBounds {
+  readonly url: string;
+  readonly chains: readonly SimulatedChain[];
+  readonly operations?: readonly string[];
+  readonly pageSize?: number;
+  readonly secretKey?: string;
+  readonly logLevel?: LogLevel;
+  readonly signal?: AbortSignal;
+}
+
+/** Settings for a simulated explorer, with every batch of each chain in range. */
+export function settingsFor(run: SyncRun): Settings {
+  const settings = loadSettings({
+    cwd: '/',
+    env: {
+      EXPLORER_BASE_URL: run.url,
+      EXPLORER_API_KEY: testKey,
+      ...(run.secretKey !== undefined && { EXPLORER_SECRET_KEY: run.secretKey }),
+    },
+    chains: run.chains.map(({ id }) => String(id)),
+    ...(run.operations !== undefined && { operations: run.operations }),
+  });
+  return {
+    ...settings,
+    explorer: {
+      ...settings.explorer,
+      requestsPerSecond: unlimited,
+      pageSize: run.pageSize ?? settings.explorer.pageSize,
+    },
+  };
+}
+
+/** One sync of simulated chains into a test database, through the product's own composition. */
+export async function runSync(database: TestDatabase, run: SyncRun): Promise<SyncResult[]> {
+  const settings = settingsFor(run);
+  const open: OpenDatabase = {
+    url: database.url,
+    pool: database.pool,
+    db: drizzle(database.pool),
+    embedded: null,
+    close: async () => 'left-running',
+  };
+  await prepareDatabase(open);
+  const engine = await openEngine({
+    settings,
+    database: open,
+    log: createLog(run.logLevel ?? 'silent', (line) => void process.stderr.write(line)),
+    supervise: false,
+  });
+  try {
+    const targets = settings.chains.flatMap((chain) => {
+      const simulated = run.chains.find(({ id }) => id === chain.id);
+      const { first, count } = simulated?.batches ?? { first: 1, count: 0 };
+      const bounds = { fromBatch: first, toBatch: first + count - 1, ...run };
+      return configuredLanes([chain], bounds).flatMap(({ lane, scope }) =>
+        scope === null ? [] : [{ lane, scope }],
+      );
+    });
+    return await syncOnce(targets, engine, run.signal ?? new AbortController().signal);
+  } finally {
+    await engine.close();
+  }
+}
