@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { openDatabase, prepareDatabase } from '../app.ts';
+import { openDatabase, type OpenDatabase } from '../app.ts';
 import { feedStatus, type FeedStatus } from '../feeds/status.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 
@@ -13,8 +13,8 @@ export function registerStatus({ program, run }: Registry): void {
       run<object>(async (context, options) => {
         const database = await openDatabase(settingsOf(context, options, 'database'), context);
         try {
-          await prepareDatabase(database);
-          const feeds = await feedStatus(database.db);
+          // Looking changes nothing, so it makes no tables either.
+          const feeds = (await isPrepared(database)) ? await feedStatus(database.db) : [];
           if (options.json) writeJson(context, feeds);
           else
             context.stdout(
@@ -26,6 +26,13 @@ export function registerStatus({ program, run }: Registry): void {
         }
       }),
     );
+}
+
+async function isPrepared({ pool }: OpenDatabase): Promise<boolean> {
+  const { rows } = await pool.query<{ prepared: boolean }>(
+    `select to_regclass('etl.ticks') is not null as prepared`,
+  );
+  return rows[0]?.prepared ?? false;
 }
 
 const plain = { head: [], border: [] };
