@@ -151,6 +151,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     fetchPage: pageFetcher(client, admit, redactorOf(settings)),
     now: () => performance.now(),
     random: Math.random,
+    clock: () => new Date(),
     onCommit: options.onCommit ?? (() => undefined),
     async close() {
       await boss.stop({ graceful: false });

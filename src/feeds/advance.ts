@@ -6,7 +6,7 @@ import { runWalk, type WalkProgress } from '../walk/walk.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import type { FeedLane } from './feed.ts';
 import { feedSettings, setFeedState } from './register.ts';
-import { endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
+import { brokenOrder, endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
 import { closeTick, currentTick, type TickRow } from './tick.ts';
 import { troubleOf, type Trouble } from './trouble.ts';
 
@@ -30,10 +30,16 @@ export interface AdvanceDependencies {
   readonly pageSize: number;
   readonly readAhead: number;
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
+  /** The time of day, for what is due. */
+  readonly clock: () => Date;
 }
 
 /** Several walks of one batch each run at once unless the feed's settings say otherwise. */
 const defaultParallel = 4;
+
+/** Why nothing is concluded from a walk, in one line. */
+const unordered =
+  'unordered: the service broke the order of the list; rows are kept, but neither coverage nor removal is concluded from this walk';
 
 /** What the walks of one slice share. */
 interface Slice {
@@ -105,7 +111,13 @@ async function walkOn(
   const mayGoOn = () =>
     !signal.aborted && slice.trouble === null && !slice.fenced && !slice.budget.spent;
   while (mayGoOn()) {
-    const walk = await takeWalk(dependencies.db, slice.tick, operation.kind, [...slice.held]);
+    const walk = await takeWalk(
+      dependencies.db,
+      slice.tick,
+      operation.kind,
+      [...slice.held],
+      dependencies.clock(),
+    );
     if (walk === null) {
       slice.exhausted = true;
       return;
@@ -155,6 +167,8 @@ async function conclude(
   const failures = await walkFailures(db, tick);
   const reason = failures.length === 0 ? null : failures.join('; ');
   await closeTick(db, tick, reason === null ? 'finished' : 'failed', reason);
-  await setFeedState(db, lane, reason === null ? 'idle' : 'failed', reason);
+  const disorder = reason === null && (await brokenOrder(db, tick)) ? unordered : null;
+  if (disorder !== null) await setFeedState(db, lane, 'unordered', disorder);
+  else await setFeedState(db, lane, reason === null ? 'idle' : 'failed', reason);
   return { is: 'closed', tick, failures };
 }

@@ -17,4 +17,11 @@ export const feedName = ({ chain_id, operation }: Feed) => `${chain_id}/${operat
 
 /** What people and schedules see of a feed; the table of design section 7 leads from one to another. */
 export type FeedState =
-  'idle' | 'running' | 'degraded' | 'waiting' | 'unauthorized' | 'unsupported' | 'failed';
+  | 'idle'
+  | 'running'
+  | 'degraded'
+  | 'waiting'
+  | 'unauthorized'
+  | 'unsupported'
+  | 'unordered'
+  | 'failed';

@@ -1,5 +1,10 @@
-import type { ChainSettings, SettingsByOperation } from '../config/settings.ts';
-import { operationNames } from '../config/schema.ts';
+import type {
+  ChainSettings,
+  SettingsByOperation,
+  UserOperationsSettings,
+} from '../config/settings.ts';
+import { operationNames, type OperationName } from '../config/schema.ts';
+import type { Lane } from '../walk/tables.ts';
 import type { FeedLane } from './feed.ts';
 import type { RegisteredFeed } from './register.ts';
 import type { TickScope } from './tables.ts';
@@ -7,7 +12,8 @@ import type { TickScope } from './tables.ts';
 /** A lane as the configuration wants it. */
 export interface ConfiguredLane {
   readonly lane: FeedLane;
-  readonly cron: string;
+  /** Null for history: it is read once, when there is some that is not covered. */
+  readonly cron: string | null;
   readonly timezone: string;
   /** Null for batches without a last one: a range must be given to walk them. */
   readonly scope: TickScope | null;
@@ -42,16 +48,29 @@ export function configuredLanes(
     operationNames.flatMap((operation) => {
       const settings = chain.operations[operation];
       if (settings === undefined) return [];
-      return [
-        {
-          lane: { chain_id: chain.id, operation, lane: 'backfill' as const },
-          cron: settings.schedule,
-          timezone: settings.timezone,
-          scope: scopes[operation](settings as never, bounds),
-        },
-      ];
+      const scope = scopes[operation](settings as never, bounds);
+      return lanesOf(operation).map((lane) => ({
+        lane: { chain_id: chain.id, operation, lane },
+        cron: lane === 'backfill' && hasLiveLane(operation) ? null : settings.schedule,
+        timezone: settings.timezone,
+        scope: lane === 'live' ? liveScope(settings as never, scope) : scope,
+      }));
     }),
   );
+}
+
+/** Whether an operation's list is kept current by a lane of its own, beside its history. */
+export const hasLiveLane = (operation: OperationName) => operation === 'user-operations';
+
+const lanesOf = (operation: OperationName): readonly Lane[] =>
+  hasLiveLane(operation) ? ['live', 'backfill'] : ['backfill'];
+
+/** A live walk ends at its floor; how far back history is wanted does not concern it. */
+function liveScope(settings: UserOperationsSettings, scope: TickScope | null): TickScope {
+  return {
+    overlap_ms: settings.overlapMs,
+    ...(scope?.max_pages !== undefined && { max_pages: scope.max_pages }),
+  };
 }
 
 type ScopeOf<Name extends keyof SettingsByOperation> = (

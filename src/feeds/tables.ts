@@ -37,6 +37,8 @@ export const feeds = etlSchema.table(
 export interface TickScope {
   readonly since?: string;
   readonly max_pages?: number;
+  /** How far below the top of what is covered a live walk goes, in ms. */
+  readonly overlap_ms?: number;
   readonly from_batch?: number;
   readonly to_batch?: number;
 }

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../db/transaction.ts';
-import type { Operation, Scope } from '../operations/operation.ts';
+import type { Operation } from '../operations/operation.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
+import { boundsOf, planBackfillWalk, planLiveWalk, type PlannedWalk } from './sweep.ts';
 import type { TickRow } from './tick.ts';
 
 /**
@@ -9,6 +10,7 @@ import type { TickRow } from './tick.ts';
  * Taking raises the revision, which fences whoever held the walk before.
  *
  * @param held walks that this worker is on already
+ * @param at the time that a new walk begins
  * @returns null when the tick has nothing left to begin
  */
 export async function takeWalk(
@@ -16,13 +18,39 @@ export async function takeWalk(
   tick: TickRow,
   kind: Operation<never>['kind'],
   held: readonly number[],
+  at: Date,
 ): Promise<WalkRow | null> {
   return db.transaction(async (tx) => {
     const resumed = await resumeWalk(tx, tick, held);
     if (resumed !== null) return resumed;
-    const scope = kind === 'batch' ? await nextBatch(tx, tick) : await wholeList(tx, tick);
-    return scope === null ? null : beginWalk(tx, tick, kind, scope);
+    const planned = await planWalk(tx, tick, kind, at);
+    return planned === null ? null : beginWalk(tx, tick, kind, planned, at);
   });
+}
+
+async function planWalk(
+  tx: Transaction,
+  tick: TickRow,
+  kind: Operation<never>['kind'],
+  at: Date,
+): Promise<PlannedWalk | null> {
+  if (!(await isOpen(tx, tick))) return null;
+  switch (kind) {
+    case 'batch':
+      return nextBatch(tx, tick);
+    case 'census':
+      return wholeList(tx, tick);
+    case 'sweep':
+      return tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick);
+  }
+}
+
+/** Locks the tick, so that planning sees what a superseding or another worker's plan has done. */
+async function isOpen(tx: Transaction, tick: TickRow): Promise<boolean> {
+  const { rows } = await tx.execute(
+    sql`select from etl.ticks where id = ${tick.id} and state = 'open' for update`,
+  );
+  return rows.length > 0;
 }
 
 async function resumeWalk(
@@ -46,39 +74,37 @@ async function resumeWalk(
 }
 
 /** The tick's next batch number, from the newest down; null below the last. */
-async function nextBatch(tx: Transaction, tick: TickRow): Promise<Scope | null> {
+async function nextBatch(tx: Transaction, tick: TickRow): Promise<PlannedWalk | null> {
   const { rows } = await tx.execute<{ batch: string }>(sql`
     update etl.ticks
     set next_batch = next_batch - 1
     where id = ${tick.id} and state = 'open' and next_batch >= ${tick.scope.from_batch ?? 1}
     returning next_batch + 1 as batch
   `);
-  return rows[0] === undefined ? null : { batch: Number(rows[0].batch) };
+  const [row] = rows;
+  return row === undefined
+    ? null
+    : { scope: { batch: Number(row.batch) }, floor: null, cursor: null };
 }
 
 /** A list is one walk: nothing is left to begin once the tick has one. */
-async function wholeList(tx: Transaction, tick: TickRow): Promise<Scope | null> {
-  const { rows } = await tx.execute(sql`
-    select from etl.ticks
-    where id = ${tick.id} and state = 'open'
-      and not exists (select from etl.walks where tick_id = ${tick.id})
-    for update
-  `);
-  const { since, max_pages } = tick.scope;
-  if (rows.length === 0) return null;
-  return { ...(since !== undefined && { since }), ...(max_pages !== undefined && { max_pages }) };
+async function wholeList(tx: Transaction, tick: TickRow): Promise<PlannedWalk | null> {
+  const { rows } = await tx.execute(sql`select from etl.walks where tick_id = ${tick.id} limit 1`);
+  return rows.length > 0 ? null : { scope: boundsOf(tick), floor: null, cursor: null };
 }
 
 async function beginWalk(
   tx: Transaction,
   tick: TickRow,
   kind: Operation<never>['kind'],
-  scope: Scope,
+  { scope, floor, depthMs, cursor }: PlannedWalk,
+  at: Date,
 ): Promise<WalkRow | null> {
   const { rows } = await tx.execute<{ walk: WalkRow }>(sql`
-    insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope)
+    insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
     values (${tick.chain_id}, ${tick.operation}, ${tick.lane}, ${tick.id}, ${kind},
-            ${JSON.stringify(scope)}::jsonb)
+            ${JSON.stringify(scope)}::jsonb, ${floor}::bigint, ${depthMs ?? null}::bigint,
+            ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, ${cursor === null}, ${at.toISOString()}::timestamptz)
     returning to_jsonb(walks) as walk
   `);
   return rows[0]?.walk ?? null;
@@ -114,6 +140,14 @@ export async function walkFailures(db: Database, tick: TickRow): Promise<string[
 export async function hasRunningWalk(db: Database, tick: TickRow): Promise<boolean> {
   const { rows } = await db.execute(
     sql`select from etl.walks where tick_id = ${tick.id} and state = 'running' limit 1`,
+  );
+  return rows.length > 0;
+}
+
+/** Whether a walk of the tick met pages that broke the list's order. */
+export async function brokenOrder(db: Database, tick: TickRow): Promise<boolean> {
+  const { rows } = await db.execute(
+    sql`select from etl.walks where tick_id = ${tick.id} and not is_ordered limit 1`,
   );
   return rows.length > 0;
 }

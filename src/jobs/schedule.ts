@@ -9,7 +9,8 @@ import { sendSlice } from './send.ts';
 /** When a lane gets its ticks, and what each covers. */
 export interface LaneSchedule {
   readonly lane: FeedLane;
-  readonly cron: string;
+  /** Null for a lane that no schedule opens. */
+  readonly cron: string | null;
   readonly timezone: string;
   readonly scope: TickScope;
 }
@@ -31,11 +32,14 @@ export async function setSchedules(
   boss: PgBoss,
   schedules: readonly LaneSchedule[],
 ): Promise<void> {
-  const wanted = new Set(schedules.map(({ lane }) => keyOf(lane)));
+  const scheduled = schedules.flatMap(({ cron, ...lane }) =>
+    cron === null ? [] : [{ ...lane, cron }],
+  );
+  const wanted = new Set(scheduled.map(({ lane }) => keyOf(lane)));
   for (const { key } of await boss.getSchedules(tickQueue)) {
     if (!wanted.has(key)) await boss.unschedule(tickQueue, key);
   }
-  for (const { lane, cron, timezone, scope } of schedules) {
+  for (const { lane, cron, timezone, scope } of scheduled) {
     const data: TickJob = { lane, scope };
     await boss.schedule(tickQueue, cron, data, {
       key: keyOf(lane),

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
+import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../feeds/feed.ts';
 import { openLane, setSchedules, workOnTicks, type LaneSchedule } from './schedule.ts';
 import { sendSlice } from './send.ts';
@@ -10,8 +11,8 @@ import { startWorker, type WorkerOptions } from './worker.ts';
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onTrouble'>;
 
 /**
- * Works until the signal aborts: sets the schedules, takes up every open tick, starts feeds that
- * never succeeded, and works on slices. Any number of processes share the work.
+ * Works until the signal aborts: sets the schedules, takes up every open tick, starts what
+ * has no schedule to wait for, and works on slices. Any number of processes share the work.
  */
 export async function serve(
   schedules: readonly LaneSchedule[],
@@ -20,7 +21,7 @@ export async function serve(
 ): Promise<void> {
   const { db, boss } = options;
   await setSchedules(boss, schedules);
-  for (const { lane, scope } of await withoutSuccess(db, schedules)) {
+  for (const { lane, scope } of await dueLanes(db, schedules, 'start')) {
     await openLane(db, boss, lane, scope);
   }
   await workOnTicks(db, boss);
@@ -56,16 +57,4 @@ async function openLanes(db: Database): Promise<FeedLane[]> {
     where state = 'open'
   `);
   return rows.map(({ lane }) => lane);
-}
-
-/** A feed that never succeeded has nothing to wait for; others wait for their schedule. */
-async function withoutSuccess(
-  db: Database,
-  schedules: readonly LaneSchedule[],
-): Promise<LaneSchedule[]> {
-  const { rows } = await db.execute<{ feed: string }>(
-    sql`select feed from etl.feeds where last_success_at is not null`,
-  );
-  const succeeded = new Set(rows.map(({ feed }) => feed));
-  return schedules.filter(({ lane }) => !succeeded.has(`${lane.chain_id}/${lane.operation}`));
 }

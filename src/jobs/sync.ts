@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { FeedLane } from '../feeds/feed.ts';
+import { dueLanes } from '../feeds/due.ts';
 import { feedName } from '../feeds/feed.ts';
 import { tickResults, type TickResult } from '../feeds/tick.ts';
 import type { TickScope } from '../feeds/tables.ts';
@@ -38,7 +39,7 @@ export async function syncOnce(
   const { db, boss } = options;
   const ids = new Map<number, SyncTarget>();
   const mine = new Set(targets.map(({ lane }) => `${feedName(lane)}/${lane.lane}`));
-  for (const target of targets) {
+  for (const target of await dueLanes(db, targets, 'sync')) {
     ids.set(await openLane(db, boss, target.lane, target.scope), target);
   }
   const worker = await startWorker({

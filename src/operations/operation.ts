@@ -38,7 +38,7 @@ export interface ItemRows {
   readonly children: readonly (readonly Row[])[];
   readonly addresses: readonly AddressObservation[];
   readonly position: number;
-  /** Where the item stands in the list's order, a block number, if it has such an order. */
+  /** Where the item stands in a list that is ordered by block, newest first. */
   readonly height: number | null;
 }
 
@@ -53,7 +53,11 @@ export interface WalkContext {
   readonly walk_id: number;
   readonly chain_id: number;
   readonly scope: Scope;
+  /** Null where the walk goes to the list's end. */
+  readonly floor: number | null;
   readonly page_id: number;
+  /** Whether the page is in order and all of its items became rows: absence then means something. */
+  readonly isConclusive: boolean;
 }
 
 /** All that is special about one list of the API. The walk and the loader know nothing else. */
@@ -75,8 +79,11 @@ export interface Operation<Item extends z.ZodType> {
   readonly item: Item;
   /** `raw` is the item as it was served, for what the schema does not name. */
   normalise(item: z.infer<Item>, raw: unknown, place: Place): ItemRows;
-  /** The field that holds an item's own time; decides where a walk bounded by `since` ends. */
-  readonly timeField: string | null;
+  /**
+   * The fields that tell where an item stands in a list that is newest first, and when it was:
+   * they decide where a bounded walk ends, before the page has become rows. Null without an order.
+   */
+  readonly order: { readonly height: string; readonly time: string } | null;
   /** Runs in a page's transaction, after its rows. */
   afterPage?(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<void>;
   /** Runs in the transaction of a walk's last page, when it ended at the list's end. */

@@ -52,6 +52,7 @@ export interface WalkAdvance {
   readonly empty_run: number;
   readonly top: number | null;
   readonly bottom: number | null;
+  readonly isOrdered: boolean;
   readonly state: WalkState;
   readonly reason: string | null;
 }
@@ -74,6 +75,7 @@ export async function moveCheckpoint(
         empty_run = ${advance.empty_run},
         top = greatest(top, ${advance.top}::bigint),
         bottom = least(bottom, ${advance.bottom}::bigint),
+        is_ordered = is_ordered and ${advance.isOrdered},
         state = ${advance.state},
         reason = ${advance.reason},
         updated_at = now(),

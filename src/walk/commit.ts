@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { Operation, WalkContext } from '../operations/operation.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
 import type { ReadPage } from './fetch.ts';
 import { recordPages, recordQuarantined } from './ledger.ts';
+import type { NormalisedPage } from './page.ts';
 import { cursorLoop, spellCursor, type WalkEnd } from './progress.ts';
 import type { WalkRow } from './walk-row.ts';
 
@@ -39,11 +40,11 @@ export async function commitPages(
     await recordPages(tx, walk, pages, counts);
     await recordQuarantined(tx, walk, pages);
     for (const page of pages) {
-      await operation.afterPage?.(tx, context(walk, page.page_id), page.rows);
+      await operation.afterPage?.(tx, context(walk, page), page.rows);
     }
     const last = pages.at(-1);
     if (end?.is === 'end' && last !== undefined) {
-      await operation.afterWalk?.(tx, context(walk, last.page_id));
+      await operation.afterWalk?.(tx, context(walk, last));
     }
     const total = (count: 'inserted' | 'changed') =>
       [...counts.values()].reduce((sum, page) => sum + page[count], 0);
@@ -98,12 +99,15 @@ function sumOf(
     empty_run: kept.at(-1)?.emptyRun ?? 0,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),
+    isOrdered: pages.every(({ isOrdered }) => isOrdered),
   };
 }
 
-const context = (walk: WalkRow, page_id: number) => ({
+const context = (walk: WalkRow, page: NormalisedPage): WalkContext => ({
   walk_id: walk.id,
   chain_id: walk.chain_id,
   scope: walk.scope,
-  page_id,
+  floor: walk.floor,
+  page_id: page.page_id,
+  isConclusive: page.isOrdered && page.quarantined.length === 0,
 });

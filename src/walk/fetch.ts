@@ -1,9 +1,16 @@
 import type { z } from 'zod';
 import type { Cursor, Operation } from '../operations/operation.ts';
 import { readEnvelope, type Envelope } from './envelope.ts';
-import { digest, normalisePage, type NormalisedPage, type PageFacts } from './page.ts';
+import {
+  digest,
+  normalisePage,
+  orderKeys,
+  type NormalisedPage,
+  type OrderKey,
+  type PageFacts,
+} from './page.ts';
 import type { PageQueue } from './page-queue.ts';
-import { judgeProgress, type WalkEnd } from './progress.ts';
+import { judgeProgress, type Progress, type WalkEnd } from './progress.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** A page ready to be written, and whether the walk ends with it. */
@@ -42,11 +49,15 @@ export interface PageReader {
   readonly budget: SliceBudget;
 }
 
+/** Sorts after every hash and number: keys are ASCII below it. */
+const aboveEveryKey = '~';
+
 interface Step {
   readonly cursor: Cursor | null;
   readonly sequence: number;
   readonly position: number;
   readonly emptyRun: number;
+  readonly above: OrderKey | null;
 }
 
 /**
@@ -67,6 +78,8 @@ export async function readPages(
     sequence: walk.pages,
     position: walk.items,
     emptyRun: walk.empty_run,
+    // A run that resumes knows how low the walk has come, not the last key itself.
+    above: walk.bottom === null ? null : { height: walk.bottom, key: aboveEveryKey },
   };
   if (!reader.budget.takePage()) return 'paused';
   let answer = requestPage(walk, reader, step, signal);
@@ -79,9 +92,10 @@ export async function readPages(
       unreadable: envelope.unreadable,
       pages: step.sequence + 1,
       emptyRun,
-      oldest: oldestTime(reader.operation, envelope.items),
+      ...lastPlace(reader.operation, envelope.items),
+      floor: walk.floor,
     });
-    const next: Step = {
+    const next = {
       cursor: facts.cursor_out,
       sequence: step.sequence + 1,
       position: step.position + envelope.items.length,
@@ -97,17 +111,18 @@ export async function readPages(
       chain_id: walk.chain_id,
       scope: walk.scope,
       position: step.position,
+      above: step.above,
     });
     const taken = await queue.push({ page, end, emptyRun });
     if (!goesOn || !taken) return end === null ? 'paused' : 'read';
-    step = next;
+    step = { ...next, above: orderKeys(page.rows).at(-1) ?? step.above };
   }
 }
 
 async function requestPage(
   walk: WalkRow,
   { operation, fetchPage, pageSize }: PageReader,
-  { cursor, sequence }: Step,
+  { cursor, sequence }: Pick<Step, 'cursor' | 'sequence'>,
   signal: AbortSignal,
 ): Promise<{ facts: PageFacts; envelope: Envelope }> {
   const request = operation.request(walk.scope, cursor, pageSize);
@@ -128,13 +143,23 @@ async function requestPage(
   return { facts, envelope };
 }
 
-/** The last time told on a page; the lists that tell one are newest first. */
-function oldestTime({ timeField }: Operation<z.ZodType>, items: readonly unknown[]): string | null {
-  if (timeField === null) return null;
-  const last = items.findLast((item) => typeof timeOf(item, timeField) === 'string');
-  return last === undefined ? null : (timeOf(last, timeField) as string);
+/** What the last items of a page tell of their time and height, read before they become rows. */
+function lastPlace(
+  { order }: Operation<z.ZodType>,
+  items: readonly unknown[],
+): Pick<Progress, 'oldest' | 'lowest'> {
+  if (order === null) return { oldest: null, lowest: null };
+  const told = (field: string) => items.map((item) => fieldOf(item, field));
+  const oldest = told(order.time).findLast((time) => typeof time === 'string');
+  const lowest = told(order.height).findLast((height) =>
+    Number.isSafeInteger(Number(height ?? '')),
+  );
+  return {
+    oldest: typeof oldest === 'string' ? oldest : null,
+    lowest: lowest === undefined || lowest === null ? null : Number(lowest),
+  };
 }
 
-function timeOf(item: unknown, field: string): unknown {
+function fieldOf(item: unknown, field: string): unknown {
   return typeof item === 'object' && item !== null ? Reflect.get(item, field) : undefined;
 }

@@ -41,6 +41,7 @@ export async function recordPages(
     changed: counts.get(page.page_id)?.changed ?? 0,
     top: page.top,
     bottom: page.bottom,
+    is_ordered: page.isOrdered,
     bytes: page.bytes,
     body_hash: page.body_hash,
     attempts: page.attempts,
@@ -51,10 +52,10 @@ export async function recordPages(
   await tx.execute(sql`
     insert into etl.pages (
       id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-      changed, top, bottom, bytes, body_hash, attempts, latency_ms, credits, fetched_at
+      changed, top, bottom, is_ordered, bytes, body_hash, attempts, latency_ms, credits, fetched_at
     )
     select id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-           changed, top, bottom, bytes, body_hash, attempts, latency_ms, credits, fetched_at
+           changed, top, bottom, is_ordered, bytes, body_hash, attempts, latency_ms, credits, fetched_at
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
   `);
 }

@@ -32,6 +32,14 @@ export interface NormalisedPage extends PageFacts {
   /** The highest and lowest block number on the page, where the list has such an order. */
   readonly top: number | null;
   readonly bottom: number | null;
+  /** Whether the page stands in the list's order, within itself and after the page before it. */
+  readonly isOrdered: boolean;
+}
+
+/** Where an item stands in a list that is newest block first, then highest key first. */
+export interface OrderKey {
+  readonly height: number;
+  readonly key: string;
 }
 
 interface PagePlace {
@@ -39,6 +47,8 @@ interface PagePlace {
   readonly scope: Scope;
   /** How many items the walk has met before this page. */
   readonly position: number;
+  /** The last item of the page before, if that page was read in this run. */
+  readonly above: OrderKey | null;
 }
 
 /**
@@ -49,7 +59,7 @@ export function normalisePage(
   operation: Operation<z.ZodType>,
   facts: PageFacts,
   items: readonly unknown[],
-  { chain_id, scope, position }: PagePlace,
+  { chain_id, scope, position, above }: PagePlace,
 ): NormalisedPage {
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
@@ -75,7 +85,22 @@ export function normalisePage(
     repeats: items.length - rows.size - quarantined.size,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),
+    isOrdered: inOrder([...(above === null ? [] : [above]), ...orderKeys([...rows.values()])]),
   };
+}
+
+/** The keys of those items that tell their height. */
+export function orderKeys(rows: readonly ItemRows[]): OrderKey[] {
+  return rows.flatMap(({ height, key }) => (height === null ? [] : [{ height, key }]));
+}
+
+/** Newest first; an item met again at a border is no disorder. */
+function inOrder(keys: readonly OrderKey[]): boolean {
+  return keys.every((key, index) => {
+    const before = keys[index - 1];
+    if (before === undefined || key.height < before.height) return true;
+    return key.height === before.height && key.key <= before.key;
+  });
 }
 
 /** Names the fields that are wrong and what was expected of them. */

@@ -3,7 +3,7 @@ import type { Cursor, Scope } from '../operations/operation.ts';
 /** Why a walk reads no further page. */
 export type WalkEnd =
   | { readonly is: 'end' }
-  | { readonly is: 'bound'; readonly bound: 'since' | 'max-pages' }
+  | { readonly is: 'bound'; readonly bound: 'floor' | 'since' | 'max-pages' }
   | { readonly is: 'failed'; readonly reason: string };
 
 /**
@@ -24,8 +24,12 @@ export interface Progress {
   readonly pages: number;
   /** Empty pages in a row, this one included. */
   readonly emptyRun: number;
-  /** The oldest time on this page, ISO 8601; null where no item tells its time. */
+  /** The time of the page's last item that tells one, ISO 8601. */
   readonly oldest: string | null;
+  /** The height of the page's last item that tells one. */
+  readonly lowest: number | null;
+  /** The block that the walk goes past before it ends; null where it goes to the end. */
+  readonly floor: number | null;
 }
 
 /**
@@ -33,12 +37,16 @@ export interface Progress {
  * the walk than on this page is found by the ledger when the page is committed.
  */
 export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
-  const { cursor_in, cursor_out, unreadable, pages, emptyRun, oldest } = progress;
+  const { cursor_in, cursor_out, unreadable, pages, emptyRun, oldest, lowest, floor } = progress;
   if (unreadable !== null) return { is: 'failed', reason: `cursor unreadable: ${unreadable}` };
   if (cursor_out === null) return { is: 'end' };
   if (sameCursor(cursor_in, cursor_out)) return cursorLoop;
   if (emptyRun >= emptyPagesLimit) {
     return { is: 'failed', reason: `${emptyPagesLimit} empty pages in a row` };
+  }
+  // Past the floor, not at it: the floor's block may go on on the next page.
+  if (floor !== null && lowest !== null && lowest < floor) {
+    return { is: 'bound', bound: 'floor' };
   }
   if (
     scope.since !== undefined &&

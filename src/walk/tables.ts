@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import {
   bigserial,
+  boolean,
   check,
   customType,
   index,
@@ -40,6 +41,9 @@ export const walks = etlSchema.table(
     cursor: jsonb('cursor').$type<Cursor>(),
     revision: integer('revision').notNull().default(0),
     floor: integer('floor'),
+    depth_ms: integer('depth_ms'),
+    from_head: boolean('from_head').notNull().default(true),
+    is_ordered: boolean('is_ordered').notNull().default(true),
     top: integer('top'),
     bottom: integer('bottom'),
     pages: integer('pages').notNull().default(0),
@@ -80,6 +84,7 @@ export const pages = etlSchema.table(
     changed: int4('changed').notNull(),
     top: integer('top'),
     bottom: integer('bottom'),
+    is_ordered: boolean('is_ordered').notNull().default(true),
     bytes: int4('bytes').notNull(),
     body_hash: text('body_hash').notNull(),
     attempts: int4('attempts').notNull(),

@@ -16,7 +16,7 @@ export const factories: Operation<typeof factory> = {
   cursor: pageTokenCursor,
   item: factory,
   normalise: normaliseFactory,
-  timeField: null,
+  order: null,
   afterPage: noteCensusPage,
   afterWalk: publishCensus,
 };

@@ -21,6 +21,6 @@ export const optimismBatchBlocks: Operation<typeof block> = {
   cursor: blockCursor,
   item: block,
   normalise: normaliseBlock,
-  timeField: 'timestamp',
+  order: { height: 'height', time: 'timestamp' },
   afterWalk: describeBatch,
 };

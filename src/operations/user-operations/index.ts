@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.ts';
 import { pageTokenCursor } from '../page-token.ts';
 import { userOperation } from './decode.ts';
+import { noteChanges } from './changes.ts';
 import { normaliseUserOperation } from './normalise.ts';
 import { requestUserOperations } from './request.ts';
 import { userOperations as table } from './tables.ts';
@@ -15,5 +16,6 @@ export const userOperations: Operation<typeof userOperation> = {
   cursor: pageTokenCursor,
   item: userOperation,
   normalise: normaliseUserOperation,
-  timeField: 'timestamp',
+  afterPage: noteChanges,
+  order: { height: 'block_number', time: 'timestamp' },
 };

@@ -25,6 +25,8 @@ export function normaliseUserOperation(
       entry_point_version: operation.entry_point_version ?? null,
       transaction_hash: operation.transaction_hash ?? null,
       fee: operation.fee ?? null,
+      // Seen again: whatever was concluded from its absence is over.
+      removed_at: null,
       extra: unknownFields(userOperation, raw, embeddedAddress),
     },
     children: [],

@@ -1,0 +1,86 @@
+import { createServer } from 'node:http';
+import { onTestFinished } from 'vitest';
+
+/** A user operation that a test lists, moves and takes away by hand. */
+export interface ListedOperation {
+  readonly block: number;
+  /** Tells operations apart; made into a hash. */
+  readonly id: number;
+  readonly fee?: string;
+}
+
+export interface OperationsList {
+  readonly url: string;
+  /** Requests since it was read last. */
+  takeRequests(): number;
+  /** What is listed, in any order; served newest block first, then highest hash. */
+  operations: ListedOperation[];
+  /** Serves pages in reverse while true. */
+  isDisordered: boolean;
+}
+
+/** When block 0 was, and how long a block takes: what a block number says of an item's time. */
+const genesisMs = Date.UTC(2026, 0, 1);
+const blockMs = 2_000;
+
+export const hashOf = (id: number) => `0x${id.toString(16).padStart(64, '0')}`;
+const address = `0x${'ab'.repeat(20)}`;
+
+const itemOf = ({ block, id, fee = '1' }: ListedOperation) => ({
+  hash: hashOf(id),
+  address,
+  entry_point: address,
+  entry_point_version: 'v0.7',
+  block_number: String(block),
+  transaction_hash: hashOf(id + 1_000_000),
+  fee,
+  status: true,
+  timestamp: new Date(genesisMs + block * blockMs).toISOString(),
+});
+
+/** An explorer that serves one list of user operations, exactly as a test says at the moment. */
+export async function listOperations(operations: ListedOperation[]): Promise<OperationsList> {
+  let requests = 0;
+  const list = {
+    operations,
+    isDisordered: false,
+    url: '',
+    takeRequests() {
+      const seen = requests;
+      requests = 0;
+      return seen;
+    },
+  };
+  const server = createServer((request, response) => {
+    requests += 1;
+    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
+    const size = Number(query.get('page_size') ?? 50);
+    const token = query.get('page_token');
+    const ordered = list.operations
+      .map((operation) => ({ ...operation, hash: hashOf(operation.id) }))
+      .sort((a, b) => b.block - a.block || (a.hash < b.hash ? 1 : -1));
+    const [block, hash] = token?.split(',') ?? [];
+    const from = ordered.filter(
+      (operation) =>
+        token === null ||
+        operation.block < Number(block) ||
+        (operation.block === Number(block) && operation.hash <= (hash ?? '')),
+    );
+    const page = from.slice(0, size).map(itemOf);
+    const next = from[size];
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify({
+        items: list.isDisordered ? page.reverse() : page,
+        next_page_params: next
+          ? { page_size: size, page_token: `${next.block},${next.hash}` }
+          : null,
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const bound = server.address();
+  list.url = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`;
+  return list;
+}
