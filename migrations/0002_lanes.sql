@@ -28,7 +28,7 @@ end;
 create view etl.feed_coverage as
 select feeds.chain_id, feeds.operation, feeds.feed,
        range_agg(etl.proven_range(kind, is_ordered, walks.state, walks.reason, top, bottom)) as covered,
-       max(top) as highest,
+       max(top) filter (where is_ordered) as highest,
        bool_or(
          walks.state = 'finished' and walks.reason = 'since'
          and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz

@@ -4,8 +4,8 @@ import { gapsOf, hasCoverage } from './coverage.ts';
 import { feedName, type FeedLane } from './feed.ts';
 import { hasLiveLane } from './lanes.ts';
 
-/** Why lanes are looked at: a person wants all of them current, or a process has just started. */
-export type Occasion = 'sync' | 'start';
+/** Why lanes are looked at: a person wants all current, a schedule ticked, or a process started. */
+export type Occasion = 'sync' | 'tick' | 'start';
 
 /**
  * Which of the lanes have something to do now. History is read where it is not covered, and only
@@ -32,9 +32,9 @@ async function isDue(
   occasion: Occasion,
   hasSucceeded: boolean,
 ): Promise<boolean> {
-  if (!hasLiveLane(lane.operation)) return occasion === 'sync' || !hasSucceeded;
+  if (!hasLiveLane(lane.operation)) return occasion !== 'start' || !hasSucceeded;
   const isCovered = await hasCoverage(db, lane);
-  if (lane.lane === 'live') return occasion === 'sync' && isCovered;
+  if (lane.lane === 'live') return occasion !== 'start' && isCovered;
   return !isCovered || (await gapsOf(db, lane)).length > 0;
 }
 

@@ -12,8 +12,7 @@ import type { TickScope } from './tables.ts';
 /** A lane as the configuration wants it. */
 export interface ConfiguredLane {
   readonly lane: FeedLane;
-  /** Null for history: it is read once, when there is some that is not covered. */
-  readonly cron: string | null;
+  readonly cron: string;
   readonly timezone: string;
   /** Null for batches without a last one: a range must be given to walk them. */
   readonly scope: TickScope | null;
@@ -51,7 +50,7 @@ export function configuredLanes(
       const scope = scopes[operation](settings as never, bounds);
       return lanesOf(operation).map((lane) => ({
         lane: { chain_id: chain.id, operation, lane },
-        cron: lane === 'backfill' && hasLiveLane(operation) ? null : settings.schedule,
+        cron: settings.schedule,
         timezone: settings.timezone,
         scope: lane === 'live' ? liveScope(settings as never, scope) : scope,
       }));

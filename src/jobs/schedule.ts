@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss';
 import type { Database } from '../db/transaction.ts';
+import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../feeds/feed.ts';
 import type { TickScope } from '../feeds/tables.ts';
 import { openTick } from '../feeds/tick.ts';
@@ -9,8 +10,7 @@ import { sendSlice } from './send.ts';
 /** When a lane gets its ticks, and what each covers. */
 export interface LaneSchedule {
   readonly lane: FeedLane;
-  /** Null for a lane that no schedule opens. */
-  readonly cron: string | null;
+  readonly cron: string;
   readonly timezone: string;
   readonly scope: TickScope;
 }
@@ -32,14 +32,11 @@ export async function setSchedules(
   boss: PgBoss,
   schedules: readonly LaneSchedule[],
 ): Promise<void> {
-  const scheduled = schedules.flatMap(({ cron, ...lane }) =>
-    cron === null ? [] : [{ ...lane, cron }],
-  );
-  const wanted = new Set(scheduled.map(({ lane }) => keyOf(lane)));
+  const wanted = new Set(schedules.map(({ lane }) => keyOf(lane)));
   for (const { key } of await boss.getSchedules(tickQueue)) {
     if (!wanted.has(key)) await boss.unschedule(tickQueue, key);
   }
-  for (const { lane, cron, timezone, scope } of scheduled) {
+  for (const { lane, cron, timezone, scope } of schedules) {
     const data: TickJob = { lane, scope };
     await boss.schedule(tickQueue, cron, data, {
       key: keyOf(lane),
@@ -65,6 +62,9 @@ export async function openLane(
 /** Answers the schedules' ticks until the boss stops. */
 export async function workOnTicks(db: Database, boss: PgBoss): Promise<void> {
   await boss.work<TickJob>(tickQueue, { pollingIntervalSeconds: pollSeconds }, async ([job]) => {
-    if (job !== undefined) await openLane(db, boss, job.data.lane, job.data.scope);
+    if (job === undefined) return;
+    for (const { lane, scope } of await dueLanes(db, [job.data], 'tick')) {
+      await openLane(db, boss, lane, scope);
+    }
   });
 }

@@ -21,6 +21,8 @@ export interface SyncRun extends ScopeBounds {
   readonly secretKey?: string;
   readonly logLevel?: LogLevel;
   readonly signal?: AbortSignal;
+  /** The time of day that the sync believes in; default the real one. */
+  readonly at?: Date;
 }
 
 /** Settings for a simulated explorer, with every batch of each chain in range. */
@@ -71,7 +73,13 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
         scope === null ? [] : [{ lane, scope }],
       );
     });
-    return await syncOnce(targets, engine, run.signal ?? new AbortController().signal);
+    const { at } = run;
+    const clock = at === undefined ? engine.clock : () => at;
+    return await syncOnce(
+      targets,
+      { ...engine, clock },
+      run.signal ?? new AbortController().signal,
+    );
   } finally {
     await engine.close();
   }
