@@ -84,3 +84,26 @@ left join lateral (
 create view explorer.late_arrivals as
 select chain_id, hash, block_number, timestamp, seen_at, seen_at - timestamp as lateness, page_id
 from etl.late_arrivals;
+--> statement-breakpoint
+create view explorer.broken_borders as
+with numbered as (
+  select *, row_number() over (partition by chain_id order by batch_number) as place
+  from explorer.optimism_batches
+), bordered as (
+  select chain_id, batch_number as lower_batch, last_height, place,
+         lead(batch_number) over below as upper_batch,
+         lead(first_height) over below as first_height,
+         lead(place) over below as upper_place
+  from numbered
+  where blocks_count > 0
+  window below as (partition by chain_id order by batch_number)
+)
+select bordered.chain_id, lower_batch, upper_batch, last_height, first_height,
+       last_block.hash as last_hash, first_block.parent_hash
+from bordered
+left join explorer.blocks as last_block
+  on last_block.chain_id = bordered.chain_id and last_block.height = last_height
+left join explorer.blocks as first_block
+  on first_block.chain_id = bordered.chain_id and first_block.height = first_height
+where upper_batch - lower_batch = upper_place - place
+  and (first_height = last_height + 1 and last_block.hash = first_block.parent_hash) is not true;

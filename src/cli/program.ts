@@ -13,10 +13,12 @@ import { registerDemo } from './demo.ts';
 import { reportFailure } from './failure.ts';
 import { registerInit } from './init.ts';
 import { registerMigrate } from './migrate.ts';
+import { registerRepair } from './repair.ts';
 import { registerSimulate } from './simulate.ts';
 import { registerStart } from './start.ts';
 import { registerStatus } from './status.ts';
 import { registerSync } from './sync.ts';
+import { registerVerify } from './verify.ts';
 
 /**
  * Runs the program with a user's arguments.
@@ -56,6 +58,8 @@ export async function runProgram(args: readonly string[], context: Context): Pro
   registerSync(registry);
   registerStart(registry);
   registerStatus(registry);
+  registerVerify(registry);
+  registerRepair(registry);
   registerSimulate(registry);
   for (const command of program.commands) command.copyInheritedSettings(program);
   try {

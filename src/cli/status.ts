@@ -1,7 +1,8 @@
 import Table from 'cli-table3';
-import { openDatabase, type OpenDatabase } from '../app.ts';
+import { openDatabase } from '../app.ts';
 import { feedStatus, type FeedStatus } from '../feeds/status.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { isPrepared } from './prepared.ts';
 
 /** `status`: what each feed is doing and how far it has come. */
 export function registerStatus({ program, run }: Registry): void {
@@ -26,13 +27,6 @@ export function registerStatus({ program, run }: Registry): void {
         }
       }),
     );
-}
-
-async function isPrepared({ pool }: OpenDatabase): Promise<boolean> {
-  const { rows } = await pool.query<{ prepared: boolean }>(
-    `select to_regclass('etl.ticks') is not null as prepared`,
-  );
-  return rows[0]?.prepared ?? false;
 }
 
 const plain = { head: [], border: [] };

@@ -52,7 +52,7 @@ async function sync(context: Context, options: SyncOptions & GlobalOptions): Pro
     tellWhere(context, options, database);
     await prepareDatabase(database);
     const results = await syncTargets(context, options, settings, database, targets);
-    return conclude(context, options, results);
+    return concludeSync(context, options, results);
   } finally {
     await database.close();
   }
@@ -111,7 +111,8 @@ function checkedBounds({ since, maxPages, fromBatch, toBatch }: SyncOptions): Sc
   };
 }
 
-function conclude(
+/** Prints how each lane ended, and turns it into the exit code. */
+export function concludeSync(
   context: Context,
   options: GlobalOptions,
   results: readonly SyncResult[],

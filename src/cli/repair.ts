@@ -1,0 +1,50 @@
+import { openDatabase } from '../app.ts';
+import { requireApiKey } from '../config/settings.ts';
+import { certify } from '../feeds/certificate.ts';
+import { configuredLanes } from '../feeds/lanes.ts';
+import { repairsOf } from '../feeds/repairs.ts';
+import type { SyncResult } from '../jobs/sync.ts';
+import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
+import {
+  exitCodes,
+  settingsOf,
+  UsageError,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { isPrepared } from './prepared.ts';
+import { concludeSync, syncTargets } from './sync.ts';
+
+/** `repair`: makes the walks that the certificate calls for, and no others. */
+export function registerRepair({ program, run }: Registry): void {
+  addFeedOptions(program.command('repair'))
+    .description('make the walks that verify calls for, and no others')
+    .addHelpText('after', '\nExample:\n  explorer-etl repair --chain 10 && explorer-etl verify\n')
+    .action(run<ChosenFeeds>(repair));
+}
+
+async function repair(context: Context, options: ChosenFeeds & GlobalOptions): Promise<ExitCode> {
+  const settings = settingsOf(context, options);
+  requireApiKey(settings);
+  const database = await openDatabase(settings, context);
+  try {
+    if (!(await isPrepared(database))) {
+      throw new UsageError('there is nothing to repair yet: run sync or start first.');
+    }
+    const lanes = configuredLanes(settings.chains).map(({ lane, scope }) => ({
+      lane,
+      scope: scope ?? {},
+    }));
+    const results: SyncResult[] = [];
+    for (const round of await repairsOf(database.db, await certify(database.db), lanes)) {
+      if (context.signal.aborted) break;
+      results.push(...(await syncTargets(context, options, settings, database, round)));
+    }
+    if (results.length === 0 && !options.json) context.stdout('Nothing to repair.\n');
+    return concludeSync(context, options, results);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,42 @@
+import { openDatabase } from '../app.ts';
+import { certify, type FeedCertificate } from '../feeds/certificate.ts';
+import { exitCodes, settingsOf, UsageError, writeJson, type Registry } from './context.ts';
+import { isPrepared } from './prepared.ts';
+
+/** `verify`: the certificate of what is complete; exit 0 only if nothing is open. */
+export function registerVerify({ program, run }: Registry): void {
+  program
+    .command('verify')
+    .description('say of every feed what is proved complete, and what is open')
+    .addHelpText(
+      'after',
+      '\nMakes no request. Exit code 0 only if nothing is open.\n\nExamples:\n  explorer-etl verify\n  explorer-etl verify --json\n',
+    )
+    .action(
+      run<object>(async (context, options) => {
+        const database = await openDatabase(settingsOf(context, options, 'database'), context);
+        try {
+          if (!(await isPrepared(database))) {
+            throw new UsageError('there is nothing to verify yet: run sync or start first.');
+          }
+          const certificates = await certify(database.db);
+          if (options.json) writeJson(context, certificates);
+          else context.stdout(certificates.map(describe).join(''));
+          const isComplete = certificates.every(({ open }) => open.length === 0);
+          return isComplete ? exitCodes.done : exitCodes.failed;
+        } finally {
+          await database.close();
+        }
+      }),
+    );
+}
+
+function describe({ feed, operation, covered, open }: FeedCertificate): string {
+  const unit = operation === 'optimism-batch-blocks' ? 'batches' : 'blocks';
+  const lines = [
+    `${feed}: ${open.length === 0 ? 'complete' : 'open'}`,
+    ...covered.map(({ from, to, as_of }) => `  covered: ${unit} ${from} to ${to}, as of ${as_of}`),
+    ...open.map((finding) => `  open: ${finding}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}

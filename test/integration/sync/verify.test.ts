@@ -1,0 +1,91 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { certify } from '../../../src/feeds/certificate.ts';
+import { configuredLanes } from '../../../src/feeds/lanes.ts';
+import { repairsOf } from '../../../src/feeds/repairs.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { runSync, settingsFor } from '../../support/sync.ts';
+
+const seed = 5;
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 300,
+  batches: { first: 1, count: 8, blocks: 30 },
+  holes: [4],
+  factories: 20,
+};
+
+async function world() {
+  const simulator = await startSimulator({ seed, chains: [chain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const db = drizzle(database.pool);
+  const run = { url: simulator.url, chains: [chain] };
+  await runSync(database, run);
+  // The simulated service never ends the wait of some blocks; that is not what is tested here.
+  await database.pool.query(
+    'update explorer.blocks set is_pending_update = false where is_pending_update',
+  );
+  const lanes = configuredLanes(settingsFor(run).chains).map(({ lane, scope }) => ({
+    lane,
+    scope: scope ?? {},
+  }));
+  const findings = async () =>
+    (await certify(db)).flatMap(({ feed, open }) => open.map((what) => `${feed} ${what}`));
+  const repairs = async () => repairsOf(db, await certify(db), lanes);
+  return { database, findings, repairs };
+}
+
+test('nothing is open after a whole sync, and nothing is to be repaired', async () => {
+  const { findings, repairs } = await world();
+
+  expect(await findings()).toEqual([]);
+  expect(await repairs()).toEqual([]);
+});
+
+test('a batch that was asked for and not read is open, and its walk is the repair', async () => {
+  const { database, findings, repairs } = await world();
+  await database.pool.query(
+    'delete from explorer.optimism_batches where batch_number in (2, 3, 6)',
+  );
+
+  expect(await findings()).toEqual([
+    '10/optimism-batch-blocks batches 2 to 3: not read',
+    '10/optimism-batch-blocks batches 6 to 6: not read',
+  ]);
+  expect((await repairs()).map((round) => round.map(({ scope }) => scope))).toEqual([
+    [{ from_batch: 6, to_batch: 6 }],
+    [{ from_batch: 2, to_batch: 3 }],
+  ]);
+});
+
+test('batches whose hashes do not meet at their border are open, across an empty one too', async () => {
+  const { database, findings, repairs } = await world();
+  await database.pool.query(
+    `update explorer.blocks set parent_hash = null
+     where height = (select first_height from explorer.optimism_batches where batch_number = 5)`,
+  );
+
+  expect(await findings()).toEqual([
+    '10/optimism-batch-blocks border of batches 3 and 5: heights or hashes do not meet',
+  ]);
+  expect((await repairs()).flat().map(({ scope }) => scope)).toEqual([
+    { from_batch: 5, to_batch: 5 },
+    { from_batch: 3, to_batch: 3 },
+  ]);
+});
+
+test('an item in quarantine is open, but no walk repairs it', async () => {
+  const { database, findings, repairs } = await world();
+  await database.pool.query(
+    `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+     values (10, 'factories', '{}', '{}', 'x', 'address: missing', 1, 0)`,
+  );
+
+  expect(await findings()).toEqual(['10/factories 1 items in quarantine']);
+  expect(await repairs()).toEqual([]);
+});
