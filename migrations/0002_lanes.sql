@@ -8,7 +8,9 @@ CREATE TABLE "etl"."late_arrivals" (
 	CONSTRAINT "late_arrivals_chain_id_hash_page_id_pk" PRIMARY KEY("chain_id","hash","page_id")
 );
 --> statement-breakpoint
+ALTER TABLE "etl"."feeds" ADD COLUMN "frontier" bigint;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD COLUMN "is_ordered" boolean DEFAULT true NOT NULL;--> statement-breakpoint
+ALTER TABLE "etl"."walks" ADD COLUMN "batch" bigint GENERATED ALWAYS AS ((scope ->> 'batch')::bigint) STORED;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD COLUMN "depth_ms" bigint;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD COLUMN "from_head" boolean DEFAULT true NOT NULL;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD COLUMN "is_ordered" boolean DEFAULT true NOT NULL;

@@ -58,7 +58,7 @@ async function askEachFeed(settings: Settings, signal: AbortSignal): Promise<Fin
   try {
     const findings: Finding[] = [];
     for (const { lane, scope } of configuredLanes(settings.chains)) {
-      const batch = scope?.from_batch ?? 1;
+      const batch = scope.from_batch ?? 1;
       const request = operations[lane.operation].request({ batch }, null, 1);
       const what = feedName(lane);
       try {

@@ -35,7 +35,7 @@ async function repair(context: Context, options: ChosenFeeds & GlobalOptions): P
     }
     const lanes = configuredLanes(settings.chains).map(({ lane, scope }) => ({
       lane,
-      scope: scope ?? {},
+      scope,
     }));
     const results: SyncResult[] = [];
     for (const round of await repairsOf(database.db, await certify(database.db), lanes)) {

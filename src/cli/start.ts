@@ -1,7 +1,6 @@
 import { openDatabase, openEngine, prepareDatabase } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
-import { feedName } from '../feeds/feed.ts';
 import { serve } from '../jobs/serve.ts';
 import { exitCodes, logOf, settingsOf, type Registry } from './context.ts';
 import { tellWhere } from './where.ts';
@@ -26,15 +25,8 @@ export function registerStart({ program, run }: Registry): void {
           await prepareDatabase(database);
           const engine = await openEngine({ settings, database, log, supervise: true });
           try {
-            const lanes = configuredLanes(settings.chains).flatMap(({ scope, ...lane }) => {
-              if (scope !== null) return [{ ...lane, scope }];
-              log.warn(
-                { feed: feedName(lane.lane) },
-                'feed.no-range: set to_batch; this feed is not walked without it',
-              );
-              return [];
-            });
-            log.info({ feeds: lanes.length }, 'start.ready');
+            const lanes = configuredLanes(settings.chains);
+            log.info({ lanes: lanes.length }, 'start.ready');
             await serve(lanes, engine, context.signal);
             log.info('start.stopped');
           } finally {

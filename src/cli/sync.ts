@@ -85,12 +85,7 @@ export async function syncTargets(
 /** What to walk: every configured lane, its bounds replaced by those of the flags. */
 export function targetsOf(settings: Settings, options: SyncOptions): SyncTarget[] {
   const bounds = checkedBounds(options);
-  return configuredLanes(settings.chains, bounds).map(({ lane, scope }) => {
-    if (scope !== null) return { lane, scope };
-    throw new UsageError(
-      `${feedName(lane)} has no last batch: give --to-batch (and --from-batch), set to_batch in the configuration, or choose other operations with --operation.`,
-    );
-  });
+  return configuredLanes(settings.chains, bounds).map(({ lane, scope }) => ({ lane, scope }));
 }
 
 function checkedBounds({ since, maxPages, fromBatch, toBatch }: SyncOptions): ScopeBounds {

@@ -118,6 +118,7 @@ async function walkOn(
       [...slice.held],
       dependencies.clock(),
     );
+    if (walk === 'wait') return;
     if (walk === null) {
       slice.exhausted = true;
       return;

@@ -3,7 +3,7 @@ import type {
   SettingsByOperation,
   UserOperationsSettings,
 } from '../config/settings.ts';
-import { operationNames, type OperationName } from '../config/schema.ts';
+import { operationNames } from '../config/schema.ts';
 import type { Lane } from '../walk/tables.ts';
 import type { FeedLane } from './feed.ts';
 import type { RegisteredFeed } from './register.ts';
@@ -14,8 +14,7 @@ export interface ConfiguredLane {
   readonly lane: FeedLane;
   readonly cron: string;
   readonly timezone: string;
-  /** Null for batches without a last one: a range must be given to walk them. */
-  readonly scope: TickScope | null;
+  readonly scope: TickScope;
 }
 
 /** What a command's flags put in place of the configuration's bounds. */
@@ -47,47 +46,51 @@ export function configuredLanes(
     operationNames.flatMap((operation) => {
       const settings = chain.operations[operation];
       if (settings === undefined) return [];
-      const scope = scopes[operation](settings as never, bounds);
-      return lanesOf(operation).map((lane) => ({
+      const lanes = lanesOf[operation](settings as never, bounds);
+      return lanes.map(({ lane, scope }) => ({
         lane: { chain_id: chain.id, operation, lane },
         cron: settings.schedule,
         timezone: settings.timezone,
-        scope: lane === 'live' ? liveScope(settings as never, scope) : scope,
+        scope,
       }));
     }),
   );
 }
 
-/** Whether an operation's list is kept current by a lane of its own, beside its history. */
-export const hasLiveLane = (operation: OperationName) => operation === 'user-operations';
-
-const lanesOf = (operation: OperationName): readonly Lane[] =>
-  hasLiveLane(operation) ? ['live', 'backfill'] : ['backfill'];
-
-/** A live walk ends at its floor; how far back history is wanted does not concern it. */
-function liveScope(settings: UserOperationsSettings, scope: TickScope | null): TickScope {
-  return {
-    overlap_ms: settings.overlapMs,
-    ...(scope?.max_pages !== undefined && { max_pages: scope.max_pages }),
-  };
+interface LaneScope {
+  readonly lane: Lane;
+  readonly scope: TickScope;
 }
 
-type ScopeOf<Name extends keyof SettingsByOperation> = (
+type LanesOf<Name extends keyof SettingsByOperation> = (
   settings: SettingsByOperation[Name],
   bounds: ScopeBounds,
-) => TickScope | null;
+) => readonly LaneScope[];
 
-const scopes: { readonly [Name in keyof SettingsByOperation]: ScopeOf<Name> } = {
-  'user-operations': (settings, { since = settings.since ?? undefined, maxPages }) => ({
-    ...(since !== undefined && { since }),
-    ...(maxPages !== undefined && { max_pages: maxPages }),
-  }),
-  'optimism-batch-blocks': (settings, bounds) => {
-    const from_batch = bounds.fromBatch ?? settings.fromBatch;
-    const to_batch = bounds.toBatch ?? settings.toBatch;
-    return to_batch === null ? null : { from_batch, to_batch };
+const lanesOf: { readonly [Name in keyof SettingsByOperation]: LanesOf<Name> } = {
+  'user-operations': (settings, { since = settings.since ?? undefined, maxPages }) => {
+    const bound = maxPages === undefined ? {} : { max_pages: maxPages };
+    return [
+      // A live walk ends at its floor; how far back history is wanted does not concern it.
+      { lane: 'live', scope: { overlap_ms: settings.overlapMs, ...bound } },
+      { lane: 'backfill', scope: { ...(since !== undefined && { since }), ...bound } },
+    ];
   },
-  factories: (_settings, { maxPages }) => ({
-    ...(maxPages !== undefined && { max_pages: maxPages }),
-  }),
+  'optimism-batch-blocks': (settings, { fromBatch, toBatch }) => {
+    const from_batch = fromBatch ?? settings.fromBatch;
+    const to_batch = toBatch ?? settings.toBatch ?? undefined;
+    if (to_batch === undefined) {
+      return [
+        { lane: 'live', scope: { from_batch, reread: settings.reread } },
+        { lane: 'backfill', scope: { from_batch, only_unread: true } },
+      ];
+    }
+    // A range that was typed is read, read before or not; one that is configured is to be there.
+    const isTyped = toBatch !== undefined;
+    const scope = { from_batch, to_batch, ...(!isTyped && { only_unread: true }) };
+    return [{ lane: 'backfill', scope }];
+  },
+  factories: (_settings, { maxPages }) => [
+    { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },
+  ],
 };

@@ -27,6 +27,8 @@ export const feeds = etlSchema.table(
     state: text('state').notNull().default('idle'),
     reason: text('reason'),
     settings: jsonb('settings').notNull(),
+    /** The newest batch number that is known to have blocks. */
+    frontier: integer('frontier'),
     last_success_at: instant('last_success_at'),
     updated_at: instant('updated_at').notNull().defaultNow(),
   },
@@ -41,6 +43,10 @@ export interface TickScope {
   readonly overlap_ms?: number;
   readonly from_batch?: number;
   readonly to_batch?: number;
+  /** Whether batches that were read to their end are passed over. */
+  readonly only_unread?: boolean;
+  /** How many of the newest batches a live tick reads again. */
+  readonly reread?: number;
 }
 
 export const tickStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
+import { planBackfillBatch, planLiveBatch, type BatchPlan } from './batches.ts';
 import { boundsOf, planBackfillWalk, planLiveWalk, type PlannedWalk } from './sweep.ts';
 import type { TickRow } from './tick.ts';
 
@@ -11,7 +12,7 @@ import type { TickRow } from './tick.ts';
  *
  * @param held walks that this worker is on already
  * @param at the time that a new walk begins
- * @returns null when the tick has nothing left to begin
+ * @returns null when the tick has nothing left to begin, 'wait' when that depends on a walk under way
  */
 export async function takeWalk(
   db: Database,
@@ -19,12 +20,13 @@ export async function takeWalk(
   kind: Operation<never>['kind'],
   held: readonly number[],
   at: Date,
-): Promise<WalkRow | null> {
+): Promise<WalkRow | 'wait' | null> {
   return db.transaction(async (tx) => {
     const resumed = await resumeWalk(tx, tick, held);
     if (resumed !== null) return resumed;
     const planned = await planWalk(tx, tick, kind, at);
-    return planned === null ? null : beginWalk(tx, tick, kind, planned, at);
+    if (planned === null || planned === 'wait') return planned;
+    return beginWalk(tx, tick, kind, planned, at);
   });
 }
 
@@ -33,11 +35,11 @@ async function planWalk(
   tick: TickRow,
   kind: Operation<never>['kind'],
   at: Date,
-): Promise<PlannedWalk | null> {
+): Promise<BatchPlan> {
   if (!(await isOpen(tx, tick))) return null;
   switch (kind) {
     case 'batch':
-      return nextBatch(tx, tick);
+      return tick.lane === 'live' ? planLiveBatch(tx, tick) : planBackfillBatch(tx, tick);
     case 'census':
       return wholeList(tx, tick);
     case 'sweep':
@@ -71,20 +73,6 @@ async function resumeWalk(
     returning to_jsonb(walks) as walk
   `);
   return rows[0]?.walk ?? null;
-}
-
-/** The tick's next batch number, from the newest down; null below the last. */
-async function nextBatch(tx: Transaction, tick: TickRow): Promise<PlannedWalk | null> {
-  const { rows } = await tx.execute<{ batch: string }>(sql`
-    update etl.ticks
-    set next_batch = next_batch - 1
-    where id = ${tick.id} and state = 'open' and next_batch >= ${tick.scope.from_batch ?? 1}
-    returning next_batch + 1 as batch
-  `);
-  const [row] = rows;
-  return row === undefined
-    ? null
-    : { scope: { batch: Number(row.batch) }, floor: null, cursor: null };
 }
 
 /** A list is one walk: nothing is left to begin once the tick has one. */

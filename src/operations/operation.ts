@@ -17,6 +17,8 @@ export interface Scope {
   readonly batch?: number;
   readonly since?: string;
   readonly max_pages?: number;
+  /** A look whether the batch is there yet: that it is empty says nothing for good. */
+  readonly probe?: boolean;
 }
 
 /** Where an item stood when it was read. `position` counts the walk's items from 0. */

@@ -36,6 +36,7 @@ export const walks = etlSchema.table(
     tick_id: integer('tick_id').notNull(),
     kind: text('kind', { enum: ['sweep', 'batch', 'census'] }).notNull(),
     scope: jsonb('scope').$type<Scope>().notNull(),
+    batch: integer('batch').generatedAlwaysAs(sql`(scope ->> 'batch')::bigint`),
     state: text('state', { enum: walkStates }).notNull().default('running'),
     reason: text('reason'),
     cursor: jsonb('cursor').$type<Cursor>(),

@@ -20,6 +20,8 @@ export interface SyncRun extends ScopeBounds {
   readonly pageSize?: number;
   readonly secretKey?: string;
   readonly logLevel?: LogLevel;
+  /** Whether every batch of the chain is asked for by its number; else the frontier is searched. */
+  readonly isRangeGiven?: boolean;
   readonly signal?: AbortSignal;
   /** The time of day that the sync believes in; default the real one. */
   readonly at?: Date;
@@ -68,10 +70,9 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
     const targets = settings.chains.flatMap((chain) => {
       const simulated = run.chains.find(({ id }) => id === chain.id);
       const { first, count } = simulated?.batches ?? { first: 1, count: 0 };
-      const bounds = { fromBatch: first, toBatch: first + count - 1, ...run };
-      return configuredLanes([chain], bounds).flatMap(({ lane, scope }) =>
-        scope === null ? [] : [{ lane, scope }],
-      );
+      const range = { fromBatch: first, toBatch: first + count - 1 };
+      const bounds = run.isRangeGiven === false ? run : { ...range, ...run };
+      return configuredLanes([chain], bounds).map(({ lane, scope }) => ({ lane, scope }));
     });
     const { at } = run;
     const clock = at === undefined ? engine.clock : () => at;

@@ -29,6 +29,7 @@ export async function describeBatch(tx: Transaction, walk: WalkContext): Promise
            blocks_count, first_height, last_height, is_contiguous, is_linked,
            now(), ${walk.page_id}::bigint
     from summary
+    where blocks_count > 0 or not ${walk.scope.probe ?? false}
     on conflict (chain_id, batch_number) do update
     set state = excluded.state,
         blocks_count = excluded.blocks_count,

@@ -32,7 +32,7 @@ async function world() {
   );
   const lanes = configuredLanes(settingsFor(run).chains).map(({ lane, scope }) => ({
     lane,
-    scope: scope ?? {},
+    scope,
   }));
   const findings = async () =>
     (await certify(db)).flatMap(({ feed, open }) => open.map((what) => `${feed} ${what}`));

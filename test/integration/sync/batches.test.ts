@@ -1,0 +1,77 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { certify } from '../../../src/feeds/certificate.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { runSync } from '../../support/sync.ts';
+import { differences } from '../../support/tables.ts';
+
+const seed = 3;
+const chainWith = (count: number): SimulatedChain => ({
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count, blocks: 20 },
+  holes: [7, 13],
+  factories: 0,
+});
+
+async function world() {
+  const database = await freshDatabase();
+  /** A sync that is told no range, beside an explorer that has `count` batch numbers. */
+  const syncWith = async (count: number) => {
+    const chain = chainWith(count);
+    const simulator = await startSimulator({ seed, chains: [chain] });
+    onTestFinished(() => simulator.close());
+    await runSync(database, {
+      url: simulator.url,
+      chains: [chain],
+      operations: ['optimism-batch-blocks'],
+      isRangeGiven: false,
+    });
+    return simulator.requests;
+  };
+  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  return { database, syncWith, query };
+}
+
+test('without a range the newest batch is searched, and all below it are read', async () => {
+  const { database, syncWith, query } = await world();
+
+  await syncWith(30);
+
+  expect(await query('select frontier from etl.feeds')).toEqual([{ frontier: '30' }]);
+  expect(
+    await differences(database.pool, seed, chainWith(30), {
+      operations: ['optimism-batch-blocks'],
+    }),
+  ).toEqual({});
+});
+
+test('a tick without a new batch costs one look above the frontier, and rereads', async () => {
+  const { syncWith } = await world();
+  await syncWith(30);
+
+  // One look; the two newest batches are one page of 20 blocks each.
+  expect(await syncWith(30)).toBe(1 + 2);
+});
+
+test('new batches are found and read, and nothing below them again', async () => {
+  const { database, syncWith, query } = await world();
+  await syncWith(30);
+  let requests = 0;
+  // The look goes to one of eight numbers in turn, so a batch right above is met within eight.
+  for (let tick = 0; tick < 8; tick += 1) requests += await syncWith(36);
+
+  expect(await query('select frontier from etl.feeds')).toEqual([{ frontier: '36' }]);
+  expect(requests).toBeLessThan(8 * 3 + 6 * 2 + 8);
+  expect(
+    await differences(database.pool, seed, chainWith(36), {
+      operations: ['optimism-batch-blocks'],
+    }),
+  ).toEqual({});
+  const [certificate] = await certify(drizzle(database.pool));
+  expect(certificate?.covered).toMatchObject([{ from: 1, to: 36 }]);
+});
