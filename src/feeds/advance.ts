@@ -39,6 +39,8 @@ const defaultParallel = 4;
 interface Slice {
   readonly tick: TickRow;
   readonly held: Set<number>;
+  /** The taking of a walk that is under way, if any; never rejects. */
+  taking: Promise<unknown>;
   readonly budget: SliceBudget & { readonly spent: boolean };
   trouble: Trouble | null;
   fenced: boolean;
@@ -66,6 +68,7 @@ export async function advance(
     tick,
     budget,
     held: new Set(),
+    taking: Promise.resolve(),
     trouble: null,
     fenced: false,
     exhausted: false,
@@ -105,12 +108,11 @@ async function walkOn(
   const mayGoOn = () =>
     !signal.aborted && slice.trouble === null && !slice.fenced && !slice.budget.spent;
   while (mayGoOn()) {
-    const walk = await takeWalk(dependencies.db, slice.tick, operation.kind, [...slice.held]);
+    const walk = await takeInTurn(slice, dependencies.db, operation.kind);
     if (walk === null) {
       slice.exhausted = true;
       return;
     }
-    slice.held.add(walk.id);
     const outcome = await runWalk(
       walk,
       {
@@ -127,6 +129,24 @@ async function walkOn(
     if (outcome.is === 'fenced') slice.fenced = true;
     if (outcome.is === 'trouble') await meetTrouble(dependencies.db, slice, walk, outcome.error);
   }
+}
+
+/**
+ * Takes a walk after the slice's other walkers have taken theirs: one that was begun a moment ago
+ * and is not yet among `held` would be resumed by a second walker, and the first one fenced.
+ */
+function takeInTurn(
+  slice: Slice,
+  db: Database,
+  kind: (typeof operations)[FeedLane['operation']]['kind'],
+): Promise<WalkRow | null> {
+  const taken = slice.taking.then(async () => {
+    const walk = await takeWalk(db, slice.tick, kind, [...slice.held]);
+    if (walk !== null) slice.held.add(walk.id);
+    return walk;
+  });
+  slice.taking = taken.catch(() => undefined);
+  return taken;
 }
 
 async function meetTrouble(
@@ -154,7 +174,11 @@ async function conclude(
   if (!exhausted || (await hasRunningWalk(db, tick))) return { is: 'more' };
   const failures = await walkFailures(db, tick);
   const reason = failures.length === 0 ? null : failures.join('; ');
-  await closeTick(db, tick, reason === null ? 'finished' : 'failed', reason);
-  await setFeedState(db, lane, reason === null ? 'idle' : 'failed', reason);
+  // Together: whoever is killed in between would leave the feed `running` until its next tick.
+  await db.transaction(async (tx) => {
+    // The feed before its tick, as whoever opens a tick locks them.
+    await setFeedState(tx, lane, reason === null ? 'idle' : 'failed', reason);
+    await closeTick(tx, tick, reason === null ? 'finished' : 'failed', reason);
+  });
   return { is: 'closed', tick, failures };
 }

@@ -18,6 +18,8 @@ export async function takeWalk(
   held: readonly number[],
 ): Promise<WalkRow | null> {
   return db.transaction(async (tx) => {
+    // Waits for whoever takes one now: a walk that it begins is to be resumed, not begun twice.
+    await tx.execute(sql`select from etl.ticks where id = ${tick.id} for update`);
     const resumed = await resumeWalk(tx, tick, held);
     if (resumed !== null) return resumed;
     const scope = kind === 'batch' ? await nextBatch(tx, tick) : await wholeList(tx, tick);
@@ -62,7 +64,6 @@ async function wholeList(tx: Transaction, tick: TickRow): Promise<Scope | null> 
     select from etl.ticks
     where id = ${tick.id} and state = 'open'
       and not exists (select from etl.walks where tick_id = ${tick.id})
-    for update
   `);
   const { since, max_pages } = tick.scope;
   if (rows.length === 0) return null;
