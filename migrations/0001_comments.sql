@@ -150,7 +150,7 @@ COMMENT ON COLUMN explorer.addresses."is_scam" IS 'Whether the explorer marks it
 COMMENT ON COLUMN explorer.addresses."is_verified" IS 'Whether its source is verified; API field is_verified. Newest informed sight. Null: never told, or no contract.';
 COMMENT ON COLUMN explorer.addresses."proxy_type" IS 'Kind of proxy, such as eip1967; API field proxy_type, free text. Newest informed sight. Null: no proxy, or not told.';
 COMMENT ON COLUMN explorer.addresses."reputation" IS 'ok, scam or another word; API field reputation, free text. A value other than ok is not replaced by ok, which is printed where nobody looked. Null: never told.';
-COMMENT ON COLUMN explorer.addresses."extra" IS 'Fields of the address that no column or child table holds, as served. Newest that were told. Null: none.';
+COMMENT ON COLUMN explorer.addresses."extra" IS 'Fields of the address that no column or child table holds, as served; foreign_tags: labels that named another address. Newest that were told. Null: none.';
 COMMENT ON COLUMN explorer.addresses."first_seen_at" IS 'When the row was first written, by the database''s clock.';
 COMMENT ON COLUMN explorer.addresses."updated_at" IS 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 COMMENT ON COLUMN explorer.addresses."page_id" IS 'etl.pages.id of the page that last changed the row: why the row is as it is.';

@@ -1,5 +1,3 @@
-import type { IForbiddenRuleType } from 'dependency-cruiser';
-
 // The floors of the house, top first. A room may import only rooms on floors below its own
 // (and itself); rooms that share a floor never import each other.
 const floors: readonly (readonly string[])[] = [
@@ -15,56 +13,41 @@ const floors: readonly (readonly string[])[] = [
   ['config'],
   ['log.ts'],
 ];
-const path = (room: string) =>
-  room.endsWith('.ts') ? `^src/${room.replace('.', '\\.')}$` : `^src/${room}/`;
-const any = (rooms: readonly string[]) => rooms.map(path).join('|');
 
-const downward = floors.flatMap((floor, level) =>
-  floor.map((room) => ({
-    name: `${room} imports only downward`,
-    severity: 'error' as const,
-    from: { path: path(room) },
-    to: {
-      path: '^src/',
-      pathNot: `${any([room, ...floors.slice(level + 1).flat()])}${
-        room === 'cli' ? '|^src/simulator/' : ''
-      }`,
-    },
-  })),
-);
+/** A world of its own: it plays the service, so it may not know the product. */
+const simulator = 'simulator';
+const simulatorUsers: ReadonlySet<string> = new Set(['cli/demo.ts', 'cli/simulate.ts']);
 
-/** The import rules of the house, for dependency-cruiser. */
-export const forbidden: IForbiddenRuleType[] = [
-  ...downward,
-  {
-    name: 'every room stands on a floor',
-    severity: 'error' as const,
-    from: { path: '^src/', pathNot: any([...floors.flat(), 'simulator']) },
-    to: {},
-  },
-  {
-    name: 'the simulator imports nothing of the product',
-    severity: 'error' as const,
-    from: { path: '^src/simulator/' },
-    to: { path: '^src/', pathNot: '^src/simulator/' },
-  },
-  {
-    name: 'only demo and simulate import the simulator',
-    severity: 'error' as const,
-    from: { path: '^src/', pathNot: '^src/simulator/|^src/cli/(demo|simulate)\\.ts$' },
-    to: { path: '^src/simulator/' },
-  },
-  {
-    name: 'an operation never imports its sibling',
-    severity: 'error' as const,
-    from: { path: '^src/operations/([^/]+)/' },
-    to: { path: '^src/operations/[^/]+/', pathNot: '^src/operations/$1/' },
-  },
-  { name: 'no cycles', severity: 'error' as const, from: {}, to: { circular: true } },
-  {
-    name: 'product never imports tests, benches or scripts',
-    severity: 'error' as const,
-    from: { path: '^src/' },
-    to: { path: '^(test|bench|scripts)/' },
-  },
-];
+/**
+ * Judges one import between two files.
+ *
+ * @param from the importing file, relative to src/, as `walk/walk.ts`
+ * @param to the imported file, relative to src/; one outside starts with `..`
+ * @returns the broken rule, or null
+ */
+export function brokenRule(from: string, to: string): string | null {
+  const [here, there] = [roomOf(from), roomOf(to)];
+  if (there === '..') return 'the product imports nothing but itself and packages';
+  if (here === simulator) {
+    return there === simulator ? null : 'the simulator imports nothing of the product';
+  }
+  if (there === simulator) {
+    return simulatorUsers.has(from) ? null : 'only demo and simulate import the simulator';
+  }
+  if (here === there) return areSiblings(from, to) ? 'an operation never imports a sibling' : null;
+  return floorOf(there) > floorOf(here) ? null : 'imports go down: see scripts/floors.ts';
+}
+
+/** Whether a file of src/ belongs to a room that has a floor. */
+export function hasFloor(file: string): boolean {
+  return roomOf(file) === simulator || floorOf(roomOf(file)) >= 0;
+}
+
+const roomOf = (file: string): string => file.split('/')[0] ?? file;
+const floorOf = (room: string): number => floors.findIndex((rooms) => rooms.includes(room));
+
+function areSiblings(from: string, to: string): boolean {
+  const [[room, ours, inOurs], [, theirs, inTheirs]] = [from.split('/'), to.split('/')];
+  const bothInFolders = inOurs !== undefined && inTheirs !== undefined;
+  return room === 'operations' && bothInFolders && ours !== theirs;
+}

@@ -22,8 +22,8 @@ import type { Log } from './log.ts';
 import { nextPageId } from './walk/ledger.ts';
 import type { FetchPage } from './walk/fetch.ts';
 
-/** Pages that may wait to be written: what a slow commit may hold up in memory. */
-const readAheadPages = 4;
+/** Pages that may wait to be written: some MB at most (docs/decisions/0003-read-ahead.md). */
+const readAheadPages = 16;
 /** Slices at once in one process; several feeds wait for the network side by side. */
 const slicesAtOnce = 8;
 /** Connections: a transaction for each slice's walkers, the watch, progress lines. */

@@ -17,6 +17,8 @@ export function createLog(level: LogLevel, write: (line: string) => void): Log {
   const lines = pretty({
     colorize: false,
     singleLine: true,
+    // It would print a field of that name on lines of its own.
+    errorLikeObjectKeys: [],
     ignore: 'pid,hostname',
     translateTime: "SYS:yyyy-mm-dd'T'HH:MM:ss.l",
     destination: new Writable({

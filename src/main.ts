@@ -1,10 +1,18 @@
+import { performance } from 'node:perf_hooks';
 import { runProgram } from './cli/program.ts';
 
+/** One Ctrl-C under npm comes twice at once, from the terminal and handed on by npm. In ms. */
+const echoMs = 500;
+
 const stop = new AbortController();
+let stoppedAt = 0;
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => {
+    const isAgain = stop.signal.aborted;
     // A second signal means now.
-    if (stop.signal.aborted) process.exit(130);
+    if (isAgain && performance.now() - stoppedAt > echoMs) process.exit(130);
+    if (isAgain) return;
+    stoppedAt = performance.now();
     stop.abort(new Error(name));
   });
 }

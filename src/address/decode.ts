@@ -24,7 +24,8 @@ const metadataTag = z.looseObject({
   name: text,
   tagType: text,
   ordinal: z.number().int().nullish(),
-  meta: z.unknown(),
+  // `unknown` alone would refuse a tag that leaves it out.
+  meta: z.unknown().optional(),
 });
 
 const tag = z.looseObject({ address_hash: addressHash.nullish(), label: text, display_name: text });

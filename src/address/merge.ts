@@ -1,4 +1,9 @@
-import { addressLists, type AddressObservation, type AddressRow } from './observe.ts';
+import {
+  addressLists,
+  reputationConstant,
+  type AddressObservation,
+  type AddressRow,
+} from './observe.ts';
 
 /**
  * How a new sight of an address meets what is known (`docs/addresses.md` explains why):
@@ -24,9 +29,6 @@ const rules = {
 type MergedColumn = keyof typeof rules;
 export const mergedColumns = Object.keys(rules) as MergedColumn[];
 const latestColumns = mergedColumns.filter((column) => rules[column] === 'latest');
-
-/** The constant that the service prints as `reputation` where it was not looked up. */
-const reputationConstant = 'ok';
 
 const isInformed = (row: AddressRow) => latestColumns.some((column) => row[column] !== null);
 
@@ -56,12 +58,13 @@ export function mergeObservations(
   return { page_id: newer.page_id, row, lists: lists as AddressObservation['lists'] };
 }
 
+const stub = (row: string) => latestColumns.map((c) => `${row}.${c} is null`).join(' and ');
+
 /**
  * The same rules as an SQL expression over the stored row `t` and the `excluded` one, for
  * `on conflict do update`. There `page_id` tells which sight is newer.
  */
 export function mergeExpression(column: MergedColumn): string {
-  const stub = (row: string) => latestColumns.map((c) => `${row}.${c} is null`).join(' and ');
   const newer = `excluded.page_id > t.page_id`;
   switch (rules[column]) {
     case 'latest':
@@ -71,6 +74,6 @@ export function mergeExpression(column: MergedColumn): string {
     case 'once true':
       return `greatest(t.${column}, excluded.${column})`;
     case 'not constant':
-      return `case when t.${column} is null then excluded.${column} when excluded.${column} is null or excluded.${column} = '${reputationConstant}' or not (${newer}) then t.${column} else excluded.${column} end`;
+      return `case when t.${column} is null or (t.${column} = '${reputationConstant}' and excluded.${column} is not null) then excluded.${column} when excluded.${column} is null or excluded.${column} = '${reputationConstant}' or not (${newer}) then t.${column} else excluded.${column} end`;
   }
 }

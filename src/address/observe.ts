@@ -1,7 +1,6 @@
+import type { Row } from '../db/row.ts';
 import { embeddedAddress, hashOf, type AddressObject, type EmbeddedAddress } from './decode.ts';
 import { unknownFields } from './unknown-fields.ts';
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** The scalar columns of `explorer.addresses`. */
 export interface AddressRow {
@@ -58,6 +57,15 @@ function isStub(address: AddressObject): boolean {
   );
 }
 
+/** The constant that the service prints as `reputation` where it was not looked up. */
+export const reputationConstant = 'ok';
+
+/** A stub's reputation, if it is none that the service prints of every address. */
+function saidReputation(shown: AddressObject | null): string | null {
+  const reputation = shown?.reputation ?? null;
+  return reputation === reputationConstant ? null : reputation;
+}
+
 const objectSchema = embeddedAddress.options[1];
 
 /** What an embedded address says, as rows; which of it counts is decided in `merge.ts`. */
@@ -79,7 +87,7 @@ export function observeAddress(
       is_scam: known?.is_scam ?? (shown?.is_scam === true ? true : null),
       is_verified: known?.is_verified ?? null,
       proxy_type: known?.proxy_type ?? null,
-      reputation: known?.reputation ?? null,
+      reputation: known?.reputation ?? saidReputation(shown),
       extra: shown === null ? null : extraOf(shown, raw),
     },
     lists: shown === null ? silence : lists(shown, known !== null),
@@ -96,13 +104,14 @@ function extraOf(address: AddressObject, raw: unknown): unknown {
         : [{ list, position, address_hash: tag.address_hash }],
     ),
   );
-  return foreign.length === 0 ? unknown : { ...(unknown ?? {}), foreign_tags: foreign };
+  return foreign.length === 0 ? unknown : Object.assign({}, unknown, { foreign_tags: foreign });
 }
+
+const spoken = <T>(list: T[] | null | undefined): T[] | null =>
+  list === null || list === undefined || list.length === 0 ? null : list;
 
 /** Implementations change both ways; the other lists are empty or null wherever they are not told. */
 function lists(address: AddressObject, informed: boolean): AddressObservation['lists'] {
-  const spoken = <T>(list: T[] | null | undefined): T[] | null =>
-    list === null || list === undefined || list.length === 0 ? null : list;
   return {
     implementations:
       informed || spoken(address.implementations) !== null

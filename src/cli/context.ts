@@ -42,7 +42,9 @@ export type Action<Options> = (
 /** Where `register` puts commands, and how their exit code gets out. */
 export interface Registry {
   readonly program: Command;
-  run<Options>(action: Action<Options>): (options: Options, command: Command) => Promise<void>;
+  readonly run: <Options>(
+    action: Action<Options>,
+  ) => (options: Options, command: Command) => Promise<void>;
 }
 
 export const logOf = (context: Context, { logLevel }: GlobalOptions): Log =>

@@ -117,7 +117,7 @@ async function report(
     `${requests} requests, ${items} items in ${seconds.toFixed(1)} s: ${Math.round(items / seconds)} items/s\n`,
   );
   for (const { question, sql } of demoQuestions) {
-    const { rows } = await pool.query<Record<string, unknown>>(sql);
+    const { rows } = await pool.query<Answer>(sql);
     context.stdout(`\n${question}\n${sql.replaceAll(/^/gm, '  ')}\n${tabular(rows)}\n`);
   }
   context.stdout(
@@ -135,7 +135,10 @@ const tableCounts = `
   where table_schema = 'explorer' and table_type = 'BASE TABLE'
   order by rows desc, table_name`;
 
-function tabular(rows: readonly Record<string, unknown>[]): string {
+/** A row of an answer, as node-postgres reads the questions' types. */
+type Answer = Readonly<Record<string, string | number | boolean | null>>;
+
+function tabular(rows: readonly Answer[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const table = new Table({ head: columns, style: { head: [], border: [] } });
   for (const row of rows) table.push(columns.map((column) => String(row[column] ?? '')));

@@ -1,5 +1,4 @@
 import { ConfigError } from './error.ts';
-import type { OperationName } from './schema.ts';
 
 interface Scheduled {
   /** Five cron fields. */
@@ -33,7 +32,6 @@ export interface SettingsByOperation {
   readonly 'optimism-batch-blocks': OptimismBatchBlocksSettings;
   readonly factories: FactoriesSettings;
 }
-export type OperationSettings = SettingsByOperation[OperationName];
 
 export interface ChainSettings {
   readonly id: number;

@@ -12,7 +12,7 @@ export interface Budget {
 const fingerprintDigits = 12;
 
 /** What stands for a key in tables: the first digits of its SHA-256. */
-export function fingerprintKey(apiKey: string): string {
+function fingerprintKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
 }
 

@@ -4,10 +4,10 @@ import { linkAbort } from '../walk/abort.ts';
 import type { FetchPage, SliceBudget } from '../walk/fetch.ts';
 import { runWalk, type WalkProgress } from '../walk/walk.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
-import type { FeedLane } from './feed.ts';
+import type { FeedLane, FeedState } from './feed.ts';
 import { feedSettings, setFeedState } from './register.ts';
 import { brokenOrder, endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
-import { closeTick, currentTick, type TickRow } from './tick.ts';
+import { closeTick, currentTick, hasOtherOpenTick, type TickRow } from './tick.ts';
 import { troubleOf, type Trouble } from './trouble.ts';
 
 /** What a slice leaves behind. */
@@ -45,6 +45,8 @@ const unordered =
 interface Slice {
   readonly tick: TickRow;
   readonly held: Set<number>;
+  /** The taking of a walk that is under way, if any; never rejects. */
+  taking: Promise<unknown>;
   readonly budget: SliceBudget & { readonly spent: boolean };
   trouble: Trouble | null;
   fenced: boolean;
@@ -72,6 +74,7 @@ export async function advance(
     tick,
     budget,
     held: new Set(),
+    taking: Promise.resolve(),
     trouble: null,
     fenced: false,
     exhausted: false,
@@ -111,19 +114,12 @@ async function walkOn(
   const mayGoOn = () =>
     !signal.aborted && slice.trouble === null && !slice.fenced && !slice.budget.spent;
   while (mayGoOn()) {
-    const walk = await takeWalk(
-      dependencies.db,
-      slice.tick,
-      operation.kind,
-      [...slice.held],
-      dependencies.clock(),
-    );
+    const walk = await takeInTurn(slice, dependencies, operation.kind);
     if (walk === 'wait') return;
     if (walk === null) {
       slice.exhausted = true;
       return;
     }
-    slice.held.add(walk.id);
     const outcome = await runWalk(
       walk,
       {
@@ -140,6 +136,24 @@ async function walkOn(
     if (outcome.is === 'fenced') slice.fenced = true;
     if (outcome.is === 'trouble') await meetTrouble(dependencies.db, slice, walk, outcome.error);
   }
+}
+
+/**
+ * Takes a walk after the slice's other walkers have taken theirs: one that was begun a moment ago
+ * and is not yet among `held` would be resumed by a second walker, and the first one fenced.
+ */
+function takeInTurn(
+  slice: Slice,
+  { db, clock }: AdvanceDependencies,
+  kind: (typeof operations)[FeedLane['operation']]['kind'],
+): Promise<WalkRow | 'wait' | null> {
+  const taken = slice.taking.then(async () => {
+    const walk = await takeWalk(db, slice.tick, kind, [...slice.held], clock());
+    if (walk !== null && walk !== 'wait') slice.held.add(walk.id);
+    return walk;
+  });
+  slice.taking = taken.catch(() => undefined);
+  return taken;
 }
 
 async function meetTrouble(
@@ -167,9 +181,18 @@ async function conclude(
   if (!exhausted || (await hasRunningWalk(db, tick))) return { is: 'more' };
   const failures = await walkFailures(db, tick);
   const reason = failures.length === 0 ? null : failures.join('; ');
-  await closeTick(db, tick, reason === null ? 'finished' : 'failed', reason);
-  const disorder = reason === null && (await brokenOrder(db, tick)) ? unordered : null;
-  if (disorder !== null) await setFeedState(db, lane, 'unordered', disorder);
-  else await setFeedState(db, lane, reason === null ? 'idle' : 'failed', reason);
+  const state = reason === null ? await stateAtRest(db, tick) : 'failed';
+  // Together: whoever is killed in between would leave the feed `running` until its next tick.
+  await db.transaction(async (tx) => {
+    // The feed before its tick, as whoever opens a tick locks them.
+    await setFeedState(tx, lane, state, state === 'unordered' ? unordered : reason);
+    await closeTick(tx, tick, reason === null ? 'finished' : 'failed', reason);
+  });
   return { is: 'closed', tick, failures };
+}
+
+/** What a feed is after a tick that failed nowhere: its other lane may still be at work. */
+async function stateAtRest(db: Database, tick: TickRow): Promise<FeedState> {
+  if (await brokenOrder(db, tick)) return 'unordered';
+  return (await hasOtherOpenTick(db, tick)) ? 'running' : 'idle';
 }

@@ -22,6 +22,17 @@ export async function takeWalk(
   at: Date,
 ): Promise<WalkRow | 'wait' | null> {
   return db.transaction(async (tx) => {
+    // Waits for whoever takes one now: a walk that it begins is to be resumed, not begun twice.
+    // The feed before its tick, as whoever opens a tick locks them.
+    await tx.execute(sql`
+      select from etl.feeds
+      where chain_id = ${tick.chain_id} and operation = ${tick.operation}
+      for update
+    `);
+    const { rows } = await tx.execute(
+      sql`select from etl.ticks where id = ${tick.id} and state = 'open' for update`,
+    );
+    if (rows.length === 0) return null;
     const resumed = await resumeWalk(tx, tick, held);
     if (resumed !== null) return resumed;
     const planned = await planWalk(tx, tick, kind, at);
@@ -36,7 +47,6 @@ async function planWalk(
   kind: Operation<never>['kind'],
   at: Date,
 ): Promise<BatchPlan> {
-  if (!(await isOpen(tx, tick))) return null;
   switch (kind) {
     case 'batch':
       return tick.lane === 'live' ? planLiveBatch(tx, tick) : planBackfillBatch(tx, tick);
@@ -45,14 +55,6 @@ async function planWalk(
     case 'sweep':
       return tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick);
   }
-}
-
-/** Locks the tick, so that planning sees what a superseding or another worker's plan has done. */
-async function isOpen(tx: Transaction, tick: TickRow): Promise<boolean> {
-  const { rows } = await tx.execute(
-    sql`select from etl.ticks where id = ${tick.id} and state = 'open' for update`,
-  );
-  return rows.length > 0;
 }
 
 async function resumeWalk(

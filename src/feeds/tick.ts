@@ -60,7 +60,10 @@ async function supersedeOthers(tx: Transaction, lane: FeedLane, wanted: string):
 }
 
 /** The tick that a lane's job is to work on; null when there is none. */
-export async function currentTick(db: Database, lane: FeedLane): Promise<TickRow | null> {
+export async function currentTick(
+  db: Pick<Database, 'execute'>,
+  lane: FeedLane,
+): Promise<TickRow | null> {
   const { rows } = await db.execute<{ tick: TickRow }>(sql`
     select to_jsonb(ticks) as tick from etl.ticks where ${sameLane(lane)} and state = 'open'
   `);
@@ -69,7 +72,7 @@ export async function currentTick(db: Database, lane: FeedLane): Promise<TickRow
 
 /** Closes a tick, if it is still open, and notes its success on the feed. */
 export async function closeTick(
-  db: Database,
+  db: Pick<Database, 'execute'>,
   tick: TickRow,
   state: 'finished' | 'failed' | 'interrupted',
   reason: string | null,
@@ -102,6 +105,18 @@ export async function countTrouble(
     returning troubles
   `);
   return rows[0]?.troubles ?? 1;
+}
+
+/** Whether another lane of the tick's feed has a tick open too. */
+export async function hasOtherOpenTick(db: Database, tick: TickRow): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.ticks
+    where chain_id = ${tick.chain_id}
+      and operation = ${tick.operation}
+      and state = 'open'
+      and id <> ${tick.id}
+  `);
+  return rows.length > 0;
 }
 
 export interface TickResult {

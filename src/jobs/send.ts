@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { fromDrizzle, type PgBoss } from 'pg-boss';
 import type { Transaction } from '../db/transaction.ts';
 import type { FeedLane } from '../feeds/feed.ts';
+import { currentTick } from '../feeds/tick.ts';
 import { sliceQueue } from './boss.ts';
 
 /** A lane's job: its key makes sure that there is one at most. */
@@ -27,8 +28,10 @@ export async function sendSlice(
 }
 
 /**
- * Ends a slice's job and queues the lane's next one in the same transaction. When the job is no
- * longer this worker's, because it was taken over, nothing is queued.
+ * Ends a slice's job and, while the lane has an open tick, queues the next one in the same
+ * transaction. Every slice ends here, the last of a tick too: a tick that was opened meanwhile
+ * found this job in its place, could queue none, and would wait for the next schedule. When the job
+ * is no longer this worker's, because it was taken over, nothing is queued.
  */
 export async function chainSlice(
   boss: PgBoss,
@@ -39,5 +42,6 @@ export async function chainSlice(
   const attempt = { id: job.id, retryCount: job.retryCount };
   const done = await boss.complete(sliceQueue, attempt, null, { db: fromDrizzle(tx, sql) });
   // pg-boss 12.35 answers with the count, but declares an empty type.
-  if ((done as { affected: number }).affected > 0) await sendSlice(boss, job.data, { tx, afterMs });
+  if ((done as { affected: number }).affected === 0) return;
+  if ((await currentTick(tx, job.data)) !== null) await sendSlice(boss, job.data, { tx, afterMs });
 }

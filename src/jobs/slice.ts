@@ -78,10 +78,10 @@ async function conclude(
       for (const failure of outcome.failures) {
         dependencies.log.error({ feed: feedName(job.data), reason: failure }, 'feed.failed');
       }
-      return undefined;
+      return chain(job, dependencies, 0);
     case 'fenced':
     case 'idle':
-      return undefined;
+      return chain(job, dependencies, 0);
   }
 }
 
@@ -95,7 +95,8 @@ async function rest(
   await setFeedState(db, job.data, trouble.feedState, trouble.reason);
   log.warn({ feed, state: trouble.feedState, reason: trouble.reason }, 'feed.trouble');
   if (onTrouble === 'give-up' || !trouble.passes) {
-    return closeTick(db, tick, 'interrupted', trouble.reason);
+    await closeTick(db, tick, 'interrupted', trouble.reason);
+    return chain(job, dependencies, 0);
   }
   const troubles = await countTrouble(db, tick, progressed);
   return chain(job, dependencies, restMs(troubles, trouble.retryAfterMs, random));

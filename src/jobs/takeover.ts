@@ -48,7 +48,7 @@ export function openJobLocks(databaseUrl: string): JobLocks {
  *
  * @returns how many were given back
  */
-export async function recoverLostSlices(pool: Pool, boss: PgBoss, log: Log): Promise<number> {
+async function recoverLostSlices(pool: Pool, boss: PgBoss, log: Log): Promise<number> {
   const { rows } = await pool.query<{ id: string; retry_count: number; key: string }>(
     `with active as materialized (
        select id, retry_count, singleton_key as key

@@ -1,3 +1,4 @@
+import type { PgTable } from 'drizzle-orm/pg-core';
 import {
   addressImplementations,
   addresses,
@@ -11,13 +12,19 @@ import type { Transaction } from '../db/transaction.ts';
 import { replaceChildren, type ChildLink } from './children.ts';
 import { upsert } from './upsert.ts';
 
-const ofAddress = ['chain_id', 'address_hash'];
+const linkOf = (table: PgTable, setKey = ['chain_id', 'address_hash']): ChildLink => ({
+  table,
+  parent: addresses,
+  setKey,
+  newness: 'set',
+});
+const labelSet = ['chain_id', 'address_hash', 'kind'];
 const links: Readonly<Record<AddressList, ChildLink>> = {
-  implementations: { table: addressImplementations, parent: addresses, setKey: ofAddress },
-  metadata_tags: { table: addressMetadataTags, parent: addresses, setKey: ofAddress },
-  private_labels: { table: addressLabels, parent: addresses, setKey: [...ofAddress, 'kind'] },
-  public_labels: { table: addressLabels, parent: addresses, setKey: [...ofAddress, 'kind'] },
-  watchlist_names: { table: addressWatchlistNames, parent: addresses, setKey: ofAddress },
+  implementations: linkOf(addressImplementations),
+  metadata_tags: linkOf(addressMetadataTags),
+  private_labels: linkOf(addressLabels, labelSet),
+  public_labels: linkOf(addressLabels, labelSet),
+  watchlist_names: linkOf(addressWatchlistNames),
 };
 const kinds: Partial<Record<AddressList, string>> = {
   private_labels: 'private',

@@ -1,26 +1,41 @@
-import type { z } from 'zod';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { AddressObservation } from '../address/observe.ts';
+import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import type { ItemRows, Operation } from '../operations/operation.ts';
 import { loadAddresses } from './addresses.ts';
 import { replaceChildren } from './children.ts';
 import { shapeOf } from './statement.ts';
 import { upsert, type CountsByPage } from './upsert.ts';
 
+/** Where rows go: a table, and those whose rows belong to one of its rows. */
+interface Tables {
+  readonly table: PgTable;
+  readonly children: readonly { readonly table: PgTable; readonly parentKey: readonly string[] }[];
+}
+
+/** An item as rows; `children` has an entry for each child table, in the same order. */
+interface LoadedItem {
+  readonly key: string;
+  readonly row: Row;
+  readonly children: readonly (readonly Row[])[];
+  readonly addresses: readonly AddressObservation[];
+}
+
 /** The valid, distinct items of one page. */
-export interface LoadedPage {
+interface LoadedPage {
   readonly page_id: number;
-  readonly rows: readonly ItemRows[];
+  readonly rows: readonly LoadedItem[];
 }
 
 /**
- * Brings the rows of several pages, oldest first, into an operation's tables in one transaction.
+ * Brings the rows of several pages, oldest first, into their tables in one transaction.
  * An item that stands in two of the pages is written once, as the newer page shows it.
  *
- * @returns what each page added and changed in the operation's own table
+ * @returns what each page added and changed in the items' own table
  */
 export async function loadPages(
   tx: Transaction,
-  operation: Operation<z.ZodType>,
+  { table: own, children }: Tables,
   pages: readonly LoadedPage[],
 ): Promise<CountsByPage> {
   const newest = new Map(
@@ -29,21 +44,22 @@ export async function loadPages(
   const items = [...newest.values()];
   const counts = await upsert(
     tx,
-    operation.table,
+    own,
     items.map(({ item, page_id }) => ({ ...item.row, page_id })),
   );
-  const { key } = shapeOf(operation.table);
-  for (const [index, { table, parentKey }] of operation.children.entries()) {
+  const { key } = shapeOf(own);
+  for (const [index, { table, parentKey }] of children.entries()) {
     const sets = items.map(({ item, page_id }) => ({
       parent: Object.fromEntries(key.map((column, at) => [parentKey[at], item.row[column]])),
       page_id,
       rows: item.children[index] ?? [],
     }));
-    await replaceChildren(tx, { table, parent: operation.table, setKey: parentKey }, sets);
+    await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
   }
   await loadAddresses(
     tx,
-    items.flatMap(({ item }) => item.addresses),
+    // Of repeated items too, and in the order of the pages: each sight may tell what no other does.
+    pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
   );
   return counts;
 }

@@ -1,18 +1,18 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import type { Row } from '../operations/operation.ts';
 import { list, recordDefinition, shapeOf, type TableShape } from './statement.ts';
 
 /** How many rows a page added to its table, and how many it changed. */
-export interface PageCounts {
+interface PageCounts {
   inserted: number;
   changed: number;
 }
 export type CountsByPage = Map<number, PageCounts>;
 
 /** The value of a column when the row is there already, as SQL; `t` is the stored row. */
-export type ColumnRule = (column: string) => string;
+type ColumnRule = (column: string) => string;
 const newestWins: ColumnRule = (column) => `excluded."${column}"`;
 
 interface UpsertOptions {

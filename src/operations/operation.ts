@@ -2,6 +2,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { AddressObservation } from '../address/observe.ts';
 import type { OperationName } from '../config/schema.ts';
+import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 
 export type { OperationName };
@@ -29,10 +30,7 @@ export interface Place {
   readonly position: number;
 }
 
-/** A table row as it goes to the loader: column name to value; provenance is the loader's. */
-export type Row = Readonly<Record<string, unknown>>;
-
-/** What one valid item becomes. `key` tells repeats within a page. */
+/** What one valid item becomes, but for the provenance. `key` tells repeats within a page. */
 export interface ItemRows {
   readonly key: string;
   readonly row: Row;
@@ -45,7 +43,7 @@ export interface ItemRows {
 }
 
 /** A table whose rows belong to a parent row; `parentKey` names the columns that point to it. */
-export interface ChildTable {
+interface ChildTable {
   readonly table: PgTable;
   readonly parentKey: readonly string[];
 }

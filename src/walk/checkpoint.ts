@@ -63,7 +63,7 @@ export async function moveCheckpoint(
   walk: WalkRow,
   advance: WalkAdvance,
 ): Promise<WalkRow> {
-  const { rows } = await tx.execute<Record<string, unknown>>(sql`
+  const { rows } = await tx.execute(sql`
     update etl.walks
     set revision = revision + 1,
         cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,

@@ -105,10 +105,21 @@ function inOrder(keys: readonly OrderKey[]): boolean {
 
 /** Names the fields that are wrong and what was expected of them. */
 function reasonOf(error: z.ZodError): string {
-  return error.issues
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
-    .join('; ');
+  return error.issues.flatMap((issue) => complaints(issue, [])).join('; ');
 }
+
+type Issue = z.ZodError['issues'][number];
+
+/** Of a field with several shapes, what is wrong with the one that came furthest. */
+function complaints(issue: Issue, parent: readonly PropertyKey[]): string[] {
+  const path = [...parent, ...issue.path];
+  const shapes: readonly (readonly Issue[])[] = issue.code === 'invalid_union' ? issue.errors : [];
+  const [closest] = shapes.toSorted((a, b) => depthOf(b) - depthOf(a));
+  if (closest !== undefined) return closest.flatMap((inner) => complaints(inner, path));
+  return [path.length === 0 ? issue.message : `${path.join('.')}: ${issue.message}`];
+}
+
+const depthOf = (issues: readonly Issue[]) => Math.max(0, ...issues.map(({ path }) => path.length));
 
 /** A digest of what was served, to know the same again. */
 export const digest = (content: string | Buffer) =>

@@ -10,7 +10,7 @@ export type WalkEnd =
  * How many empty pages in a row a walk follows. An empty page with a cursor is legal, so a walk
  * goes on, but a service that hands out nothing else must not be followed for ever.
  */
-export const emptyPagesLimit = 100;
+const emptyPagesLimit = 100;
 
 export const cursorLoop: WalkEnd = { is: 'failed', reason: 'cursor loop' };
 

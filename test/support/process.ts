@@ -55,7 +55,7 @@ export function startProgram(args: readonly string[], environment: ProgramEnviro
   child.stdout.setEncoding('utf8').on('data', (text: string) => (written.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (written.stderr += text));
   // 'close' comes after 'exit', when all output has been read too.
-  const closed = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit);
+  const closed = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   onTestFinished(async () => {
     child.kill('SIGKILL');

@@ -1,10 +1,5 @@
 import type { Pool } from 'pg';
-import {
-  truth,
-  type SimulatedChain,
-  type TruthScope,
-  type TruthTable,
-} from '../../src/simulator/index.ts';
+import { truth, type SimulatedChain, type TruthScope } from '../../src/simulator/index.ts';
 
 /** Columns that say when and from which page a row came; the truth knows nothing of them. */
 const provenance = ['first_seen_at', 'updated_at', 'page_id', 'observed_at', 'walked_at'];
@@ -67,7 +62,7 @@ export async function differences(
   const found: Record<string, TableDifference> = {};
   for (const [table, rows] of Object.entries(truth(seed, chain, scope))) {
     const expected = rows.map(spell).sort();
-    const stored = await storedRows(pool, table as TruthTable, chain.id);
+    const stored = await storedRows(pool, table, chain.id);
     const [wanted, had] = [new Set(expected), new Set(stored)];
     const missing = expected.filter((row) => !had.has(row));
     const unexpected = stored.filter((row) => !wanted.has(row));

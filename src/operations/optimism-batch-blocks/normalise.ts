@@ -1,7 +1,8 @@
 import { embeddedAddress, hashOf } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../address/unknown-fields.ts';
-import type { ItemRows, Place, Row } from '../operation.ts';
+import type { Row } from '../../db/row.ts';
+import type { ItemRows, Place } from '../operation.ts';
 import { block as blockSchema, type Block } from './decode.ts';
 
 /** One block and all that hangs on it, as rows. */

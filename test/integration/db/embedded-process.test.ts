@@ -61,6 +61,8 @@ async function stayingProgram(directory: string): Promise<ChildProcess> {
 
 async function query(url: string, statement: string): Promise<unknown[][]> {
   const client = new Client({ connectionString: url });
+  // A killed server may take the connection with it; the query says so.
+  client.on('error', () => {});
   await client.connect();
   try {
     return (await client.query<unknown[]>({ text: statement, rowMode: 'array' })).rows;

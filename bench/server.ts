@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { startEmbeddedPostgres } from '../src/db/embedded/postgres.ts';
+
+/** An embedded Postgres with durable defaults, and a fresh database for each measurement. */
+export interface Server {
+  readonly dataDirectory: string;
+  readonly url: string;
+  withDatabase<Result>(use: (url: string) => Promise<Result>): Promise<Result>;
+}
+
+/** Runs `use` with a server of its own, and removes all of it afterwards. */
+export async function withServer<Result>(
+  use: (server: Server) => Promise<Result>,
+): Promise<Result> {
+  const directory = await mkdtemp(join(tmpdir(), 'explorer-etl-bench-'));
+  // As root, the server runs as another user, who must get in.
+  await chmod(directory, 0o755);
+  const postgres = await startEmbeddedPostgres({ directory });
+  const { url, dataDirectory } = postgres;
+  try {
+    return await use({ dataDirectory, url, withDatabase: (work) => withDatabase(url, work) });
+  } finally {
+    await postgres.stop();
+    await rm(dirname(dataDirectory), { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function withDatabase<Result>(
+  serverUrl: string,
+  use: (url: string) => Promise<Result>,
+): Promise<Result> {
+  const name = `bench_${randomBytes(4).toString('hex')}`;
+  await withClient(serverUrl, (client) => client.query(`create database ${name}`));
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  try {
+    return await use(url.href);
+  } finally {
+    await withClient(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
+  }
+}
+
+/** One connection for the length of `use`. */
+export async function withClient<Result>(
+  url: string,
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,75 @@
+/** One sync of one feed in a process of its own, measured from inside; what `sync` does. */
+import { openDatabase, openEngine, prepareDatabase, type Engine } from '../src/app.ts';
+import { configuredLanes } from '../src/feeds/lanes.ts';
+import { syncOnce } from '../src/jobs/sync.ts';
+import { createLog } from '../src/log.ts';
+import { readInput, tellParent } from './child.ts';
+import { clusterCpuMs } from './cluster-cpu.ts';
+import type { MemorySample, SyncInput, SyncMeasure } from './sync.ts';
+import { settingsFor } from './world.ts';
+
+const input = readInput() as SyncInput;
+const settings = settingsFor(input.explorerUrl);
+const database = await openDatabase({ databaseUrl: input.databaseUrl }, { cwd: '/' });
+await prepareDatabase(database);
+
+const marks = [...input.memoryAtPages];
+const memory: MemorySample[] = [];
+let pages = 0;
+let lastCommitMs = 0;
+const engine = await openEngine({
+  settings,
+  database,
+  log: createLog('warn', (line) => void process.stderr.write(line)),
+  supervise: false,
+  onCommit(_lane, { walk }) {
+    lastCommitMs = performance.now();
+    pages = walk.pages;
+    while ((marks[0] ?? Infinity) <= pages) memory.push(sampleMemory(marks.shift() ?? 0));
+  },
+});
+
+const start = { ms: 0, cpu: process.cpuUsage(), postgresMs: clusterCpuMs(input.dataDirectory) };
+const watched: Engine = {
+  ...engine,
+  fetchPage(request, signal) {
+    if (start.ms === 0) {
+      start.cpu = process.cpuUsage();
+      start.postgresMs = clusterCpuMs(input.dataDirectory);
+      start.ms = performance.now();
+    }
+    return engine.fetchPage(request, signal);
+  },
+};
+const targets = configuredLanes(settings.chains).flatMap(({ lane, scope }) =>
+  scope === null ? [] : [{ lane, scope }],
+);
+const results = await syncOnce(targets, watched, new AbortController().signal);
+const { user, system } = process.cpuUsage(start.cpu);
+const postgresMs = clusterCpuMs(input.dataDirectory);
+await engine.close();
+await database.close();
+
+const failed = results.find(({ state }) => state !== 'finished');
+if (failed !== undefined) throw new Error(`${failed.feed}: ${failed.state}, ${failed.reason}`);
+tellParent({
+  pages,
+  walkMs: lastCommitMs - start.ms,
+  commandMs: performance.now(),
+  nodeCpuMs: (user + system) / 1000,
+  postgresCpuMs:
+    start.postgresMs === null || postgresMs === null ? null : postgresMs - start.postgresMs,
+  memory,
+} satisfies SyncMeasure);
+process.disconnect();
+
+/** `maxRSS` is in kilobytes. */
+function sampleMemory(atPages: number): MemorySample {
+  globalThis.gc?.();
+  return {
+    pages: atPages,
+    heapBytes: process.memoryUsage().heapUsed,
+    rssBytes: process.memoryUsage.rss(),
+    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+  };
+}

@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+
+const root = join(import.meta.dirname, '../..');
+
+/** What the check of the import boundaries says of a tree with these files. */
+function boundaries(files: Readonly<Record<string, string>>) {
+  return runIn(folderWith(files), process.execPath, join(root, 'scripts/boundaries.ts'));
+}
+
+/** The rules that the linter, as this project configures it, finds broken. */
+function lint(file: string, text: string): string[] {
+  const folder = folderWith({ [file]: text });
+  const oxlint = join(root, 'node_modules/.bin/oxlint');
+  const config = join(root, '.oxlintrc.json');
+  const { stdout } = runIn(folder, oxlint, '--config', config, '--format', 'json', file);
+  return lintSchema.parse(JSON.parse(stdout)).diagnostics.map(({ code }) => code);
+}
+
+const lintSchema = z.object({ diagnostics: z.array(z.object({ code: z.string() })) });
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'explorer-etl-structure-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  return folder;
+}
+
+function runIn(cwd: string, program: string, ...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+const leaf = 'export const leaf = 1;\n';
+const imports = (path: string) => `import { leaf } from '${path}';\nexport const own = leaf;\n`;
+
+describe('the boundaries let pass', () => {
+  test('an import of a room on a floor below', () => {
+    const found = boundaries({
+      'src/walk/walk.ts': imports('../db/pool.ts'),
+      'src/db/pool.ts': leaf,
+    });
+    expect(found).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('the simulator in the commands that run it', () => {
+    const found = boundaries({
+      'src/cli/demo.ts': imports('../simulator/index.ts'),
+      'src/simulator/index.ts': leaf,
+    });
+    expect(found).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+describe('the boundaries refuse', () => {
+  const wrong: readonly (readonly [what: string, from: string, to: string])[] = [
+    ['an import of a floor above', 'db/pool.ts', 'walk/walk.ts'],
+    ['rooms of one floor that import each other', 'load/load.ts', 'operations/operation.ts'],
+    [
+      'an operation that imports a sibling',
+      'operations/factories/index.ts',
+      'operations/user-operations/index.ts',
+    ],
+    ['the product importing the simulator', 'feeds/tick.ts', 'simulator/index.ts'],
+    ['the simulator importing the product', 'simulator/index.ts', 'config/schema.ts'],
+    ['a room that stands on no floor', 'helpers/index.ts', 'db/pool.ts'],
+    ['a test imported by the product', 'app.ts', '../test/world.ts'],
+  ];
+  test.each(wrong)('%s', (_what, from, to) => {
+    const path = `${'../'.repeat(from.split('/').length - 1) || './'}${to}`;
+    const found = boundaries({ [`src/${from}`]: imports(path), [join('src', to)]: leaf });
+    expect(found).toMatchObject({ status: 1, stderr: expect.stringContaining(from) });
+  });
+
+  const forms: readonly (readonly [what: string, text: string])[] = [
+    ['of a type', "import type { Leaf } from '../walk/walk.ts';\nexport type Own = Leaf;\n"],
+    ['that is exported again', "export { leaf } from '../walk/walk.ts';\n"],
+    ['that exports all again', "export * from '../walk/walk.ts';\n"],
+    ['at run time', "export const own = await import('../walk/walk.ts');\n"],
+  ];
+  test.each(forms)('an upward import %s', (_what, text) => {
+    const found = boundaries({ 'src/db/pool.ts': text, 'src/walk/walk.ts': leaf });
+    expect(found).toMatchObject({ status: 1, stderr: expect.stringContaining('walk/walk.ts') });
+  });
+
+  test('a file that cannot be read as TypeScript', () => {
+    const found = boundaries({
+      'src/walk/walk.ts': imports('../db/pool.ts'),
+      'src/db/pool.ts': 'export const = ;\n',
+    });
+    expect(found).toMatchObject({ status: 1, stderr: expect.stringContaining('cannot be read') });
+  });
+
+  test('a scan that found no file', () => {
+    expect(boundaries({})).toMatchObject({ status: 1, stderr: 'nothing was scanned\n' });
+  });
+
+  test('a scan that found files, and no import in them', () => {
+    expect(boundaries({ 'src/db/pool.ts': leaf })).toMatchObject({
+      status: 1,
+      stderr: 'nothing was scanned\n',
+    });
+  });
+});
+
+describe('the linter refuses', () => {
+  const statements = (count: number) => 'process.title = "x";\n'.repeat(count);
+
+  test('a file of more than 300 lines', () => {
+    expect(lint('src/walk/long.ts', statements(301))).toEqual(['eslint(max-lines)']);
+  });
+
+  test('a function of more than 70 lines', () => {
+    const text = `export function long(): void {\n${statements(69)}}\n`;
+    expect(lint('src/walk/long.ts', text)).toEqual(['eslint(max-lines-per-function)']);
+  });
+
+  test('neither at its limit', () => {
+    const text = `export function whole(): void {\n${statements(68)}}\n${statements(230)}`;
+    expect(lint('src/walk/whole.ts', text)).toEqual([]);
+  });
+});

@@ -1,0 +1,156 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+
+const root = join(import.meta.dirname, '../..');
+/** What the package is made from, and nothing that only the checkout has. */
+const sources = [
+  'bin',
+  'src',
+  'migrations',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'explorer-etl.schema.json',
+];
+/** Runs before the launcher, for it to believe that it stands on an old Node. */
+const pretendOldNode =
+  "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })";
+/** Packing and installing take some 40 s on two cores; a cold cache has 100 MB to fetch. */
+const installLimitMs = 240_000;
+
+let scratch: string;
+let folder: string;
+let launcher: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'explorer-etl-pack-'));
+  const checkout = join(scratch, 'checkout');
+  for (const source of sources) {
+    await cp(join(root, source), join(checkout, source), { recursive: true });
+  }
+  await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'));
+  const packed = await run('npm', ['pack', '--json', '--pack-destination', scratch], checkout);
+  const [{ filename }] = packSchema.parse(JSON.parse(packed.stdout));
+  folder = await mkdtemp(join(scratch, 'empty-'));
+  const quietly = ['--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...quietly, join(scratch, filename)], folder);
+  launcher = join(folder, 'node_modules/explorer-etl/bin/explorer-etl.js');
+}, installLimitMs);
+
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+test('the installed package tells how to use it', async () => {
+  const { stdout } = await run('npx', ['explorer-etl', '--help'], folder);
+  expect(stdout).toContain('Usage: explorer-etl');
+});
+
+test('the installed package runs the demo', async () => {
+  onTestFinished(async () => {
+    await run('npx', ['explorer-etl', 'demo', '--stop'], folder);
+  });
+  const { stdout } = await run('npx', ['explorer-etl', 'demo'], folder);
+  const rows = Number(/user_operations\D+(\d+)/.exec(stdout)?.[1]);
+  expect(rows).toBeGreaterThanOrEqual(20_000);
+});
+
+test('an old Node hands over to the one that the package brings', async () => {
+  const { stdout } = await run(
+    process.execPath,
+    ['--import', pretendOldNode, launcher, '--version'],
+    folder,
+  );
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test('an old Node hands on the exit code of the one that the package brings', async () => {
+  const { code } = await exitOf([launcher, 'no-such-command']);
+  expect(code).toBe(2);
+});
+
+test('an old Node that nothing can replace says what to do, in one line', async () => {
+  await withoutBroughtNode(async () => {
+    const end = await exitOf([launcher, '--version']);
+    expect(end).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^explorer-etl needs Node 24 or newer; .* run the command again\.\n$/,
+      ),
+    });
+  });
+});
+
+test('a signal to an old Node stops the one that the package brings', async () => {
+  const child = await runningSimulator();
+  child.kill('SIGTERM');
+  // The streams close when no process holds them any more: neither the parent nor the child.
+  await once(child, 'close');
+  expect(child.exitCode).toBe(0);
+});
+
+test('a Ctrl-C, which reaches both processes, ends in a clean stop all the same', async () => {
+  const child = await runningSimulator();
+  process.kill(-Number(child.pid), 'SIGINT');
+  await once(child, 'close');
+  expect(child.exitCode).toBe(0);
+});
+
+const packSchema = z.tuple([z.object({ filename: z.string() })]);
+
+/** A user's environment: without the checkout's own programs on the path, Node 24 among them. */
+function environment(): NodeJS.ProcessEnv {
+  const { npm_config_local_prefix: _prefix, npm_package_json: _manifest, ...rest } = process.env;
+  const path = (rest['PATH'] ?? '').split(delimiter);
+  const own = path.filter((entry) => !entry.includes('node_modules'));
+  return { ...rest, PATH: own.join(delimiter), NO_COLOR: '1', DATABASE_URL: '' };
+}
+
+async function run(program: string, args: readonly string[], cwd: string) {
+  const output = await promisify(execFile)(program, args, { cwd, env: environment() });
+  return { stdout: output.stdout };
+}
+
+/** How the program ends on an old Node. */
+async function exitOf(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, ['--import', pretendOldNode, ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: environment(),
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  await once(child, 'close');
+  return { code: child.exitCode, stderr };
+}
+
+/** A program on an old Node that has said it is ready, in a process group as in a terminal. */
+async function runningSimulator(): Promise<ChildProcess> {
+  const child = spawn(
+    process.execPath,
+    ['--import', pretendOldNode, launcher, 'simulate', '--port', '0'],
+    { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'], env: environment(), detached: true },
+  );
+  const closed = once(child, 'close');
+  onTestFinished(async () => {
+    // Both processes: the launcher can't hand on a SIGKILL.
+    if (child.exitCode === null) process.kill(-Number(child.pid), 'SIGKILL');
+    await closed;
+  });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+async function withoutBroughtNode(work: () => Promise<void>): Promise<void> {
+  const brought = join(folder, 'node_modules', `node-${process.platform}-${process.arch}`);
+  await rename(brought, `${brought}.away`);
+  try {
+    await work();
+  } finally {
+    await rename(`${brought}.away`, brought);
+  }
+}

@@ -1,0 +1,202 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Pool } from 'pg';
+import { installQueues } from '../../src/jobs/boss.ts';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { freshDatabase } from '../support/database.ts';
+import { ledgerFaults } from '../support/ledger.ts';
+import { configFolder, eventually, startProgram } from '../support/process.ts';
+
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+const schedule = '0 0 1 1 *';
+/** Every page takes this long, in ms, so that no feed ends before its test does. */
+const latencyMs = 300;
+/** A start on a busy machine, and every feed's first slice, in ms. */
+const startBoundMs = 40_000;
+/** The promise is 3 s; a machine that runs all tests at once gets this much, in ms. */
+const takeoverBoundMs = 10_000;
+/** The promise, in ms. */
+const stopBoundMs = 5_000;
+
+const chainOf = (id: number): SimulatedChain => ({
+  id,
+  name: `chain-${id}`,
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 20_000,
+  batches: { first: 1, count: 300, blocks: 60 },
+  factories: 5_000,
+});
+
+const configOf = (chains: readonly SimulatedChain[]) => ({
+  explorer: { requests_per_second: 1000, page_size: 10 },
+  chains: chains.map(({ id, name }) => ({
+    id,
+    name,
+    operations: {
+      'user-operations': { schedule },
+      'optimism-batch-blocks': { schedule, to_batch: 300, parallel: 2 },
+      factories: { schedule },
+    },
+  })),
+});
+
+/** A prepared database, on which workers that know some of the chains are started by name. */
+async function openScene(chains: readonly SimulatedChain[]) {
+  const simulator = await startSimulator({ seed: 3, chains, latencyMs });
+  onTestFinished(() => simulator.close());
+  const { pool, url } = await freshDatabase();
+  await installQueues(url);
+  const startWorker = async (name: string, some: readonly SimulatedChain[]) => {
+    const databaseUrl = new URL(url);
+    databaseUrl.searchParams.set('application_name', name);
+    const cwd = await configFolder(configOf(some));
+    const environment = { databaseUrl: databaseUrl.href, explorerUrl: simulator.url, cwd };
+    return startProgram(['start'], environment);
+  };
+  return { pool, startWorker };
+}
+
+/** The feeds whose job is locked by a worker's session: those that it works on. */
+async function feedsOf(pool: Pool, worker: string): Promise<string[]> {
+  const { rows } = await pool.query<{ feed: string }>(
+    `select data ->> 'chain_id' || '/' || (data ->> 'operation') as feed
+     from pgboss.job
+     join pg_locks on locktype = 'advisory' and granted
+       and (classid::bigint << 32) | objid::bigint = hashtextextended(job.id::text, 0)
+     join pg_stat_activity using (pid)
+     where job.name = 'slices' and job.state = 'active' and application_name = $1
+       and datname = current_database()
+     order by feed`,
+    [worker],
+  );
+  return rows.map(({ feed }) => feed);
+}
+
+/** The newest page of each feed in the ledger. */
+async function newestPages(pool: Pool): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await pool.query<{ feed: string; page: string }>(
+    'select feed, max(pages.id) as page from etl.pages join etl.walks on walks.id = walk_id group by feed',
+  );
+  return new Map(rows.map(({ feed, page }) => [feed, Number(page)]));
+}
+
+/** Waits until each of the feeds has committed a page above `before`; how long each took, in ms. */
+async function untilMoved(
+  pool: Pool,
+  feeds: readonly string[],
+  { before, since }: { before: ReadonlyMap<string, number>; since: number },
+): Promise<ReadonlyMap<string, number>> {
+  const tookMs = new Map<string, number>();
+  await eventually(`new pages of ${feeds.join(', ')}`, takeoverBoundMs, async () => {
+    const pages = await newestPages(pool);
+    for (const feed of feeds) {
+      const hasMoved = (pages.get(feed) ?? 0) > (before.get(feed) ?? 0);
+      if (hasMoved && !tookMs.has(feed)) tookMs.set(feed, Math.round(performance.now() - since));
+    }
+    return tookMs.size === feeds.length;
+  });
+  return tookMs;
+}
+
+/** Waits until nothing of a dead worker can still be committed. */
+const untilGone = (pool: Pool, worker: string) =>
+  eventually(`the sessions of ${worker} to end`, takeoverBoundMs, async () => {
+    const { rows } = await pool.query(
+      'select from pg_stat_activity where application_name = $1 and datname = current_database()',
+      [worker],
+    );
+    return rows.length === 0;
+  });
+
+test('two workers share the feeds, and each can be stopped while the other goes on', async () => {
+  // Five chains have 15 feeds, more than the 8 that one worker takes at once.
+  const chains = [1, 2, 3, 4, 5].map(chainOf);
+  const { pool, startWorker } = await openScene(chains);
+  const first = await startWorker('first', chains);
+  const second = await startWorker('second', chains);
+  const shared = await eventually('both to work', startBoundMs, async () => {
+    const [ofFirst, ofSecond] = [await feedsOf(pool, 'first'), await feedsOf(pool, 'second')];
+    const pages = await newestPages(pool);
+    const haveMoved = [...ofFirst, ...ofSecond].every((feed) => pages.has(feed));
+    return ofFirst.length + ofSecond.length === 15 && haveMoved && { ofFirst, ofSecond };
+  });
+  expect(Math.min(shared.ofFirst.length, shared.ofSecond.length)).toBeGreaterThan(0);
+
+  const stopAt = performance.now();
+  first.kill('SIGTERM');
+  expect(await first.ended(stopBoundMs), first.stderr).toEqual({ code: 0, signal: null });
+  const firstMs = Math.round(performance.now() - stopAt);
+  expect(await ledgerFaults(pool, 'under-way')).toEqual({});
+  await untilMoved(pool, shared.ofSecond, {
+    before: await newestPages(pool),
+    since: performance.now(),
+  });
+
+  const lastStopAt = performance.now();
+  second.kill('SIGTERM');
+  expect(await second.ended(stopBoundMs), second.stderr).toEqual({ code: 0, signal: null });
+  const secondMs = Math.round(performance.now() - lastStopAt);
+  process.stderr.write(
+    `held: ${shared.ofFirst.length} and ${shared.ofSecond.length} feeds; stopped in ${firstMs} and ${secondMs} ms\n`,
+  );
+  expect(await ledgerFaults(pool, 'under-way')).toEqual({});
+});
+
+test("a stopped worker's feeds go on in the other within seconds", async () => {
+  const { pool, first, held } = await openShared();
+
+  const stopAt = performance.now();
+  first.kill('SIGTERM');
+  await first.ended(stopBoundMs);
+  await untilGone(pool, 'first');
+  const tookMs = await untilMoved(pool, held, {
+    before: await newestPages(pool),
+    since: stopAt,
+  });
+
+  process.stderr.write(`handed over after SIGTERM: ${JSON.stringify([...tookMs])} ms\n`);
+  expect(await ledgerFaults(pool, 'under-way')).toEqual({});
+});
+
+test("a killed worker's feeds are taken over by the other within seconds", async () => {
+  const { pool, first, held } = await openShared();
+
+  const killedAt = performance.now();
+  first.kill('SIGKILL');
+  await untilGone(pool, 'first');
+  const tookMs = await untilMoved(pool, held, {
+    before: await newestPages(pool),
+    since: killedAt,
+  });
+
+  process.stderr.write(`taken over after SIGKILL: ${JSON.stringify([...tookMs])} ms\n`);
+  expect(await ledgerFaults(pool, 'under-way')).toEqual({});
+});
+
+/** Two workers, each with feeds that it works on; `held` are those of the first. */
+async function openShared() {
+  const chains = [1, 2].map(chainOf);
+  const { pool, startWorker } = await openScene(chains);
+  const first = await startWorker('first', chains.slice(0, 1));
+  await untilHeld(pool, 'first', 3);
+  // The first has slots to spare and would take the second chain's feeds too, if it could.
+  first.kill('SIGSTOP');
+  await startWorker('second', chains);
+  await untilHeld(pool, 'second', 3);
+  first.kill('SIGCONT');
+  // All six move again, each in whichever worker has its slice by now.
+  const before = await newestPages(pool);
+  await untilMoved(pool, [...before.keys()], { before, since: performance.now() });
+  const held = await eventually('both to work', startBoundMs, async () => {
+    const [ofFirst, ofSecond] = [await feedsOf(pool, 'first'), await feedsOf(pool, 'second')];
+    return ofFirst.length > 0 && ofSecond.length > 0 && ofFirst;
+  });
+  return { pool, first, held };
+}
+
+const untilHeld = (pool: Pool, worker: string, count: number) =>
+  eventually(`${worker} to work on ${count} feeds`, startBoundMs, async () => {
+    const feeds = await feedsOf(pool, worker);
+    const pages = await newestPages(pool);
+    return feeds.length >= count && feeds.every((feed) => pages.has(feed));
+  });

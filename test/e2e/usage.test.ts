@@ -1,0 +1,229 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+import { command, emptyFolder, type Ended } from '../support/child.ts';
+
+const key = { EXPLORER_API_KEY: 'a-key' };
+/** Nothing listens on port 1. */
+const refused = 'postgres://someone:hidden-password@127.0.0.1:1/chains';
+
+/** The same program without a process around it, which costs a second each. */
+async function call(
+  args: readonly string[],
+  { env = {}, cwd }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+): Promise<Ended> {
+  const output = { stdout: '', stderr: '' };
+  const code = await runProgram(args, {
+    env,
+    cwd: cwd ?? (await emptyFolder()),
+    signal: new AbortController().signal,
+    stdout: (text) => void (output.stdout += text),
+    stderr: (text) => void (output.stderr += text),
+    isTerminal: false,
+  });
+  return { code, ...output };
+}
+
+/** Exit 2, one message on stderr, no stack, nothing on stdout. */
+function expectOneMessage(ended: Ended, message: RegExp, lines = 1): void {
+  expect(ended.stderr).toMatch(message);
+  expect(ended.stderr).not.toMatch(/^ {4}at |node:internal|Error:.*\n/m);
+  expect(ended.stderr.trimEnd().split('\n')).toHaveLength(lines);
+  expect(ended.stdout).toBe('');
+  expect(ended.code).toBe(2);
+}
+
+describe('wrong flags end with exit code 2 and one message', () => {
+  test.each<[name: string, args: string[], message: RegExp]>([
+    ['an unknown command', ['snyc'], /^error: unknown command 'snyc'/],
+    ['an unknown option', ['sync', '--chian', '10'], /^error: unknown option '--chian'/],
+    ['an unknown log level', ['sync', '--log-level', 'loud'], /'loud' is invalid.*debug, info/],
+    [
+      'a chain that is no number',
+      ['sync', '--chain', 'abc'],
+      /--chain abc: not a number; .*such as 10/,
+    ],
+    ['a chain to init that is no number', ['init', '--chain', 'abc'], /--chain abc: not a number/],
+    [
+      'a reversed range',
+      ['sync', '--chain', '10', '--from-batch', '9', '--to-batch', '3'],
+      /--from-batch 9 is above --to-batch 3: the range is reversed/,
+    ],
+    [
+      'a time that is none',
+      ['sync', '--chain', '10', '--operation', 'factories', '--since', 'yesterday'],
+      /--since yesterday: not a date or time, such as 2024-01-01/,
+    ],
+    [
+      'an operation that does not exist',
+      ['sync', '--chain', '10', '--operation', 'blocks'],
+      /--operation.*'blocks' is invalid.*user-operations, optimism-batch-blocks, factories/,
+    ],
+    [
+      'no page at all',
+      ['sync', '--chain', '10', '--max-pages', '0'],
+      /--max-pages.*'0' is invalid.*at least 1/,
+    ],
+    ['a config file that is not there', ['sync', '--config', 'gone.yaml'], /cannot read gone.yaml/],
+    ['no chain', ['sync'], /no chain to copy: run "explorer-etl init".*--chain 10/],
+    ['no chain to start', ['start'], /no chain to copy: run "explorer-etl init".*--chain 10/],
+    ['a simulated family that is none', ['simulate', '--chains', '10:moon'], /one of optimism, /],
+  ])('%s', async (_name, args, message) => {
+    const ended = await call(args, { env: key });
+    expectOneMessage(ended, message, ended.stderr.includes('Did you mean') ? 2 : 1);
+  });
+
+  test('a command that is no command leads to the nearest one', async () => {
+    expectOneMessage(await command(['snyc']), /unknown command 'snyc'\n\(Did you mean sync\?\)/, 2);
+  });
+
+  test('a missing API key', async () => {
+    const args = ['sync', '--chain', '10', '--operation', 'factories'];
+    expectOneMessage(await command(args), /EXPLORER_API_KEY is not set: put your API key there/);
+  });
+
+  test('no command at all shows what there is', async () => {
+    const { code, stderr, stdout } = await command([]);
+    expect(stderr).toContain('Commands:');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});
+
+describe('a wrong configuration ends with exit code 2 and its line', () => {
+  test.each<[name: string, yaml: string, message: RegExp]>([
+    [
+      'an unknown key',
+      'chains:\n  - id: 10\n    operations:\n      factories:\n        shedule: "* * * * *"\n',
+      /explorer-etl\.yaml:5: .*shedule: unknown key; did you mean schedule\?/,
+    ],
+    [
+      'a reversed range',
+      'chains:\n  - id: 10\n    operations:\n      optimism-batch-blocks:\n        from_batch: 9\n        to_batch: 3\n',
+      /explorer-etl\.yaml:6: .*to_batch: is below from_batch: the range is reversed/,
+    ],
+    ['a chain that is no number', 'chains:\n  - id: abc\n', /explorer-etl\.yaml:2: .*id/],
+    ['no chain', 'chains: []\n', /no chain to copy: list one under chains in explorer-etl\.yaml/],
+    ['broken YAML', 'chains:\n  - id: [10\n', /explorer-etl\.yaml:\d+: not valid YAML/],
+  ])('%s', async (_name, yaml, message) => {
+    const cwd = await emptyFolder();
+    await writeFile(join(cwd, 'explorer-etl.yaml'), yaml);
+    expectOneMessage(await call(['sync'], { cwd, env: key }), message);
+  });
+});
+
+describe('a wrong database ends with exit code 2 and without its password', () => {
+  const withoutDatabase = () => {
+    const url = new URL(inject('databaseServer').url);
+    url.pathname = '/no_such_database';
+    return url.href;
+  };
+  const args = ['sync', '--chain', '10', '--operation', 'factories'];
+
+  test.each<[name: string, url: () => string, message: RegExp]>([
+    [
+      'a malformed URL',
+      () => 'postgres//hidden-password@host',
+      /DATABASE_URL: not a URL: it should read postgres:\/\//,
+    ],
+    [
+      'another scheme',
+      () => 'mysql://u:hidden-password@host/db',
+      /DATABASE_URL: the scheme is mysql, not postgres/,
+    ],
+    [
+      'a refused port',
+      () => refused,
+      /the database can't be used: connection refused .*127\.0\.0\.1:1\. Check DATABASE_URL/,
+    ],
+    [
+      'a name that is none',
+      withoutDatabase,
+      /the database can't be used: database does not exist .*no_such_database/,
+    ],
+  ])('%s', async (_name, url, message) => {
+    const ended = await command(args, { env: { ...key, DATABASE_URL: url() } });
+    expectOneMessage(ended, message);
+    expect(ended.stderr).not.toContain('hidden-password');
+  });
+
+  test.each(['migrate', 'status', 'check', 'start'])('for %s too', async (name) => {
+    const cwd = await emptyFolder();
+    await writeFile(join(cwd, 'explorer-etl.yaml'), 'chains:\n  - id: 10\n');
+    const ended = await call([name], { cwd, env: { ...key, DATABASE_URL: refused } });
+    expectOneMessage(ended, /the database can't be used: connection refused/);
+  });
+
+  test('for a flag, which is named instead of the variable', async () => {
+    const ended = await call(['migrate', '--database-url', 'nonsense']);
+    expectOneMessage(ended, /--database-url: not a URL/);
+  });
+});
+
+test('init writes over no file', async () => {
+  const cwd = await emptyFolder();
+  await writeFile(join(cwd, 'explorer-etl.yaml'), 'mine\n');
+  expectOneMessage(await command(['init'], { cwd }), /explorer-etl\.yaml is there already/);
+  expect(await readFile(join(cwd, 'explorer-etl.yaml'), 'utf8')).toBe('mine\n');
+});
+
+test('init writes a file that check accepts', async () => {
+  const cwd = await emptyFolder();
+  expect(await command(['init', '--chain', '10'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+  const env = { ...key, DATABASE_URL: inject('databaseServer').url };
+  const checked = await command(['check', '--no-requests'], { cwd, env });
+  expect(checked.stdout).toMatch(
+    /^ok {4}configuration: .*explorer-etl\.yaml\nok {4}database: Postgres/,
+  );
+  expect(checked.code).toBe(0);
+});
+
+test('simulate says that its port is taken', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const ended = await command(['simulate', '--port', String(port)]);
+  expectOneMessage(ended, new RegExp(`can't listen on port ${port}: .*EADDRINUSE`));
+});
+
+test('a folder where a file should be is told by its name', async () => {
+  const cwd = await emptyFolder();
+  await mkdir(join(cwd, 'folder'));
+  const ended = await call(['sync', '--config', 'folder'], { cwd, env: key });
+  expectOneMessage(ended, /cannot read folder \(EISDIR\)/);
+});
+
+describe('help', () => {
+  test.each(['demo', 'init', 'check', 'migrate', 'sync', 'start', 'status', 'simulate'])(
+    'of %s shows an example',
+    async (name) => {
+      const { code, stdout, stderr } = await call([name, '--help']);
+      expect(stdout).toMatch(new RegExp(`Examples?:\n(?:  .*\n)*.*explorer-etl ${name}`));
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    },
+  );
+
+  test('of the program names every command', async () => {
+    const { code, stdout } = await call(['--help']);
+    const listed = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[\w+\])* {2,}/gm)].map(
+      ([, name]) => name,
+    );
+    expect(listed).toEqual(
+      expect.arrayContaining([
+        'demo',
+        'init',
+        'check',
+        'migrate',
+        'sync',
+        'start',
+        'status',
+        'simulate',
+      ]),
+    );
+    expect(code).toBe(0);
+  });
+});

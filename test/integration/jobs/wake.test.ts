@@ -1,0 +1,66 @@
+import type { JobWithMetadata } from 'pg-boss';
+import { expect, onTestFinished, test } from 'vitest';
+import type { FeedLane } from '../../../src/feeds/feed.ts';
+import { sliceQueue } from '../../../src/jobs/boss.ts';
+import { openLane } from '../../../src/jobs/schedule.ts';
+import { runSlice } from '../../../src/jobs/slice.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { openContender } from '../../support/contender.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/process.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 600,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 0,
+};
+const lane: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' };
+
+/** A worker's engine, a slice of a tick that it has fetched, and how many more are queued. */
+async function openScene() {
+  const simulator = await startSimulator({ seed: 1, chains: [chain], latencyMs: 10 });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const run = { url: simulator.url, chains: [chain], pageSize: 10 };
+  const engine = await openContender(database, run);
+  await openLane(engine.db, engine.boss, lane, {});
+  const [job] = await engine.boss.fetch<FeedLane>(sliceQueue, { includeMetadata: true });
+  if (job === undefined) throw new Error('no slice was queued');
+  const queued = async () => {
+    const { rows } = await database.pool.query(
+      "select from pgboss.job where name = $1 and state = 'created'",
+      [sliceQueue],
+    );
+    return rows.length;
+  };
+  const work = (fetched: JobWithMetadata<FeedLane>) => {
+    const never = new AbortController().signal;
+    const dependencies = { ...engine, works: () => true, onTrouble: 'come-back' } as const;
+    return runSlice(fetched, dependencies, { stopping: never, abort: never });
+  };
+  return { simulator, engine, job, queued, work };
+}
+
+test('the last slice of a tick queues none', async () => {
+  const { job, queued, work } = await openScene();
+
+  await work(job);
+
+  expect(await queued()).toBe(0);
+});
+
+test('a tick that replaces another gets its slice from the one that was at work', async () => {
+  const { simulator, engine, job, queued, work } = await openScene();
+  const working = work(job);
+  await eventually('pages to be read', 10_000, async () => simulator.requests > 5);
+
+  await openLane(engine.db, engine.boss, lane, { max_pages: 2 });
+  expect(await queued()).toBe(0);
+  await working;
+
+  expect(await queued()).toBe(1);
+});

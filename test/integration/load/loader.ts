@@ -1,0 +1,71 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
+import { loadPages } from '../../../src/load/load.ts';
+import { operations } from '../../../src/operations/index.ts';
+import type { OperationName } from '../../../src/operations/operation.ts';
+
+const chainId = 10;
+
+/** A page as it was served, and the number of its observation: higher is newer. */
+export interface ServedPage {
+  readonly page_id: number;
+  readonly items: readonly object[];
+}
+
+/** Brings served pages of an operation into the tables, all in one transaction. */
+export async function load(
+  pool: Pool,
+  name: OperationName,
+  pages: readonly ServedPage[],
+  chain_id = chainId,
+): Promise<void> {
+  const operation = operations[name];
+  await drizzle(pool).transaction((tx) =>
+    loadPages(
+      tx,
+      operation,
+      pages.map(({ page_id, items }) => ({
+        page_id,
+        rows: items.map((raw, position) =>
+          operation.normalise(operation.item.parse(raw), raw, {
+            chain_id,
+            page_id,
+            scope: { batch: 1 },
+            position,
+          }),
+        ),
+      })),
+    ),
+  );
+}
+
+/** Each of the pages in a transaction of its own, in the order given. */
+export async function loadOneByOne(
+  pool: Pool,
+  name: OperationName,
+  pages: readonly ServedPage[],
+  chain_id = chainId,
+): Promise<void> {
+  for (const page of pages) await load(pool, name, [page], chain_id);
+}
+
+const hex = (digits: number) => (n: number) => `0x${n.toString(16).padStart(digits, '0')}`;
+/** A hash that is told apart by a number. */
+export const hashOf = hex(64);
+/** An address that is told apart by a number. */
+export const addressOf = hex(40);
+
+/** The stored values of some columns, sorted by all of them. */
+export async function stored(
+  pool: Pool,
+  table: string,
+  columns: string,
+  chain_id = chainId,
+): Promise<Record<string, unknown>[]> {
+  const { rows } = await pool.query<Record<string, unknown>>(
+    `select shown.* from (select ${columns} from explorer.${table} where chain_id = $1) as shown
+     order by shown::text`,
+    [chain_id],
+  );
+  return rows;
+}

@@ -1,0 +1,57 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { differences } from '../../support/tables.ts';
+import { copyChain, copySeed, smallChain } from './copy.ts';
+
+const plain = smallChain({ family: 'plain' });
+
+test('each feed of a chain that serves none of the lists says that it is unsupported', async () => {
+  const { pool } = await copyChain(plain);
+  const { rows } = await pool.query(
+    'select operation, state, reason from etl.feeds order by operation',
+  );
+  const reason = expect.stringMatching(/^unsupported: HTTP \d+, .+The explorer does not serve/);
+  expect(rows).toEqual([
+    { operation: 'factories', state: 'unsupported', reason },
+    { operation: 'optimism-batch-blocks', state: 'unsupported', reason },
+    { operation: 'user-operations', state: 'unsupported', reason },
+  ]);
+});
+
+test('one request tells of a list that the chain does not serve', async () => {
+  const { requests } = await copyChain(plain, { operations: ['user-operations', 'factories'] });
+  expect(requests()).toBe(2);
+});
+
+test('a chain that serves none of the lists leaves the tables as they were', async () => {
+  const { pool } = await copyChain(plain);
+  expect(await differences(pool, copySeed, plain)).toEqual({});
+});
+
+test('the command says so for each feed, and that is no failure', async () => {
+  const simulator = await startSimulator({ seed: copySeed, chains: [plain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const output = { stdout: '', stderr: '' };
+  const code = await runProgram(['sync', '--chain', '10', '--from-batch', '1', '--to-batch', '2'], {
+    env: {
+      EXPLORER_API_KEY: 'simulated-key',
+      EXPLORER_BASE_URL: simulator.url,
+      DATABASE_URL: database.url,
+    },
+    cwd: '/',
+    signal: new AbortController().signal,
+    stdout: (text) => void (output.stdout += text),
+    stderr: (text) => void (output.stderr += text),
+    isTerminal: false,
+  });
+  const lines = output.stdout.trimEnd().split('\n').toSorted();
+  expect(lines.map((line) => line.replace(/(?<=unsupported: ).*/, '…'))).toEqual([
+    '10/factories: interrupted: unsupported: …',
+    '10/optimism-batch-blocks: interrupted: unsupported: …',
+    '10/user-operations: interrupted: unsupported: …',
+  ]);
+  expect(code).toBe(0);
+});

@@ -1,0 +1,142 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { ledgerFaults } from '../../support/ledger.ts';
+import { eventually } from '../../support/process.ts';
+import { runSync } from '../../support/sync.ts';
+
+/** So many empty pages in a row end a walk. */
+const emptyPagesLimit = 100;
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 0,
+};
+
+/**
+ * How far reading may be ahead of the commit that finds the loop: a queue of 16 pages in that
+ * transaction, as many that wait behind it, one that waits for room, one on its way.
+ */
+const readAheadPages = 2 * 16 + 2;
+
+/** A list of user operations whose page `n` (0 has no cursor) is followed by page `next(n)`. */
+async function serveList(itemsPerPage: number, next: (page: number) => number) {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    const token = new URL(`http://list${request.url}`).searchParams.get('page_token');
+    const page = token === null ? 0 : Number(token.split(',')[0]);
+    const items = Array.from({ length: itemsPerPage }, (_, index) => ({
+      hash: `0x${(page * itemsPerPage + index).toString(16).padStart(64, '0')}`,
+    }));
+    const next_page_params = { page_size: 50, page_token: `${next(page)},0x` };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ items, next_page_params }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, requests: () => requests };
+}
+
+/** Copies such a list; what became of it. */
+async function copy(database: TestDatabase, url: string) {
+  const { pool } = database;
+  const results = await runSync(database, {
+    url,
+    chains: [chain],
+    operations: ['user-operations'],
+  });
+  const count = async (table: string) =>
+    Number((await pool.query(`select count(*) from ${table}`)).rows[0].count);
+  return {
+    results: results.map(({ state, reason }) => ({ state, reason })),
+    walks: (await pool.query('select state, reason from etl.walks')).rows,
+    pages: await count('etl.pages'),
+    rows: await count('explorer.user_operations'),
+    faults: await ledgerFaults(pool, 'under-way'),
+    retried: await count('pgboss.job where retry_count > 0'),
+  };
+}
+
+const loop = { state: 'failed', reason: 'cursor loop' };
+
+test.each([
+  ['at once', 1],
+  ['after three pages', 3],
+  ['after many pages', 120],
+])('a list that begins again %s ends the walk as a loop, its rows kept', async (_, length) => {
+  // 0 leads into the circle 1, 2, … length, 1.
+  const list = await serveList(2, (page) => (page === length ? 1 : page + 1));
+
+  const copied = await copy(await freshDatabase(), list.url);
+
+  expect(copied).toEqual({
+    results: [loop],
+    walks: [loop],
+    pages: length + 1,
+    rows: 2 * (length + 1),
+    faults: {},
+    retried: 0,
+  });
+  expect(list.requests()).toBeLessThanOrEqual(length + 1 + readAheadPages);
+});
+
+test('a loop whose pages all wait for one transaction ends the walk the same', async () => {
+  const length = 3;
+  const list = await serveList(2, (page) => (page === length ? 1 : page + 1));
+  const database = await freshDatabase();
+  const gate = await database.pool.connect();
+  onTestFinished(() => gate.release(true));
+  await gate.query('begin');
+  await gate.query('lock table etl.pages in share mode');
+  const copying = copy(database, list.url);
+  // The first page's transaction waits for the gate, and the whole circle behind it in the queue.
+  await eventually('the circle to be read', 10_000, async () => list.requests() > 1 + length);
+
+  await gate.query('commit');
+
+  expect(await copying).toEqual({
+    results: [loop],
+    walks: [loop],
+    pages: length + 1,
+    rows: 2 * (length + 1),
+    faults: {},
+    retried: 0,
+  });
+});
+
+test('a list that stands still costs no request beyond the one that shows it', async () => {
+  const list = await serveList(2, () => 1);
+
+  await copy(await freshDatabase(), list.url);
+
+  expect(list.requests()).toBe(2);
+});
+
+test('a list of endless empty pages ends the walk at the bound', async () => {
+  const list = await serveList(0, (page) => page + 1);
+
+  const copied = await copy(await freshDatabase(), list.url);
+
+  const end = { state: 'failed', reason: `${emptyPagesLimit} empty pages in a row` };
+  expect(copied).toEqual({
+    results: [end],
+    walks: [end],
+    pages: emptyPagesLimit,
+    rows: 0,
+    faults: {},
+    retried: 0,
+  });
+  expect(list.requests()).toBe(emptyPagesLimit);
+});

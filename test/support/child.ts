@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
+/** A command that has not ended by then hangs, in ms. */
+const longestMs = 90_000;
+
+/** What a command left behind. */
+export interface Ended {
+  /** Null when it had to be killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface CommandOptions {
+  /** The whole environment but PATH, HOME and NO_COLOR. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** An empty folder of its own if absent. */
+  readonly cwd?: string;
+  /** When it resolves, the command is asked to stop with SIGTERM. */
+  readonly until?: (output: () => string) => Promise<unknown>;
+}
+
+/** A folder that is removed when the running test ends. */
+export async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'explorer-etl-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs `explorer-etl` with these arguments in a process of its own, to its end. */
+export async function command(
+  args: readonly string[],
+  { env = {}, cwd, until }: CommandOptions = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: cwd ?? (await emptyFolder()),
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  const hung = setTimeout(() => child.kill('SIGKILL'), longestMs);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  try {
+    if (until !== undefined) {
+      await Promise.race([until(() => output.stdout + output.stderr), closed]);
+      child.kill('SIGTERM');
+    }
+    const [code] = await closed;
+    return { code, ...output };
+  } finally {
+    clearTimeout(hung);
+    child.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { PageQueue } from '../../../src/walk/page-queue.ts';
+
+/** Whether a promise settles before all that is due now has run. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.then(() => (settled = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+}
+
+test('takes out all that waits, in the order it came', async () => {
+  const queue = new PageQueue<number>(4);
+  for (const page of [1, 2, 3]) await queue.push(page);
+
+  expect(await queue.takeAll()).toEqual([1, 2, 3]);
+});
+
+test('lets nobody push beyond its limit until pages are taken out', async () => {
+  const queue = new PageQueue<number>(2);
+  await queue.push(1);
+  await queue.push(2);
+  const third = queue.push(3);
+  expect(await isSettled(third)).toBe(false);
+
+  await queue.takeAll();
+
+  expect(await third).toBe(true);
+  expect(await queue.takeAll()).toEqual([3]);
+});
+
+test('makes a taker wait for the first page', async () => {
+  const queue = new PageQueue<number>(2);
+  const taken = queue.takeAll();
+  expect(await isSettled(taken)).toBe(false);
+
+  await queue.push(1);
+
+  expect(await taken).toEqual([1]);
+});
+
+test('hands out what waits after it was closed, then nothing', async () => {
+  const queue = new PageQueue<number>(2);
+  await queue.push(1);
+
+  queue.close();
+
+  expect(await queue.takeAll()).toEqual([1]);
+  expect(await queue.takeAll()).toEqual([]);
+});
+
+test('wakes a taker when it is closed', async () => {
+  const queue = new PageQueue<number>(2);
+  const taken = queue.takeAll();
+
+  queue.close();
+
+  expect(await taken).toEqual([]);
+});
+
+test('refuses the page of a pusher that waits when it is closed', async () => {
+  const queue = new PageQueue<number>(1);
+  await queue.push(1);
+  const refused = queue.push(2);
+
+  queue.close();
+
+  expect(await refused).toBe(false);
+  expect(await queue.takeAll()).toEqual([1]);
+});
