@@ -2,28 +2,48 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** Starts one of this folder's programs, its input as JSON in the first argument. */
+/** One of this folder's programs, running. */
+export interface Child {
+  readonly process: ChildProcess;
+  /** Resolves when it has ended, however; never rejects. */
+  readonly exited: Promise<void>;
+}
+
+/** Starts a program, its input as JSON in the first argument. It ends when the signal aborts. */
 export function startChild(
   program: string,
   input: unknown,
   { signal, execArgv = [] }: { readonly signal: AbortSignal; readonly execArgv?: string[] },
-): ChildProcess {
-  return fork(join(import.meta.dirname, program), [JSON.stringify(input)], { signal, execArgv });
+): Child {
+  signal.throwIfAborted();
+  const file = join(import.meta.dirname, program);
+  const child = fork(file, [JSON.stringify(input)], { execArgv });
+  // Not fork's own `signal`: it also emits an error, which ends us before Postgres is stopped.
+  const kill = () => child.kill();
+  signal.addEventListener('abort', kill, { once: true });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      signal.removeEventListener('abort', kill);
+      resolve();
+    });
+  });
+  return { process: child, exited };
 }
 
 /** The first message of a child. Rejects when it ends without one. */
-export async function answerOf<Output>(child: ChildProcess): Promise<Output> {
-  const ended = new AbortController();
-  const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
-    throw new Error(`a measured process ended with ${code} before it answered`);
+export async function answerOf<Output>({ process: child, exited }: Child): Promise<Output> {
+  const answered = new AbortController();
+  const answer = once(child, 'message', { signal: answered.signal });
+  const failure = exited.then(() => {
+    throw new Error('a measured process ended before it answered');
   });
-  const answer = once(child, 'message', { signal: ended.signal });
   try {
-    const [message] = (await Promise.race([answer, exit])) as [Output];
+    const [message] = (await Promise.race([answer, failure])) as [Output];
     return message;
   } finally {
-    ended.abort();
-    await Promise.allSettled([answer, exit]);
+    answered.abort();
+    answer.catch(() => undefined);
+    failure.catch(() => undefined);
   }
 }
 

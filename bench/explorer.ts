@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { SimulatedChain } from '../src/simulator/index.ts';
 import { answerOf, startChild } from './child.ts';
 import { apiKey, seed } from './world.ts';
@@ -11,12 +10,11 @@ export async function withExplorer<Result>(
 ): Promise<Result> {
   const input = { seed, chains: [chain], apiKey, latencyMs, gzip: false };
   const child = startChild('explorer-process.ts', input, { signal });
-  const exited = once(child, 'exit');
   try {
     const { url } = await answerOf<{ url: string }>(child);
     return await use(url);
   } finally {
-    if (child.connected) child.disconnect();
-    await exited;
+    if (child.process.connected) child.process.disconnect();
+    await child.exited;
   }
 }

@@ -33,12 +33,17 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 }
 const { signal } = interrupted;
 
-await withServer(async (server) => {
-  console.log(await describeMachine(server.url));
-  const figures = [
-    ...throughputFigures(await measureThroughput(server, plan.throughput, signal)),
-    ...latencyFigures(await measureLatency(server, plan.latency, signal)),
-    ...memoryFigures(await measureMemory(server, plan.memory, signal)),
-  ];
-  console.log(drawTable(figures));
-});
+try {
+  await withServer(async (server) => {
+    console.log(await describeMachine(server.url));
+    const figures = [
+      ...throughputFigures(await measureThroughput(server, plan.throughput, signal)),
+      ...latencyFigures(await measureLatency(server, plan.latency, signal)),
+      ...memoryFigures(await measureMemory(server, plan.memory, signal)),
+    ];
+    console.log(drawTable(figures));
+  });
+} catch (error) {
+  if (!signal.aborted) throw error;
+  process.exitCode = 130;
+}

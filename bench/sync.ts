@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { answerOf, startChild } from './child.ts';
 import { withClient } from './server.ts';
 
@@ -38,8 +37,7 @@ export async function measureSync(input: SyncInput, signal: AbortSignal): Promis
   await withClient(input.databaseUrl, (client) => client.query('checkpoint'));
   const execArgv = input.memoryAtPages.length === 0 ? [] : ['--expose-gc'];
   const child = startChild('sync-process.ts', input, { signal, execArgv });
-  const exited = once(child, 'exit');
   const measure = await answerOf<SyncMeasure>(child);
-  await exited;
+  await child.exited;
   return measure;
 }
