@@ -10,7 +10,7 @@ import { withAdvisoryLock } from './db/lock.ts';
 import { migrate } from './db/migrate.ts';
 import { createPool } from './db/pool.ts';
 import type { Database } from './db/transaction.ts';
-import { openBudget } from './explorer/budget.ts';
+import { openBudget, type Budget } from './explorer/budget.ts';
 import { parseBody } from './explorer/body.ts';
 import { createExplorerClient, type ExplorerClient } from './explorer/client.ts';
 import { createRedactor } from './explorer/redact.ts';
@@ -19,7 +19,6 @@ import { registerFeeds } from './feeds/register.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
 import type { ServeOptions } from './jobs/serve.ts';
 import type { Log } from './log.ts';
-import { nextPageId } from './walk/ledger.ts';
 import type { FetchPage } from './walk/fetch.ts';
 
 /** Pages that may wait to be written: some MB at most (docs/decisions/0003-read-ahead.md). */
@@ -135,10 +134,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sleep,
   });
   const boss = await startBoss({ databaseUrl: url, log, supervise });
-  const admit = async (signal: AbortSignal) => {
-    await budget.take(signal);
-    return nextPageId(db);
-  };
   return {
     db,
     pool,
@@ -148,7 +143,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     concurrency: slicesAtOnce,
     pageSize: settings.explorer.pageSize,
     readAhead: readAheadPages,
-    fetchPage: pageFetcher(client, admit, redactorOf(settings)),
+    fetchPage: pageFetcher(client, budget, secretsOf(settings)),
     now: () => performance.now(),
     random: Math.random,
     clock: () => new Date(),
@@ -176,16 +171,18 @@ export function openClient(settings: Settings): ExplorerClient {
 
 function pageFetcher(
   client: ExplorerClient,
-  admit: (signal: AbortSignal) => ReturnType<typeof nextPageId>,
-  redact: (text: string) => string,
+  budget: Budget,
+  secrets: readonly string[],
 ): FetchPage {
+  const redact = createRedactor(secrets);
+  const admit = (signal: AbortSignal) => budget.take(signal);
   return async (request, signal) => {
     const answer = await client.get(request, { admit, signal });
+    const body = withoutSecrets(answer.body, secrets, redact);
     return {
-      page_id: answer.admission.page_id,
-      fetchedAt: answer.admission.at,
-      body: answer.body,
-      json: parseBody(answer.body, redact),
+      ...answer.admission,
+      body,
+      json: parseBody(body, redact),
       bytes: answer.bytes,
       attempts: answer.attempts,
       latencyMs: answer.latencyMs,
@@ -193,8 +190,21 @@ function pageFetcher(
   };
 }
 
-const redactorOf = ({ explorer: { apiKey, secretKey } }: Settings) =>
-  createRedactor([apiKey, secretKey].filter((secret) => secret !== null));
+/** Shorter secrets would mask what is data; no service gives out such keys. */
+const shortestMasked = 8;
+
+/** A body that repeats a key of ours, as items do when a service echoes its request, loses it here. */
+function withoutSecrets(
+  body: Buffer,
+  secrets: readonly string[],
+  redact: (text: string) => string,
+): Buffer {
+  const echoes = secrets.some((key) => key.length >= shortestMasked && body.includes(key));
+  return echoes ? Buffer.from(redact(body.toString())) : body;
+}
+
+const secretsOf = ({ explorer: { apiKey, secretKey } }: Settings) =>
+  [apiKey, secretKey].filter((secret) => secret !== null);
 
 /** A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk. */
 function withoutWaitingForDisk(url: string): string {

@@ -4,8 +4,19 @@ import type { Database } from '../db/transaction.ts';
 
 /** Hands out the key's request slots to all workers and machines, on the database's clock. */
 export interface Budget {
-  /** Waits for the next free slot and takes it. */
-  take(signal: AbortSignal): Promise<void>;
+  /**
+   * Takes the next free slot and waits for it. Slots are numbered in their order, by one sequence
+   * for all workers: of two sights of a row the one with the higher number is the newer, on no
+   * one's clock.
+   */
+  take(signal: AbortSignal): Promise<Slot>;
+}
+
+/** The right to make one request. */
+export interface Slot {
+  readonly page_id: number;
+  /** When it was taken, on the database's clock. */
+  readonly at: string;
 }
 
 /** Names a key without telling it: enough digits to tell keys apart, too few to try keys against. */
@@ -40,7 +51,9 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   `);
   return {
     async take(signal) {
-      const { rows } = await db.execute<{ wait_ms: number }>(sql`
+      // Numbered while the row is locked, so that numbers and slots have the same order; and in one
+      // statement, because each round trip here is paid once for every page.
+      const { rows } = await db.execute<{ wait_ms: number; page_id: string; at: string }>(sql`
         update etl.budget
         set next_at = greatest(next_at, clock_timestamp())
                       + make_interval(secs => 1 / requests_per_second),
@@ -48,10 +61,14 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         where key_fingerprint = ${fingerprint}
         returning 1000 * extract(epoch from
           next_at - make_interval(secs => 1 / requests_per_second) - clock_timestamp()
-        )::float8 as wait_ms
+        )::float8 as wait_ms,
+        nextval('etl.pages_id_seq') as page_id,
+        clock_timestamp()::text as at
       `);
-      const waitMs = rows[0]?.wait_ms ?? 0;
-      if (waitMs > 0) await sleep(waitMs, signal);
+      const [slot] = rows;
+      if (slot === undefined) throw new Error('the budget of the key is gone from etl.budget');
+      if (slot.wait_ms > 0) await sleep(slot.wait_ms, signal);
+      return { page_id: Number(slot.page_id), at: slot.at };
     },
   };
 }

@@ -23,12 +23,13 @@ export interface ReadPage {
 /** One answer of the explorer, and the number that orders it among all observations. */
 export interface PageAnswer {
   readonly page_id: number;
+  /** When the request was let through, on the database's clock. */
+  readonly at: string;
   readonly body: Buffer;
   readonly json: unknown;
   readonly bytes: number;
   readonly attempts: number;
   readonly latencyMs: number;
-  readonly fetchedAt: string;
 }
 
 /** How the walk asks for a page: path and declared query parameters, never a key. */
@@ -138,7 +139,7 @@ async function requestPage(
     body_hash: digest(answer.body),
     attempts: answer.attempts,
     latency_ms: Math.round(answer.latencyMs),
-    fetched_at: answer.fetchedAt,
+    fetched_at: answer.at,
   };
   return { facts, envelope };
 }

@@ -1,24 +1,11 @@
 import { sql } from 'drizzle-orm';
-import type { Database, Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { NormalisedPage } from './page.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** What one page of any of the three operations costs of the key's credits (explorer-api.md). */
 export const creditsPerPage = 20;
-
-/**
- * The number of the next observation. Taken before the request leaves, from one sequence for all
- * workers, so that of two sights of a row the higher number is the newer one, on no one's clock.
- */
-export async function nextPageId(db: Database): Promise<{ page_id: number; at: string }> {
-  const { rows } = await db.execute<{ page_id: string; at: string }>(
-    sql`select nextval('etl.pages_id_seq') as page_id, clock_timestamp()::text as at`,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('a sequence answers with one row');
-  return { page_id: Number(row.page_id), at: row.at };
-}
 
 /** Writes the ledger entries of one transaction's pages. */
 export async function recordPages(

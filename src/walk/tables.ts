@@ -63,6 +63,7 @@ export const walks = etlSchema.table(
       .on(table.chain_id, table.operation, table.lane, sql`md5(${table.scope}::text)`)
       .where(sql`state = 'running'`),
     index('walks_tick').on(table.tick_id, table.state),
+    index('walks_batch').on(table.batch, table.chain_id),
     index('walks_feed').on(table.chain_id, table.operation, table.state, table.id),
   ],
 );

@@ -2,6 +2,7 @@ import { realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { isConnectionLost } from '../failure.ts';
 import { accountFor } from './account.ts';
 import { provideBinaries } from './binaries.ts';
 import { provideCluster } from './cluster.ts';
@@ -57,10 +58,7 @@ export async function startEmbeddedPostgres(options: {
   const lockFile = lockOf(directory);
   return withLock(lockFile, async () => {
     const home = await settleHome(directory);
-    const running = await findPostmaster(home.dataDirectory);
-    const postmaster = running ?? (await startIn(home, options.settings ?? {}));
-    const url = urlOf(postmaster);
-    const lease = await takeLease(url);
+    const { url, lease, running } = await enter(home, options.settings ?? {});
     return {
       url,
       dataDirectory: home.dataDirectory,
@@ -89,6 +87,25 @@ export async function stopEmbeddedPostgres(directory: string): Promise<boolean> 
     const home = await findHome(path);
     return home !== undefined && stopIn(home);
   });
+}
+
+/** How often a server that is there but lets nobody in is looked at again. */
+const entries = 20;
+/** Between two looks, in milliseconds: a killed server is gone within a few. */
+const entryPauseMs = 50;
+
+/** Attaches to the home's server, or starts one. A server that dies at this moment is replaced. */
+async function enter(home: Home, settings: Readonly<Record<string, string>>) {
+  for (let entry = 1; ; entry += 1) {
+    const running = await findPostmaster(home.dataDirectory);
+    const url = urlOf(running ?? (await startIn(home, settings)));
+    try {
+      return { url, lease: await takeLease(url), running };
+    } catch (error) {
+      if (running === undefined || entry === entries || !isConnectionLost(error)) throw error;
+      await sleep(entryPauseMs);
+    }
+  }
 }
 
 function lockOf(directory: string): string {

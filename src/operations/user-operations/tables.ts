@@ -30,7 +30,7 @@ export const userOperations = explorerSchema.table(
     primaryKey({ columns: [table.chain_id, table.hash] }),
     // The list's own order, in which ranges are proved complete and left operations are found.
     index('user_operations_block_number').on(table.chain_id, table.block_number, table.hash),
-    index('user_operations_address_hash').on(table.chain_id, table.address_hash),
+    index('user_operations_address_hash').on(table.address_hash, table.chain_id),
   ],
 );
 
