@@ -93,6 +93,7 @@ CREATE TABLE "etl"."feeds" (
 	"state" text DEFAULT 'idle' NOT NULL,
 	"reason" text,
 	"settings" jsonb NOT NULL,
+	"frontier" bigint,
 	"last_success_at" timestamp with time zone,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "feeds_chain_id_operation_pk" PRIMARY KEY("chain_id","operation")
@@ -251,6 +252,16 @@ CREATE TABLE "explorer"."optimism_batches" (
 	CONSTRAINT "optimism_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."late_arrivals" (
+	"chain_id" bigint NOT NULL,
+	"hash" text collate "C" NOT NULL,
+	"block_number" bigint NOT NULL,
+	"timestamp" timestamp with time zone,
+	"seen_at" timestamp with time zone NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "late_arrivals_chain_id_hash_page_id_pk" PRIMARY KEY("chain_id","hash","page_id")
+);
+--> statement-breakpoint
 CREATE TABLE "explorer"."user_operations" (
 	"chain_id" bigint NOT NULL,
 	"hash" text collate "C" NOT NULL,
@@ -295,6 +306,7 @@ CREATE TABLE "etl"."pages" (
 	"changed" integer NOT NULL,
 	"top" bigint,
 	"bottom" bigint,
+	"is_ordered" boolean DEFAULT true NOT NULL,
 	"bytes" integer NOT NULL,
 	"body_hash" text NOT NULL,
 	"attempts" integer NOT NULL,
@@ -334,11 +346,15 @@ CREATE TABLE "etl"."walks" (
 	"tick_id" bigint NOT NULL,
 	"kind" text NOT NULL,
 	"scope" jsonb NOT NULL,
+	"batch" bigint GENERATED ALWAYS AS ((scope ->> 'batch')::bigint) STORED,
 	"state" text DEFAULT 'running' NOT NULL,
 	"reason" text,
 	"cursor" jsonb,
 	"revision" bigint DEFAULT 0 NOT NULL,
 	"floor" bigint,
+	"depth_ms" bigint,
+	"from_head" boolean DEFAULT true NOT NULL,
+	"is_ordered" boolean DEFAULT true NOT NULL,
 	"top" bigint,
 	"bottom" bigint,
 	"pages" bigint DEFAULT 0 NOT NULL,
@@ -364,14 +380,15 @@ ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "ticks_one_open" ON "etl"."ticks" USING btree ("chain_id","operation","lane") WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX "ticks_feed" ON "etl"."ticks" USING btree ("chain_id","operation","lane","id");--> statement-breakpoint
-CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("chain_id","hash");--> statement-breakpoint
-CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("chain_id","optimism_batch_number");--> statement-breakpoint
-CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("chain_id","timestamp");--> statement-breakpoint
+CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint
+CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id");--> statement-breakpoint
+CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp","chain_id");--> statement-breakpoint
 CREATE INDEX "user_operations_block_number" ON "explorer"."user_operations" USING btree ("chain_id","block_number","hash");--> statement-breakpoint
-CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("chain_id","address_hash");--> statement-breakpoint
+CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("address_hash","chain_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("chain_id","operation","raw_hash",md5("scope"::text));--> statement-breakpoint
 CREATE UNIQUE INDEX "walks_one_running" ON "etl"."walks" USING btree ("chain_id","operation","lane",md5("scope"::text)) WHERE state = 'running';--> statement-breakpoint
 CREATE INDEX "walks_tick" ON "etl"."walks" USING btree ("tick_id","state");--> statement-breakpoint
+CREATE INDEX "walks_batch" ON "etl"."walks" USING btree ("batch","chain_id");--> statement-breakpoint
 CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("chain_id","operation","state","id");

@@ -203,9 +203,10 @@ COMMENT ON TABLE etl.feeds IS 'Operations on chains that are or were configured:
 COMMENT ON COLUMN etl.feeds."chain_id" IS 'Number of the chain.';
 COMMENT ON COLUMN etl.feeds."operation" IS 'Name of the operation, such as user-operations.';
 COMMENT ON COLUMN etl.feeds."feed" IS 'Name of the feed, such as 10/user-operations.';
-COMMENT ON COLUMN etl.feeds."state" IS 'idle, running, degraded, waiting, unauthorized, unsupported or failed; docs/operations.md explains them.';
+COMMENT ON COLUMN etl.feeds."state" IS 'idle, running, degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operations.md explains them.';
 COMMENT ON COLUMN etl.feeds."reason" IS 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
 COMMENT ON COLUMN etl.feeds."settings" IS 'The operation''s settings on this chain, from the configuration of the process that registered it last.';
+COMMENT ON COLUMN etl.feeds."frontier" IS 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
 COMMENT ON COLUMN etl.feeds."last_success_at" IS 'When a tick of the feed last finished. Null: never.';
 COMMENT ON COLUMN etl.feeds."updated_at" IS 'When state, reason or settings last changed.';
 --> statement-breakpoint
@@ -213,7 +214,7 @@ COMMENT ON TABLE etl.ticks IS 'Wishes to bring a lane of a feed up to date, from
 COMMENT ON COLUMN etl.ticks."id" IS 'Number of the tick.';
 COMMENT ON COLUMN etl.ticks."chain_id" IS 'Number of the chain.';
 COMMENT ON COLUMN etl.ticks."operation" IS 'Name of the operation, such as user-operations.';
-COMMENT ON COLUMN etl.ticks."lane" IS 'live or backfill; version 0.1 uses backfill alone.';
+COMMENT ON COLUMN etl.ticks."lane" IS 'live: newest data first, small. backfill: history, long.';
 COMMENT ON COLUMN etl.ticks."scope" IS 'What the tick covers: since, max_pages, from_batch, to_batch; {} is the whole list.';
 COMMENT ON COLUMN etl.ticks."state" IS 'open: being worked on. finished, failed: done. interrupted: given up on a trouble, goes on when wished again. superseded: a tick of another scope took its place.';
 COMMENT ON COLUMN etl.ticks."reason" IS 'Why it failed or was interrupted. Null: neither.';
@@ -235,7 +236,11 @@ COMMENT ON COLUMN etl.walks."state" IS 'running: has pages left to read, whether
 COMMENT ON COLUMN etl.walks."reason" IS 'Why it ended before the end of the list: since, max-pages, cursor loop, superseded or what the explorer said. Null: it did not.';
 COMMENT ON COLUMN etl.walks."cursor" IS 'The checkpoint: cursor of the next page to fetch. Null: the first page, or the list has ended.';
 COMMENT ON COLUMN etl.walks."revision" IS 'Raised whenever the walk is taken, moved or ended; whoever holds an older one can write nothing.';
-COMMENT ON COLUMN etl.walks."floor" IS 'Block number at which a walk of the live lane stops. Null: no floor; version 0.1 sets none.';
+COMMENT ON COLUMN etl.walks."floor" IS 'Block number that the walk goes past before it ends. Null: it goes to the end of the list, or to the bounds of its scope.';
+COMMENT ON COLUMN etl.walks."batch" IS 'The Optimism batch of the scope. Null: a walk of a list.';
+COMMENT ON COLUMN etl.walks."depth_ms" IS 'How far below the covered top a live walk was to go, in ms of the items'' own time. Null: no live walk.';
+COMMENT ON COLUMN etl.walks."from_head" IS 'Whether it began at the head of the list; else at a cursor from the ledger.';
+COMMENT ON COLUMN etl.walks."is_ordered" IS 'Whether all of its pages kept the order of the list; if not, neither coverage nor removal is concluded from it.';
 COMMENT ON COLUMN etl.walks."top" IS 'Highest block number that the walk has met. Null: none yet, or the list is not ordered by block.';
 COMMENT ON COLUMN etl.walks."bottom" IS 'Lowest block number that the walk has met. Null: none yet, or the list is not ordered by block.';
 COMMENT ON COLUMN etl.walks."pages" IS 'Pages committed.';
@@ -262,6 +267,7 @@ COMMENT ON COLUMN etl.pages."inserted" IS 'Rows that the page added to the opera
 COMMENT ON COLUMN etl.pages."changed" IS 'Rows that the page changed in the operation''s own table.';
 COMMENT ON COLUMN etl.pages."top" IS 'Highest block number on the page. Null: none, or the list is not ordered by block.';
 COMMENT ON COLUMN etl.pages."bottom" IS 'Lowest block number on the page. Null: none, or the list is not ordered by block.';
+COMMENT ON COLUMN etl.pages."is_ordered" IS 'Whether the page kept the order of the list, within itself and after the page before it.';
 COMMENT ON COLUMN etl.pages."bytes" IS 'Size of the body on the wire, in bytes, compressed if it was.';
 COMMENT ON COLUMN etl.pages."body_hash" IS 'SHA-256 of the decompressed body, hex.';
 COMMENT ON COLUMN etl.pages."attempts" IS 'Requests that it took, the successful one included.';
@@ -315,3 +321,11 @@ COMMENT ON TABLE etl.migrations IS 'Migrations that this database has had; writt
 COMMENT ON COLUMN etl.migrations."id" IS 'Number of the entry.';
 COMMENT ON COLUMN etl.migrations."hash" IS 'SHA-256 of the migration''s text, hex.';
 COMMENT ON COLUMN etl.migrations."created_at" IS 'When the migration was made, in ms since 1970: its name in migrations/meta/_journal.json.';
+--> statement-breakpoint
+COMMENT ON TABLE etl.late_arrivals IS 'User operations that appeared in blocks which had been proved complete without them.';
+COMMENT ON COLUMN etl.late_arrivals."chain_id" IS 'Number of the chain.';
+COMMENT ON COLUMN etl.late_arrivals."hash" IS 'Hash of the operation, see explorer.user_operations.';
+COMMENT ON COLUMN etl.late_arrivals."block_number" IS 'Block in which it appeared.';
+COMMENT ON COLUMN etl.late_arrivals."timestamp" IS 'Its own time, UTC. Null: not told.';
+COMMENT ON COLUMN etl.late_arrivals."seen_at" IS 'When it was first stored.';
+COMMENT ON COLUMN etl.late_arrivals."page_id" IS 'etl.pages.id of the page that brought it.';

@@ -6,7 +6,6 @@ import { repairsOf } from '../feeds/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
 import {
-  exitCodes,
   settingsOf,
   UsageError,
   type Context,

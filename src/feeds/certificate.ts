@@ -21,50 +21,7 @@ export interface FeedCertificate {
 /** The certificate of every feed, read from what was committed, never from the service. */
 export async function certify(db: Database): Promise<FeedCertificate[]> {
   const { rows } = await db.execute<{ certificate: FeedCertificate }>(sql`
-    with finding as (
-      select chain_id, operation, 'gap: blocks ' || from_block || ' to ' || to_block as open
-      from explorer.gaps
-      union all
-      select chain_id, operation, 'nothing is covered yet'
-      from etl.feed_coverage
-      where highest is null
-      union all
-      select * from (${unreadBatches}) as unread
-      union all
-      select chain_id, 'optimism-batch-blocks',
-             'batch ' || batch_number || ': heights or hashes inside it do not meet'
-      from explorer.optimism_batches
-      where (is_contiguous and is_linked) is false
-      union all
-      select chain_id, 'optimism-batch-blocks',
-             'border of batches ' || lower_batch || ' and ' || upper_batch
-               || ': heights or hashes do not meet'
-      from explorer.broken_borders
-      union all
-      select chain_id, 'optimism-batch-blocks', count(*) || ' blocks await an update'
-      from explorer.blocks
-      where is_pending_update
-      group by chain_id
-      union all
-      select feeds.chain_id, feeds.operation, 'no census was finished yet'
-      from etl.feeds
-      where operation = 'factories'
-        and not exists (
-          select from etl.walks
-          where walks.chain_id = feeds.chain_id
-            and walks.operation = feeds.operation
-            and walks.state = 'finished'
-            and walks.reason is null
-        )
-      union all
-      select chain_id, operation, count(*) || ' items in quarantine'
-      from etl.quarantine
-      group by chain_id, operation
-      union all
-      select chain_id, operation, state || coalesce(': ' || reason, '')
-      from etl.feeds
-      where state not in ('idle', 'running')
-    )
+    with finding as (${findings})
     select json_build_object(
       'feed', feed,
       'chain_id', feeds.chain_id,
@@ -106,10 +63,14 @@ const unreadBatches = sql`
     from (
       select chain_id, operation,
              range_agg(
-               int8range((scope ->> 'from_batch')::bigint, (scope ->> 'to_batch')::bigint + 1)
+               int8range(
+                 (scope ->> 'from_batch')::bigint,
+                 coalesce((scope ->> 'to_batch')::bigint, frontier) + 1
+               )
              ) as numbers
       from etl.ticks
-      where scope ? 'to_batch'
+      join etl.feeds using (chain_id, operation)
+      where coalesce((scope ->> 'to_batch')::bigint, frontier) >= (scope ->> 'from_batch')::bigint
       group by chain_id, operation
     ) as asked
     left join (
@@ -131,4 +92,50 @@ const readBatches = sql`
     from explorer.optimism_batches
     where optimism_batches.chain_id = feeds.chain_id
   ) as read
+`;
+
+/** Everything that keeps a feed from being complete, one line each. */
+const findings = sql`
+  select chain_id, operation, 'gap: blocks ' || from_block || ' to ' || to_block as open
+  from explorer.gaps
+  union all
+  select chain_id, operation, 'nothing is covered yet'
+  from etl.feed_coverage
+  where highest is null
+  union all
+  select * from (${unreadBatches}) as unread
+  union all
+  select chain_id, 'optimism-batch-blocks',
+         'batch ' || batch_number || ': heights or hashes inside it do not meet'
+  from explorer.optimism_batches
+  where (is_contiguous and is_linked) is false
+  union all
+  select chain_id, 'optimism-batch-blocks',
+         'border of batches ' || lower_batch || ' and ' || upper_batch
+           || ': heights or hashes do not meet'
+  from explorer.broken_borders
+  union all
+  select chain_id, 'optimism-batch-blocks', count(*) || ' blocks await an update'
+  from explorer.blocks
+  where is_pending_update
+  group by chain_id
+  union all
+  select feeds.chain_id, feeds.operation, 'no census was finished yet'
+  from etl.feeds
+  where operation = 'factories'
+    and not exists (
+      select from etl.walks
+      where walks.chain_id = feeds.chain_id
+        and walks.operation = feeds.operation
+        and walks.state = 'finished'
+        and walks.reason is null
+    )
+  union all
+  select chain_id, operation, count(*) || ' items in quarantine'
+  from etl.quarantine
+  group by chain_id, operation
+  union all
+  select chain_id, operation, state || coalesce(': ' || reason, '')
+  from etl.feeds
+  where state not in ('idle', 'running')
 `;

@@ -1,8 +1,4 @@
-import type {
-  ChainSettings,
-  SettingsByOperation,
-  UserOperationsSettings,
-} from '../config/settings.ts';
+import type { ChainSettings, SettingsByOperation } from '../config/settings.ts';
 import { operationNames } from '../config/schema.ts';
 import type { Lane } from '../walk/tables.ts';
 import type { FeedLane } from './feed.ts';

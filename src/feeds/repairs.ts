@@ -69,9 +69,13 @@ async function batchesToRead(db: Database, chainId: number): Promise<TickScope[]
   const { rows } = await db.execute<{ from_batch: string; to_batch: string }>(sql`
     with asked as (
       select distinct number
-      from etl.ticks,
-           generate_series((scope ->> 'from_batch')::bigint, (scope ->> 'to_batch')::bigint) as number
-      where chain_id = ${chainId} and scope ? 'to_batch'
+      from etl.ticks
+      join etl.feeds using (chain_id, operation),
+           generate_series(
+             (scope ->> 'from_batch')::bigint,
+             coalesce((scope ->> 'to_batch')::bigint, frontier)
+           ) as number
+      where chain_id = ${chainId} and operation = 'optimism-batch-blocks'
     ), wanted as (
       select number from asked
       where not exists (

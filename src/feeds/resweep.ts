@@ -3,7 +3,7 @@ import type { Transaction } from '../db/transaction.ts';
 import type { Feed } from './feed.ts';
 
 /** A deeper walk for late arrivals: how deep below the covered top, and how often, in ms. */
-export interface ResweepRule {
+interface ResweepRule {
   readonly depthMs: number;
   readonly everyMs: number;
 }
@@ -17,7 +17,7 @@ const dayMs = 24 * hourMs;
  * requests again. The service indexes recent blocks out of order for seconds, retries failed ones
  * for minutes, and back-fills up to days after a restart (explorer-api.md).
  */
-export const resweepRules: readonly ResweepRule[] = [
+const resweepRules: readonly ResweepRule[] = [
   { depthMs: 5 * minuteMs, everyMs: 20 * minuteMs },
   { depthMs: hourMs, everyMs: 8 * hourMs },
   { depthMs: dayMs, everyMs: 8 * dayMs },

@@ -9,12 +9,18 @@ import { renderBlock } from './render-block.ts';
 /** Where v12 stops to grow a page, however large an `items_count` is asked for. */
 const clampedLimit = 100;
 
+/** When a batch is read, and whether by the owner of its labels. */
+interface BatchReading {
+  readonly atMs: number;
+  readonly withSecretKey: boolean;
+}
+
 /** A page of the blocks of a batch, heights descending. */
 export function answerBatch(
   world: World,
   batch: string,
   query: URLSearchParams,
-  withSecretKey: boolean,
+  { atMs, withSecretKey }: BatchReading,
 ): Answer {
   const parameters = readParameters(query, ['block_number', 'items_count']);
   const before = parameters.integer('block_number', 0, Number.MAX_SAFE_INTEGER);
@@ -25,7 +31,7 @@ export function answerBatch(
   if (problems.length > 0) return refuseParameters(problems);
 
   const key = parameters.text('key');
-  const range = batchRange(world, Number(batch));
+  const range = batchRange(world, Number(batch), atMs);
   // A cursor of 0 is read as no cursor.
   const highest = Math.min(range?.highest ?? -1, before ? before - 1 : Number.MAX_SAFE_INTEGER);
   if (range === null || highest < range.lowest) {
@@ -33,9 +39,9 @@ export function answerBatch(
   }
   const lowest = Math.max(range.lowest, highest - pageSizeOf(world, asked) + 1);
   const heights = Array.from({ length: highest - lowest + 1 }, (_, place) => highest - place);
-  const above = highest < range.highest ? blockAt(world, highest + 1) : undefined;
+  const above = highest < range.highest ? blockAt(world, highest + 1, atMs) : undefined;
   const blocks = addCopies(
-    heights.map((height) => blockAt(world, height)),
+    heights.map((height) => blockAt(world, height, atMs)),
     above,
     pageEventsAt(world, highest),
   );

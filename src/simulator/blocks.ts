@@ -1,8 +1,10 @@
 import { minerOf } from './address-facts.ts';
 import { drawArbitrum, type ArbitrumFacts } from './arbitrum.ts';
+import { listedAtMs } from './batches.ts';
 import { lacksHash, weiOf, type World } from './chain.ts';
 import { instantOf } from './instant.ts';
-import { Random } from './random.ts';
+import { editionOf, Random } from './random.ts';
+import { reorgsOf } from './reorgs.ts';
 
 /** A block as the chain knows it, before any generation prints it. Wei as decimal strings. */
 export interface Block {
@@ -53,9 +55,43 @@ const rewardTypes = {
   v12: ['emission_funds', 'uncle', 'validator'],
 } as const;
 
-/** The block at a height: a function of seed, chain and height alone. */
-export function blockAt(world: World, height: number): Block {
-  const random = new Random(world.streams.block, height);
+/** The block that stands at a height at a time: a function of seed, chain, height and time alone. */
+export function blockAt(world: World, height: number, atMs: number): Block {
+  const { course } = world;
+  if (course === null) return drawBlock(world, height, 0, blockHash(world, height - 1, 0));
+  const reorgs = reorgsOf(world, course, height, atMs);
+  const parentEdition = reorgsOf(world, course, height - 1, atMs).length;
+  const parentHash = blockHash(world, height - 1, parentEdition);
+  const block = drawBlock(world, height, reorgs.length, parentHash);
+  const listedMs = Math.max(listedAtMs(world, course, height), reorgs.at(-1)?.atMs ?? -Infinity);
+  return atMs < listedMs + course.pendingMs ? withoutLateFacts(block) : settle(block);
+}
+
+/** The hash of a block, `edition` of those that have stood at its height; 0 is the first. */
+export function blockHash(world: World, height: number, edition: number): string {
+  return new Random(editionOf(world.streams.block, edition), height).hex(8);
+}
+
+/** What a block shows while it says that more will come. */
+function withoutLateFacts(block: Block): Block {
+  return {
+    ...block,
+    isPendingUpdate: true,
+    burntFees: null,
+    burntFeesPercentage: null,
+    priorityFee: null,
+    transactionFees: '0',
+    transactionsCount: Math.floor(block.transactionsCount / 2),
+  };
+}
+
+/** On a chain that moves no block stays pending for good. */
+function settle(block: Block): Block {
+  return block.isPendingUpdate === true ? { ...block, isPendingUpdate: false } : block;
+}
+
+function drawBlock(world: World, height: number, edition: number, parentHash: string): Block {
+  const random = new Random(editionOf(world.streams.block, edition), height);
   const hash = random.hex(8);
   const wei = weiOf(world, height);
   const gas = drawGas(random);
@@ -63,7 +99,7 @@ export function blockAt(world: World, height: number): Block {
     height,
     hash,
     lacksHash: lacksHash(world, height),
-    parentHash: new Random(world.streams.block, height - 1).hex(8),
+    parentHash,
     timestampMs: instantOf(world, height, random.below(1000)),
     minerHash: minerOf(world, random.below(miners)),
     ...gas,

@@ -1,4 +1,11 @@
+import { blocksBefore } from './batch-size.ts';
+import type { Disorder } from './disorder.ts';
+import { planCourse, type Course, type Motion } from './motion.ts';
+import { slotsBefore, type Numbering } from './numbering.ts';
 import { createStream, type Stream } from './random.ts';
+
+/** The lowest height of every chain, and of its user operations: as long as those of OP Mainnet. */
+export const firstHeight = 105_000_000;
 
 /** The shape of the answers: v10 has older names, v12 the newest cursor. */
 export type Generation = 'v10' | 'v11' | 'v12';
@@ -24,32 +31,45 @@ export interface SimulatedChain {
   readonly name: string;
   readonly family: Family;
   readonly generation: Generation;
-  /** How many operations the list holds. */
+  /** How many operations the list holds; with motion, about how many were made before the start. */
   readonly userOperations: number;
   /**
    * Batches `first` to `first + count - 1` of `blocks` blocks on average. Sizes vary with a period
    * of 5 batches, so that any 5 batches in a row (holes not counted) hold exactly `5 * blocks`.
+   * With motion these are full at the start, and others follow.
    */
   readonly batches: { readonly first: number; readonly count: number; readonly blocks: number };
   /** Batch numbers that hold nothing; the heights of their neighbours meet. */
   readonly holes?: readonly number[];
+  /** A whole number below 100: so many more of every hundred numbers are holes too. */
+  readonly holesPercent?: number;
   readonly factories: number;
   readonly oddities?: readonly Oddity[];
+  /** Serves user operations in wrong order. */
+  readonly disorder?: Disorder;
+  /** How the chain moves with the simulator's clock; without it nothing ever changes. */
+  readonly motion?: Motion;
 }
 
 const streamNames = [
   'address-facts',
+  'batch-fate',
+  'batch-hole',
   'block',
   'block-shape',
+  'disorder',
   'factory',
+  'factory-life',
   'factory-rung',
   'factory-shape',
   'implementation',
   'miner',
   'miner-facts',
   'page',
+  'reorg',
   'sender',
   'user-operation',
+  'user-operation-life',
   'user-operation-rung',
   'user-operation-shape',
 ] as const;
@@ -61,25 +81,33 @@ type StreamName = (typeof streamNames)[number];
 export interface World {
   readonly chain: SimulatedChain;
   readonly oddities: ReadonlySet<Oddity>;
-  /** Hole numbers, ascending, once each, only those of the chain's own batches. */
-  readonly holes: readonly number[];
+  readonly numbering: Numbering;
+  /** Null where nothing moves. */
+  readonly course: Course | null;
   readonly streams: Readonly<Record<StreamName, Stream>>;
 }
 
 /** The world of a chain under a seed. */
 export function createWorld(seed: number, chain: SimulatedChain): World {
-  const { first, count } = chain.batches;
   const streams = Object.fromEntries(
     streamNames.map((name) => [name, createStream(seed, chain.id, name)]),
   ) as Record<StreamName, Stream>;
-  return {
-    chain,
-    oddities: new Set(chain.oddities),
+  const { first, count, blocks } = chain.batches;
+  const numbering: Numbering = {
+    first,
     holes: [...new Set(chain.holes)]
-      .filter((number) => number >= first && number < first + count)
+      .filter((number) => number >= first)
       .sort((left, right) => left - right),
-    streams,
+    holesPerCycle: chain.holesPercent ?? 0,
+    stream: streams['batch-hole'],
   };
+  const history = {
+    lowest: firstHeight,
+    operations: chain.userOperations,
+    batchBlocks: blocksBefore(blocks, slotsBefore(numbering, first + count)),
+  };
+  const course = chain.motion === undefined ? null : planCourse(chain.motion, history);
+  return { chain, oddities: new Set(chain.oddities), numbering, course, streams };
 }
 
 /** The largest value of 256 bits, which fills every wei field under `max-wei`. */

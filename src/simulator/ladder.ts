@@ -6,6 +6,9 @@ const starts = sizes.map((_, rung) => sizes.slice(0, rung).reduce((sum, size) =>
 const itemsPerRound = sizes.reduce((sum: number, size) => sum + size, 0);
 const rungOfRest = sizes.flatMap((size, rung) => Array.from({ length: size }, () => rung));
 
+/** Items on a rung, on average. */
+export const itemsPerRung = itemsPerRound / sizes.length;
+
 /** Where an item stands: items of one rung share its value, and differ by place. */
 export interface Standing {
   readonly value: number;
@@ -25,11 +28,9 @@ export interface Ladder {
 
 /** The standing of item `ordinal`. */
 export function standingOf(ladder: Ladder, ordinal: number): Standing {
-  const rest = ordinal % itemsPerRound;
-  const rungInRound = rungOfRest[rest] ?? 0;
-  const rung = Math.floor(ordinal / itemsPerRound) * sizes.length + rungInRound;
-  const place = rest - (starts[rungInRound] ?? 0);
-  return { value: valueOf(ladder, rung), place, size: sizes[rungInRound] ?? 1 };
+  const rung = rungOf(ordinal);
+  const place = ordinal - startOf(rung);
+  return { value: valueOf(ladder, rung), place, size: sizes[rung % sizes.length] ?? 1 };
 }
 
 /**
@@ -61,7 +62,14 @@ export function rankDigits(digits: string, { place, size }: Standing): string {
   return `0x${byte.toString(16).padStart(2, '0')}${digits.slice(4)}`;
 }
 
-function startOf(rung: number): number {
+/** The rung that an ordinal stands on. */
+export function rungOf(ordinal: number): number {
+  const round = Math.floor(ordinal / itemsPerRound);
+  return round * sizes.length + (rungOfRest[ordinal % itemsPerRound] ?? 0);
+}
+
+/** The lowest ordinal on a rung: how many items all rungs below it hold. */
+export function startOf(rung: number): number {
   const round = Math.floor(rung / sizes.length);
   return round * itemsPerRound + (starts[rung % sizes.length] ?? 0);
 }

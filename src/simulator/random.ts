@@ -27,6 +27,11 @@ function mix(value: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
+/** Another telling of a stream's items, unlike all other editions; edition 0 is the stream itself. */
+export function editionOf(stream: Stream, edition: number): Stream {
+  return edition === 0 ? stream : { offset: stream.offset, salt: mix(stream.salt + edition) };
+}
+
 /** Where digits are put together: five times faster than printing word by word. 8 words at most. */
 const scratch = Buffer.alloc(32);
 

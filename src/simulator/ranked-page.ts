@@ -1,97 +1,63 @@
 import { refuse, refuseParameters, type Answer } from './answer.ts';
-import { checksumAddress } from './checksum.ts';
 import type { World } from './chain.ts';
-import { factoryAt, seekFactory } from './factories.ts';
 import { addCopies, pageEventsAt, wrapPage } from './oddities.ts';
 import { pageLimit, readParameters } from './parameters.ts';
-import { renderFactory } from './render-factory.ts';
-import { renderUserOperation } from './render-user-operation.ts';
-import { seekUserOperation, userOperationAt } from './user-operations.ts';
-
-/** A list in descending order, from ordinal `count - 1` to 0, that a token finds its place in. */
-interface RankedList<Item extends { readonly lacksHash: boolean }> {
-  readonly count: number;
-  readonly at: (ordinal: number) => Item;
-  /** The token of a page that begins with this item. */
-  readonly token: (item: Item) => string;
-  /** The ordinal where a token's page begins, -1 below the list; null if it is no token. */
-  readonly seek: (token: string) => number | null;
-  readonly render: (item: Item) => unknown;
-}
+import { listFactories, listUserOperations, type RankedList } from './ranked-list.ts';
 
 /** Marks the token of a page whose empty forerunner has been served. */
 const resumedMark = ',e';
 
 /** A page of the user operations, newest first. */
-export function answerUserOperations(world: World, query: URLSearchParams): Answer {
-  return answerList(world, query, {
-    count: world.chain.userOperations,
-    at: (ordinal) => userOperationAt(world, ordinal),
-    token: ({ blockNumber, hash }) => `${blockNumber},${hash}`,
-    seek(token) {
-      const [, block, hash] = /^(\d{1,15}),(0x[0-9a-f]{64})$/i.exec(token) ?? [];
-      if (block === undefined || hash === undefined) return null;
-      return seekUserOperation(world, Number(block), hash.toLowerCase());
-    },
-    render: (operation) => renderUserOperation(world, operation),
-  });
+export function answerUserOperations(world: World, query: URLSearchParams, atMs: number): Answer {
+  return answerList(world, query, listUserOperations(world, atMs));
 }
 
 /** A page of the factories, most accounts first. */
-export function answerFactories(world: World, query: URLSearchParams): Answer {
-  return answerList(world, query, {
-    count: world.chain.factories,
-    at: (ordinal) => factoryAt(world, ordinal),
-    token: ({ totalAccounts, addressHash }) => `${totalAccounts},${checksumAddress(addressHash)}`,
-    seek(token) {
-      const [, total, address] = /^(\d{1,15}),(0x[0-9a-f]{40})$/i.exec(token) ?? [];
-      if (total === undefined || address === undefined) return null;
-      return seekFactory(world, Number(total), address.toLowerCase());
-    },
-    render: (factory) => renderFactory(world, factory),
-  });
+export function answerFactories(world: World, query: URLSearchParams, atMs: number): Answer {
+  return answerList(world, query, listFactories(world, atMs));
 }
 
-function answerList<Item extends { readonly lacksHash: boolean }>(
-  world: World,
-  query: URLSearchParams,
-  list: RankedList<Item>,
-): Answer {
+function answerList<
+  Item extends { readonly ordinal: number; readonly lacksHash: boolean },
+  Position,
+>(world: World, query: URLSearchParams, list: RankedList<Item, Position>): Answer {
   const parameters = readParameters(query, ['page_size', 'page_token']);
   const pageSize = parameters.integer('page_size', 1, pageLimit) ?? pageLimit;
   if (parameters.problems.length > 0) return refuseParameters(parameters.problems);
 
-  const head = list.count - 1;
   const start = findStart(world, list, parameters.text('page_token'));
   if (start === null) return refuse(400, { code: 3, message: 'invalid format for page_token' });
   const key = parameters.text('key');
-  const first = Math.min(start.ordinal, head);
-  const events = pageEventsAt(world, first);
-  if (events.emptyFirst && !start.isResumed && first >= 0) {
-    const page_token = `${list.token(list.at(first))}${resumedMark}`;
-    return {
-      status: 200,
-      body: wrapPage(world, [], { page_size: pageSize, page_token }, key),
-      items: 0,
-    };
+  // One more than the page holds: its position is the token.
+  const own = list.below(start.position, pageSize + 1);
+  const first = own[0];
+  if (first === undefined) return answerPage(wrapPage(world, [], null, key), 0);
+
+  const events = pageEventsAt(world, first.ordinal);
+  if (events.emptyFirst && !start.isResumed) {
+    const page_token = `${list.token(first)}${resumedMark}`;
+    return answerPage(wrapPage(world, [], { page_size: pageSize, page_token }, key), 0);
   }
-  const length = Math.min(pageSize, first + 1);
-  const own = Array.from({ length }, (_, place) => list.at(first - place));
-  const before = first < head ? list.at(first + 1) : undefined;
-  const items = addCopies(own, before, events).map((item) => list.render(item));
-  const following = first - length;
-  const next =
-    following < 0 ? null : { page_size: pageSize, page_token: list.token(list.at(following)) };
-  return { status: 200, body: wrapPage(world, items, next, key), items: items.length };
+  const before = events.repeatsBefore ? list.above(first) : undefined;
+  const served = own.slice(0, pageSize).map((item) => list.served(item));
+  const items = addCopies(served, before && list.served(before), events);
+  const following = own[pageSize];
+  const next = following && { page_size: pageSize, page_token: list.token(following) };
+  const rendered = items.map((item) => list.render(item));
+  return answerPage(wrapPage(world, rendered, next ?? null, key), items.length);
 }
 
-function findStart<Item extends { readonly lacksHash: boolean }>(
+function answerPage(body: Record<string, unknown>, items: number): Answer {
+  return { status: 200, body, items };
+}
+
+function findStart<Item, Position>(
   world: World,
-  list: RankedList<Item>,
+  list: RankedList<Item, Position>,
   token: string | undefined,
-): { readonly ordinal: number; readonly isResumed: boolean } | null {
-  if (token === undefined) return { ordinal: list.count - 1, isResumed: false };
+): { readonly position: Position | null; readonly isResumed: boolean } | null {
+  if (token === undefined) return { position: null, isResumed: false };
   const isResumed = world.oddities.has('empty-page-with-cursor') && token.endsWith(resumedMark);
-  const ordinal = list.seek(isResumed ? token.slice(0, -resumedMark.length) : token);
-  return ordinal === null ? null : { ordinal, isResumed };
+  const position = list.parse(isResumed ? token.slice(0, -resumedMark.length) : token);
+  return position === null ? null : { position, isResumed };
 }

@@ -19,6 +19,8 @@ export interface Service {
   readonly worlds: ReadonlyMap<number, World>;
   readonly apiKey: string;
   readonly secretKey: string | undefined;
+  /** Simulated milliseconds since the start. */
+  readonly clock: () => number;
 }
 
 const pathPattern =
@@ -52,13 +54,14 @@ export function answerRoute(service: Service, route: Route | null, query: URLSea
   }
   if (world.chain.family === 'plain') return refusePlain(route.operation);
   const withSecretKey = service.secretKey !== undefined && query.get('key') === service.secretKey;
+  const atMs = service.clock();
   switch (route.operation) {
     case 'optimism-batch-blocks':
-      return answerBatch(world, route.batch, query, withSecretKey);
+      return answerBatch(world, route.batch, query, { atMs, withSecretKey });
     case 'user-operations':
-      return answerUserOperations(world, query);
+      return answerUserOperations(world, query, atMs);
     case 'factories':
-      return answerFactories(world, query);
+      return answerFactories(world, query, atMs);
   }
 }
 

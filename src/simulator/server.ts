@@ -24,6 +24,8 @@ export interface SimulatorOptions {
   readonly port?: number;
   /** Whether to compress for clients that accept it; true if absent. */
   readonly gzip?: boolean;
+  /** Simulated milliseconds since the start, read once a request; always 0 if absent. */
+  readonly clock?: () => number;
   /** Told of every request before it is answered; the URL holds the keys as sent. */
   readonly onRequest?: (seen: SeenRequest) => void;
 }
@@ -39,12 +41,17 @@ interface SeenRequest {
   readonly items: number;
 }
 
+type RequestCounts = Record<OperationName | 'unknown', number>;
+
 /** A running simulated explorer. */
 export interface Simulator {
   /** The base URL, without a slash at its end. */
   readonly url: string;
   /** How many requests it has received. */
   readonly requests: number;
+  /** How many of them came since the last reset, by what they asked for. */
+  readonly counts: Readonly<RequestCounts>;
+  resetCounts(): void;
   /** Stops listening, cuts what is under way, and resolves when the port is free. */
   close(): Promise<void>;
 }
@@ -61,13 +68,18 @@ const plentiful = 1_000_000_000;
 /** Starts a simulated explorer; rejects when the port is taken. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { seed, chains, apiKey = 'simulated-key', secretKey, host = '127.0.0.1' } = options;
+  const { clock = () => 0 } = options;
   const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
-  const service: Service = { worlds, apiKey, secretKey };
+  const service: Service = { worlds, apiKey, secretKey, clock };
   const closing = new AbortController();
   let requests = 0;
+  let counts = noCounts();
   const server = createServer((request, response) => {
     requests += 1;
-    const answer = answerRequest(service, request, options.onRequest);
+    const answer = answerRequest(service, request, (seen) => {
+      counts[seen.operation] += 1;
+      options.onRequest?.(seen);
+    });
     sendAnswer(request, response, answer, { options, requests, signal: closing.signal }).catch(() =>
       response.destroy(),
     );
@@ -80,6 +92,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     get requests() {
       return requests;
+    },
+    get counts() {
+      return { ...counts };
+    },
+    resetCounts() {
+      counts = noCounts();
     },
     async close() {
       if (!server.listening) return;
@@ -95,15 +113,19 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
+function noCounts(): RequestCounts {
+  return { 'optimism-batch-blocks': 0, 'user-operations': 0, factories: 0, unknown: 0 };
+}
+
 function answerRequest(
   service: Service,
   request: IncomingMessage,
-  onRequest: SimulatorOptions['onRequest'],
+  onRequest: (seen: SeenRequest) => void,
 ): Answer {
   const url = new URL(`http://simulator${request.url ?? '/'}`);
   const route = request.method === 'GET' ? findRoute(url.pathname) : null;
   const answer = answerRoute(service, route, url.searchParams);
-  onRequest?.({
+  onRequest({
     chainId: route?.chainId ?? 0,
     operation: route?.operation ?? 'unknown',
     url,

@@ -1,6 +1,7 @@
 import { batchRange } from './batches.ts';
 import { blockAt, type Block } from './blocks.ts';
 import type { World } from './chain.ts';
+import { isoOf } from './instant.ts';
 import type { Row } from './row.ts';
 import type { Sightings } from './sightings.ts';
 
@@ -15,24 +16,27 @@ export interface ScopedBatch {
 }
 
 /** The blocks of a batch, heights descending; none where there is no such batch. */
-export function blocksInScope(world: World, number: number): Block[] {
-  const range = batchRange(world, number);
+export function blocksInScope(world: World, number: number, atMs: number): Block[] {
+  const range = batchRange(world, number, atMs);
   if (range === null) return [];
   const { lowest, highest } = range;
   return Array.from({ length: highest - lowest + 1 }, (_, place) =>
-    blockAt(world, highest - place),
+    blockAt(world, highest - place, atMs),
   );
 }
 
-/** Rows of the batches themselves. */
-export function batchRows(batches: readonly ScopedBatch[]): Row[] {
+/** Rows of the batches themselves; all that are not empty are open but for the settled ones. */
+export function batchRows(
+  batches: readonly ScopedBatch[],
+  settled: ReadonlySet<number> = new Set(),
+): Row[] {
   return batches.map(({ number, blocks }) => {
     const kept = blocks.filter((block) => !block.lacksHash);
     const [top, bottom] = [kept[0], kept.at(-1)];
     if (top === undefined || bottom === undefined) return emptyBatchRow(number);
     return {
       batch_number: number,
-      state: 'open',
+      state: settled.has(number) ? 'settled' : 'open',
       blocks_count: kept.length,
       first_height: bottom.height,
       last_height: top.height,
@@ -135,8 +139,4 @@ function arbitrumRows({ height, arbitrum }: Block): Row[] {
       confirmation_transaction_timestamp: isoOf(confirmation.timestampMs),
     },
   ];
-}
-
-function isoOf(instantMs: number | null): string | null {
-  return instantMs === null ? null : new Date(instantMs).toISOString();
 }

@@ -1,35 +1,39 @@
 import type { World } from './chain.ts';
-import { factoryAt, type Factory } from './factories.ts';
+import { factoryAt } from './factories.ts';
+import { isoOf, startInstantMs } from './instant.ts';
+import { factoriesSeen, type SeenFactory } from './moving-factories.ts';
 import type { Row } from './row.ts';
 import type { Sightings } from './sightings.ts';
 
-/** Tables that the factories fill. */
-export type FactoryTable = 'factories' | 'factory_history';
-
-/** The factories of the chain, most accounts first. */
-export function factoriesInScope(world: World): Factory[] {
-  const { factories } = world.chain;
-  return Array.from({ length: factories }, (_, place) => factoryAt(world, factories - 1 - place));
+/** The factories of the chain that were seen, most accounts first. */
+export function factoriesInScope(world: World, atMs: number): readonly SeenFactory[] {
+  const { chain, course } = world;
+  if (course !== null) return factoriesSeen(world, course, atMs);
+  const { factories } = chain;
+  return Array.from({ length: factories }, (_, place) => ({
+    factory: factoryAt(world, factories - 1 - place),
+    missingSinceMs: null,
+  }));
 }
 
-/** Rows of the factories, ranked among those with a hash; notes their addresses. */
-export function factoryRows(
-  factories: readonly Factory[],
-  sightings: Sightings,
-): Record<FactoryTable, Row[]> {
-  const kept = factories.filter((factory) => !factory.lacksHash);
-  for (const { addressHash, shown } of kept) sightings.see(addressHash, shown);
-  return {
-    factories: kept.map(({ addressHash, totalAccounts, extra }, place) => ({
-      address_hash: addressHash,
-      total_accounts: totalAccounts,
-      rank: place + 1,
-      missing_since: null,
-      extra,
-    })),
-    factory_history: kept.map(({ addressHash, totalAccounts }) => ({
-      address_hash: addressHash,
-      total_accounts: totalAccounts,
-    })),
-  };
+/** Rows of the factories, ranked among those that are listed with a hash; notes their addresses. */
+export function factoryRows(seen: readonly SeenFactory[], sightings: Sightings): Row[] {
+  const kept = seen.filter(({ factory }) => !factory.lacksHash);
+  for (const { factory } of kept) sightings.see(factory.addressHash, factory.shown);
+  let listed = 0;
+  return kept.map(({ factory, missingSinceMs }) => {
+    if (missingSinceMs === null) listed += 1;
+    return {
+      address_hash: factory.addressHash,
+      total_accounts: factory.totalAccounts,
+      rank: missingSinceMs === null ? listed : null,
+      missing_since: isoOf(missingSinceMs === null ? null : startInstantMs + missingSinceMs),
+      extra: factory.extra,
+    };
+  });
+}
+
+/** The history of factories whose counts were read once. */
+export function historyRows(factories: readonly Row[]): Row[] {
+  return factories.map(({ address_hash, total_accounts }) => ({ address_hash, total_accounts }));
 }

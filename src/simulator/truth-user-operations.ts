@@ -1,24 +1,36 @@
 import type { World } from './chain.ts';
+import { isoOf, startInstantMs } from './instant.ts';
+import { operationsSeen, type SeenOperation } from './moving-operations.ts';
 import type { Row } from './row.ts';
 import type { Sightings } from './sightings.ts';
-import { userOperationAt, type UserOperation } from './user-operations.ts';
+import { userOperationAt } from './user-operations.ts';
 
-/** The newest operations of the chain, newest first; all if no number is given. */
-export function operationsInScope(world: World, newest = Infinity): UserOperation[] {
-  const { userOperations } = world.chain;
-  return Array.from({ length: Math.min(newest, userOperations) }, (_, place) =>
-    userOperationAt(world, userOperations - 1 - place),
-  );
+/**
+ * The newest operations of the chain, newest first; all if no number is given. Those that have left
+ * the list count where they stood.
+ */
+export function operationsInScope(
+  world: World,
+  atMs: number,
+  newest = Infinity,
+): readonly SeenOperation[] {
+  const { chain, course } = world;
+  if (course !== null) return operationsSeen(world, course, atMs).slice(0, newest);
+  const { userOperations } = chain;
+  return Array.from({ length: Math.min(newest, userOperations) }, (_, place) => ({
+    operation: userOperationAt(world, userOperations - 1 - place),
+    leftAtMs: null,
+  }));
 }
 
 /** Rows of the operations; notes their senders and entry points. */
-export function operationRows(operations: readonly UserOperation[], sightings: Sightings): Row[] {
-  const kept = operations.filter((operation) => !operation.lacksHash);
-  for (const { sender, entryPoint } of kept) {
-    sightings.see(sender.hash, sender.shown);
-    sightings.see(entryPoint.hash, entryPoint.shown);
+export function operationRows(seen: readonly SeenOperation[], sightings: Sightings): Row[] {
+  const kept = seen.filter(({ operation }) => !operation.lacksHash);
+  for (const { operation } of kept) {
+    sightings.see(operation.sender.hash, operation.sender.shown);
+    sightings.see(operation.entryPoint.hash, operation.entryPoint.shown);
   }
-  return kept.map((operation) => ({
+  return kept.map(({ operation, leftAtMs }) => ({
     hash: operation.hash,
     address_hash: operation.sender.hash,
     entry_point_hash: operation.entryPoint.hash,
@@ -27,9 +39,8 @@ export function operationRows(operations: readonly UserOperation[], sightings: S
     transaction_hash: operation.transactionHash,
     fee: operation.fee,
     status: operation.status,
-    timestamp:
-      operation.timestampMs === null ? null : new Date(operation.timestampMs).toISOString(),
-    removed_at: null,
+    timestamp: isoOf(operation.timestampMs),
+    removed_at: isoOf(leftAtMs === null ? null : startInstantMs + leftAtMs),
     extra: operation.extra,
   }));
 }

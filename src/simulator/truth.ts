@@ -1,18 +1,38 @@
+import { newestNumber } from './batches.ts';
 import { createWorld, type SimulatedChain, type World } from './chain.ts';
 import type { OperationName } from './route.ts';
 import type { Row } from './row.ts';
 import { createSightings } from './sightings.ts';
 import { addressRows, type AddressTable } from './truth-addresses.ts';
-import { blocksInScope, batchRows, blockRows, type BatchTable } from './truth-batches.ts';
-import { factoriesInScope, factoryRows, type FactoryTable } from './truth-factories.ts';
-import { operationsInScope, operationRows } from './truth-user-operations.ts';
+import {
+  batchRows,
+  blockRows,
+  blocksInScope,
+  type BatchTable,
+  type ScopedBatch,
+} from './truth-batches.ts';
+import { factoriesInScope, factoryRows, historyRows } from './truth-factories.ts';
+import { reorgRows } from './truth-reorgs.ts';
+import { settledNumbers } from './truth-settled.ts';
+import { operationRows, operationsInScope } from './truth-user-operations.ts';
 
-/** The tables of schema `explorer` that the truth knows. */
-export type TruthTable = AddressTable | BatchTable | FactoryTable | 'user_operations' | 'chains';
+/** The tables of schema `explorer` that follow from what is listed at one time. */
+type ListedTable =
+  | AddressTable
+  | Exclude<BatchTable, 'optimism_batches'>
+  | 'user_operations'
+  | 'factories'
+  | 'chains';
+
+/** The tables of schema `explorer` that the truth of one reading knows. */
+export type TruthTable = ListedTable | 'optimism_batches' | 'factory_history';
+
+/** The tables that the truth of one who watches knows; all but the times of changes. */
+type WatchedTable = ListedTable | 'optimism_batches' | 'block_reorgs';
 
 /** What was read of a chain. */
 export interface TruthScope {
-  /** Batch numbers, both ends included; all batches of the chain if absent. */
+  /** Batch numbers, both ends included; all batches up to the newest if absent. */
   readonly batches?: { readonly from: number; readonly to: number };
   /** How many of the newest operations; all if absent. */
   readonly userOperations?: { readonly newest: number };
@@ -23,56 +43,104 @@ export interface TruthScope {
 }
 
 /**
- * The rows that each table of schema `explorer` must hold after the scope was read to its end.
- * Computed from the model of the chain, never from the JSON that the service prints of it.
+ * The rows that each table of schema `explorer` must hold after the scope was read to its end once,
+ * at the start of the clock. Computed from the model of the chain, never from the JSON that the
+ * service prints of it.
  */
 export function truth(
   seed: number,
   chain: SimulatedChain,
   scope: TruthScope = {},
 ): Record<TruthTable, Row[]> {
+  const { tables, batches } = listedRows(createWorld(seed, chain), scope, 0);
+  return ofChain(chain, {
+    ...tables,
+    optimism_batches: batchRows(batches),
+    factory_history: historyRows(tables.factories),
+  });
+}
+
+/**
+ * The rows that each table must hold of a scope at a simulated time (milliseconds since the start)
+ * for one who has watched without a blink since then, and knows which batches are settled:
+ * - operations that left the list, with `removed_at`; missing factories with `missing_since`, the
+ *   last count and no rank;
+ * - a row of `block_reorgs` for every hash that was replaced: who looks now and then has seen some;
+ * - all blocks that the batches of the scope show now; a scope that ends among batches which still
+ *   trade blocks knows nothing of those that went beyond its end.
+ */
+export function truthAt(
+  seed: number,
+  chain: SimulatedChain,
+  scope: TruthScope,
+  atMs: number,
+): Record<WatchedTable, Row[]> {
   const world = createWorld(seed, chain);
-  const sightings = createSightings();
-  const batches = reads(chain, scope, 'optimism-batch-blocks') ? batchNumbers(world, scope) : [];
-  const operations = reads(chain, scope, 'user-operations')
-    ? operationsInScope(world, scope.userOperations?.newest)
-    : [];
-  const factories = reads(chain, scope, 'factories') ? factoriesInScope(world) : [];
-  const blocks = batches.map((number) => ({ number, blocks: blocksInScope(world, number) }));
-  const tables: Record<TruthTable, Row[]> = {
-    ...blockRows(blocks, sightings),
-    optimism_batches: batchRows(blocks),
-    user_operations: operationRows(operations, sightings),
-    ...factoryRows(factories, sightings),
-    ...addressRows(world, sightings, scope.withSecretKey ?? false),
-    chains: [{ name: chain.name }],
-  };
-  for (const rows of Object.values(tables)) {
-    for (const row of rows) row['chain_id'] = chain.id;
-  }
-  return tables;
+  const { tables, batches } = listedRows(world, scope, atMs);
+  return ofChain(chain, {
+    ...tables,
+    optimism_batches: batchRows(batches, settledNumbers(batches)),
+    block_reorgs: reorgRows(world, batches, atMs),
+  });
 }
 
 /** How many items the service hands out within the scope that cannot be rows: they lack a hash. */
-export function quarantined(seed: number, chain: SimulatedChain, scope: TruthScope = {}): number {
-  const world = createWorld(seed, chain);
-  const blocks = reads(chain, scope, 'optimism-batch-blocks')
-    ? batchNumbers(world, scope).flatMap((number) => blocksInScope(world, number))
-    : [];
-  const operations = reads(chain, scope, 'user-operations')
-    ? operationsInScope(world, scope.userOperations?.newest)
-    : [];
-  const factories = reads(chain, scope, 'factories') ? factoriesInScope(world) : [];
-  return [...blocks, ...operations, ...factories].filter(({ lacksHash }) => lacksHash).length;
+export function quarantined(
+  seed: number,
+  chain: SimulatedChain,
+  scope: TruthScope = {},
+  atMs = 0,
+): number {
+  const { batches, operations, factories } = readScope(createWorld(seed, chain), scope, atMs);
+  return [
+    ...batches.flatMap(({ blocks }) => blocks),
+    ...operations.map(({ operation }) => operation),
+    ...factories.map(({ factory }) => factory),
+  ].filter(({ lacksHash }) => lacksHash).length;
 }
 
-function reads(chain: SimulatedChain, scope: TruthScope, operation: OperationName): boolean {
-  if (chain.family === 'plain') return false;
-  return scope.operations?.includes(operation) ?? true;
+function listedRows(
+  world: World,
+  scope: TruthScope,
+  atMs: number,
+): { readonly tables: Record<ListedTable, Row[]>; readonly batches: readonly ScopedBatch[] } {
+  const sightings = createSightings();
+  const { batches, operations, factories } = readScope(world, scope, atMs);
+  const tables = {
+    ...blockRows(batches, sightings),
+    user_operations: operationRows(operations, sightings),
+    factories: factoryRows(factories, sightings),
+    ...addressRows(world, sightings, scope.withSecretKey ?? false),
+    chains: [{ name: world.chain.name }],
+  };
+  return { tables, batches };
 }
 
-function batchNumbers(world: World, scope: TruthScope): number[] {
-  const { first, count } = world.chain.batches;
-  const { from, to } = scope.batches ?? { from: first, to: first + count - 1 };
+function readScope(world: World, scope: TruthScope, atMs: number) {
+  const reads = (operation: OperationName) =>
+    world.chain.family !== 'plain' && (scope.operations?.includes(operation) ?? true);
+  const numbers = reads('optimism-batch-blocks') ? batchNumbers(world, scope, atMs) : [];
+  return {
+    batches: numbers.map((number) => ({ number, blocks: blocksInScope(world, number, atMs) })),
+    operations: reads('user-operations')
+      ? operationsInScope(world, atMs, scope.userOperations?.newest)
+      : [],
+    factories: reads('factories') ? factoriesInScope(world, atMs) : [],
+  };
+}
+
+function batchNumbers(world: World, scope: TruthScope, atMs: number): number[] {
+  const { first } = world.chain.batches;
+  const { from, to } = scope.batches ?? { from: first, to: newestNumber(world, atMs) };
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+}
+
+function ofChain<Table extends string>(
+  chain: SimulatedChain,
+  tables: Record<Table, Row[]>,
+): Record<Table, Row[]> {
+  for (const rows of Object.values<Row[]>(tables)) {
+    for (const row of rows) row['chain_id'] = chain.id;
+  }
+  return tables;
 }

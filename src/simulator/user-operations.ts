@@ -1,13 +1,15 @@
 import { isKnown, minerOf, type Appearance } from './address-facts.ts';
-import { lacksHash, weiOf, type World } from './chain.ts';
+import { firstHeight, lacksHash, weiOf, type World } from './chain.ts';
 import { factoryAddressAt } from './factories.ts';
-import { firstHeight, instantOf } from './instant.ts';
+import { instantOf } from './instant.ts';
 import { rankDigits, seekOrdinal, standingOf, type Ladder } from './ladder.ts';
-import { Random } from './random.ts';
+import { editionOf, Random } from './random.ts';
 
 /** A user operation; ordinal 0 is the oldest of the list. */
 export interface UserOperation {
   readonly ordinal: number;
+  /** 1 after it was included again, in another transaction. */
+  readonly edition: 0 | 1;
   readonly hash: string;
   readonly lacksHash: boolean;
   readonly blockNumber: number;
@@ -46,40 +48,60 @@ function ladderOf(world: World): Ladder {
   return { first: firstHeight, step: 3, stream: world.streams['user-operation-rung'] };
 }
 
-/** The operation with this ordinal: a function of seed, chain and ordinal alone. */
+/** The operation with this ordinal where nothing moves: a function of seed, chain and ordinal. */
 export function userOperationAt(world: World, ordinal: number): UserOperation {
-  const standing = standingOf(ladderOf(world), ordinal);
-  const random = new Random(world.streams['user-operation'], ordinal);
-  const hash = rankDigits(random.hex(8), standing);
+  return drawUserOperation(world, ordinal, {
+    hash: rankedHash(world, ordinal),
+    blockNumber: standingOf(ladderOf(world), ordinal).value,
+    edition: 0,
+  });
+}
+
+/** The facts of an operation that stands at this place on the chain. */
+export function drawUserOperation(
+  world: World,
+  ordinal: number,
+  place: Pick<UserOperation, 'hash' | 'blockNumber' | 'edition'>,
+): UserOperation {
+  const { blockNumber, hash, edition } = place;
+  const stream = world.streams['user-operation'];
+  const random = new Random(stream, ordinal);
+  // Each edition has its own draws; those of the first go on after the draws of the hash.
+  random.hex(8);
   const entryPoint = random.pick(entryPoints);
+  const sender = drawSender(world, ordinal, random);
+  const own = edition === 0 ? random : new Random(editionOf(stream, edition), ordinal);
   return {
     ordinal,
+    edition,
     hash,
     lacksHash: lacksHash(world, ordinal),
-    blockNumber: standing.value,
-    sender: drawSender(world, ordinal, random),
+    blockNumber,
+    sender,
     entryPoint: { hash: entryPoint.hash, shown: isKnown(entryPoint.hash) ? 'full' : 'unknown' },
     entryPointVersion: entryPoint.version,
-    transactionHash: random.hex(8),
-    fee: weiOf(world, ordinal)(random.decimal(1 + random.below(5))),
-    status: !random.oneIn(12),
-    timestampMs: random.oneIn(23) ? null : instantOf(world, standing.value, standing.value % 1000),
+    transactionHash: own.hex(8),
+    fee: weiOf(world, ordinal)(own.decimal(1 + own.below(5))),
+    status: !own.oneIn(12),
+    timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
     extra:
-      world.chain.generation === 'v12' && random.oneIn(5)
-        ? { bundle_index: random.below(30) }
-        : null,
+      world.chain.generation === 'v12' && own.oneIn(5) ? { bundle_index: own.below(30) } : null,
   };
 }
 
-/** The hash of the operation with this ordinal, without its other facts. */
-function userOperationHashAt(world: World, ordinal: number): string {
-  const digits = new Random(world.streams['user-operation'], ordinal).hex(8);
-  return rankDigits(digits, standingOf(ladderOf(world), ordinal));
+/** The hash of an operation on a chain that moves: the same in every block. */
+export function operationHash(world: World, ordinal: number): string {
+  return new Random(world.streams['user-operation'], ordinal).hex(8);
+}
+
+/** The hash of an operation where nothing moves: it rises with the ordinal within a block. */
+function rankedHash(world: World, ordinal: number): string {
+  return rankDigits(operationHash(world, ordinal), standingOf(ladderOf(world), ordinal));
 }
 
 /** The highest ordinal not above (block number, hash), or -1. */
 export function seekUserOperation(world: World, blockNumber: number, hash: string): number {
-  const keyOf = (ordinal: number) => userOperationHashAt(world, ordinal);
+  const keyOf = (ordinal: number) => rankedHash(world, ordinal);
   return seekOrdinal(ladderOf(world), blockNumber, hash, keyOf);
 }
 

@@ -71,7 +71,7 @@ export async function listOperations(operations: ListedOperation[]): Promise<Ope
     response.setHeader('content-type', 'application/json');
     response.end(
       JSON.stringify({
-        items: list.isDisordered ? page.reverse() : page,
+        items: list.isDisordered ? page.toReversed() : page,
         next_page_params: next
           ? { page_size: size, page_token: `${next.block},${next.hash}` }
           : null,

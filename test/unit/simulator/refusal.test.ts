@@ -118,3 +118,19 @@ test('closes while an answer waits, and frees its port', async () => {
   const next = await startSimulator({ seed: 1, chains: [smallChain], port });
   await next.close();
 });
+
+test('counts requests by what they ask for, from the last reset on', async () => {
+  simulator.resetCounts();
+  await ask(10, paths.batch(7));
+  await ask(10, paths.operations);
+  await ask(10, paths.operations, { page_size: 'x' });
+  await ask(10, 'nowhere');
+  expect(simulator.counts).toEqual({
+    'optimism-batch-blocks': 1,
+    'user-operations': 2,
+    factories: 0,
+    unknown: 1,
+  });
+  simulator.resetCounts();
+  expect(simulator.counts['user-operations']).toBe(0);
+});

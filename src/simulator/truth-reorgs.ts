@@ -1,0 +1,30 @@
+import { listedAtMs } from './batches.ts';
+import { blockHash } from './blocks.ts';
+import { lacksHash, type World } from './chain.ts';
+import { reorgsBetween, reorgsOf } from './reorgs.ts';
+import type { Row } from './row.ts';
+import type { ScopedBatch } from './truth-batches.ts';
+
+/** A row for each hash that was replaced while the explorer listed it. */
+export function reorgRows(world: World, batches: readonly ScopedBatch[], atMs: number): Row[] {
+  const { course } = world;
+  if (course === null) return [];
+  const listed = new Set(batches.flatMap(({ blocks }) => blocks.map(({ height }) => height)));
+  return reorgsBetween(world, course, 0, atMs).flatMap((reorg) => {
+    const heights = Array.from(
+      { length: reorg.highest - reorg.lowest + 1 },
+      (_, place) => reorg.lowest + place,
+    );
+    return heights
+      .filter((height) => listed.has(height) && !lacksHash(world, height))
+      .filter((height) => listedAtMs(world, course, height) < reorg.atMs)
+      .map((height) => {
+        const edition = reorgsOf(world, course, height, reorg.atMs).length;
+        return {
+          height,
+          old_hash: blockHash(world, height, edition - 1),
+          new_hash: blockHash(world, height, edition),
+        };
+      });
+  });
+}

@@ -1,0 +1,35 @@
+import type { Block } from './blocks.ts';
+import type { ScopedBatch } from './truth-batches.ts';
+
+/**
+ * The numbers of the batches that the chain proves whole: heights contiguous and linked by hash,
+ * within and to the nearest batches that are not empty, and no block pending. The lowest batch has
+ * none below to meet; the highest waits for one above.
+ */
+export function settledNumbers(batches: readonly ScopedBatch[]): ReadonlySet<number> {
+  const full = batches
+    .map(({ number, blocks }) => ({ number, blocks: blocks.filter((block) => !block.lacksHash) }))
+    .filter(({ blocks }) => blocks.length > 0);
+  const settled = full.filter(({ blocks }, place) => {
+    const [below, above] = [full[place - 1], full[place + 1]];
+    return (
+      above !== undefined &&
+      isChained([
+        ...above.blocks.slice(-1),
+        ...blocks,
+        ...(below === undefined ? [] : below.blocks.slice(0, 1)),
+      ]) &&
+      blocks.every(({ isPendingUpdate }) => isPendingUpdate !== true)
+    );
+  });
+  return new Set(settled.map(({ number }) => number));
+}
+
+/** Whether each block, heights descending, stands on the next. */
+function isChained(blocks: readonly Block[]): boolean {
+  return blocks.every((block, place) => {
+    const below = blocks[place + 1];
+    if (below === undefined) return true;
+    return block.height === below.height + 1 && block.parentHash === below.hash;
+  });
+}
