@@ -37,6 +37,9 @@ function findBroughtNode() {
 function runWith(node) {
   const child = spawn(node, [fileURLToPath(program), ...process.argv.slice(2)], {
     stdio: 'inherit',
+    // A process group of its own: a Ctrl-C in a terminal reaches this process alone, which hands it
+    // on once. A second one could meet the program while it ends, when nothing catches it any more.
+    detached: true,
   });
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   const forward = (signal) => child.kill(signal);
