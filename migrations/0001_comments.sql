@@ -93,7 +93,7 @@ COMMENT ON COLUMN explorer.optimism_batches."first_seen_at" IS 'When the row was
 COMMENT ON COLUMN explorer.optimism_batches."updated_at" IS 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 COMMENT ON COLUMN explorer.optimism_batches."page_id" IS 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 --> statement-breakpoint
-COMMENT ON TABLE explorer.block_reorgs IS 'Heights at which another block was seen later. Not filled by version 0.1.';
+COMMENT ON TABLE explorer.block_reorgs IS 'Every block hash that another one replaced at its height: a reorganisation, seen when the block was read again.';
 COMMENT ON COLUMN explorer.block_reorgs."chain_id" IS 'Number of the chain: the chain_id in the API''s path.';
 COMMENT ON COLUMN explorer.block_reorgs."height" IS 'Block number at which the hash changed.';
 COMMENT ON COLUMN explorer.block_reorgs."old_hash" IS 'Hash that was stored before. Lower-case hex with 0x, 32 bytes.';
@@ -114,7 +114,7 @@ COMMENT ON COLUMN explorer.user_operations."entry_point_hash" IS 'Entry point co
 COMMENT ON COLUMN explorer.user_operations."entry_point_version" IS 'Version of the entry point, such as v0.7; API field entry_point_version, free text. Null: not told.';
 COMMENT ON COLUMN explorer.user_operations."transaction_hash" IS 'Transaction that included it; API field transaction_hash. Lower-case hex with 0x, 32 bytes. Null: not told.';
 COMMENT ON COLUMN explorer.user_operations."fee" IS 'What it cost, in wei: gas price, rounded down, times gas used, so it may be a little low; API field fee. Null: not told.';
-COMMENT ON COLUMN explorer.user_operations."removed_at" IS 'When it was found to have left the list. Null: it has not, as far as known; version 0.1 never looks.';
+COMMENT ON COLUMN explorer.user_operations."removed_at" IS 'When it was found to have left the list. Null: it has not, as far as pages that were read since say.';
 COMMENT ON COLUMN explorer.user_operations."extra" IS 'Fields of the operation that no column holds, as served. Null: none.';
 COMMENT ON COLUMN explorer.user_operations."first_seen_at" IS 'When the row was first written, by the database''s clock.';
 COMMENT ON COLUMN explorer.user_operations."updated_at" IS 'When the row last changed, by the database''s clock; reading the same again does not move it.';
@@ -215,7 +215,7 @@ COMMENT ON COLUMN etl.ticks."id" IS 'Number of the tick.';
 COMMENT ON COLUMN etl.ticks."chain_id" IS 'Number of the chain.';
 COMMENT ON COLUMN etl.ticks."operation" IS 'Name of the operation, such as user-operations.';
 COMMENT ON COLUMN etl.ticks."lane" IS 'live: newest data first, small. backfill: history, long.';
-COMMENT ON COLUMN etl.ticks."scope" IS 'What the tick covers: since, max_pages, from_batch, to_batch; {} is the whole list.';
+COMMENT ON COLUMN etl.ticks."scope" IS 'What the tick covers: since, max_pages, overlap_ms, from_batch, to_batch, only_unread, reread; {} is the whole list.';
 COMMENT ON COLUMN etl.ticks."state" IS 'open: being worked on. finished, failed: done. interrupted: given up on a trouble, goes on when wished again. superseded: a tick of another scope took its place.';
 COMMENT ON COLUMN etl.ticks."reason" IS 'Why it failed or was interrupted. Null: neither.';
 COMMENT ON COLUMN etl.ticks."next_batch" IS 'Highest batch that no walk was begun for; batches go from the newest down. Null: no tick over batches.';
@@ -231,7 +231,7 @@ COMMENT ON COLUMN etl.walks."feed" IS 'Name of the feed, such as 10/user-operati
 COMMENT ON COLUMN etl.walks."lane" IS 'live or backfill; version 0.1 uses backfill alone.';
 COMMENT ON COLUMN etl.walks."tick_id" IS 'etl.ticks.id of the tick that it belongs to.';
 COMMENT ON COLUMN etl.walks."kind" IS 'sweep: along a list; batch: one Optimism batch; census: a whole list that counts as one observation.';
-COMMENT ON COLUMN etl.walks."scope" IS 'What the walk covers: batch, since, max_pages; {} is the whole list.';
+COMMENT ON COLUMN etl.walks."scope" IS 'What the walk covers: batch, since, max_pages, probe (a look whether the batch is there); {} is the whole list.';
 COMMENT ON COLUMN etl.walks."state" IS 'running: has pages left to read, whether or not a worker is on it. finished, failed, abandoned: ended, see src/walk/SPEC.md.';
 COMMENT ON COLUMN etl.walks."reason" IS 'Why it ended before the end of the list: since, max-pages, cursor loop, superseded or what the explorer said. Null: it did not.';
 COMMENT ON COLUMN etl.walks."cursor" IS 'The checkpoint: cursor of the next page to fetch. Null: the first page, or the list has ended.';

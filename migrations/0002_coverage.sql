@@ -61,7 +61,9 @@ left join etl.feed_coverage using (chain_id, operation)
 left join lateral (
   select block_number, timestamp
   from explorer.user_operations
-  where feeds.operation = 'user-operations' and user_operations.chain_id = feeds.chain_id
+  where feeds.operation = 'user-operations'
+    and user_operations.chain_id = feeds.chain_id
+    and block_number is not null
   order by block_number desc
   limit 1
 ) as newest on true;
@@ -92,6 +94,23 @@ left join explorer.blocks as first_block
   on first_block.chain_id = bordered.chain_id and first_block.height = first_height
 where upper_batch - lower_batch = upper_place - place
   and (first_height = last_height + 1 and last_block.hash = first_block.parent_hash) is not true;
+--> statement-breakpoint
+create function etl.note_reorg() returns trigger
+language plpgsql as $$
+begin
+  insert into explorer.block_reorgs (chain_id, height, old_hash, new_hash, observed_at, page_id)
+  values (new.chain_id, new.height, old.hash, new.hash, now(), new.page_id)
+  on conflict do nothing;
+  return null;
+end
+$$;
+--> statement-breakpoint
+create trigger note_reorg
+after update of hash on explorer.blocks
+for each row when (old.hash <> new.hash)
+execute function etl.note_reorg();
+--> statement-breakpoint
+COMMENT ON FUNCTION etl.note_reorg IS 'Records every hash that another one replaces at its height, whatever wrote the block.';
 --> statement-breakpoint
 COMMENT ON FUNCTION etl.proven_range IS 'The block numbers that a walk proves complete: those that its pages went past.';
 COMMENT ON VIEW etl.feed_coverage IS 'Per feed of user operations, the blocks that its walks prove complete, together.';

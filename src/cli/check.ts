@@ -57,7 +57,9 @@ async function askEachFeed(settings: Settings, signal: AbortSignal): Promise<Fin
   const admit = () => delay(gapMs, undefined, { signal });
   try {
     const findings: Finding[] = [];
-    for (const { lane, scope } of configuredLanes(settings.chains)) {
+    // Every feed has this lane, some have a second one: one question tells of both.
+    const lanes = configuredLanes(settings.chains).filter(({ lane }) => lane.lane === 'backfill');
+    for (const { lane, scope } of lanes) {
       const batch = scope.from_batch ?? 1;
       const request = operations[lane.operation].request({ batch }, null, 1);
       const what = feedName(lane);

@@ -6,8 +6,11 @@ import type { Context, GlobalOptions } from './context.ts';
 
 /** How often lines are redrawn on a terminal, in ms. */
 const redrawMs = 500;
-/** How often a plain line is written for each feed that moved, in ms. */
-const plainMs = 5_000;
+/** When plain lines are written first, in ms; a short run shows that it moves. */
+const firstPlainMs = 1_000;
+/** How seldom they become, in ms; a long run should not fill a log. */
+const lastPlainMs = 30_000;
+const plainGrowth = 1.5;
 
 export interface Progress {
   /** Writes the last state and lets go of the terminal. */
@@ -34,12 +37,12 @@ export function showProgress(
     draw.lines(seen.map((status) => line(status, meter(status))));
   };
   const drawing = (async () => {
-    while (!ending.signal.aborted) {
-      await delay(context.isTerminal ? redrawMs : plainMs, undefined, {
-        signal: ending.signal,
-      }).catch(() => undefined);
+    for (let plainMs = firstPlainMs; ; plainMs = Math.min(lastPlainMs, plainMs * plainGrowth)) {
       // What the progress lines cannot read, the work itself will report.
       await look().catch(() => undefined);
+      if (ending.signal.aborted) return;
+      const pause = context.isTerminal ? redrawMs : plainMs;
+      await delay(pause, undefined, { signal: ending.signal }).catch(() => undefined);
     }
   })();
   return {

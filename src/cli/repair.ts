@@ -41,7 +41,6 @@ async function repair(context: Context, options: ChosenFeeds & GlobalOptions): P
       if (context.signal.aborted) break;
       results.push(...(await syncTargets(context, options, settings, database, round)));
     }
-    if (results.length === 0 && !options.json) context.stdout('Nothing to repair.\n');
     return concludeSync(context, options, results);
   } finally {
     await database.close();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import {
   startSimulator,
   type Family,
@@ -20,6 +20,8 @@ interface SimulateOptions {
 const families: readonly Family[] = ['optimism', 'arbitrum', 'celo', 'plain'];
 const generations: readonly Generation[] = ['v10', 'v11', 'v12'];
 
+const defaultChains = '10:optimism:v12,42220:celo:v11';
+
 /** What a chain that is named without sizes holds. */
 const size = { userOperations: 10_000, batches: 100, blocks: 200, factories: 500 };
 
@@ -30,11 +32,13 @@ export function registerSimulate({ program, run }: Registry): void {
     .description('run the simulated explorer as a server, to try things without a key')
     .option('--port <n>', 'port to listen on, 0 for any', wholeNumber(0), 8545)
     .option('--seed <n>', 'what everything is made from: same seed, same data', wholeNumber(0), 1)
-    .option(
-      '--chains <list>',
-      'id:family:generation[:user operations[:batches]], separated by commas',
-      parseChains,
-      parseChains('10:optimism:v12,42220:celo:v11'),
+    .addOption(
+      new Option(
+        '--chains <list>',
+        'id:family:generation[:user operations[:batches]], separated by commas',
+      )
+        .argParser(parseChains)
+        .default(parseChains(defaultChains), defaultChains),
     )
     .option('--latency-ms <n>', 'how long every answer takes', wholeNumber(0), 0)
     .option('--api-key <key>', 'the key that it accepts', 'simulated-key')

@@ -115,10 +115,11 @@ export function concludeSync(
   if (options.json) {
     writeJson(
       context,
-      results.map(({ feed, state, reason }) => ({ feed, state, reason })),
+      results.map(({ feed, lane, state, reason }) => ({ feed, lane: lane.lane, state, reason })),
     );
   } else {
-    for (const { feed, state, reason } of results) {
+    if (results.length === 0) context.stdout('Nothing to do: what was asked for is there.\n');
+    for (const { feed, state, reason } of byFeed(results)) {
       context.stdout(`${feed}: ${state}${reason === null ? '' : `: ${reason}`}\n`);
     }
   }
@@ -127,6 +128,15 @@ export function concludeSync(
     ({ state, reason }) => state !== 'finished' && !isUnsupported(reason),
   );
   return failed.length === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+/** One result for each feed: that of the lane that did not finish, if there is one. */
+function byFeed(results: readonly SyncResult[]): SyncResult[] {
+  const told = new Map<string, SyncResult>();
+  for (const result of results) {
+    if ((told.get(result.feed)?.state ?? 'finished') === 'finished') told.set(result.feed, result);
+  }
+  return [...told.values()];
 }
 
 /** That a chain does not serve an operation is an answer, not a failure. */

@@ -14,7 +14,7 @@ export function exampleConfig(chains: readonly number[]): string {
 explorer:
   requests_per_second: 5 # what the free plan allows
   page_size: 50 # a page costs the same whatever its size
-  # daily_credits: 100000 # spend no more than this in a day
+  # daily_credits: 100000 # not used yet: nothing limits the credits of a day
 
 ${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map(chain).join('\n')}`}`;
 }
@@ -22,22 +22,22 @@ ${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map(chain).join('\n'
 const chain = (id: number): string => `  - id: ${id}
     name: ${chainName(id)}
     operations:
-      # Newest first; then the history, down to since: one page for every 50 operations.
+      # The history once, down to since: one page for every 50 operations. Then what is new.
       user-operations:
-        schedule: '*/5 * * * *' # one page each time, and one for every 50 new operations
-        overlap: 30s # how far below the head each look goes, for operations that come late
+        schedule: '*/5 * * * *' # one page each time, and one for every 50 new ones
+        overlap: 30s # how far below the newest known one each look goes, for those that come late
         # since: 2024-01-01 # leave older ones
 ${lacksOptimismBatches(id) ? noBatches : batches}      # The whole list each time: one page for every 50 factories.
       factories:
         schedule: '0 */6 * * *'
 `;
 
-const batches = `      # Each batch costs 3 to 29 pages.
+const batches = `      # Each batch costs 3 to 29 pages; each time one more to look for the newest.
       optimism-batch-blocks:
         schedule: '*/10 * * * *'
         from_batch: 1 # the first one to read
-        # to_batch: 100 # the last one; without it, up to the newest
-        reread: 2 # newest batches that are read again each time
+        # to_batch: 100 # the last one; without it the newest is searched and followed
+        reread: 2 # newest batches that are read again each time, 3 to 29 pages each
         parallel: 4 # batches read at once, within the same rate limit
 `;
 

@@ -47,7 +47,7 @@ export const userOperations = z
   .strictObject({
     schedule: schedule(
       '*/5 * * * *',
-      'Each time costs one page (20 credits) at least, and one for every 50 new operations.',
+      'Each time costs one page (20 credits) at least, and one for every 50 operations that are new or within the overlap; deeper looks for late ones add half as many.',
     ),
     timezone,
     overlap: z
@@ -58,14 +58,14 @@ export const userOperations = z
       )
       .default('30s')
       .describe(
-        'How far below the newest known operation each look goes, because operations appear behind the head. More finds later arrivals and costs more pages of 20 credits.',
+        'How far below the newest known operation each look goes, by the time of the operations, because some appear behind the head. More finds later arrivals at once and costs more pages of 20 credits.',
       ),
     since: z
       .string()
       .refine((text) => parseTime(text) !== null, 'not a date or timestamp, such as 2024-01-01')
       .nullish()
       .describe(
-        'Oldest operation wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read: one page of 20 credits for every 50 operations.',
+        'Oldest operation wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 operations.',
       ),
   })
   .describe('User operations of account abstraction, newest first.');
@@ -75,20 +75,24 @@ export const optimismBatchBlocks = z
   .strictObject({
     schedule: schedule(
       '*/10 * * * *',
-      'Each time costs a few pages to find the newest batch, and 3 to 29 pages (20 credits each) for each new batch.',
+      'Each time costs one page (20 credits) to look above the newest batch, and 3 to 29 pages for each batch that is new or read again.',
     ),
     timezone,
     from_batch: batchNumber
       .default(1)
       .describe('First batch to read. Each batch costs 3 to 29 pages of 20 credits.'),
-    to_batch: batchNumber.nullish().describe('Last batch to read. Without it, up to the newest.'),
+    to_batch: batchNumber
+      .nullish()
+      .describe(
+        'Last batch to read. Without it the newest is searched, once, for under 100 pages of 20 credits, and followed.',
+      ),
     reread: z
       .int()
       .min(0)
       .max(100)
       .default(2)
       .describe(
-        'How many of the newest batches are read again each time, because a batch can be seen half imported. Each costs 3 to 29 pages of 20 credits.',
+        'How many of the newest batches are read again each time, because a batch can be seen half imported. Each costs 3 to 29 pages of 20 credits. Without effect beside to_batch.',
       ),
     parallel: z
       .int()
@@ -162,7 +166,7 @@ export const explorer = z
       .min(20)
       .nullish()
       .describe(
-        'Credits to spend in a day at most. Each page costs 20 credits; the free plan has 100,000 a day, 5,000 pages. Without it: no limit of ours.',
+        'Credits to spend in a day at most. Read and checked, but not used yet: nothing limits the credits. Each page costs 20; the free plan has 100,000 a day, 5,000 pages.',
       ),
     page_size: z
       .int()

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
+import { budget } from './tables.ts';
 
 /** Hands out the key's request slots to all workers and machines, on the database's clock. */
 export interface Budget {
@@ -49,23 +50,26 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     set requests_per_second = excluded.requests_per_second, updated_at = now()
     where t.requests_per_second <> excluded.requests_per_second
   `);
+  const gap = sql`make_interval(secs => 1 / ${budget.requests_per_second})`;
+  // Named, so that it is planned once; numbered while the row is locked, so that numbers and slots
+  // have the same order; and in one statement, because each round trip is paid for every page.
+  const takeSlot = db
+    .update(budget)
+    .set({
+      next_at: sql`greatest(${budget.next_at}, clock_timestamp()) + ${gap}`,
+      requests: sql`${budget.requests} + 1`,
+    })
+    .where(eq(budget.key_fingerprint, fingerprint))
+    .returning({
+      wait_ms: sql<number>`1000 * extract(epoch from
+        ${budget.next_at} - ${gap} - clock_timestamp())::float8`,
+      page_id: sql<string>`nextval('etl.pages_id_seq')`,
+      at: sql<string>`clock_timestamp()::text`,
+    })
+    .prepare('take_slot');
   return {
     async take(signal) {
-      // Numbered while the row is locked, so that numbers and slots have the same order; and in one
-      // statement, because each round trip here is paid once for every page.
-      const { rows } = await db.execute<{ wait_ms: number; page_id: string; at: string }>(sql`
-        update etl.budget
-        set next_at = greatest(next_at, clock_timestamp())
-                      + make_interval(secs => 1 / requests_per_second),
-            requests = requests + 1
-        where key_fingerprint = ${fingerprint}
-        returning 1000 * extract(epoch from
-          next_at - make_interval(secs => 1 / requests_per_second) - clock_timestamp()
-        )::float8 as wait_ms,
-        nextval('etl.pages_id_seq') as page_id,
-        clock_timestamp()::text as at
-      `);
-      const [slot] = rows;
+      const [slot] = await takeSlot.execute();
       if (slot === undefined) throw new Error('the budget of the key is gone from etl.budget');
       if (slot.wait_ms > 0) await sleep(slot.wait_ms, signal);
       return { page_id: Number(slot.page_id), at: slot.at };

@@ -73,7 +73,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     stops: 'feed',
     feed: 'unsupported',
     advice:
-      'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again daily.',
+      'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again at every scheduled time.',
   },
   rejected: {
     retry: 'none',
@@ -88,7 +88,8 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     counts: 'as-failure',
     stops: 'walk',
     feed: 'degraded',
-    advice: 'Nothing to do: this walk is abandoned and a new one starts from an earlier page.',
+    advice:
+      'Nothing to do: this walk is abandoned, its rows stay, and the next one goes in from the head or an earlier page.',
   },
   'envelope-invalid': {
     retry: 'in-place',

@@ -8,11 +8,14 @@ import type { TickRow } from './tick.ts';
 /** Numbers are probed one after the other: the next depends on what the last one showed. */
 export type BatchPlan = PlannedWalk | 'wait' | null;
 
-/**
- * How far above the frontier a live tick looks in turn. One request a tick; a new batch behind a
- * hole in the numbering is met after as many ticks as the hole is wide.
- */
+/** How far above the frontier live ticks look: as wide as the run that confirms a frontier. */
 const lookAhead = 8;
+
+/**
+ * Where above the frontier the nth look goes: right above it every other time, where the next batch
+ * will be, and in between to the numbers behind, in case that one is a hole. One request a tick.
+ */
+const offsetOf = (look: number) => (look % 2 === 0 ? 1 : 2 + (((look - 1) / 2) % (lookAhead - 1)));
 
 const walkOf = (batch: number, how: Omit<Scope, 'batch'> = {}): PlannedWalk => ({
   scope: { batch, ...how },
@@ -48,7 +51,7 @@ export async function planLiveBatch(tx: Transaction, tick: TickRow): Promise<Bat
   if (probes.some(({ state }) => state === 'running')) return 'wait';
   const newest = Math.max(frontier, ...probes.filter(({ items }) => items > 0).map((w) => w.batch));
   if (newest > frontier) await moveFrontier(tx, tick, newest);
-  const probe = probes.length === 0 ? newest + 1 + (tick.id % lookAhead) : newest + 1;
+  const probe = newest + (probes.length === 0 ? offsetOf(await looksBefore(tx, tick)) : 1);
   if (!probes.some(({ items }) => items === 0)) return walkOf(probe, { probe: true });
   const known = new Set(begun.map(({ batch }) => batch));
   const rest = [
@@ -76,6 +79,16 @@ async function frontierOf(tx: Transaction, tick: TickRow): Promise<number | null
 
 async function moveFrontier(tx: Transaction, tick: TickRow, frontier: number): Promise<void> {
   await tx.execute(sql`update etl.feeds set frontier = ${frontier} where ${ofFeed(tick)}`);
+}
+
+/** How many live ticks the feed has had before this one. */
+async function looksBefore(tx: Transaction, tick: TickRow): Promise<number> {
+  const { rows } = await tx.execute<{ looks: number }>(sql`
+    select count(*)::float8 as looks
+    from etl.ticks
+    where ${ofFeed(tick)} and lane = 'live' and id < ${tick.id}
+  `);
+  return rows[0]?.looks ?? 0;
 }
 
 /** Where the frontier was when the tick began; what is above it is new. */

@@ -102,6 +102,13 @@ const findings = sql`
   select chain_id, operation, 'nothing is covered yet'
   from etl.feed_coverage
   where highest is null
+    and not exists (
+      select from etl.walks
+      where walks.chain_id = feed_coverage.chain_id
+        and walks.operation = feed_coverage.operation
+        and walks.state = 'finished'
+        and walks.reason is null
+    )
   union all
   select * from (${unreadBatches}) as unread
   union all

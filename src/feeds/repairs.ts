@@ -43,7 +43,16 @@ async function needsWalk(db: Database, { chain_id, operation }: FeedLane): Promi
     select from etl.feed_coverage
     where chain_id = ${chain_id} and operation = ${operation}
       and (
-        highest is null
+        (
+          highest is null
+          and not exists (
+            select from etl.walks
+            where walks.chain_id = feed_coverage.chain_id
+              and walks.operation = feed_coverage.operation
+              and walks.state = 'finished'
+              and walks.reason is null
+          )
+        )
         or exists (
           select from explorer.gaps
           where gaps.chain_id = feed_coverage.chain_id
