@@ -24,5 +24,6 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   signal: stop.signal,
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
-  isTerminal: process.stderr.isTTY,
+  // A terminal that does not tell its width has no lines that could be redrawn.
+  isTerminal: process.stderr.isTTY && process.stderr.columns > 0,
 });

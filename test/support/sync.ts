@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import type { Settings } from '../../src/config/settings.ts';
+import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import { configuredLanes, type ScopeBounds } from '../../src/feeds/lanes.ts';
 import { syncOnce, type SyncResult } from '../../src/jobs/sync.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
@@ -23,6 +23,8 @@ export interface SyncRun extends ScopeBounds {
   /** Whether every batch of the chain is asked for by its number; else the frontier is searched. */
   readonly isRangeGiven?: boolean;
   readonly signal?: AbortSignal;
+  /** Replaces the overlap of the live lane, in ms. */
+  readonly overlapMs?: number;
   /** The time of day that the sync believes in; default the real one. */
   readonly at?: Date;
 }
@@ -46,7 +48,17 @@ export function settingsFor(run: SyncRun): Settings {
       requestsPerSecond: unlimited,
       pageSize: run.pageSize ?? settings.explorer.pageSize,
     },
+    ...(run.overlapMs !== undefined && {
+      chains: settings.chains.map((chain) => withOverlap(chain, run.overlapMs)),
+    }),
   };
+}
+
+function withOverlap(chain: ChainSettings, overlapMs = 0): ChainSettings {
+  const live = chain.operations['user-operations'];
+  return live === undefined
+    ? chain
+    : { ...chain, operations: { ...chain.operations, 'user-operations': { ...live, overlapMs } } };
 }
 
 /** One sync of simulated chains into a test database, through the product's own composition. */
