@@ -15,7 +15,7 @@ select feeds.chain_id, feeds.operation, feeds.feed,
        range_agg(etl.proven_range(kind, is_ordered, walks.state, walks.reason, top, bottom)) as covered,
        max(top) filter (where is_ordered) as highest,
        bool_or(
-         walks.state = 'finished' and walks.reason = 'since'
+         is_ordered and walks.state = 'finished' and walks.reason = 'since'
          and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
        ) as reached_since
 from etl.feeds
@@ -28,7 +28,7 @@ create view etl.feed_gaps as
 select chain_id, operation, feed, gap
 from etl.feed_coverage,
      unnest(
-       int8multirange(int8range(0, greatest(upper(covered), 0))) - covered
+       int8multirange(int8range(0, coalesce(highest, 0))) - covered
      ) as gap
 where not (lower(gap) = 0 and coalesce(reached_since, false));
 --> statement-breakpoint

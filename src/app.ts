@@ -199,9 +199,18 @@ function withoutSecrets(
   secrets: readonly string[],
   redact: (text: string) => string,
 ): Buffer {
-  const echoes = secrets.some((key) => key.length >= shortestMasked && body.includes(key));
+  const long = secrets.filter((key) => key.length >= shortestMasked);
+  const echoes = long.some((key) => echoOf(key).some((spelling) => body.includes(spelling)));
   return echoes ? Buffer.from(redact(body.toString())) : body;
 }
+
+/** How a service may spell a key that it echoes; what is then masked is found in any spelling. */
+const echoOf = (key: string) => [
+  key,
+  encodeURIComponent(key),
+  encodeURIComponent(key).toLowerCase(),
+  key.replaceAll('/', '\\/'),
+];
 
 const secretsOf = ({ explorer: { apiKey, secretKey } }: Settings) =>
   [apiKey, secretKey].filter((secret) => secret !== null);

@@ -69,7 +69,11 @@ async function askEachFeed(settings: Settings, signal: AbortSignal): Promise<Fin
         findings.push({ what, ok: true, detail });
       } catch (error) {
         if (!(error instanceof ExplorerError)) throw error;
-        const detail = `${error.message}. ${failures[error.failure].advice}`;
+        const advice =
+          error.failure === 'unreachable'
+            ? 'Check the network and EXPLORER_BASE_URL.'
+            : failures[error.failure].advice;
+        const detail = `${error.message}. ${advice}`;
         findings.push({ what, ok: false, detail });
       }
     }

@@ -1,10 +1,11 @@
 import Table from 'cli-table3';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { openDatabase, prepareDatabase, type OpenDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { stopEmbeddedPostgres } from '../db/embedded/postgres.ts';
-import { presets, startSimulator } from '../simulator/index.ts';
+import { presets, startSimulator, type Simulator } from '../simulator/index.ts';
 import { demoQuestions } from './demo-questions.ts';
 import {
   exitCodes,
@@ -22,6 +23,8 @@ const demoSeed = 1;
 /** The demo's explorer is on this machine, so its rate is no one's limit. */
 const demoRequestsPerSecond = 10_000;
 const demoKey = 'demo-key';
+/** A folder that holds no configuration file, on any machine. */
+const noFolder = devNull;
 
 /** `demo`: the whole program against a simulated explorer, on an embedded Postgres. */
 export function registerDemo({ program, run }: Registry): void {
@@ -49,22 +52,32 @@ async function demo(context: Context, options: GlobalOptions): Promise<ExitCode>
     chains: presets.demo,
     apiKey: demoKey,
   });
+  try {
+    return await demoAgainst(simulator, context, options);
+  } finally {
+    await simulator.close();
+  }
+}
+
+async function demoAgainst(
+  simulator: Simulator,
+  context: Context,
+  options: GlobalOptions,
+): Promise<ExitCode> {
   const settings = demoSettings(context, options, simulator.url);
   const database = await openDatabase(settings, { cwd: context.cwd, name: 'demo' });
   try {
     tellWhere(context, options, database);
     await prepareDatabase(database);
     const started = performance.now();
-    const results = await syncTargets(
-      context,
-      { ...options, logLevel: 'warn' },
-      settings,
-      database,
-      targetsOf(settings, {}),
-    );
+    const before = await itemsRead(database);
+    const targets = targetsOf(settings, {});
+    const quiet = { ...options, logLevel: 'warn' } as const;
+    const results = await syncTargets(context, quiet, settings, database, targets);
     const seconds = (performance.now() - started) / 1000;
     if (context.signal.aborted) return exitCodes.interrupted;
-    await report(context, database, { seconds, requests: simulator.requests });
+    const items = (await itemsRead(database)) - before;
+    await report(context, database, { seconds, items, requests: simulator.requests });
     const failed = results.filter(({ state }) => state !== 'finished');
     for (const { feed, reason } of failed) context.stderr(`${feed}: ${reason}\n`);
     return failed.length === 0 ? exitCodes.done : exitCodes.failed;
@@ -72,15 +85,22 @@ async function demo(context: Context, options: GlobalOptions): Promise<ExitCode>
     // The server is left running on purpose: the last lines say how to look into it.
     await database.pool.end();
     await database.embedded?.detach();
-    await simulator.close();
   }
+}
+
+async function itemsRead({ pool }: OpenDatabase): Promise<number> {
+  const { rows } = await pool.query<{ items: string }>(
+    'select coalesce(sum(items), 0) as items from etl.walks',
+  );
+  return Number(rows[0]?.items ?? 0);
 }
 
 function demoSettings(context: Context, options: GlobalOptions, baseUrl: string): Settings {
   const chains = presets.demo.map(({ id }) => String(id));
   const env = { DATABASE_URL: context.env['DATABASE_URL'], EXPLORER_API_KEY: demoKey };
+  // Whatever file lies in this folder or is named is about other chains.
   const { config: _ignored, ...rest } = options;
-  const settings = settingsOf({ ...context, env }, { ...rest, chain: chains });
+  const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain: chains });
   return {
     ...settings,
     explorer: { ...settings.explorer, baseUrl, requestsPerSecond: demoRequestsPerSecond },
@@ -105,12 +125,13 @@ function withDemoRange(chain: Settings['chains'][number]): Settings['chains'][nu
 async function report(
   context: Context,
   { pool, url }: OpenDatabase,
-  { seconds, requests }: { readonly seconds: number; readonly requests: number },
+  {
+    seconds,
+    items,
+    requests,
+  }: { readonly seconds: number; readonly items: number; readonly requests: number },
 ): Promise<void> {
   const { rows: counts } = await pool.query<{ table: string; rows: number }>(tableCounts);
-  const items = counts
-    .filter(({ table }) => ['blocks', 'user_operations', 'factories'].includes(table))
-    .reduce((sum, { rows }) => sum + rows, 0);
   context.stdout('\nTables in schema explorer:\n');
   context.stdout(`${tabular(counts)}\n\n`);
   context.stdout(

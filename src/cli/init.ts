@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';
 import { exitCodes, UsageError, type Registry } from './context.ts';
@@ -17,14 +17,15 @@ export function registerInit({ program, run }: Registry): void {
     .addHelpText('after', '\nExample:\n  explorer-etl init --chain 10 --chain 8453\n')
     .action(
       run<{ chain?: readonly number[] }>(async (context, options) => {
-        const file = join(context.cwd, configFileName);
+        const name = options.config ?? configFileName;
+        const file = resolve(context.cwd, name);
         if (existsSync(file)) {
-          throw new UsageError(`${configFileName} is there already; it was left as it is.`);
+          throw new UsageError(
+            `${name} is there already; it was left as it is. Edit it, or remove it first.`,
+          );
         }
         writeFileSync(file, exampleConfig(options.chain ?? [10]));
-        context.stdout(
-          `Wrote ${configFileName}. Next: set EXPLORER_API_KEY, then run: explorer-etl check\n`,
-        );
+        context.stdout(`Wrote ${name}. Next: set EXPLORER_API_KEY, then run: explorer-etl check\n`);
         return exitCodes.done;
       }),
     );

@@ -43,6 +43,7 @@ export async function runProgram(args: readonly string[], context: Context): Pro
     .option('--quiet', 'no progress', false)
     .configureOutput({ writeOut: context.stdout, writeErr: context.stderr })
     .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   const run =
     <Options>(action: Action<Options>) =>

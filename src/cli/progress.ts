@@ -24,17 +24,17 @@ export interface Progress {
 export function showProgress(
   context: Context,
   { quiet }: Pick<GlobalOptions, 'quiet'>,
+  screen: Screen,
   db: Database,
   feeds: readonly string[],
 ): Progress {
   if (quiet) return { end: async () => undefined };
   const ending = new AbortController();
-  const draw = context.isTerminal ? terminalLines() : plainLines(context);
   const meter = rateMeter();
   const look = async () => {
     const wanted = new Set(feeds);
     const seen = (await feedStatus(db)).filter(({ feed }) => wanted.has(feed));
-    draw.lines(seen.map((status) => line(status, meter(status))));
+    screen.lines(seen.map((status) => line(status, meter(status))));
   };
   const drawing = (async () => {
     for (let plainMs = firstPlainMs; ; plainMs = Math.min(lastPlainMs, plainMs * plainGrowth)) {
@@ -49,25 +49,48 @@ export function showProgress(
     async end() {
       ending.abort();
       await drawing;
-      draw.done();
+      screen.done();
     },
   };
 }
 
-interface Drawing {
+/** Where progress and log lines meet: neither writes over the other. */
+export interface Screen {
+  /** Writes for good, above the lines that are redrawn. */
+  write(text: string): void;
   lines(lines: readonly string[]): void;
   done(): void;
 }
 
-function terminalLines(): Drawing {
+export function openScreen(context: Context): Screen {
+  return context.isTerminal ? terminalLines(context) : plainLines(context);
+}
+
+function terminalLines(context: Context): Screen {
   const update = createLogUpdate(process.stderr, { showCursor: true });
-  return { lines: (lines) => update(lines.join('\n')), done: () => update.done() };
+  let shown = '';
+  return {
+    write(text) {
+      update.clear();
+      context.stderr(text);
+      if (shown !== '') update(shown);
+    },
+    lines(lines) {
+      shown = lines.join('\n');
+      update(shown);
+    },
+    done() {
+      update.done();
+      shown = '';
+    },
+  };
 }
 
 /** Only lines that changed: a feed at rest says nothing again. */
-function plainLines(context: Context): Drawing {
+function plainLines(context: Context): Screen {
   let before: ReadonlySet<string> = new Set();
   return {
+    write: context.stderr,
     lines(lines) {
       for (const text of lines) if (!before.has(text)) context.stderr(`${text}\n`);
       before = new Set(lines);
@@ -103,7 +126,7 @@ function line(status: FeedStatus, rate: number): string {
 
 /** What is known of the end. */
 function known({ batches, reached }: FeedStatus): string {
-  if (batches !== null) return `batch ${batches.done} of ${batches.total}`;
+  if (batches !== null) return `${batches.done} of ${batches.total} batches`;
   if (reached?.bottom === null || reached?.bottom === undefined) return '';
   return `down to block ${reached.bottom}`;
 }

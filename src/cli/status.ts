@@ -33,7 +33,16 @@ const plain = { head: [], border: [] };
 
 function table(feeds: readonly FeedStatus[]): string {
   const lines = new Table({
-    head: ['feed', 'state', 'rows', 'last page', 'checkpoint', 'running', 'quarantined', 'batches'],
+    head: [
+      'feed',
+      'state',
+      'rows',
+      'last page',
+      'checkpoint',
+      'open walks',
+      'quarantined',
+      'batches',
+    ],
     style: plain,
   });
   for (const feed of feeds) {

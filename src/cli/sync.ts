@@ -4,10 +4,10 @@ import { parseTime } from '../config/time.ts';
 import { feedName } from '../feeds/feed.ts';
 import { configuredLanes, type ScopeBounds } from '../feeds/lanes.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
+import { createLog } from '../log.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
-  logOf,
   settingsOf,
   UsageError,
   writeJson,
@@ -16,7 +16,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { showProgress } from './progress.ts';
+import { openScreen, showProgress } from './progress.ts';
 import { tellWhere } from './where.ts';
 
 interface SyncOptions extends ChosenFeeds, ScopeBounds {}
@@ -66,14 +66,15 @@ export async function syncTargets(
   database: OpenDatabase,
   targets: readonly SyncTarget[],
 ): Promise<SyncResult[]> {
+  const screen = openScreen(context);
   const engine = await openEngine({
     settings,
     database,
-    log: logOf(context, options),
+    log: createLog(options.logLevel, (line) => screen.write(line)),
     supervise: false,
   });
   const feeds = targets.map(({ lane }) => feedName(lane));
-  const progress = showProgress(context, options, database.db, feeds);
+  const progress = showProgress(context, options, screen, database.db, feeds);
   try {
     return await syncOnce(targets, engine, context.signal);
   } finally {
@@ -120,7 +121,10 @@ export function concludeSync(
   } else {
     if (results.length === 0) context.stdout('Nothing to do: what was asked for is there.\n');
     for (const { feed, state, reason } of byFeed(results)) {
-      context.stdout(`${feed}: ${state}${reason === null ? '' : `: ${reason}`}\n`);
+      context.stdout(`${feed}: ${outcomes[state]}${reason === null ? '' : `: ${reason}`}\n`);
+    }
+    if (context.signal.aborted) {
+      context.stdout('Interrupted; what was read is kept. The same command goes on from there.\n');
     }
   }
   if (context.signal.aborted) return exitCodes.interrupted;
@@ -129,6 +133,15 @@ export function concludeSync(
   );
   return failed.length === 0 ? exitCodes.done : exitCodes.failed;
 }
+
+/** What people call a tick's state. A tick that a trouble interrupted has failed for this run. */
+const outcomes: Readonly<Record<SyncResult['state'], string>> = {
+  open: 'interrupted',
+  finished: 'finished',
+  failed: 'failed',
+  interrupted: 'failed',
+  superseded: 'replaced by another run with other bounds',
+};
 
 /** One result for each feed: that of the lane that did not finish, if there is one. */
 function byFeed(results: readonly SyncResult[]): SyncResult[] {

@@ -17,6 +17,9 @@ const lookAhead = 8;
  */
 const offsetOf = (look: number) => (look % 2 === 0 ? 1 : 2 + (((look - 1) / 2) % (lookAhead - 1)));
 
+/** How many empty numbers in a row end the way upward once a tick has met new batches. */
+const holesPassed = 3;
+
 const walkOf = (batch: number, how: Omit<Scope, 'batch'> = {}): PlannedWalk => ({
   scope: { batch, ...how },
   floor: null,
@@ -51,8 +54,12 @@ export async function planLiveBatch(tx: Transaction, tick: TickRow): Promise<Bat
   if (probes.some(({ state }) => state === 'running')) return 'wait';
   const newest = Math.max(frontier, ...probes.filter(({ items }) => items > 0).map((w) => w.batch));
   if (newest > frontier) await moveFrontier(tx, tick, newest);
-  const probe = newest + (probes.length === 0 ? offsetOf(await looksBefore(tx, tick)) : 1);
-  if (!probes.some(({ items }) => items === 0)) return walkOf(probe, { probe: true });
+  const misses = probes.filter(({ batch, items }) => items === 0 && batch > newest).length;
+  // Where nothing is new one look is enough; where something is, holes may stand in between.
+  if (misses < (newest > base ? holesPassed : 1)) {
+    const offset = probes.length === 0 ? offsetOf(await looksBefore(tx, tick)) : misses + 1;
+    return walkOf(newest + offset, { probe: true });
+  }
   const known = new Set(begun.map(({ batch }) => batch));
   const rest = [
     ...range(newest, base + 1),

@@ -26,6 +26,17 @@ export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Prom
     select lower(gap) as "from", upper(gap) - 1 as "to"
     from etl.feed_gaps
     where ${ofFeed(feed)}
+      and not exists (
+        select from etl.walks as walk
+        join etl.ticks as tick on tick.id = walk.tick_id and tick.state = 'open'
+        where walk.chain_id = feed_gaps.chain_id
+          and walk.operation = feed_gaps.operation
+          and walk.lane = 'live'
+          and walk.state = 'running'
+          and walk.is_ordered
+          and walk.bottom is not null
+          and int8range(coalesce(walk.floor, 0), walk.bottom, '[]') && gap
+      )
     order by gap desc
   `);
   return rows.map(({ from, to }) => ({ from: Number(from), to: Number(to) }));
@@ -46,6 +57,7 @@ export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise
       and walk.top > ${gap.to}
       and page.top > ${gap.to}
       and page.is_ordered
+      and page.cursor_in is not null
     order by page.top, page.id desc
     limit 1
   `);
@@ -64,7 +76,7 @@ export async function liveFloor(
 ): Promise<number | null> {
   const { rows } = await tx.execute<{ floor: string | null }>(sql`
     with anchor as (
-      select highest,
+      select highest, covered,
              (
                select timestamp from explorer.user_operations
                where chain_id = ${feed.chain_id}
@@ -76,7 +88,7 @@ export async function liveFloor(
       from etl.feed_coverage
       where ${ofFeed(feed)} and highest is not null
     )
-    select coalesce(
+    select case when at is null then highest else greatest(coalesce(
       (
         select block_number from explorer.user_operations
         where chain_id = ${feed.chain_id}
@@ -86,7 +98,7 @@ export async function liveFloor(
         limit 1
       ),
       0
-    ) as floor
+    ), coalesce((select max(lower(range)) from unnest(covered) as range), highest)) end as floor
     from anchor
   `);
   const floor = rows[0]?.floor;

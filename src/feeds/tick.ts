@@ -5,24 +5,38 @@ import type { TickScope, ticks } from './tables.ts';
 
 export type TickRow = InferSelectModel<typeof ticks>;
 
+/** A tick that is open now; joined if it was begun before, so that part of it may be old. */
+export interface OpenedTick {
+  readonly id: number;
+  readonly isJoined: boolean;
+}
+
 const sameLane = ({ chain_id, operation, lane }: FeedLane) =>
   sql`chain_id = ${chain_id} and operation = ${operation} and lane = ${lane}`;
 
 /**
  * Opens a tick for a feed's lane, or joins the one that is open or was interrupted with the same
  * scope, so that a second `sync` resumes the first and ticks never pile up. An open tick of another
- * scope is set aside, and its unfinished walks with it.
+ * scope is set aside, and its unfinished walks with it; or, where `onOther` says yield, nothing is
+ * opened and null returned: what a person asked for goes before what a schedule does.
  */
-export async function openTick(db: Database, lane: FeedLane, scope: TickScope): Promise<number> {
+export async function openTick(
+  db: Database,
+  lane: FeedLane,
+  scope: TickScope,
+  onOther: 'supersede' | 'yield' = 'supersede',
+): Promise<OpenedTick | null> {
   const wanted = JSON.stringify(scope);
   return db.transaction(async (tx) => {
     await tx.execute(
       sql`select from etl.feeds where chain_id = ${lane.chain_id} and operation = ${lane.operation} for update`,
     );
+    if (onOther === 'yield' && (await hasOpenOther(tx, lane, wanted))) return null;
     await supersedeOthers(tx, lane, wanted);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.ticks
-      set state = 'open', reason = null, closed_at = null, troubles = 0
+      set state = 'open', reason = null, closed_at = null,
+          troubles = case when state = 'open' then troubles else 0 end
       where id = (
         select id from etl.ticks
         where ${sameLane(lane)} and scope = ${wanted}::jsonb and state in ('open', 'interrupted')
@@ -31,15 +45,23 @@ export async function openTick(db: Database, lane: FeedLane, scope: TickScope): 
       )
       returning id
     `);
-    if (joined[0] !== undefined) return Number(joined[0].id);
+    if (joined[0] !== undefined) return { id: Number(joined[0].id), isJoined: true };
     const { rows } = await tx.execute<{ id: string }>(sql`
       insert into etl.ticks (chain_id, operation, lane, scope, next_batch)
       values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb,
               ${scope.to_batch ?? null})
       returning id
     `);
-    return Number(rows[0]?.id);
+    return { id: Number(rows[0]?.id), isJoined: false };
   });
+}
+
+async function hasOpenOther(tx: Transaction, lane: FeedLane, wanted: string): Promise<boolean> {
+  const { rows } = await tx.execute(sql`
+    select from etl.ticks
+    where ${sameLane(lane)} and state = 'open' and scope <> ${wanted}::jsonb
+  `);
+  return rows.length > 0;
 }
 
 async function supersedeOthers(tx: Transaction, lane: FeedLane, wanted: string): Promise<void> {

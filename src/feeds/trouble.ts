@@ -5,7 +5,6 @@ import type { FeedState } from './feed.ts';
 
 /** Why a slice could not go on, in the terms of the class table. */
 export interface Trouble {
-  readonly failure: FailureClass;
   readonly feedState: FeedState;
   /** One line for people: what happened, then what to do. Holds no secret. */
   readonly reason: string;
@@ -30,12 +29,22 @@ export function troubleOf(error: unknown): Trouble | null {
 function trouble(failure: FailureClass, said: string, retryAfterMs: number | null): Trouble {
   const { feed, retry, stops, advice } = failures[failure];
   return {
-    failure,
     feedState: feed,
     reason: `${failure}: ${said}. ${advice}`,
     passes: retry === 'in-place' || feed === 'waiting',
     walkOnly: stops === 'walk',
     retryAfterMs,
+  };
+}
+
+/** What the database would not take, as a trouble of the feed; `said` names no value. */
+export function refusal(said: string): Trouble {
+  return {
+    feedState: 'degraded',
+    reason: `not stored: ${said}. Nothing is lost: it is tried again with growing intervals; report it if it lasts.`,
+    passes: true,
+    walkOnly: false,
+    retryAfterMs: null,
   };
 }
 

@@ -3,9 +3,9 @@ import type { Database } from '../db/transaction.ts';
 import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../feeds/feed.ts';
 import type { TickScope } from '../feeds/tables.ts';
-import { openTick } from '../feeds/tick.ts';
+import { openTick, type OpenedTick } from '../feeds/tick.ts';
 import { tickQueue } from './boss.ts';
-import { sendSlice } from './send.ts';
+import { bringForward, sendSlice } from './send.ts';
 
 /** When a lane gets its ticks, and what each covers. */
 export interface LaneSchedule {
@@ -47,14 +47,19 @@ export async function setSchedules(
   }
 }
 
-/** Opens a lane's tick and queues its slice; both happen or neither matters: ticks are joined. */
+/**
+ * Opens a lane's tick and queues its slice, now: a job that rests after a trouble is brought
+ * forward. Both happen or neither matters: ticks are joined.
+ */
 export async function openLane(
   db: Database,
   boss: PgBoss,
   lane: FeedLane,
   scope: TickScope,
-): Promise<number> {
+): Promise<OpenedTick> {
   const tick = await openTick(db, lane, scope);
+  if (tick === null) throw new Error('a tick that supersedes others is always opened');
+  await bringForward(db, lane);
   await sendSlice(boss, lane);
   return tick;
 }
@@ -64,7 +69,7 @@ export async function workOnTicks(db: Database, boss: PgBoss): Promise<void> {
   await boss.work<TickJob>(tickQueue, { pollingIntervalSeconds: pollSeconds }, async ([job]) => {
     if (job === undefined) return;
     for (const { lane, scope } of await dueLanes(db, [job.data], 'tick')) {
-      await openLane(db, boss, lane, scope);
+      if ((await openTick(db, lane, scope, 'yield')) !== null) await sendSlice(boss, lane);
     }
   });
 }

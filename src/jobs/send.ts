@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { fromDrizzle, type PgBoss } from 'pg-boss';
-import type { Transaction } from '../db/transaction.ts';
+import type { Database, Transaction } from '../db/transaction.ts';
 import type { FeedLane } from '../feeds/feed.ts';
 import { currentTick } from '../feeds/tick.ts';
 import { sliceQueue } from './boss.ts';
@@ -25,6 +25,18 @@ export async function sendSlice(
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
     ...(tx && { db: fromDrizzle(tx, sql) }),
   });
+}
+
+/** Lets a lane's waiting job start at once, where it rests after a trouble or was put back. */
+export async function bringForward(db: Database, lane: FeedLane): Promise<void> {
+  await db.execute(sql`
+    update pgboss.job
+    set start_after = now()
+    where name = ${sliceQueue}
+      and singleton_key = ${keyOf(lane)}
+      and state in ('created', 'retry')
+      and start_after > now()
+  `);
 }
 
 /**

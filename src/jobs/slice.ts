@@ -1,9 +1,10 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from '../feeds/advance.ts';
 import { feedName, type FeedLane } from '../feeds/feed.ts';
 import { setFeedState } from '../feeds/register.ts';
-import { closeTick, countTrouble } from '../feeds/tick.ts';
-import { restMs } from '../feeds/trouble.ts';
+import { closeTick, countTrouble, currentTick } from '../feeds/tick.ts';
+import { refusal, restMs } from '../feeds/trouble.ts';
 import type { Log } from '../log.ts';
 import type { SliceBudget } from '../walk/fetch.ts';
 import { chainSlice } from './send.ts';
@@ -48,7 +49,7 @@ export async function runSlice(
   if (!works(lane)) return chain(job, dependencies, notMineMs);
   const started = now();
   const budget = sliceBudget(started, now, stopping);
-  const outcome = await advance(lane, budget, dependencies, abort);
+  const outcome = await advanceSafely(lane, budget, dependencies, abort);
   log.info(
     { feed: feedName(lane), lane: lane.lane, ms: Math.round(now() - started), outcome: outcome.is },
     'slice.done',
@@ -58,6 +59,31 @@ export async function runSlice(
     stopping.aborted && outcome.is === 'more' ? { is: 'stopped' } : outcome,
     dependencies,
   );
+}
+
+/**
+ * What Postgres refuses, such as a value that no schema foresaw, is a trouble like others: the lane
+ * rests and comes back in growing intervals. Thrown on, the queue would repeat it, and its paid
+ * requests, at once and for ever. A lost connection is thrown: there is nothing to note it in.
+ */
+async function advanceSafely(
+  lane: FeedLane,
+  budget: ReturnType<typeof sliceBudget>,
+  dependencies: SliceDependencies,
+  abort: AbortSignal,
+): Promise<AdvanceOutcome> {
+  try {
+    return await advance(lane, budget, dependencies, abort);
+  } catch (error) {
+    const tick = isConnectionLost(error) ? null : await currentTick(dependencies.db, lane);
+    if (tick === null) throw error;
+    return {
+      is: 'trouble',
+      tick,
+      trouble: refusal(describeDatabaseError(error)),
+      progressed: false,
+    };
+  }
 }
 
 async function conclude(
@@ -71,6 +97,7 @@ async function conclude(
     case 'stopped':
       // The lane's tick stays open: with `start`, another worker goes on with it at once.
       if (dependencies.onTrouble === 'come-back') await chain(job, dependencies, 0);
+      else await setFeedState(dependencies.db, job.data, 'idle');
       return undefined;
     case 'trouble':
       return rest(job, outcome, dependencies);

@@ -36,27 +36,57 @@ export async function syncOnce(
   options: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult[]> {
-  const { db, boss } = options;
-  const ids = new Map<number, SyncTarget>();
+  const { db } = options;
   const mine = new Set(targets.map(({ lane }) => `${feedName(lane)}/${lane.lane}`));
-  for (const target of await dueLanes(db, targets, 'sync')) {
-    ids.set(await openLane(db, boss, target.lane, target.scope), target);
-  }
+  const opened = await openDue(targets, options);
   const worker = await startWorker({
     ...options,
     works: (lane) => mine.has(`${feedName(lane)}/${lane.lane}`),
     onTrouble: 'give-up',
   });
   try {
-    await untilClosed(ids, options, signal);
+    await untilClosed(opened, options, signal);
+    const old = [...opened.values()].filter(
+      ({ isJoined, lane }) => isJoined && lane.lane === 'live',
+    );
+    // A live tick that an earlier sync began has not seen what came since: a new one looks again.
+    if (old.length > 0 && !signal.aborted) {
+      const again = await openDue(old, options);
+      await untilClosed(again, options, signal);
+      for (const [id, target] of again) opened.set(id, target);
+    }
   } finally {
     await worker.stop();
   }
-  const results = await tickResults(db, [...ids.keys()]);
+  const results = await tickResults(db, [...opened.keys()]);
   return results.flatMap(({ id, state, reason }) => {
-    const target = ids.get(id);
-    return target === undefined ? [] : [{ ...target, state, reason, feed: feedName(target.lane) }];
+    const target = opened.get(id);
+    if (target === undefined) return [];
+    const { lane, scope } = target;
+    return [{ lane, scope, state, reason, feed: feedName(lane) }];
   });
+}
+
+interface OpenTarget extends SyncTarget {
+  readonly isJoined: boolean;
+}
+
+/**
+ * Opens a tick for each target that has something to do. One after the other, the live lanes
+ * first: what a resumed live walk is about to read is no gap for history.
+ */
+async function openDue(
+  targets: readonly SyncTarget[],
+  { db, boss }: SyncOptions,
+): Promise<Map<number, OpenTarget>> {
+  const opened = new Map<number, OpenTarget>();
+  for (const target of targets) {
+    for (const { lane, scope } of await dueLanes(db, [target], 'sync')) {
+      const { id, isJoined } = await openLane(db, boss, lane, scope);
+      opened.set(id, { lane, scope, isJoined });
+    }
+  }
+  return opened;
 }
 
 async function untilClosed(

@@ -26,5 +26,10 @@ export const bigInteger = z
 /** ISO 8601 with or without decimals; a time without a zone is UTC, as the service's are. */
 export const time = z.iso
   .datetime({ offset: true, local: true })
+  .refine(isStorable, 'a time that Postgres cannot hold: its year is 0 or its offset 16 h or more')
   .transform((value) => (/(?:Z|[+-]\d\d:?\d\d)$/i.test(value) ? value : `${value}Z`))
   .nullish();
+
+function isStorable(told: string): boolean {
+  return !told.startsWith('0000') && !/[+-](?:1[6-9]|2\d):?\d\d$/u.test(told);
+}

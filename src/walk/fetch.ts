@@ -152,8 +152,8 @@ function lastPlace(
   if (order === null) return { oldest: null, lowest: null };
   const told = (field: string) => items.map((item) => fieldOf(item, field));
   const oldest = told(order.time).findLast((time) => typeof time === 'string');
-  const lowest = told(order.height).findLast((height) =>
-    Number.isSafeInteger(Number(height ?? '')),
+  const lowest = told(order.height).findLast(
+    (height) => typeof height === 'number' || (typeof height === 'string' && /^\d+$/u.test(height)),
   );
   return {
     oldest: typeof oldest === 'string' ? oldest : null,

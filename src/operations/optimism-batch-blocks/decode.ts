@@ -59,16 +59,22 @@ export const block = z.looseObject({
 });
 export type Block = z.infer<typeof block>;
 
+/** A number, or its digits; null and blank are neither, and never mean 0. */
+const wholeNumber = z
+  .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/u)])
+  .transform(Number);
+
 /**
  * Where the next page begins. Block 0 as a cursor is read by the service as "no cursor" and serves
  * page 1 again, and nothing is below block 1 but block 0, so both mean the end.
  */
 export const blockCursor = z
   .object({
-    block_number: z.coerce.number().int().nonnegative(),
-    items_count: z.coerce.number().int().positive().optional(),
+    block_number: wholeNumber,
+    // The length of the page just served, so 0 after an empty one; asked for with 0 it is refused.
+    items_count: wholeNumber.nullish(),
   })
   .transform(({ block_number, items_count }) => {
-    if (block_number === 0) return null;
-    return items_count === undefined ? { block_number } : { block_number, items_count };
+    if (block_number <= 1) return null;
+    return items_count ? { block_number, items_count } : { block_number };
   });

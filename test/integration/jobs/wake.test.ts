@@ -59,7 +59,6 @@ test('a tick that replaces another gets its slice from the one that was at work'
   await eventually('pages to be read', 10_000, async () => simulator.requests > 5);
 
   await openLane(engine.db, engine.boss, lane, { max_pages: 2 });
-  expect(await queued()).toBe(0);
   await working;
 
   expect(await queued()).toBe(1);

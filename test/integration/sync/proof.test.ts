@@ -1,0 +1,118 @@
+import { createServer } from 'node:http';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { certify } from '../../../src/feeds/certificate.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
+import { eventually } from '../../support/process.ts';
+import { runSync, type SyncRun } from '../../support/sync.ts';
+
+const chain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+} as const;
+
+/** One operation in every block of a range. */
+const oneEach = (from: number, to: number): ListedOperation[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => ({ block: from + index, id: from + index }));
+
+async function world(operations: ListedOperation[]) {
+  const list = await listOperations(operations);
+  const database = await freshDatabase();
+  const sync = async (more: Partial<SyncRun> = {}) => {
+    const results = await runSync(database, {
+      url: list.url,
+      chains: [chain],
+      operations: ['user-operations'],
+      pageSize: 10,
+      ...more,
+    });
+    return { results, requests: list.takeRequests() };
+  };
+  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  return { list, database, sync, query };
+}
+
+test('a live walk never goes below what is covered: history is read once', async () => {
+  const { sync } = await world(oneEach(1, 500));
+  // Ten operations in 20 s: less than the overlap of 30 s.
+  await sync({ maxPages: 1 });
+
+  const { requests } = await sync();
+
+  expect(requests).toBeLessThanOrEqual(50 + 2);
+});
+
+test('a page within one block leaves all below it open', async () => {
+  const within = Array.from({ length: 30 }, (_, index) => ({ block: 101, id: 500 + index }));
+  const { sync, query, database } = await world([...oneEach(1, 100), ...within]);
+
+  await sync({ maxPages: 1 });
+
+  expect(await query('select from_block, to_block from explorer.gaps')).toEqual([
+    { from_block: '0', to_block: '100' },
+  ]);
+  const [certificate] = await certify(drizzle(database.pool));
+  expect(certificate?.open).toEqual(['gap: blocks 0 to 100']);
+});
+
+test('a sync that resumes an older live walk looks at the head again, and reads nothing twice', async () => {
+  const { list, sync, query, database } = await world(oneEach(1, 100));
+  await sync();
+  list.operations.push(...oneEach(101, 900));
+  const stop = new AbortController();
+  const interrupted = sync({ signal: stop.signal });
+  await eventually('a live walk on its way', 10_000, async () => {
+    const { rowCount } = await database.pool.query(
+      `select from etl.walks where lane = 'live' and pages >= 3`,
+    );
+    return rowCount === 1;
+  });
+  stop.abort();
+  const first = await interrupted;
+  list.operations.push(...oneEach(901, 1000));
+
+  const { requests } = await sync();
+
+  expect(await query('select max(block_number) as head from explorer.user_operations')).toEqual([
+    { head: '1000' },
+  ]);
+  expect(await query('select from explorer.gaps')).toEqual([]);
+  expect(first.requests + requests).toBeLessThanOrEqual(90 + 12);
+});
+
+test('an item whose time Postgres cannot hold is quarantined, and its feed goes on', async () => {
+  const item = (id: number, timestamp: string) => ({
+    hash: hashOf(id),
+    block_number: '5',
+    timestamp,
+  });
+  const server = createServer((_request, response) => {
+    response.end(
+      JSON.stringify({
+        items: [
+          item(3, '0000-01-01T00:00:00Z'),
+          item(2, '2024-01-01T00:00:00+23:00'),
+          item(1, '2024-01-01T00:00:00Z'),
+        ],
+        next_page_params: null,
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const bound = server.address();
+  const port = typeof bound === 'object' ? bound?.port : '';
+  const { sync, query } = await world([]);
+
+  const { results } = await sync({ url: `http://127.0.0.1:${port}` });
+
+  expect(results.map(({ state }) => state)).toEqual(['finished']);
+  expect(await query('select hash from explorer.user_operations')).toEqual([{ hash: hashOf(1) }]);
+  expect(await query('select reason from etl.quarantine')).toHaveLength(2);
+});
