@@ -121,7 +121,8 @@ export function concludeSync(
   } else {
     if (results.length === 0) context.stdout('Nothing to do: what was asked for is there.\n');
     for (const { feed, state, reason } of byFeed(results)) {
-      context.stdout(`${feed}: ${outcomes[state]}${reason === null ? '' : `: ${reason}`}\n`);
+      const outcome = isUnsupported(reason) ? [] : [outcomes[state]];
+      context.stdout(`${[feed, ...outcome, ...(reason === null ? [] : [reason])].join(': ')}\n`);
     }
     if (context.signal.aborted) {
       context.stdout('Interrupted; what was read is kept. The same command goes on from there.\n');

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -30,6 +30,8 @@ let launcher: string;
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'explorer-etl-pack-'));
+  // Open to the server's account, so that its data stays in here and goes with it.
+  await chmod(scratch, 0o755);
   const checkout = join(scratch, 'checkout');
   for (const source of sources) {
     await cp(join(root, source), join(checkout, source), { recursive: true });
@@ -38,6 +40,7 @@ beforeAll(async () => {
   const packed = await run('npm', ['pack', '--json', '--pack-destination', scratch], checkout);
   const [{ filename }] = packSchema.parse(JSON.parse(packed.stdout));
   folder = await mkdtemp(join(scratch, 'empty-'));
+  await chmod(folder, 0o755);
   const quietly = ['--prefer-offline', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...quietly, join(scratch, filename)], folder);
   launcher = join(folder, 'node_modules/explorer-etl/bin/explorer-etl.js');

@@ -49,9 +49,9 @@ test('the command says so for each feed, and that is no failure', async () => {
   });
   const lines = output.stdout.trimEnd().split('\n').toSorted();
   expect(lines.map((line) => line.replace(/(?<=unsupported: ).*/, '…'))).toEqual([
-    '10/factories: interrupted: unsupported: …',
-    '10/optimism-batch-blocks: interrupted: unsupported: …',
-    '10/user-operations: interrupted: unsupported: …',
+    '10/factories: unsupported: …',
+    '10/optimism-batch-blocks: unsupported: …',
+    '10/user-operations: unsupported: …',
   ]);
   expect(code).toBe(0);
 });
