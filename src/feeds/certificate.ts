@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
+import { neverWalkedWhole } from './coverage.ts';
 
 /** A range that is proved complete: blocks of user operations, or numbers of batches. */
 export interface CoveredRange {
@@ -101,14 +102,7 @@ const findings = sql`
   union all
   select chain_id, operation, 'nothing is covered yet'
   from etl.feed_coverage
-  where highest is null
-    and not exists (
-      select from etl.walks
-      where walks.chain_id = feed_coverage.chain_id
-        and walks.operation = feed_coverage.operation
-        and walks.state = 'finished'
-        and walks.reason is null
-    )
+  where highest is null and ${neverWalkedWhole(sql`feed_coverage`)}
   union all
   select * from (${unreadBatches}) as unread
   union all
@@ -129,14 +123,7 @@ const findings = sql`
   union all
   select feeds.chain_id, feeds.operation, 'no census was finished yet'
   from etl.feeds
-  where operation = 'factories'
-    and not exists (
-      select from etl.walks
-      where walks.chain_id = feeds.chain_id
-        and walks.operation = feeds.operation
-        and walks.state = 'finished'
-        and walks.reason is null
-    )
+  where operation = 'factories' and ${neverWalkedWhole(sql`feeds`)}
   union all
   select chain_id, operation, count(*) || ' items in quarantine'
   from etl.quarantine

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedCertificate } from './certificate.ts';
+import { neverWalkedWhole } from './coverage.ts';
 import { feedName, type FeedLane } from './feed.ts';
 import type { TickScope } from './tables.ts';
 
@@ -43,16 +44,7 @@ async function needsWalk(db: Database, { chain_id, operation }: FeedLane): Promi
     select from etl.feed_coverage
     where chain_id = ${chain_id} and operation = ${operation}
       and (
-        (
-          highest is null
-          and not exists (
-            select from etl.walks
-            where walks.chain_id = feed_coverage.chain_id
-              and walks.operation = feed_coverage.operation
-              and walks.state = 'finished'
-              and walks.reason is null
-          )
-        )
+        (highest is null and ${neverWalkedWhole(sql`feed_coverage`)})
         or exists (
           select from explorer.gaps
           where gaps.chain_id = feed_coverage.chain_id
@@ -62,13 +54,7 @@ async function needsWalk(db: Database, { chain_id, operation }: FeedLane): Promi
     union all
     select from etl.feeds
     where chain_id = ${chain_id} and operation = ${operation} and operation = 'factories'
-      and not exists (
-        select from etl.walks
-        where walks.chain_id = feeds.chain_id
-          and walks.operation = feeds.operation
-          and walks.state = 'finished'
-          and walks.reason is null
-      )
+      and ${neverWalkedWhole(sql`feeds`)}
   `);
   return rows.length > 0;
 }
