@@ -2,7 +2,7 @@ import { fateOf, lowerSlot, type Fate } from './batch-fate.ts';
 import { blocksBefore, slotAtPlace } from './batch-size.ts';
 import { firstHeight, type World } from './chain.ts';
 import { headAt, minedAtMs, type Course } from './motion.ts';
-import { numberOf, slotOf } from './numbering.ts';
+import { numberOf, slotOf, slotsBefore } from './numbering.ts';
 
 /** The heights of a batch, both ends included. */
 export interface HeightRange {
@@ -35,6 +35,12 @@ export function newestNumber(world: World, atMs: number): number {
   const above = slot + 1;
   const shown = rangeAt(world, course, above, atMs);
   return numberOf(numbering, shown.highest < shown.lowest ? slot : above);
+}
+
+/** The lowest height of the newest batch of a chain that rests. */
+export function newestBatchFloor(world: World): number {
+  const { first, count } = world.chain.batches;
+  return rangeOfSlot(world, slotsBefore(world.numbering, first + count) - 1).lowest;
 }
 
 /** When the explorer came to list a block: when it was mined, or later in a half-imported batch. */

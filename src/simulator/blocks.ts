@@ -1,6 +1,6 @@
 import { minerOf } from './address-facts.ts';
 import { drawArbitrum, type ArbitrumFacts } from './arbitrum.ts';
-import { listedAtMs } from './batches.ts';
+import { listedAtMs, newestBatchFloor } from './batches.ts';
 import { lacksHash, weiOf, type World } from './chain.ts';
 import { instantOf } from './instant.ts';
 import { editionOf, Random } from './random.ts';
@@ -46,8 +46,8 @@ export interface Reward {
 /** Enough to show every kind of tag and label, few enough to repeat on every page. */
 const miners = 12;
 
-/** Every how many blocks one is announced to change: a prime, and rare, as on a live chain. */
-const pendingEvery = 997;
+/** Every how many blocks of the newest batch one is announced to change, on a chain that rests. */
+const pendingEvery = 7;
 
 const rewardTypes = {
   v10: ['Miner Reward', 'Emission Reward', 'Uncle Reward'],
@@ -58,13 +58,13 @@ const rewardTypes = {
 /** The block that stands at a height at a time: a function of seed, chain, height and time alone. */
 export function blockAt(world: World, height: number, atMs: number): Block {
   const { course } = world;
-  if (course === null) return drawBlock(world, height, 0, blockHash(world, height - 1, 0));
+  if (course === null) return restingBlock(world, height);
   const reorgs = reorgsOf(world, course, height, atMs);
   const parentEdition = reorgsOf(world, course, height - 1, atMs).length;
   const parentHash = blockHash(world, height - 1, parentEdition);
   const block = drawBlock(world, height, reorgs.length, parentHash);
   const listedMs = Math.max(listedAtMs(world, course, height), reorgs.at(-1)?.atMs ?? -Infinity);
-  return atMs < listedMs + course.pendingMs ? withoutLateFacts(block) : settle(block);
+  return atMs < listedMs + course.pendingMs ? withoutLateFacts(block) : block;
 }
 
 /** The hash of a block, `edition` of those that have stood at its height; 0 is the first. */
@@ -85,9 +85,11 @@ function withoutLateFacts(block: Block): Block {
   };
 }
 
-/** On a chain that moves no block stays pending for good. */
-function settle(block: Block): Block {
-  return block.isPendingUpdate === true ? { ...block, isPendingUpdate: false } : block;
+/** On a chain that rests some of the newest blocks stay pending, and none below them. */
+function restingBlock(world: World, height: number): Block {
+  const block = drawBlock(world, height, 0, blockHash(world, height - 1, 0));
+  const isPending = height % pendingEvery === 0 && height >= newestBatchFloor(world);
+  return isPending ? { ...block, isPendingUpdate: true } : block;
 }
 
 function drawBlock(world: World, height: number, edition: number, parentHash: string): Block {
@@ -115,7 +117,7 @@ function drawBlock(world: World, height: number, edition: number, parentHash: st
     nonce: random.hex(2),
     size: random.oneIn(15) ? null : 600 + random.below(200_000),
     transactionsCount: random.below(400),
-    isPendingUpdate: height % pendingEvery === 0 ? true : random.oneIn(10) ? null : false,
+    isPendingUpdate: random.oneIn(10) ? null : false,
     rewards: drawRewards(world, random, wei),
     uncles: random.oneIn(9) ? [random.hex(8)] : [],
     arbitrum: world.chain.family === 'arbitrum' ? drawArbitrum(world, height, random) : null,

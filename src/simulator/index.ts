@@ -1,6 +1,17 @@
 export type { Family, Generation, Oddity, SimulatedChain } from './chain.ts';
 export type { Disorder } from './disorder.ts';
+export { statusFaults, type Fault, type Faults, type StatusFault } from './fault.ts';
+export {
+  faultNames,
+  faultsAtRates,
+  openFault,
+  redirectTo,
+  type FaultName,
+  type FaultRate,
+  type HostileFault,
+} from './faults/index.ts';
 export { startInstantMs } from './instant.ts';
+export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
 export { presets } from './presets.ts';
 export { startSimulator, type Simulator, type SimulatorOptions } from './server.ts';

@@ -14,10 +14,10 @@ export interface Route {
   readonly batch: string;
 }
 
-/** What the service needs to answer: its chains by id, and its two keys. */
+/** What the service needs to answer: its chains by id, and the keys that it knows. */
 export interface Service {
   readonly worlds: ReadonlyMap<number, World>;
-  readonly apiKey: string;
+  readonly apiKeys: ReadonlySet<string>;
   readonly secretKey: string | undefined;
   /** Simulated milliseconds since the start. */
   readonly clock: () => number;
@@ -47,7 +47,7 @@ export function answerRoute(service: Service, route: Route | null, query: URLSea
     const error = 'Proceed with API key or make a X402 payment to continue';
     return refuse(402, { error });
   }
-  if (apiKey !== service.apiKey) return refuse(401, { error: 'Unauthorized' });
+  if (!service.apiKeys.has(apiKey)) return refuse(401, { error: 'Unauthorized' });
   const world = service.worlds.get(route.chainId);
   if (world === undefined) {
     return refuse(404, { error: 'Network not supported', source: 'internal' });

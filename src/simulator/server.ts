@@ -1,19 +1,20 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
-import type { Answer } from './answer.ts';
+import { refuse, type Answer } from './answer.ts';
 import { createWorld, type SimulatedChain } from './chain.ts';
-import { answerRoute, findRoute, type OperationName, type Service } from './route.ts';
+import type { Fault, FaultRequest, Faults } from './fault.ts';
+import { Limiter, type Admission, type Limits } from './limit.ts';
+import { createStream, Random } from './random.ts';
+import { answerRoute, findRoute, type OperationName, type Route, type Service } from './route.ts';
+import { sendAnswer, spellBody } from './send.ts';
 
 /** How the simulated explorer answers, and to whom. */
 export interface SimulatorOptions {
   /** The same seed gives the same chains, byte for byte. */
   readonly seed: number;
   readonly chains: readonly SimulatedChain[];
-  /** The key that requests must carry; `simulated-key` if absent. */
-  readonly apiKey?: string;
+  /** The key, or one of the keys, that requests must carry; `simulated-key` if absent. */
+  readonly apiKey?: string | readonly string[];
   /** The `key` that shows labels and watchlist names; without it nobody sees them. */
   readonly secretKey?: string;
   /** How long every answer waits, milliseconds. */
@@ -26,6 +27,12 @@ export interface SimulatorOptions {
   readonly gzip?: boolean;
   /** Simulated milliseconds since the start, read once a request; always 0 if absent. */
   readonly clock?: () => number;
+  /** What the key may do, read at each request; without it all is let in. */
+  readonly limits?: () => Limits;
+  /** Unix time in ms, for the limits and faults; the machine's clock if absent. */
+  readonly now?: () => number;
+  /** What goes wrong, and when; nothing does if absent. Comes after the limits. */
+  readonly faults?: Faults;
   /** Told of every request before it is answered; the URL holds the keys as sent. */
   readonly onRequest?: (seen: SeenRequest) => void;
 }
@@ -51,38 +58,44 @@ export interface Simulator {
   readonly requests: number;
   /** How many of them came since the last reset, by what they asked for. */
   readonly counts: Readonly<RequestCounts>;
+  /** The most requests that came within one second since the last reset, refused ones too. */
+  readonly busiestSecond: number;
   resetCounts(): void;
   /** Stops listening, cuts what is under way, and resolves when the port is free. */
   close(): Promise<void>;
 }
-
-/** A smaller body is not worth a compressor's set-up, bytes. */
-const gzipFromBytes = 1024;
-const compress = promisify(gzip);
-
-/** What the service charges for a call of these operations. */
-const creditsPerCall = 20;
-/** Far above any use: nothing is enforced, so a client must not be slowed by what it reads. */
-const plentiful = 1_000_000_000;
 
 /** Starts a simulated explorer; rejects when the port is taken. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { seed, chains, apiKey = 'simulated-key', secretKey, host = '127.0.0.1' } = options;
   const { clock = () => 0 } = options;
   const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
-  const service: Service = { worlds, apiKey, secretKey, clock };
+  const apiKeys = new Set(typeof apiKey === 'string' ? [apiKey] : apiKey);
+  const service: Service = { worlds, apiKeys, secretKey, clock };
+  const limiter = new Limiter();
   const closing = new AbortController();
   let requests = 0;
   let counts = noCounts();
   const server = createServer((request, response) => {
     requests += 1;
-    const answer = answerRequest(service, request, (seen) => {
-      counts[seen.operation] += 1;
-      options.onRequest?.(seen);
+    const number = requests - 1;
+    const { answer, headers, fault } = answerRequest(request, {
+      options,
+      service,
+      limiter,
+      number,
+      tell: (seen) => {
+        counts[seen.operation] += 1;
+        options.onRequest?.(seen);
+      },
     });
-    sendAnswer(request, response, answer, { options, requests, signal: closing.signal }).catch(() =>
-      response.destroy(),
-    );
+    const { latencyMs = 0, gzip = true } = options;
+    const { signal } = closing;
+    const sent =
+      fault !== null && 'wire' in fault
+        ? fault.wire({ response, body: spellBody(answer.body), number, signal })
+        : sendAnswer(request, response, answer, { headers, latencyMs, gzip, signal });
+    sent.catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(options.port ?? 0, host, resolve);
@@ -96,8 +109,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     get counts() {
       return { ...counts };
     },
+    get busiestSecond() {
+      return limiter.busiestSecond;
+    },
     resetCounts() {
       counts = noCounts();
+      limiter.reset();
     },
     async close() {
       if (!server.listening) return;
@@ -117,53 +134,63 @@ function noCounts(): RequestCounts {
   return { 'optimism-batch-blocks': 0, 'user-operations': 0, factories: 0, unknown: 0 };
 }
 
+interface Answering {
+  readonly options: SimulatorOptions;
+  readonly service: Service;
+  readonly limiter: Limiter;
+  /** How many requests came before. */
+  readonly number: number;
+  readonly tell: (seen: SeenRequest) => void;
+}
+
+type Asked = Pick<SeenRequest, 'chainId' | 'operation' | 'url'>;
+
+interface Answered {
+  readonly answer: Answer;
+  readonly headers: Readonly<Record<string, string | number>>;
+  /** Null where the limits refused the request before anything could go wrong with it. */
+  readonly fault: Fault | null;
+}
+
 function answerRequest(
-  service: Service,
   request: IncomingMessage,
-  onRequest: (seen: SeenRequest) => void,
-): Answer {
+  { options, service, limiter, number, tell }: Answering,
+): Answered {
   const url = new URL(`http://simulator${request.url ?? '/'}`);
   const route = request.method === 'GET' ? findRoute(url.pathname) : null;
-  const answer = answerRoute(service, route, url.searchParams);
-  onRequest({
+  const now = (options.now ?? unixNow)();
+  const admission = limiter.admit(now, options.limits?.() ?? {});
+  const asked: Asked = {
     chainId: route?.chainId ?? 0,
     operation: route?.operation ?? 'unknown',
     url,
-    status: answer.status,
-    items: answer.items,
-  });
-  return answer;
+  };
+  const isLetIn = admission.verdict === 'let-in';
+  const fault = isLetIn ? faultOf({ ...asked, number, now }, options) : null;
+  const answer = answerOf(service, admission, fault, { route, url });
+  tell({ ...asked, status: answer.status, items: answer.items });
+  const own = fault !== null && 'headers' in fault ? fault.headers : {};
+  return { answer, headers: { ...admission.headers, ...own }, fault };
 }
 
-interface Sending {
-  readonly options: SimulatorOptions;
-  readonly requests: number;
-  readonly signal: AbortSignal;
+/** performance.now counts fractions of a ms from a start that does not jump. */
+const unixNow = () => performance.timeOrigin + performance.now();
+
+function faultOf(request: FaultRequest, { faults, seed }: SimulatorOptions): Fault | null {
+  if (faults === undefined) return null;
+  const random = new Random(createStream(seed, 'fault'), request.number);
+  return faults(request, () => random.next() / 2 ** 32);
 }
 
-async function sendAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: Answer,
-  { options, requests, signal }: Sending,
-): Promise<void> {
-  const plain = Buffer.from(JSON.stringify(answer.body));
-  const isCompressed =
-    options.gzip !== false &&
-    plain.length > gzipFromBytes &&
-    /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
-  const body = isCompressed ? await compress(plain, { level: constants.Z_BEST_SPEED }) : plain;
-  if (options.latencyMs !== undefined && options.latencyMs > 0) {
-    await delay(options.latencyMs, undefined, { signal });
-  }
-  response.writeHead(answer.status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': body.length,
-    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
-    'x-ratelimit-limit': plentiful,
-    'x-ratelimit-remaining': plentiful,
-    'x-ratelimit-reset': 1000,
-    'x-credits-remaining': plentiful - requests * creditsPerCall,
-  });
-  response.end(body);
+function answerOf(
+  service: Service,
+  { verdict }: Admission,
+  fault: Fault | null,
+  { route, url }: { readonly route: Route | null; readonly url: URL },
+): Answer {
+  if (verdict === 'throttled') return refuse(429, { message: 'Too many requests.' });
+  if (verdict === 'out-of-credits') return refuse(402, { error: 'Out of credits' });
+  if (fault !== null && 'status' in fault) return refuse(fault.status, fault.body);
+  const serve = (at: URL) => answerRoute(service, route, at.searchParams);
+  return fault !== null && 'page' in fault ? fault.page({ url, serve }) : serve(url);
 }

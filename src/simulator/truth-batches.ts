@@ -4,6 +4,7 @@ import type { World } from './chain.ts';
 import { isoOf } from './instant.ts';
 import type { Row } from './row.ts';
 import type { Sightings } from './sightings.ts';
+import { provenHoles, settledNumbers } from './truth-settled.ts';
 
 /** Tables that the blocks of batches fill. */
 export type BatchTable =
@@ -25,15 +26,14 @@ export function blocksInScope(world: World, number: number, atMs: number): Block
   );
 }
 
-/** Rows of the batches themselves; all that are not empty are open but for the settled ones. */
-export function batchRows(
-  batches: readonly ScopedBatch[],
-  settled: ReadonlySet<number> = new Set(),
-): Row[] {
+/** Rows of the batches themselves, and what the chain proves of them. */
+export function batchRows(batches: readonly ScopedBatch[]): Row[] {
+  const settled = settledNumbers(batches);
+  const proven = provenHoles(batches, settled);
   return batches.map(({ number, blocks }) => {
     const kept = blocks.filter((block) => !block.lacksHash);
     const [top, bottom] = [kept[0], kept.at(-1)];
-    if (top === undefined || bottom === undefined) return emptyBatchRow(number);
+    if (top === undefined || bottom === undefined) return emptyBatchRow(number, proven.has(number));
     return {
       batch_number: number,
       state: settled.has(number) ? 'settled' : 'open',
@@ -45,11 +45,12 @@ export function batchRows(
         const below = kept[place + 1];
         return below === undefined || block.parentHash === below.hash;
       }),
+      is_proved: settled.has(number),
     };
   });
 }
 
-function emptyBatchRow(number: number): Row {
+function emptyBatchRow(number: number, isProved: boolean): Row {
   return {
     batch_number: number,
     state: 'empty',
@@ -58,6 +59,7 @@ function emptyBatchRow(number: number): Row {
     last_height: null,
     is_contiguous: null,
     is_linked: null,
+    is_proved: isProved,
   };
 }
 

@@ -7,9 +7,7 @@ import type { ScopedBatch } from './truth-batches.ts';
  * none below to meet; the highest waits for one above.
  */
 export function settledNumbers(batches: readonly ScopedBatch[]): ReadonlySet<number> {
-  const full = batches
-    .map(({ number, blocks }) => ({ number, blocks: blocks.filter((block) => !block.lacksHash) }))
-    .filter(({ blocks }) => blocks.length > 0);
+  const full = fullBatches(batches);
   const settled = full.filter(({ blocks }, place) => {
     const [below, above] = [full[place - 1], full[place + 1]];
     return (
@@ -23,6 +21,30 @@ export function settledNumbers(batches: readonly ScopedBatch[]): ReadonlySet<num
     );
   });
   return new Set(settled.map(({ number }) => number));
+}
+
+/** The empty numbers between batches that meet, and those below a lowest one that is settled. */
+export function provenHoles(
+  batches: readonly ScopedBatch[],
+  settled: ReadonlySet<number>,
+): ReadonlySet<number> {
+  const full = fullBatches(batches);
+  const holes = batches.filter(({ number }) => !full.some((other) => other.number === number));
+  const proven = holes.filter(({ number }) => {
+    const below = full.findLast((other) => other.number < number);
+    const above = full.find((other) => other.number > number);
+    if (above === undefined) return false;
+    if (below === undefined) return settled.has(above.number);
+    return isChained([...above.blocks.slice(-1), ...below.blocks.slice(0, 1)]);
+  });
+  return new Set(proven.map(({ number }) => number));
+}
+
+/** Batches with the blocks that can be rows. */
+function fullBatches(batches: readonly ScopedBatch[]): ScopedBatch[] {
+  return batches
+    .map(({ number, blocks }) => ({ number, blocks: blocks.filter((block) => !block.lacksHash) }))
+    .filter(({ blocks }) => blocks.length > 0);
 }
 
 /** Whether each block, heights descending, stands on the next. */

@@ -13,7 +13,6 @@ import {
 } from './truth-batches.ts';
 import { factoriesInScope, factoryRows, historyRows } from './truth-factories.ts';
 import { reorgRows } from './truth-reorgs.ts';
-import { settledNumbers } from './truth-settled.ts';
 import { operationRows, operationsInScope } from './truth-user-operations.ts';
 
 /** The tables of schema `explorer` that follow from what is listed at one time. */
@@ -62,7 +61,7 @@ export function truth(
 
 /**
  * The rows that each table must hold of a scope at a simulated time (milliseconds since the start)
- * for one who has watched without a blink since then, and knows which batches are settled:
+ * for one who has watched without a blink since then:
  * - operations that left the list, with `removed_at`; missing factories with `missing_since`, the
  *   last count and no rank;
  * - a row of `block_reorgs` for every hash that was replaced: who looks now and then has seen some;
@@ -79,7 +78,7 @@ export function truthAt(
   const { tables, batches } = listedRows(world, scope, atMs);
   return ofChain(chain, {
     ...tables,
-    optimism_batches: batchRows(batches, settledNumbers(batches)),
+    optimism_batches: batchRows(batches),
     block_reorgs: reorgRows(world, batches, atMs),
   });
 }

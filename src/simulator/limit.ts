@@ -1,0 +1,105 @@
+/** What the service allows a key, and how it says so. May change from request to request. */
+export interface Limits {
+  /** Requests in any second; one more is let pass, as windows of a real service begin when they like. */
+  readonly requestsPerSecond?: number;
+  /** Credits in a day (UTC). */
+  readonly dailyCredits?: number;
+  /** 'stated' if absent; 'unknown' is -1 in every header, 'absent' leaves them out. */
+  readonly headers?: 'stated' | 'unknown' | 'absent';
+}
+
+/** The verdict on one request, and what the headers of its answer say. */
+export interface Admission {
+  readonly verdict: 'let-in' | 'throttled' | 'out-of-credits';
+  readonly headers: Readonly<Record<string, string | number>>;
+}
+
+/** What the service charges for a call of these operations. */
+const creditsPerCall = 20;
+/** What is stated where nothing is enforced: so much that no client is slowed by it. */
+const plentiful = 1_000_000_000;
+
+const secondMs = 1000;
+const dayMs = 86_400_000;
+
+/** Counts requests in sliding seconds and in days, and holds them against the limits. */
+export class Limiter {
+  /** When those of the last second came, oldest first: all, and those let in. */
+  readonly #seen = new Window();
+  readonly #letIn = new Window();
+  #busiest = 0;
+  #day = Number.NaN;
+  #spent = 0;
+
+  /** The most requests that came within any second since the last reset, refused ones too. */
+  get busiestSecond(): number {
+    return this.#busiest;
+  }
+
+  reset(): void {
+    this.#busiest = 0;
+  }
+
+  /**
+   * Counts one request.
+   *
+   * @param now Unix time in ms
+   */
+  admit(now: number, limits: Limits): Admission {
+    const { requestsPerSecond = plentiful, dailyCredits = plentiful } = limits;
+    this.#busiest = Math.max(this.#busiest, this.#seen.add(now));
+    const day = Math.floor(now / dayMs);
+    if (day !== this.#day) [this.#day, this.#spent] = [day, 0];
+    const verdict = this.#judge(now, requestsPerSecond, dailyCredits);
+    if (verdict === 'let-in') {
+      this.#letIn.add(now);
+      this.#spent += creditsPerCall;
+    }
+    const headers = {
+      'x-ratelimit-limit': requestsPerSecond,
+      'x-ratelimit-remaining': Math.max(0, requestsPerSecond - this.#letIn.count(now)),
+      'x-ratelimit-reset': this.#letIn.emptiesInMs(now),
+      'x-credits-remaining': Math.max(0, dailyCredits - this.#spent),
+    };
+    return { verdict, headers: spoken(headers, limits.headers) };
+  }
+
+  #judge(now: number, perSecond: number, credits: number): Admission['verdict'] {
+    if (this.#spent + creditsPerCall > credits) return 'out-of-credits';
+    return this.#letIn.count(now) > perSecond ? 'throttled' : 'let-in';
+  }
+}
+
+function spoken(headers: Record<string, number>, mode: Limits['headers']): Record<string, number> {
+  if (mode === 'absent') return {};
+  if (mode !== 'unknown') return headers;
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, -1]));
+}
+
+/** Moments of the last second; memory for as many as come in one. */
+class Window {
+  #moments: number[] = [];
+  #first = 0;
+
+  /** @returns how many came within the second that ends now, this one included */
+  add(now: number): number {
+    this.#moments.push(now);
+    return this.count(now);
+  }
+
+  count(now: number): number {
+    while ((this.#moments[this.#first] ?? Infinity) <= now - secondMs) this.#first += 1;
+    // What is past is dropped in bulk: a shift for each would move the rest every time.
+    if (this.#first > 1000) {
+      this.#moments = this.#moments.slice(this.#first);
+      this.#first = 0;
+    }
+    return this.#moments.length - this.#first;
+  }
+
+  /** How long until the oldest is a second ago, ms. */
+  emptiesInMs(now: number): number {
+    const oldest = this.#moments[this.#first];
+    return oldest === undefined ? 0 : Math.ceil(Math.max(0, oldest + secondMs - now));
+  }
+}
