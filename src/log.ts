@@ -20,7 +20,8 @@ export function createLog(level: LogLevel, write: (line: string) => void): Log {
     // It would print a field of that name on lines of its own.
     errorLikeObjectKeys: [],
     ignore: 'pid,hostname',
-    translateTime: "SYS:yyyy-mm-dd'T'HH:MM:ss.l",
+    // With its zone: lines of several machines are read side by side.
+    translateTime: "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'",
     destination: new Writable({
       decodeStrings: false,
       write(line: string, _encoding, done) {

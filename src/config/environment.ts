@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { baseUrlProblem } from './schema.ts';
+import { baseUrlProblem } from './explorer-schema.ts';
 
 /** What the environment says; null where it says nothing. */
 export interface Environment {
@@ -34,7 +34,8 @@ export function readEnvironment(
   };
 }
 
-function readSecret(
+/** A secret by the name of its variable, which with `_FILE` names a file; null where neither is set. */
+export function readSecret(
   name: string,
   env: NodeJS.ProcessEnv,
   cwd: string,

@@ -14,7 +14,9 @@ export function exampleConfig(chains: readonly number[]): string {
 explorer:
   requests_per_second: 5 # what the free plan allows
   page_size: 50 # a page costs the same whatever its size
-  # daily_credits: 100000 # not used yet: nothing limits the credits of a day
+  # archive: all # keep every page's body (3 to 13 KB each), so that replay can rebuild all tables
+  # archive_days: 90 # for so long; without it for ever
+  # daily_credits: 100000 # spend no more than this in a day (UTC)
 
 ${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map(chain).join('\n')}`}`;
 }
@@ -26,6 +28,8 @@ const chain = (id: number): string => `  - id: ${id}
       user-operations:
         schedule: '*/5 * * * *' # one page each time, and one for every 50 new ones
         overlap: 30s # how far below the newest known one each look goes, for those that come late
+        # resweep: [{ depth: 5m, every: 20m }, { depth: 1h, every: 8h }, { depth: 1d, every: 8d }]
+        #   deeper looks; each costs depth / every of the pages that are new: these, half as many
         # since: 2024-01-01 # leave older ones
 ${lacksOptimismBatches(id) ? noBatches : batches}      # The whole list each time: one page for every 50 factories.
       factories:

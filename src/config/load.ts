@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { databaseUrlProblem } from './database-url.ts';
 import { parseConfig } from './document.ts';
-import { errorCode, readEnvironment } from './environment.ts';
+import { errorCode, readEnvironment, readSecret } from './environment.ts';
 import { ConfigError, type Problem } from './error.ts';
-import { explorer, type Config } from './schema.ts';
+import { explorer } from './explorer-schema.ts';
+import type { Config } from './schema.ts';
 import { selectChains } from './select.ts';
-import type { Settings } from './settings.ts';
+import type { NamedKey, Settings } from './settings.ts';
 
 /** Looked for in the working directory when no other file is named. */
 export const configFileName = 'explorer-etl.yaml';
@@ -53,8 +54,13 @@ export function loadSettings(input: SettingsInput): Settings {
   const chains = selectChains(listed, selection, report);
   const isEmpty = listed.length === 0 && selection.chains.length === 0;
   if (isEmpty && input.need !== 'database') report(whichChains(configFile, input.cwd));
-  if (problems.length > 0) throw new ConfigError(problems);
   const limits = config.explorer ?? explorer.parse({});
+  const keys = namedKeys(limits, (name) => readSecret(name, input.env, input.cwd, report));
+  for (const { id, key } of listed) {
+    if (key === undefined || Object.hasOwn(keys, key)) continue;
+    report(`chain ${id}: key ${key} is not among explorer.keys`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
   return {
     explorer: {
       baseUrl: (environment.baseUrl ?? limits.base_url ?? defaultBaseUrl).replace(/\/+$/u, ''),
@@ -63,11 +69,34 @@ export function loadSettings(input: SettingsInput): Settings {
       requestsPerSecond: limits.requests_per_second,
       dailyCredits: limits.daily_credits ?? null,
       pageSize: limits.page_size,
+      archive: limits.archive,
+      archiveDays: limits.archive_days ?? null,
+      keys,
     },
     databaseUrl,
     chains,
     configFile,
   };
+}
+
+type Limits = NonNullable<Config['explorer']>;
+
+/** The further keys, each with the limits of `explorer` where it has none of its own. */
+function namedKeys(
+  { keys = {}, requests_per_second, daily_credits }: Limits,
+  read: (variable: string) => string | null,
+): Record<string, NamedKey> {
+  return Object.fromEntries(
+    Object.entries(keys).map(([name, key]) => [
+      name,
+      {
+        variable: key.env,
+        apiKey: read(key.env),
+        requestsPerSecond: key.requests_per_second ?? requests_per_second,
+        dailyCredits: key.daily_credits ?? daily_credits ?? null,
+      },
+    ]),
+  );
 }
 
 const isProblems = (config: Config | readonly Problem[]): config is readonly Problem[] =>
@@ -87,9 +116,25 @@ function readConfig(path: string, cwd: string): Config | readonly Problem[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    return [{ message: `cannot read ${name} (${errorCode(error)})`, where: null }];
+    const code = errorCode(error);
+    return [{ message: `cannot read ${name} (${code}): ${adviceFor(code)}`, where: null }];
   }
   return parseConfig(text, name);
+}
+
+/** What to do about a file that can't be read, by the system's code. */
+function adviceFor(code: string): string {
+  switch (code) {
+    case 'ENOENT':
+      return `no such file; check --config or EXPLORER_ETL_CONFIG, or write one with "explorer-etl init"`;
+    case 'EISDIR':
+      return `it is a folder; name the file in it, such as ${configFileName}`;
+    case 'EACCES':
+    case 'EPERM':
+      return 'let the user who runs explorer-etl read it';
+    default:
+      return 'check --config or EXPLORER_ETL_CONFIG';
+  }
 }
 
 /** The path as the user would type it: relative where the file is below the working directory. */

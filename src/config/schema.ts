@@ -1,5 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { explorer } from './explorer-schema.ts';
 import { parseDuration, parseTime } from './time.ts';
 
 /** The operations of the API that are copied. */
@@ -42,23 +43,73 @@ const timezone = z
 
 const batchNumber = z.int().min(0);
 
+const noDuration = 'not a duration: a number and a unit, such as 30s';
+const duration = z.string().refine((text) => parseDuration(text) !== null, noDuration);
+
+const dayMs = 86_400_000;
+/** Beyond it a resweep is a new reading of the history, which `backfill --again` does better. */
+const deepestMs = 90 * dayMs;
+/** Schedules tick once a minute at most: a rule cannot run more often. */
+const oftenestMs = 60_000;
+/** Each rule is judged at every look; a handful of depths says all there is to say. */
+const mostRules = 10;
+
+const resweepRule = z.strictObject({
+  depth: duration
+    .refine(
+      (text) => (parseDuration(text) ?? 1) <= deepestMs,
+      'is more than 90d: read the history again with backfill --again instead',
+    )
+    .describe('How far below the newest known operation the look goes, such as 1h; at most 90d.'),
+  every: duration
+    .refine(
+      (text) => (parseDuration(text) ?? oftenestMs) >= oftenestMs,
+      'is less than 1m: schedules tick once a minute at most; write 1m or more',
+    )
+    .describe('How often, such as 8h. The rule costs depth / every of the pages that are new.'),
+});
+
+interface DepthOfLooks {
+  readonly overlap: string;
+  readonly resweep: readonly { readonly depth: string }[];
+}
+
+/** A rule that goes no deeper than each look goes anyway would cost nothing and find nothing. */
+function refuseShallow({ overlap, resweep }: DepthOfLooks, context: z.RefinementCtx): void {
+  const overlapMs = typeof overlap === 'string' ? parseDuration(overlap) : null;
+  for (const [index, rule] of (Array.isArray(resweep) ? resweep : []).entries()) {
+    const depth: unknown = rule?.depth;
+    const depthMs = typeof depth === 'string' ? parseDuration(depth) : null;
+    if (depthMs === null || depthMs > (overlapMs ?? 0)) continue;
+    const message =
+      'is not deeper than overlap, which each look reads: write more, or leave it out';
+    context.addIssue({ code: 'custom', path: ['resweep', index, 'depth'], message });
+  }
+}
+
 /** Keys of user-operations; parsing `{}` gives the defaults. */
 export const userOperations = z
   .strictObject({
     schedule: schedule(
       '*/5 * * * *',
-      'Each time costs one page (20 credits) at least, and one for every 50 operations that are new or within the overlap; deeper looks for late ones add half as many.',
+      'Each time costs one page (20 credits) at least, and one for every 50 operations that are new or within the overlap; resweep adds deeper looks.',
     ),
     timezone,
-    overlap: z
-      .string()
-      .refine(
-        (text) => parseDuration(text) !== null,
-        'not a duration: a number and a unit, such as 30s',
-      )
+    overlap: duration
       .default('30s')
       .describe(
         'How far below the newest known operation each look goes, by the time of the operations, because some appear behind the head. More finds later arrivals at once and costs more pages of 20 credits.',
+      ),
+    resweep: z
+      .array(resweepRule)
+      .max(mostRules)
+      .default([
+        { depth: '5m', every: '20m' },
+        { depth: '1h', every: '8h' },
+        { depth: '1d', every: '8d' },
+      ])
+      .describe(
+        'Deeper looks for operations that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h and 1d every 8d an eighth each, so the default half as many pages of 20 credits again. [] turns them off.',
       ),
     since: z
       .string()
@@ -68,6 +119,7 @@ export const userOperations = z
         'Oldest operation wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 operations.',
       ),
   })
+  .superRefine(refuseShallow, { when: ({ value }) => typeof value === 'object' && value !== null })
   .describe('User operations of account abstraction, newest first.');
 
 /** Keys of optimism-batch-blocks; parsing `{}` gives the defaults. */
@@ -75,7 +127,7 @@ export const optimismBatchBlocks = z
   .strictObject({
     schedule: schedule(
       '*/10 * * * *',
-      'Each time costs one page (20 credits) to look above the newest batch, and 3 to 29 pages for each batch that is new or read again.',
+      'Each time costs one page (20 credits) to look above the newest batch, 3 to 29 pages for each batch that is new, and one for each that is read again.',
     ),
     timezone,
     from_batch: batchNumber
@@ -92,7 +144,7 @@ export const optimismBatchBlocks = z
       .max(100)
       .default(2)
       .describe(
-        'How many of the newest batches are read again each time, because a batch can be seen half imported. Each costs 3 to 29 pages of 20 credits. Without effect beside to_batch.',
+        'How many of the newest numbers are read again each time until they are proved, because a batch can be seen half imported. Each costs one page of 20 credits where nothing is new. Without effect beside to_batch.',
       ),
     parallel: z
       .int()
@@ -136,46 +188,14 @@ const chain = z
   .strictObject({
     id: z.int().min(1).describe('Number of the chain, as in the URL of the explorer.'),
     name: z.string().min(1).optional().describe('Name in reports. Default: the usual name.'),
+    key: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Which of explorer.keys is used for this chain. Default: EXPLORER_API_KEY.'),
     operations: operations.optional(),
   })
   .describe('A chain to copy.');
-
-/** Keys of explorer; parsing `{}` gives the defaults. */
-export const explorer = z
-  .strictObject({
-    base_url: z
-      .string()
-      .superRefine((text, context) => {
-        const problem = baseUrlProblem(text);
-        if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-      })
-      .optional()
-      .describe(
-        'Where the API is. EXPLORER_BASE_URL goes first. Default: https://api.blockscout.com',
-      ),
-    requests_per_second: z
-      .number()
-      .positive()
-      .max(1000)
-      .default(5)
-      .describe(
-        'Requests per second that the key may make: 5 is the free plan. Each costs 20 credits.',
-      ),
-    daily_credits: z
-      .int()
-      .min(20)
-      .nullish()
-      .describe(
-        'Credits to spend in a day at most. Read and checked, but not used yet: nothing limits the credits. Each page costs 20; the free plan has 100,000 a day, 5,000 pages.',
-      ),
-    page_size: z
-      .int()
-      .min(1)
-      .max(50)
-      .default(50)
-      .describe('Items per page. Each page costs 20 credits whatever its size, so 50 is cheapest.'),
-  })
-  .describe('The API and how hard it may be used. Keys never stand here: EXPLORER_API_KEY.');
 
 function refuseRepeats(chains: readonly { id: number }[], context: z.RefinementCtx): void {
   // Unlike its type says, it may hold anything: it is called even if elements are wrong.
@@ -198,15 +218,6 @@ export const configSchema = z
       .describe('The chains to copy.'),
   })
   .describe('Configuration of explorer-etl.');
-
-/** What is wrong with the URL of an explorer; null when nothing is. Never repeats the URL. */
-export function baseUrlProblem(text: string): string | null {
-  const url = URL.parse(text);
-  if (url === null) return 'not a URL';
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'not an http or https URL';
-  if (url.username !== '' || url.password !== '') return 'must hold no user name or password';
-  return /[?#]/u.test(text) ? 'must hold no query and no fragment' : null;
-}
 
 /** The file's content once validated. */
 export type Config = z.output<typeof configSchema>;

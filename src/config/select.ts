@@ -77,7 +77,7 @@ const isOperation = (name: string): name is OperationName =>
   (operationNames as readonly string[]).includes(name);
 
 function settings(
-  chain: Pick<ListedChain, 'id' | 'name' | 'operations'>,
+  chain: Pick<ListedChain, 'id' | 'name' | 'key' | 'operations'>,
   names: readonly OperationName[],
 ): ChainSettings {
   const chosen = chain.operations;
@@ -87,7 +87,12 @@ function settings(
     factories: factories.parse(chosen?.factories ?? {}),
   };
   const present = names.filter((name) => chosen === undefined || name in chosen);
-  return { id: chain.id, name: chain.name ?? chainName(chain.id), operations: pick(all, present) };
+  return {
+    id: chain.id,
+    name: chain.name ?? chainName(chain.id),
+    ...(chain.key !== undefined && { key: chain.key }),
+    operations: pick(all, present),
+  };
 }
 
 type ListedOperations = NonNullable<ListedChain['operations']>;
@@ -95,11 +100,15 @@ type ListedOperations = NonNullable<ListedChain['operations']>;
 function userOperationsSettings(
   listed: ListedOperations['user-operations'],
 ): SettingsByOperation['user-operations'] {
-  const { overlap, since, ...scheduled } = listed ?? userOperations.parse({});
+  const { overlap, resweep, since, ...scheduled } = listed ?? userOperations.parse({});
   return {
     ...scheduled,
     // The schema has refused what these cannot read.
     overlapMs: parseDuration(overlap) ?? 0,
+    resweep: resweep.map(({ depth, every }) => ({
+      depthMs: parseDuration(depth) ?? 0,
+      everyMs: parseDuration(every) ?? 0,
+    })),
     since: since === null || since === undefined ? null : parseTime(since),
   };
 }

@@ -7,9 +7,17 @@ interface Scheduled {
   readonly timezone: string;
 }
 
+/** A deeper look for late arrivals: how deep below the covered top, and how often, in ms. */
+export interface ResweepRule {
+  readonly depthMs: number;
+  readonly everyMs: number;
+}
+
 export interface UserOperationsSettings extends Scheduled {
   /** How far below what is covered a live walk goes, in ms. */
   readonly overlapMs: number;
+  /** Empty: no deeper looks. */
+  readonly resweep: readonly ResweepRule[];
   /** Oldest operation wanted, ISO 8601 in UTC; null: all. */
   readonly since: string | null;
 }
@@ -36,8 +44,19 @@ export interface SettingsByOperation {
 export interface ChainSettings {
   readonly id: number;
   readonly name: string;
+  /** Which of the named keys it uses; absent: the one of EXPLORER_API_KEY. */
+  readonly key?: string;
   /** The operations to copy; what is absent is not copied. */
   readonly operations: Partial<SettingsByOperation>;
+}
+
+/** A further key of the configuration. */
+export interface NamedKey {
+  /** The environment variable that is to hold it. */
+  readonly variable: string;
+  readonly apiKey: string | null;
+  readonly requestsPerSecond: number;
+  readonly dailyCredits: number | null;
 }
 
 /** All that a user decided, validated: flag before environment before file before default. */
@@ -52,6 +71,12 @@ export interface Settings {
     /** Null: no limit of ours. */
     readonly dailyCredits: number | null;
     readonly pageSize: number;
+    /** Whether the bodies of pages are kept, to be replayed. */
+    readonly archive: 'off' | 'all';
+    /** How long they are kept, in days; null: for ever. */
+    readonly archiveDays: number | null;
+    /** Further keys, by the names that chains choose them by. */
+    readonly keys: Readonly<Record<string, NamedKey>>;
   };
   /** Null: the embedded Postgres. */
   readonly databaseUrl: string | null;
@@ -60,11 +85,51 @@ export interface Settings {
   readonly configFile: string | null;
 }
 
-/** The API key, for commands that make requests. Throws ConfigError with advice without one. */
-export function requireApiKey(settings: Pick<Settings, 'explorer'>): string {
-  const { apiKey } = settings.explorer;
-  if (apiKey !== null) return apiKey;
-  const message =
-    'EXPLORER_API_KEY is not set: put your API key there, or the path of a file that holds it in EXPLORER_API_KEY_FILE';
-  throw new ConfigError([{ message, where: null }]);
+/** A key that is there, and what it may be used for. */
+export interface ApiKey {
+  readonly apiKey: string;
+  /** The optional `key` parameter, which belongs to EXPLORER_API_KEY. */
+  readonly secretKey: string | null;
+  readonly requestsPerSecond: number;
+  readonly dailyCredits: number | null;
+}
+
+/**
+ * The API key of each chain, for commands that make requests; chains of one key share one object.
+ * Throws ConfigError with advice where one is not set.
+ */
+export function requireApiKey({
+  explorer,
+  chains,
+}: Pick<Settings, 'explorer' | 'chains'>): ReadonlyMap<number, ApiKey> {
+  const names = [...new Set(chains.map(({ key }) => key))];
+  const found = new Map(names.map((name) => [name, keyNamed(name, explorer)]));
+  const missing = [...found.values()].filter((key) => typeof key === 'string');
+  if (missing.length > 0) {
+    throw new ConfigError(
+      missing.map((variable) => ({
+        message: `${variable} is not set: put your API key there, or the path of a file that holds it in ${variable}_FILE`,
+        where: null,
+      })),
+    );
+  }
+  return new Map(
+    chains.flatMap(({ id, key: name }) => {
+      const key = found.get(name);
+      return typeof key === 'object' ? [[id, key] as const] : [];
+    }),
+  );
+}
+
+/** The key of a name, or the variable that ought to hold it. */
+function keyNamed(name: string | undefined, explorer: Settings['explorer']): ApiKey | string {
+  const { apiKey, secretKey, requestsPerSecond, dailyCredits, keys } = explorer;
+  const named = name === undefined ? undefined : keys[name];
+  if (named === undefined) {
+    if (apiKey === null) return 'EXPLORER_API_KEY';
+    return { apiKey, secretKey, requestsPerSecond, dailyCredits };
+  }
+  if (named.apiKey === null) return named.variable;
+  const { variable: _variable, ...limits } = named;
+  return { ...limits, apiKey: named.apiKey, secretKey: null };
 }

@@ -17,6 +17,9 @@ export const bigNumber = (name: string) => numeric(name, { precision: 78, scale:
 /** Counts, heights and ids; within 2^53, which the decoders enforce. */
 export const integer = (name: string) => bigint(name, { mode: 'number' });
 
+/** Sets of heights or numbers as ranges, in the spelling of Postgres. */
+export const integerRanges = customType<{ data: string }>({ dataType: () => 'int8multirange' });
+
 /** An instant with microseconds, ISO 8601 text in TypeScript. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'string' });
 

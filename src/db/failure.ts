@@ -122,6 +122,12 @@ export function isRetryable(error: unknown): boolean {
   return root instanceof DatabaseError && retryableStates.has(root.code ?? '');
 }
 
+/** True when the role that connects lacks a right. */
+export function isPermissionDenied(error: unknown): boolean {
+  const root = rootOf(error);
+  return root instanceof DatabaseError && root.code === '42501';
+}
+
 function describeState(error: DatabaseError): string {
   const code = error.code ?? 'no code';
   const kind = code.slice(0, 2);

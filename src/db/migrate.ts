@@ -53,6 +53,25 @@ export async function migrate(
   });
 }
 
+/**
+ * Holds the database against this program: one that a newer version has migrated since is not this
+ * one's to write to.
+ *
+ * @throws MigrationError when the database is newer than the program
+ */
+export async function demandCurrent(
+  database: Pool,
+  folder: string = packagedFolder,
+): Promise<void> {
+  const { rows } = await database.query<{ created_at: string }>(
+    'select created_at from etl.migrations order by created_at desc limit 1',
+  );
+  demandNotNewer(
+    await readJournal(folder),
+    new Set(rows.map(({ created_at }) => Number(created_at))),
+  );
+}
+
 async function readJournal(folder: string): Promise<Journal> {
   const text = await readFile(join(folder, 'meta', '_journal.json'), 'utf8');
   return journalSchema.parse(JSON.parse(text)).entries;

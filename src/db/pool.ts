@@ -1,4 +1,6 @@
-import { Pool } from 'pg';
+import { createHash } from 'node:crypto';
+import { Pool, type PoolClient } from 'pg';
+import { breakUnanswered, keepAliveDelayMs, withPatience, type Patience } from './patience.ts';
 
 /**
  * A reachable server answers within milliseconds; one that is asleep or far away within a second
@@ -13,19 +15,26 @@ const connectTimeoutMs = 10_000;
  * @param options.max connections at most.
  * @param options.applicationName shown in pg_stat_activity.
  * @param options.idleTimeoutMs how long an unused connection is kept, in ms; 0 for ever.
+ * @param options.patience how long its queries may take; for ever if absent, as migrations may.
+ * @param options.namesStatements whether statements are planned once for each connection, for work
+ *   that repeats a few of them many times.
  */
 export function createPool(options: {
   url: string;
   max: number;
   applicationName: string;
   idleTimeoutMs?: number;
+  patience?: Patience;
+  namesStatements?: boolean;
 }): Pool {
+  const { url, patience } = options;
   const pool = new Pool({
-    connectionString: options.url,
+    connectionString: patience === undefined ? url : withPatience(url, patience),
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelayMs,
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
   // A connection that dies emits an error, which ends the process if nobody listens: on the pool
@@ -34,6 +43,25 @@ export function createPool(options: {
   pool.on('error', () => {});
   pool.on('connect', (client) => {
     client.on('error', () => {});
+    if (patience !== undefined) breakUnanswered(client, patience.answerMs);
+    if (options.namesStatements === true) nameStatements(client);
   });
   return pool;
+}
+
+/** Gives each statement with parameters a name, by which the server knows its plan again. */
+function nameStatements(client: PoolClient): void {
+  const query = client.query.bind(client) as (...told: unknown[]) => unknown;
+  const names = new Map<string, string>();
+  const named = (statement: unknown): unknown => {
+    if (typeof statement !== 'object' || statement === null || !('text' in statement)) {
+      return statement;
+    }
+    const text = String(statement.text);
+    const name = names.get(text) ?? createHash('sha256').update(text).digest('hex').slice(0, 32);
+    names.set(text, name);
+    return { ...statement, name };
+  };
+  client.query = ((statement: unknown, ...rest: unknown[]) =>
+    query(named(statement), ...rest)) as typeof client.query;
 }
