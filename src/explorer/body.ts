@@ -5,7 +5,10 @@ import { createRedactor } from './redact.ts';
 /** Escapes that JSON allows and Postgres text refuses: NUL, and halves of surrogate pairs. */
 const unstorable = /\\u(?:0000|d[89a-f])/iu;
 
-/** Deepest nesting that is cleaned; a page has about ten levels, and recursion must end. */
+/**
+ * Deepest nesting that is cleaned: recursion must end. A page has about ten levels, and the walk
+ * keeps nothing of an item below half as many as these.
+ */
 const deepest = 256;
 
 /**
@@ -23,19 +26,18 @@ export function parseBody(
     // JSON.parse defines keys as own data, `__proto__` too.
     const value: unknown = JSON.parse(text);
     return unstorable.test(text) ? storable(value, 0) : value;
-  } catch (error) {
+  } catch {
     // A SyntaxError quotes the body, so it does not become the cause.
-    const problem = error instanceof RangeError ? 'is nested too deeply' : 'is not JSON';
     throw new ExplorerError({
       failure: 'envelope-invalid',
       status: 200,
-      detail: `the body ${problem}: ${excerpt(text, redact)}`,
+      detail: `the body is not JSON: ${excerpt(text, redact)}`,
     });
   }
 }
 
 function storable(value: unknown, depth: number): unknown {
-  if (depth > deepest) throw new RangeError('nested too deeply');
+  if (depth > deepest) return value;
   if (typeof value === 'string') return storableText(value);
   if (Array.isArray(value)) return value.map((element) => storable(element, depth + 1));
   if (typeof value !== 'object' || value === null) return value;

@@ -1,16 +1,32 @@
 import { createHash } from 'node:crypto';
-import { eq, sql } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
-import { budget } from './tables.ts';
+import type { Pool } from 'pg';
+import type { Told } from './client.ts';
+import type { ExplorerError } from './error.ts';
+import { failures, type FailureClass } from './failure.ts';
+import { KeyPausedError, type Pause } from './pause.ts';
+import type { RateHeaders } from './rate.ts';
+import { askForSlot, openKey, pauseKey, resumeKey, type Asked } from './slot.ts';
 
-/** Hands out the key's request slots to all workers and machines, on the database's clock. */
+/** Who asks: what is new goes before history. */
+export type BudgetLane = 'live' | 'backfill';
+
+/** Hands out a key's request slots to all workers and machines, on the database's clock. */
 export interface Budget {
   /**
-   * Takes the next free slot and waits for it. Slots are numbered in their order, by one sequence
-   * for all workers: of two sights of a row the one with the higher number is the newer, on no
-   * one's clock.
+   * Takes the next free slot of a lane and waits for it. Slots are numbered in their order, by one
+   * sequence for all workers: of two sights of a row the one with the higher number is the newer,
+   * on no one's clock.
+   *
+   * @throws KeyPausedError when no request of the key may leave for longer than a worker waits
    */
-  take(signal: AbortSignal): Promise<Slot>;
+  take(lane: BudgetLane, signal: AbortSignal): Promise<Slot>;
+  /**
+   * Heeds what an answer says of the key: its headers correct the rate, and one that stops the key
+   * pauses it for everyone.
+   *
+   * @throws KeyPausedError when the answer paused the key for longer than a worker waits
+   */
+  heed(told: Told<Slot>): Promise<void>;
 }
 
 /** The right to make one request. */
@@ -18,61 +34,162 @@ export interface Slot {
   readonly page_id: number;
   /** When it was taken, on the database's clock. */
   readonly at: string;
+  /** Whether it is the one that looks if a refused key is accepted again. */
+  readonly isLook: boolean;
+}
+
+export interface BudgetOptions {
+  readonly pool: Pool;
+  readonly apiKey: string;
+  readonly requestsPerSecond: number;
+  /** Credits that a day (UTC) may cost at most; null: no limit of ours. */
+  readonly dailyCredits: number | null;
+  /** How long until a key that was refused is looked at again, in ms. */
+  readonly lookAgainMs?: number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
 }
 
 /** Names a key without telling it: enough digits to tell keys apart, too few to try keys against. */
 const fingerprintDigits = 12;
+
+/** Longest pause that a worker waits for, in ms; for a longer one its slice gives way to others. */
+const longestWaitMs = 30_000;
+
+/**
+ * How late a request may leave after its slot, in ms, where slots are closer than that. One that a
+ * busy machine delays for longer would crowd into a second that is full: it takes another slot.
+ */
+const latestMs = 40;
+
+/** Slots that one request may miss; a machine that is always late must go on too. */
+const mostMissed = 3;
+
+/** How often one who waits for the end of a pause asks again, in ms: it may end before its time. */
+const pausedMs = 500;
+
+/** Pause after a 429 that does not say how long, in ms: limits are counted by the second. */
+const unstatedPauseMs = 1_000;
+
+/** A person mends a key within minutes, and one refused request in five of them is no burden. */
+const defaultLookAgainMs = 5 * 60_000;
 
 /** What stands for a key in tables: the first digits of its SHA-256. */
 function fingerprintKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
 }
 
-export interface BudgetOptions {
-  readonly db: Database;
-  readonly apiKey: string;
-  readonly requestsPerSecond: number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
 /**
- * A budget whose slots are reserved one by one in `etl.budget`, evenly spaced. One UPDATE on the
- * database's clock is exact and fair across processes, where a fixed window on the clients' clocks
- * let through 85 of 50.
+ * A budget whose slots are reserved one by one in the key's row of `etl.budget`, evenly spaced. One
+ * statement on the database's clock is exact and fair across processes, where a fixed window on
+ * the clients' clocks let through 85 of 50. It is also the one round trip that is paid for every
+ * page: what the headers said travels with the next request for a slot.
  */
 export async function openBudget(options: BudgetOptions): Promise<Budget> {
-  const { db, apiKey, requestsPerSecond, sleep } = options;
+  const { pool, apiKey, requestsPerSecond, dailyCredits, sleep, now } = options;
+  const { lookAgainMs = defaultLookAgainMs } = options;
   const fingerprint = fingerprintKey(apiKey);
-  await db.execute(sql`
-    insert into etl.budget as t (key_fingerprint, requests_per_second, next_at)
-    values (${fingerprint}, ${requestsPerSecond}, clock_timestamp())
-    on conflict (key_fingerprint) do update
-    set requests_per_second = excluded.requests_per_second, updated_at = now()
-    where t.requests_per_second <> excluded.requests_per_second
-  `);
-  const gap = sql`make_interval(secs => 1 / ${budget.requests_per_second})`;
-  // Named, so that it is planned once; numbered while the row is locked, so that numbers and slots
-  // have the same order; and in one statement, because each round trip is paid for every page.
-  const takeSlot = db
-    .update(budget)
-    .set({
-      next_at: sql`greatest(${budget.next_at}, clock_timestamp()) + ${gap}`,
-      requests: sql`${budget.requests} + 1`,
-    })
-    .where(eq(budget.key_fingerprint, fingerprint))
-    .returning({
-      wait_ms: sql<number>`1000 * extract(epoch from
-        ${budget.next_at} - ${gap} - clock_timestamp())::float8`,
-      page_id: sql<string>`nextval('etl.pages_id_seq')`,
-      at: sql<string>`clock_timestamp()::text`,
-    })
-    .prepare('take_slot');
+  await pool.query(openKey, [fingerprint, requestsPerSecond, dailyCredits]);
+  let news: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = unheard;
+
+  async function ask(lane: BudgetLane, { hasTurn, unused }: Asking): Promise<Asked & Due> {
+    const { limit, creditsRemaining } = news;
+    news = unheard;
+    const askedMs = now();
+    const { rows } = await pool.query<Asked>({
+      name: 'ask_for_slot',
+      text: askForSlot,
+      values: [fingerprint, lane, hasTurn, limit, creditsRemaining, unused],
+    });
+    const [asked] = rows;
+    if (asked === undefined) throw new Error('the budget of the key is gone from etl.budget');
+    // The statement ran somewhere between the question and the answer.
+    return { ...asked, dueMs: (askedMs + now()) / 2 + asked.wait_ms };
+  }
+
+  async function pause(forMs: number | null, failure: FailureClass, reason: string) {
+    const { rows } = await pool.query<Pause>(pauseKey, [fingerprint, forMs, failure, reason]);
+    return rows[0] ?? null;
+  }
+
   return {
-    async take(signal) {
-      const [slot] = await takeSlot.execute();
-      if (slot === undefined) throw new Error('the budget of the key is gone from etl.budget');
-      if (slot.wait_ms > 0) await sleep(slot.wait_ms, signal);
-      return { page_id: Number(slot.page_id), at: slot.at };
+    async take(lane, signal) {
+      let asking: Asking = { hasTurn: false, unused: 0 };
+      let missed = 0;
+      // Ends: each round waits for a turn or a pause that passes, and the signal cuts the wait.
+      for (;;) {
+        const asked = await ask(lane, asking);
+        const { page_id, at, outcome, wait_ms, dueMs, gap_ms } = asked;
+        if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(asked);
+        if (outcome === 'paused' && wait_ms > longestWaitMs) throw KeyPausedError.of(asked);
+        const waitMs = Math.max(1, Math.ceil(dueMs - now()));
+        if (outcome === 'paused') await sleep(Math.min(waitMs, pausedMs), signal);
+        else if (wait_ms > 0) await sleep(waitMs, signal);
+        asking = { hasTurn: outcome === 'queued', unused: 0 };
+        if (page_id === null) continue;
+        const isLate = wait_ms > 0 && now() - dueMs > Math.max(latestMs, gap_ms);
+        if (!isLate || missed === mostMissed) {
+          return { page_id: Number(page_id), at, isLook: outcome === 'look' };
+        }
+        missed += 1;
+        asking = { hasTurn: true, unused: 1 };
+      }
+    },
+    async heed({ admission: slot, error, limits }) {
+      const { limit, remaining, resetMs, creditsRemaining } = limits;
+      news = {
+        limit: limit !== null && limit > 0 ? limit : news.limit,
+        creditsRemaining: creditsRemaining ?? news.creditsRemaining,
+      };
+      if (error === null) {
+        if (slot.isLook) await pool.query(resumeKey, [fingerprint]);
+        if (remaining === 0 && resetMs !== null) await pause(resetMs, 'throttled', noneRemaining);
+        return;
+      }
+      const { failure } = error;
+      if (failures[failure].stops !== 'key') return;
+      const paused = await pause(pauseMs(error, lookAgainMs), failure, said(error));
+      if (paused !== null && paused.wait_ms > longestWaitMs) throw KeyPausedError.of(paused);
     },
   };
+}
+
+interface Asking {
+  /** Whether the asker was sent away before, and now has its turn. */
+  readonly hasTurn: boolean;
+  /** Slots of this asker that are given back. */
+  readonly unused: number;
+}
+
+interface Due {
+  /** When what was answered comes true, on this process's clock. */
+  readonly dueMs: number;
+}
+
+const unheard = { limit: null, creditsRemaining: null };
+
+const noneRemaining = 'the explorer says that no request remains until its limit is reset';
+
+const said = ({ status, detail }: ExplorerError) =>
+  status === null ? detail : `HTTP ${status}, ${detail}`;
+
+/** For how long an answer pauses its key, in ms; null: until the credits are reset. */
+function pauseMs({ failure, retryAfterMs }: ExplorerError, lookAgainMs: number): number | null {
+  if (failure === 'throttled') return retryAfterMs ?? unstatedPauseMs;
+  return failure === 'out-of-credits' ? null : lookAgainMs;
+}
+
+function creditsUsed(asked: Asked): KeyPausedError {
+  const pause_class: FailureClass = 'out-of-credits';
+  return KeyPausedError.of({ ...asked, pause_class, pause_reason: usedUp(asked) });
+}
+
+function usedUp({ outcome, is_own_limit }: Asked): string {
+  if (outcome === 'kept') {
+    return 'history has used its part of the credits (explorer.daily_credits) so far; the rest is kept for what is new';
+  }
+  return is_own_limit === true
+    ? 'the credits of the day (explorer.daily_credits) are used'
+    : 'the explorer says that no credits remain';
 }

@@ -2,10 +2,11 @@ import { Agent } from 'undici';
 import { ExplorerError } from './error.ts';
 import { exchange, type Exchange } from './exchange.ts';
 import { excerpt } from './excerpt.ts';
-import { classify, describe } from './failure.ts';
+import { classify } from './failure.ts';
 import { rateHeaders, retryAfterMs, type RateHeaders } from './rate.ts';
 import { createRedactor } from './redact.ts';
 import { defaultMaxAttempts, retry } from './retry.ts';
+import { describe } from './said.ts';
 import { requestUrl, type ExplorerRequest } from './url.ts';
 
 /** Time limits of one attempt, in ms. */
@@ -44,15 +45,29 @@ export interface Answer<Admission> {
   readonly limits: RateHeaders;
 }
 
+/** What a request waits for and whom its answers are told. */
+export interface Call<Admission> {
+  readonly admit: (signal: AbortSignal) => Promise<Admission>;
+  /** Told of each answer, refusals too, before anything is made of it. */
+  readonly heed?: (told: Told<Admission>) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** What an answer says of the limits. */
+export interface Told<Admission> {
+  readonly admission: Admission;
+  /** Null for a page. */
+  readonly error: ExplorerError | null;
+  readonly limits: RateHeaders;
+}
+
 export interface ExplorerClient {
   /**
-   * Gets one page, repeating what repeating can help. `admit` is awaited before every attempt.
-   * Throws ExplorerError, what `admit` throws, or the signal's reason when it aborts.
+   * Gets one page, repeating what repeating can help. `admit` is awaited before every attempt, `heed`
+   * after every answer. Throws ExplorerError, what `admit` and `heed` throw, or the signal's reason
+   * when it aborts.
    */
-  get<Admission>(
-    request: ExplorerRequest,
-    call: { admit: (signal: AbortSignal) => Promise<Admission>; signal: AbortSignal },
-  ): Promise<Answer<Admission>>;
+  get<Admission>(request: ExplorerRequest, call: Call<Admission>): Promise<Answer<Admission>>;
   /** Ends the connections, after the requests under way. */
   close(): Promise<void>;
 }
@@ -87,16 +102,18 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const dispatcher = createDispatcher(timeouts, maxBodyBytes);
   const limits = { dispatcher, totalMs: timeouts.totalMs, maxBodyBytes, redact };
   return {
-    async get(request, { admit, signal }) {
+    async get(request, { admit, heed, signal }) {
       const url = requestUrl(baseUrl, request, { apiKey, secretKey });
       const attempt = async (attempts: number) => {
         const admission = await admit(signal);
         const startMs = now();
         const answer = await exchange(url, { ...limits, signal });
         const latencyMs = now() - startMs;
-        assertPage(answer, url, redact, wallNow);
+        const error = refusalOf(answer, url, redact, wallNow);
         const { status, body, bytes, headers } = answer;
         const rate = rateHeaders(headers);
+        await heed?.({ admission, error, limits: rate });
+        if (error !== null) throw error;
         return { body, status, bytes, attempts, latencyMs, admission, limits: rate };
       };
       const maxAttempts = options.maxAttempts ?? defaultMaxAttempts;
@@ -117,22 +134,22 @@ function createDispatcher(timeouts: Timeouts, maxBodyBytes: number): Agent {
   });
 }
 
-/** Throws the ExplorerError that an answer amounts to, unless it is a page. */
-function assertPage(
+/** The ExplorerError that an answer amounts to; null for a page. */
+function refusalOf(
   answer: Exchange,
   url: URL,
   redact: (text: string) => string,
   wallNow: () => number,
-): void {
+): ExplorerError | null {
   const { status, headers, body } = answer;
   const failure = classify(status, body);
-  if (failure === 'ok') return;
+  if (failure === 'ok') return null;
   const location = headers.location?.toString();
   const detail =
     status >= 300 && status < 400 && location !== undefined
       ? `redirected to ${excerpt(targetHost(location, url), redact)}, not followed`
       : describe(body, redact);
-  throw new ExplorerError({
+  return new ExplorerError({
     failure,
     status,
     detail,

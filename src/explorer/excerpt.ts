@@ -9,13 +9,13 @@ const readAhead = 64 * 1024;
  * space, control and direction characters escaped, at most 200 characters.
  */
 export function excerpt(text: string, redact: (text: string) => string): string {
-  const line = redact(text.slice(0, readAhead))
-    .replaceAll(/\s+/gu, ' ')
-    .trim()
-    .replaceAll(/[\p{Cc}\p{Cf}]/gu, escape);
+  const line = printable(redact(text.slice(0, readAhead)).replaceAll(/\s+/gu, ' ').trim());
   const cut = line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
   return cut.toWellFormed();
 }
+
+/** A foreign text that a terminal can be given: control and direction characters are escaped. */
+export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, escape);
 
 const escape = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,7 +1,6 @@
-import { z } from 'zod';
-import { excerpt } from './excerpt.ts';
+import { looksLikePage, messageOf } from './said.ts';
 
-/** What went wrong with a request or the walk that sent it. */
+/** What can go wrong with a request, the walk that sent it, or what it brought. */
 export type FailureClass =
   | 'unreachable'
   | 'throttled'
@@ -12,7 +11,11 @@ export type FailureClass =
   | 'rejected'
   | 'cursor-refused'
   | 'envelope-invalid'
-  | 'cursor-loop';
+  | 'cursor-loop'
+  | 'item-invalid'
+  | 'drifted'
+  | 'not-stored'
+  | 'database-away';
 
 /** What a class means for the request, the feed and the person who runs it. */
 export interface FailureRule {
@@ -20,21 +23,36 @@ export interface FailureRule {
   readonly retry: 'in-place' | 'none';
   /** Whether it uses up the attempts that a request has. Being throttled is no failure. */
   readonly counts: 'as-failure' | 'as-wait';
-  /** Whom it stops: this walk, this feed, or every feed that uses the key. */
-  readonly stops: 'walk' | 'feed' | 'key';
-  /** The state that the feed shows until it succeeds again. */
-  readonly feed: 'degraded' | 'waiting' | 'unauthorized' | 'unsupported' | 'failed';
+  /** Whom it stops: nobody, this walk, this feed, every feed of the key, or the worker. */
+  readonly stops: 'nothing' | 'walk' | 'feed' | 'key' | 'worker';
+  /**
+   * When a feed that `start` runs comes back: after rests that grow, at the stated time, when one
+   * look for the whole key may find it mended, after a day, with the next tick, or at once.
+   */
+  readonly again: 'growing' | 'stated' | 'look' | 'daily' | 'next-tick' | 'at-once';
+  /** The state that the feed shows until it succeeds again; null: it keeps the one it has. */
+  readonly feed: 'degraded' | 'waiting' | 'unauthorized' | 'unsupported' | 'failed' | null;
+  /** What `sync` exits with when nothing else went wrong. */
+  readonly exit: 0 | 1;
+  /** The log line; null where there is none. */
+  readonly log: { readonly level: 'warn' | 'error'; readonly event: string } | null;
   /** What to do, in one sentence. */
   readonly advice: string;
 }
 
-/** The one table from class to action; section 7 of the design. */
+const troubleLine = { level: 'warn', event: 'feed.trouble' } as const;
+const failedLine = { level: 'error', event: 'feed.failed' } as const;
+
+/** The one table from class to action; section 7 of the design, and docs/operations.md for people. */
 export const failures: Readonly<Record<FailureClass, FailureRule>> = {
   unreachable: {
     retry: 'in-place',
     counts: 'as-failure',
     stops: 'feed',
+    again: 'growing',
     feed: 'degraded',
+    exit: 1,
+    log: troubleLine,
     advice:
       'Nothing to do: it is tried again with growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
   },
@@ -42,44 +60,65 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'in-place',
     counts: 'as-wait',
     stops: 'key',
+    again: 'stated',
     feed: 'waiting',
+    exit: 1,
+    log: troubleLine,
     advice:
       'Nothing to do: it goes on when the limit allows; lower explorer.requests_per_second if others share the key.',
   },
   'out-of-credits': {
     retry: 'none',
-    counts: 'as-failure',
+    counts: 'as-wait',
     stops: 'key',
+    again: 'stated',
     feed: 'waiting',
-    advice: 'Wait for the reset (midnight UTC on the free plan) or choose a larger plan.',
+    exit: 1,
+    log: troubleLine,
+    advice:
+      'Nothing to do: it goes on after the reset; a larger plan, or a higher explorer.daily_credits, allows more.',
   },
   unauthorized: {
     retry: 'none',
     counts: 'as-failure',
     stops: 'key',
+    again: 'look',
     feed: 'unauthorized',
-    advice: 'Check EXPLORER_API_KEY: the explorer does not accept this key.',
+    exit: 1,
+    log: failedLine,
+    advice:
+      'Check the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer does not accept it; a new one is read at the next start.',
   },
   'key-missing': {
     retry: 'none',
     counts: 'as-failure',
     stops: 'key',
+    again: 'look',
     feed: 'unauthorized',
-    advice: 'Set EXPLORER_API_KEY: the explorer saw no key in the request.',
+    exit: 1,
+    log: failedLine,
+    advice:
+      'Set the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer saw none; a new one is read at the next start.',
   },
   unsupported: {
     retry: 'none',
     counts: 'as-failure',
     stops: 'feed',
+    again: 'daily',
     feed: 'unsupported',
+    exit: 0,
+    log: troubleLine,
     advice:
-      'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again at every scheduled time.',
+      'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again once a day.',
   },
   rejected: {
     retry: 'none',
     counts: 'as-failure',
     stops: 'feed',
+    again: 'next-tick',
     feed: 'failed',
+    exit: 1,
+    log: failedLine,
     advice:
       'The explorer refused a parameter: check the configuration of this feed against what it said.',
   },
@@ -87,7 +126,10 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'none',
     counts: 'as-failure',
     stops: 'walk',
-    feed: 'degraded',
+    again: 'next-tick',
+    feed: 'failed',
+    exit: 1,
+    log: failedLine,
     advice:
       'Nothing to do: this walk is abandoned, its rows stay, and the next one goes in from the head or an earlier page.',
   },
@@ -95,7 +137,10 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'in-place',
     counts: 'as-failure',
     stops: 'feed',
+    again: 'growing',
     feed: 'degraded',
+    exit: 1,
+    log: troubleLine,
     advice:
       'The explorer answered something that is not a page: it is tried again later; report it if it lasts.',
   },
@@ -103,11 +148,63 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'none',
     counts: 'as-failure',
     stops: 'walk',
+    again: 'next-tick',
     feed: 'failed',
+    exit: 1,
+    log: failedLine,
     advice:
       'The explorer served a cursor that this walk has used before: rows are kept; report it to the service.',
   },
+  'item-invalid': {
+    retry: 'none',
+    counts: 'as-failure',
+    stops: 'nothing',
+    again: 'at-once',
+    feed: null,
+    exit: 0,
+    log: null,
+    advice:
+      'Look at quarantine list: the item is kept as served, with what is wrong; its page goes on; quarantine retry makes rows of it when a version can.',
+  },
+  drifted: {
+    retry: 'none',
+    counts: 'as-failure',
+    stops: 'nothing',
+    again: 'at-once',
+    feed: null,
+    exit: 0,
+    log: { level: 'warn', event: 'feed.drift' },
+    advice:
+      'Nothing to do: an unknown field is kept in the column extra, an unknown value as it is; report it.',
+  },
+  'not-stored': {
+    retry: 'none',
+    counts: 'as-failure',
+    stops: 'feed',
+    again: 'growing',
+    feed: 'degraded',
+    exit: 1,
+    log: troubleLine,
+    advice: 'Nothing is lost: it is tried again with growing intervals; report it if it lasts.',
+  },
+  'database-away': {
+    retry: 'none',
+    counts: 'as-failure',
+    stops: 'worker',
+    again: 'at-once',
+    feed: null,
+    exit: 1,
+    log: { level: 'warn', event: 'queue.trouble' },
+    advice:
+      'Start the database again: nothing is half-written, and start goes on as soon as it answers.',
+  },
 };
+
+/** The class that a reason of a feed or tick begins with; null where it begins with none. */
+export function classOf(reason: string): FailureClass | null {
+  const [name = ''] = reason.split(':', 1);
+  return Object.hasOwn(failures, name) ? (name as FailureClass) : null;
+}
 
 interface Answered {
   readonly statuses: readonly [from: number, to: number];
@@ -138,81 +235,16 @@ const answers: readonly Answered[] = [
   { statuses: [500, 599], failure: 'unreachable' },
 ];
 
-/** Largest body that is parsed to look for an error in it, in bytes; errors take a few hundred. */
-const largestErrorBytes = 4096;
-
 /**
  * The class of an answer, 'ok' for a page. Looks at a page's outside only: a large body passes
  * when it is an object from its first to its last byte, and decoding has the last word.
  */
 export function classify(status: number, body: Buffer): FailureClass | 'ok' {
   if (status === 200) return looksLikePage(body) ? 'ok' : 'envelope-invalid';
-  const said = message(body) ?? '';
+  const said = messageOf(body) ?? '';
   const answer = answers.find(
     ({ statuses: [from, to], says }) =>
       status >= from && status <= to && (says?.test(said) ?? true),
   );
   return answer?.failure ?? 'envelope-invalid';
-}
-
-/** What an unwelcome answer says of itself, as one redacted line of at most 200 characters. */
-export function describe(body: Buffer, redact: (text: string) => string): string {
-  if (body.length === 0) return 'an empty body';
-  const said = message(body);
-  if (said !== null) return excerpt(said, redact);
-  const text = body.toString('utf8', 0, largestExcerptBytes);
-  const title = /<title[^>]*>([^<]*)/iu.exec(text)?.[1];
-  return title === undefined ? excerpt(text, redact) : `an HTML page: ${excerpt(title, redact)}`;
-}
-
-/** Bytes of a body that an excerpt is made of. */
-const largestExcerptBytes = 64 * 1024;
-
-/** Bytes of each end of a large body that are looked at: room for a BOM and white space. */
-const endBytes = 64;
-
-function looksLikePage(body: Buffer): boolean {
-  if (body.length > largestErrorBytes) {
-    const start = body.toString('utf8', 0, endBytes).trimStart();
-    const end = body.toString('latin1', body.length - endBytes).trimEnd();
-    return start.startsWith('{') && end.endsWith('}');
-  }
-  const value = object(body);
-  return value !== null && ('items' in value || message(body) === null);
-}
-
-/** The message in an error body of any of the service's shapes; null when there is none. */
-function message(body: Buffer): string | null {
-  const value = body.length > largestErrorBytes ? null : object(body);
-  if (value === null) return null;
-  if (Array.isArray(value.errors)) return value.errors.map(invalidParameter).join('; ');
-  const text = value.message ?? value.error ?? value.errors ?? null;
-  if (text === null) return null;
-  const words = typeof text === 'string' ? text : JSON.stringify(text);
-  return typeof value.code === 'number' ? `${value.code}: ${words}` : words;
-}
-
-/** `Invalid value /page_size: must be …`: an entry of a 422's errors (JSON:API's error object). */
-function invalidParameter(entry: unknown): string {
-  const parsed = parameterError.safeParse(entry);
-  if (!parsed.success) return JSON.stringify(entry);
-  const { title, source, detail } = parsed.data;
-  const subject = [title, source?.pointer].filter((part) => part !== undefined).join(' ');
-  return [subject, detail].filter((part) => part !== undefined && part !== '').join(': ');
-}
-
-const parameterError = z.object({
-  title: z.string().optional(),
-  source: z.object({ pointer: z.string().optional() }).optional(),
-  detail: z.string().optional(),
-});
-
-function object(body: Buffer): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8').trim());
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,12 +1,21 @@
-import { doublePrecision, text } from 'drizzle-orm/pg-core';
+import { date, doublePrecision, text } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../db/column-types.ts';
 
 export const budget = etlSchema.table('budget', {
   key_fingerprint: text('key_fingerprint').primaryKey(),
   requests_per_second: doublePrecision('requests_per_second').notNull(),
   next_at: instant('next_at').notNull(),
+  /** When the last backfill request that was sent away is to ask again. */
+  queue_at: instant('queue_at'),
+  /** What the service's headers stated last. */
+  service_limit: doublePrecision('service_limit'),
+  daily_credits: integer('daily_credits'),
+  credits_day: date('credits_day'),
+  credits_spent: integer('credits_spent').notNull().default(0),
   credits_remaining: integer('credits_remaining'),
   paused_until: instant('paused_until'),
+  pause_class: text('pause_class'),
+  pause_reason: text('pause_reason'),
   requests: integer('requests').notNull().default(0),
   updated_at: instant('updated_at').notNull().defaultNow(),
 });

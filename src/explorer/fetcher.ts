@@ -1,0 +1,70 @@
+import type { Budget, BudgetLane } from './budget.ts';
+import { parseBody } from './body.ts';
+import type { ExplorerClient } from './client.ts';
+import { createRedactor } from './redact.ts';
+import type { ExplorerRequest } from './url.ts';
+
+/** A page as the walk takes it: its bytes, their value, and when and how they came. */
+export interface FetchedPage {
+  readonly page_id: number;
+  readonly at: string;
+  readonly body: Buffer;
+  readonly json: unknown;
+  readonly bytes: number;
+  readonly attempts: number;
+  readonly latencyMs: number;
+}
+
+/** What a key's requests go through, and the secrets that no page may keep. */
+export interface KeyedClient {
+  readonly client: ExplorerClient;
+  readonly budget: Budget;
+  readonly secrets: readonly string[];
+}
+
+/** Gets a page for a lane: within the key's budget, and without the keys where it echoes them. */
+export function createFetcher({ client, budget, secrets }: KeyedClient) {
+  const redact = createRedactor(secrets);
+  return async (
+    request: ExplorerRequest & { readonly lane: BudgetLane },
+    signal: AbortSignal,
+  ): Promise<FetchedPage> => {
+    const answer = await client.get(request, {
+      admit: (admitted) => budget.take(request.lane, admitted),
+      heed: (told) => budget.heed(told),
+      signal,
+    });
+    const body = withoutSecrets(answer.body, secrets, redact);
+    return {
+      page_id: answer.admission.page_id,
+      at: answer.admission.at,
+      body,
+      json: parseBody(body, redact),
+      bytes: answer.bytes,
+      attempts: answer.attempts,
+      latencyMs: answer.latencyMs,
+    };
+  };
+}
+
+/** Shorter secrets would mask what is data; no service gives out such keys. */
+const shortestMasked = 8;
+
+/** A body that repeats a key of ours, as items do when a service echoes its request, loses it here. */
+function withoutSecrets(
+  body: Buffer,
+  secrets: readonly string[],
+  redact: (text: string) => string,
+): Buffer {
+  const long = secrets.filter((key) => key.length >= shortestMasked);
+  const echoes = long.some((key) => echoOf(key).some((spelling) => body.includes(spelling)));
+  return echoes ? Buffer.from(redact(body.toString())) : body;
+}
+
+/** How a service may spell a key that it echoes; what is then masked is found in any spelling. */
+const echoOf = (key: string) => [
+  key,
+  encodeURIComponent(key),
+  encodeURIComponent(key).toLowerCase(),
+  key.replaceAll('/', '\\/'),
+];
