@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { generational, textOf } from './field-notes.ts';
 
 /**
  * Twenty bytes of hex, stored in lower case: the service prints EIP-55 mixed case, and the same
@@ -13,16 +14,16 @@ const text = z.string().nullish();
 const flag = z.boolean().nullish();
 
 const implementation = z.looseObject({
-  address_hash: addressHash.nullish(),
+  address_hash: generational(addressHash.nullish()),
   // The name of `address_hash` in older versions of the service.
-  address: addressHash.nullish(),
+  address: generational(addressHash.nullish()),
   name: text,
 });
 
 const metadataTag = z.looseObject({
   slug: text,
   name: text,
-  tagType: text,
+  tagType: textOf('name', 'generic', 'classifier', 'information', 'note', 'protocol'),
   ordinal: z.number().int().nullish(),
   // `unknown` alone would refuse a tag that leaves it out.
   meta: z.unknown().optional(),
@@ -31,6 +32,26 @@ const metadataTag = z.looseObject({
 const tag = z.looseObject({ address_hash: addressHash.nullish(), label: text, display_name: text });
 const watchlistName = z.looseObject({ label: text, display_name: text });
 
+const proxyType = textOf(
+  'eip1167',
+  'eip1967',
+  'eip1822',
+  'eip1967_oz',
+  'eip1967_beacon',
+  'master_copy',
+  'basic_implementation',
+  'basic_get_implementation',
+  'comptroller',
+  'eip2535',
+  'clone_with_immutable_arguments',
+  'eip7702',
+  'resolved_delegate_proxy',
+  'erc7760',
+  'minimal_proxy',
+  'eip930',
+  'unknown',
+);
+
 const addressObject = z.looseObject({
   hash: addressHash,
   name: text,
@@ -38,13 +59,13 @@ const addressObject = z.looseObject({
   is_contract: flag,
   is_scam: flag,
   is_verified: flag,
-  proxy_type: text,
-  reputation: text,
-  implementations: z.array(implementation).nullish(),
+  proxy_type: proxyType,
+  reputation: textOf('ok', 'scam'),
+  implementations: generational(z.array(implementation).nullish()),
   metadata: z.looseObject({ tags: z.array(metadataTag).nullish() }).nullish(),
-  private_tags: z.array(tag).nullish(),
-  public_tags: z.array(tag).nullish(),
-  watchlist_names: z.array(watchlistName).nullish(),
+  private_tags: generational(z.array(tag).nullish()),
+  public_tags: generational(z.array(tag).nullish()),
+  watchlist_names: generational(z.array(watchlistName).nullish()),
 });
 export type AddressObject = z.infer<typeof addressObject>;
 

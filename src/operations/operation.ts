@@ -18,8 +18,20 @@ export interface Scope {
   readonly batch?: number;
   readonly since?: string;
   readonly max_pages?: number;
+  /** Where another walk takes over: the cursor that the page below this walk's last begins with. */
+  readonly until?: Cursor;
+  /** The walk reads known history again. */
+  readonly again?: boolean;
   /** A look whether the batch is there yet: that it is empty says nothing for good. */
   readonly probe?: boolean;
+  /** A block of the batch below which its chain is known: a walk that meets it need not go on. */
+  readonly known?: KnownBlock;
+}
+
+/** A block as it was last seen; `hash` in lower case. */
+export interface KnownBlock {
+  readonly height: number;
+  readonly hash: string;
 }
 
 /** Where an item stood when it was read. `position` counts the walk's items from 0. */
@@ -48,16 +60,36 @@ interface ChildTable {
   readonly parentKey: readonly string[];
 }
 
+/** The last item of a page in a list that is ordered by block, and the page's number. */
+export interface PageEnd {
+  readonly page_id: number;
+  readonly height: number;
+  readonly key: string;
+}
+
 /** What a walk tells an operation when a page or the whole walk is committed. */
 export interface WalkContext {
   readonly walk_id: number;
+  readonly tick_id: number;
   readonly chain_id: number;
+  /** When the walk began, ISO 8601, by the clock that its worker goes by. */
+  readonly started_at: string;
   readonly scope: Scope;
   /** Null where the walk goes to the list's end. */
   readonly floor: number | null;
   readonly page_id: number;
+  /** How many rows the page added to the operation's own table. */
+  readonly inserted: number;
+  /** Where the page before ended, if that one was conclusive: this page's cursor goes on there. */
+  readonly above: PageEnd | null;
   /** Whether the page is in order and all of its items became rows: absence then means something. */
   readonly isConclusive: boolean;
+}
+
+/** What a walk tells an operation at its end. */
+export interface WalkEndContext extends WalkContext {
+  /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
+  readonly readDownTo: number;
 }
 
 /** All that is special about one list of the API. The walk and the loader know nothing else. */
@@ -86,6 +118,12 @@ export interface Operation<Item extends z.ZodType> {
   readonly order: { readonly height: string; readonly time: string } | null;
   /** Runs in a page's transaction, after its rows. */
   afterPage?(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<void>;
-  /** Runs in the transaction of a walk's last page, when it ended at the list's end. */
-  afterWalk?(tx: Transaction, walk: WalkContext): Promise<void>;
+  /**
+   * Runs in the transaction of a walk's last page, when it ended at the list's end or at a block
+   * below which all is known. Ends of a feed's
+   * walks come one at a time: each sees what those before it concluded.
+   *
+   * @returns why the walk says less than a whole list, to be kept as its reason; null if it does not
+   */
+  afterWalk?(tx: Transaction, walk: WalkEndContext): Promise<string | null>;
 }

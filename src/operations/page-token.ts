@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import type { Cursor } from './operation.ts';
 
+/**
+ * Longest token that is followed, in characters. True ones have about ninety; one that grows with
+ * each page would fill the ledger, until some server on the way refuses so long a URL.
+ */
+const longestToken = 4096;
+
 /** The cursor of the account-abstraction lists (spec 2.6): an opaque token, passed back unchanged. */
 export const pageTokenCursor = z
   .object({
-    page_token: z.string().min(1),
+    page_token: z.string().min(1).max(longestToken, `is longer than ${longestToken} characters`),
     page_size: z.coerce.number().int().positive().optional(),
   })
   .transform(({ page_token, page_size }): Cursor =>

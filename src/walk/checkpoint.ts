@@ -9,19 +9,26 @@ export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
 
+/** What a transaction has to know of a walk that it has locked. */
+export interface LockedWalk {
+  /** Indexes of those cursors that the walk used before. */
+  readonly used: ReadonlySet<number>;
+  /** Fields that were on every item of a page of the feed. */
+  readonly steady: ReadonlySet<string>;
+}
+
 /**
  * Locks the walk for this transaction if this worker still holds it, and finds which of `cursors`
  * were used in the walk before.
  *
- * @returns indexes into `cursors`
  * @throws FencedError when the walk's revision is no longer the worker's (promise 2)
  */
 export async function lockWalk(
   tx: Transaction,
   walk: WalkRow,
   cursors: readonly (Cursor | null)[],
-): Promise<ReadonlySet<number>> {
-  const { rows } = await tx.execute<{ used: string[] }>(sql`
+): Promise<LockedWalk> {
+  const { rows } = await tx.execute<{ used: string[]; steady: string[] }>(sql`
     select array(
       select next.position - 1
       from json_array_elements(${JSON.stringify(cursors)}::json) with ordinality as next(cursor, position)
@@ -31,14 +38,17 @@ export async function lockWalk(
           where walk_id = ${walk.id}
             and md5(coalesce(cursor_in, '{}')::text) = md5(next.cursor::jsonb::text)
         )
-    ) as used
+    ) as used, array(
+      select path from etl.steady_fields as field
+      where field.chain_id = walks.chain_id and field.operation = walks.operation
+    ) as steady
     from etl.walks
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
     for update
   `);
   const [row] = rows;
   if (row === undefined) throw new FencedError(`walk ${walk.id} was taken over`);
-  return new Set(row.used.map(Number));
+  return { used: new Set(row.used.map(Number)), steady: new Set(row.steady) };
 }
 
 /** What a transaction's pages add to their walk. */
@@ -49,6 +59,7 @@ export interface WalkAdvance {
   readonly inserted: number;
   readonly changed: number;
   readonly quarantined: number;
+  readonly archived_bytes: number;
   readonly empty_run: number;
   readonly top: number | null;
   readonly bottom: number | null;
@@ -72,6 +83,7 @@ export async function moveCheckpoint(
         inserted = inserted + ${advance.inserted},
         changed = changed + ${advance.changed},
         quarantined = quarantined + ${advance.quarantined},
+        archived_bytes = archived_bytes + ${advance.archived_bytes},
         empty_run = ${advance.empty_run},
         top = greatest(top, ${advance.top}::bigint),
         bottom = least(bottom, ${advance.bottom}::bigint),

@@ -1,10 +1,14 @@
+import { sql } from 'drizzle-orm';
 import type { z } from 'zod';
-import type { Database } from '../db/transaction.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
-import type { Operation, WalkContext } from '../operations/operation.ts';
+import type { CountsByPage } from '../load/upsert.ts';
+import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
+import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
+import { recordDrift, type NewDrift } from './drift.ts';
 import type { ReadPage } from './fetch.ts';
-import { recordPages, recordQuarantined } from './ledger.ts';
+import { endBefore, endOf, isConclusive, recordPages, recordQuarantined } from './ledger.ts';
 import type { NormalisedPage } from './page.ts';
 import { cursorLoop, spellCursor, type WalkEnd } from './progress.ts';
 import type { WalkRow } from './walk-row.ts';
@@ -13,6 +17,8 @@ import type { WalkRow } from './walk-row.ts';
 export interface Committed {
   readonly walk: WalkRow;
   readonly end: WalkEnd | null;
+  /** How the pages differ from the specification in ways that the feed had not shown before. */
+  readonly drift: readonly NewDrift[];
 }
 
 /**
@@ -28,34 +34,129 @@ export async function commitPages(
   walk: WalkRow,
   read: readonly ReadPage[],
 ): Promise<Committed> {
-  return db.transaction(async (tx) => {
-    const used = await lockWalk(
+  return transact(db, async (tx) => {
+    await lockOrder(tx, walk, read);
+    const { used, steady } = await lockWalk(
       tx,
       walk,
       read.map(({ page }) => page.cursor_out),
     );
     const { kept, end } = untilLoop(read, used);
-    const pages = kept.map(({ page }) => page);
-    const counts = await loadPages(tx, operation, pages);
-    await recordPages(tx, walk, pages, counts);
-    await recordQuarantined(tx, walk, pages);
-    for (const page of pages) {
-      await operation.afterPage?.(tx, context(walk, page), page.rows);
-    }
-    const last = pages.at(-1);
-    if (end?.is === 'end' && last !== undefined) {
-      await operation.afterWalk?.(tx, context(walk, last));
-    }
-    const total = (count: 'inserted' | 'changed') =>
-      [...counts.values()].reduce((sum, page) => sum + page[count], 0);
-    const moved = await moveCheckpoint(tx, walk, {
-      ...sumOf(kept),
-      ...stateAfter(end),
-      inserted: total('inserted'),
-      changed: total('changed'),
-    });
-    return { walk: moved, end };
+    return writePages(tx, operation, walk, { kept, end, steady });
   });
+}
+
+/** Pages that follow on a walk's checkpoint, and what is known of their walk. */
+interface Writing {
+  readonly kept: readonly ReadPage[];
+  readonly end: WalkEnd | null;
+  /** Fields that were on every item of a page of the feed. */
+  readonly steady: ReadonlySet<string>;
+}
+
+/**
+ * Writes all that pages say, in a transaction of the caller's: rows, ledger, quarantine, drift,
+ * conclusions, bodies, checkpoint. The same for pages just read and for those of the archive.
+ */
+export async function writePages(
+  tx: Transaction,
+  operation: Operation<z.ZodType>,
+  walk: WalkRow,
+  { kept, end, steady }: Writing,
+): Promise<Committed> {
+  const pages = kept.map(({ page }) => page);
+  const counts = await loadPages(tx, operation, pages);
+  await recordPages(tx, walk, pages, counts);
+  await concludePages(tx, operation, walk, pages, counts);
+  const said = await concludeWalk(tx, operation, walk, { last: pages.at(-1), counts, end });
+  // Entries that several walks share come last: who waits for them holds up nobody's rows.
+  await recordQuarantined(tx, walk, pages);
+  const drift = await recordDrift(tx, walk, pages, steady);
+  const bodies = kept.flatMap(({ page: { page_id }, body }) =>
+    body === null ? [] : [{ page_id, body }],
+  );
+  await archiveBodies(tx, bodies);
+  const total = (count: 'inserted' | 'changed') =>
+    [...counts.values()].reduce((sum, page) => sum + page[count], 0);
+  const moved = await moveCheckpoint(tx, walk, {
+    ...sumOf(kept),
+    ...stateAfter(end),
+    ...(said !== null && { reason: said }),
+    inserted: total('inserted'),
+    changed: total('changed'),
+  });
+  return { walk: moved, end, drift };
+}
+
+/** Lets the operation conclude from each page, which goes on where the one before it ended. */
+async function concludePages(
+  tx: Transaction,
+  operation: Operation<z.ZodType>,
+  walk: WalkRow,
+  pages: readonly NormalisedPage[],
+  counts: CountsByPage,
+): Promise<void> {
+  if (operation.afterPage === undefined) return;
+  let above = operation.order === null ? null : await endBefore(tx, walk, walk.pages);
+  for (const page of pages) {
+    await operation.afterPage(tx, contextOf(walk, page, counts, above), page.rows);
+    above = endOf(page);
+  }
+}
+
+/** The height down to which an ended walk has read its list whole; null where nothing is concluded. */
+function readDownTo({ scope }: WalkRow, end: WalkEnd | null): number | null {
+  if (end?.is === 'end') return 0;
+  return end?.is === 'bound' && end.bound === 'known' ? (scope.known?.height ?? null) : null;
+}
+
+/** How a walk stands after some pages. */
+interface WalkStand {
+  /** The last page; absent: nothing is concluded. */
+  readonly last: PageStand | undefined;
+  readonly counts: CountsByPage;
+  readonly end: WalkEnd | null;
+}
+
+type PageStand = Pick<NormalisedPage, 'page_id' | 'isOrdered' | 'quarantined'>;
+
+/**
+ * Lets the operation conclude from a walk, if it has read its list whole.
+ *
+ * @returns why the walk says less than a whole list; null if it does not, or nothing is concluded
+ */
+export async function concludeWalk(
+  tx: Transaction,
+  operation: Operation<z.ZodType>,
+  walk: WalkRow,
+  { last, counts, end }: WalkStand,
+): Promise<string | null> {
+  const down = readDownTo(walk, end);
+  if (down === null || last === undefined) return null;
+  const context = { ...contextOf(walk, last, counts, null), readDownTo: down };
+  return (await operation.afterWalk?.(tx, context satisfies WalkEndContext)) ?? null;
+}
+
+/** First of all, or one end that holds rows would wait for another that wants them. */
+async function lockOrder(tx: Transaction, walk: WalkRow, read: readonly ReadPage[]): Promise<void> {
+  const last = read.at(-1);
+  if (readDownTo(walk, last?.end ?? null) !== null) await lockEnds(tx, walk);
+  else if (walk.kind === 'batch' && read.some(({ body }) => body !== null)) {
+    // What is archived is replayed in one order: an end sees the pages before it, and no others.
+    await tx.execute(sql`select pg_advisory_xact_lock_shared(${endsOf(walk)})`);
+  }
+}
+
+const endsOf = ({ feed }: Pick<WalkRow, 'feed'>) => sql`hashtextextended(${`ends of ${feed}`}, 0)`;
+
+/**
+ * Lets one walk of a feed end at a time: what each concludes rests on its neighbours' rows. Whoever
+ * else changes what ends conclude takes it too, before any row.
+ *
+ * @param walk the feed by its name, such as 10/optimism-batch-blocks
+ */
+export async function lockEnds(tx: Transaction, walk: Pick<WalkRow, 'feed'>): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${endsOf(walk)})`);
 }
 
 /** The pages up to the first one whose next cursor stands in the ledger or in this transaction. */
@@ -96,6 +197,7 @@ function sumOf(
     pages: pages.length,
     items: pages.reduce((sum, { items }) => sum + items, 0),
     quarantined: pages.reduce((sum, { quarantined }) => sum + quarantined.length, 0),
+    archived_bytes: kept.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
     empty_run: kept.at(-1)?.emptyRun ?? 0,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),
@@ -103,11 +205,21 @@ function sumOf(
   };
 }
 
-const context = (walk: WalkRow, page: NormalisedPage): WalkContext => ({
+/** What an operation is told of a page that is written as part of a walk. */
+const contextOf = (
+  walk: WalkRow,
+  page: PageStand,
+  counts: CountsByPage,
+  above: PageEnd | null,
+): WalkContext => ({
   walk_id: walk.id,
+  tick_id: walk.tick_id,
   chain_id: walk.chain_id,
+  started_at: walk.started_at,
   scope: walk.scope,
   floor: walk.floor,
   page_id: page.page_id,
-  isConclusive: page.isOrdered && page.quarantined.length === 0,
+  inserted: counts.get(page.page_id)?.inserted ?? 0,
+  above,
+  isConclusive: isConclusive(page),
 });

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { excerpt } from '../explorer/excerpt.ts';
+import { createRedactor } from '../explorer/redact.ts';
 import type { Cursor, Operation } from '../operations/operation.ts';
 
 /** A page as served: its items untouched, and the declared fields of its next cursor. */
@@ -26,11 +28,12 @@ export class EnvelopeError extends Error {
  * as an echoed `key`, are left behind here and go no further. A cursor that can't be read does not
  * make the page's items worthless: they are kept, and the walk says that it could not go on.
  *
- * @throws EnvelopeError naming the field that is wrong, never its value
+ * @throws EnvelopeError naming the field that is wrong, with the beginning of the body as evidence
  */
 export function readEnvelope(operation: Operation<z.ZodType>, body: unknown): Envelope {
   const page = envelope.safeParse(body);
-  if (!page.success) throw new EnvelopeError(describe(page.error));
+  if (!page.success)
+    throw new EnvelopeError(`${describe(page.error)}; it begins ${evidence(body)}`);
   const { items, next_page_params: next } = page.data;
   if (next === null || next === undefined || Object.keys(next).length === 0) {
     return { items, next: null, unreadable: null };
@@ -40,6 +43,9 @@ export function readEnvelope(operation: Operation<z.ZodType>, body: unknown): En
     ? { items, next: cursor.data, unreadable: null }
     : { items, next: null, unreadable: describe(cursor.error) };
 }
+
+/** The start of what came instead of a page. The keys of ours are masked in it since it arrived. */
+const evidence = (body: unknown) => excerpt(JSON.stringify(body), createRedactor([]));
 
 const describe = (error: z.ZodError) =>
   error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Cursor, Operation } from '../operations/operation.ts';
+import type { Cursor, KnownBlock, Operation } from '../operations/operation.ts';
+import { packBody, type ArchiveMode } from './archive.ts';
 import { readEnvelope, type Envelope } from './envelope.ts';
 import {
   digest,
@@ -11,6 +12,7 @@ import {
 } from './page.ts';
 import type { PageQueue } from './page-queue.ts';
 import { judgeProgress, type Progress, type WalkEnd } from './progress.ts';
+import type { Lane } from './tables.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** A page ready to be written, and whether the walk ends with it. */
@@ -18,6 +20,8 @@ export interface ReadPage {
   readonly page: NormalisedPage;
   readonly end: WalkEnd | null;
   readonly emptyRun: number;
+  /** The page's body as it is to be archived; null where it is not. */
+  readonly body: Buffer | null;
 }
 
 /** One answer of the explorer, and the number that orders it among all observations. */
@@ -32,9 +36,14 @@ export interface PageAnswer {
   readonly latencyMs: number;
 }
 
-/** How the walk asks for a page: path and declared query parameters, never a key. */
+/** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */
 export type FetchPage = (
-  request: { readonly chainId: number; readonly path: string; readonly query: Cursor },
+  request: {
+    readonly chainId: number;
+    readonly lane: Lane;
+    readonly path: string;
+    readonly query: Cursor;
+  },
   signal: AbortSignal,
 ) => Promise<PageAnswer>;
 
@@ -47,6 +56,7 @@ export interface PageReader {
   readonly operation: Operation<z.ZodType>;
   readonly fetchPage: FetchPage;
   readonly pageSize: number;
+  readonly archive: ArchiveMode;
   readonly budget: SliceBudget;
 }
 
@@ -85,7 +95,7 @@ export async function readPages(
   if (!reader.budget.takePage()) return 'paused';
   let answer = requestPage(walk, reader, step, signal);
   for (;;) {
-    const { facts, envelope } = await answer;
+    const { facts, envelope, body } = await answer;
     const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
     const end = judgeProgress(walk.scope, {
       cursor_in: facts.cursor_in,
@@ -95,6 +105,7 @@ export async function readPages(
       emptyRun,
       ...lastPlace(reader.operation, envelope.items),
       floor: walk.floor,
+      showsKnown: showsBlock(reader.operation, envelope.items, walk.scope.known),
     });
     const next = {
       cursor: facts.cursor_out,
@@ -114,7 +125,8 @@ export async function readPages(
       position: step.position,
       above: step.above,
     });
-    const taken = await queue.push({ page, end, emptyRun });
+    const packed = reader.archive === 'all' ? await packBody(body) : null;
+    const taken = await queue.push({ page, end, emptyRun, body: packed });
     if (!goesOn || !taken) return end === null ? 'paused' : 'read';
     step = { ...next, above: orderKeys(page.rows).at(-1) ?? step.above };
   }
@@ -125,9 +137,9 @@ async function requestPage(
   { operation, fetchPage, pageSize }: PageReader,
   { cursor, sequence }: Pick<Step, 'cursor' | 'sequence'>,
   signal: AbortSignal,
-): Promise<{ facts: PageFacts; envelope: Envelope }> {
+): Promise<{ facts: PageFacts; envelope: Envelope; body: Buffer }> {
   const request = operation.request(walk.scope, cursor, pageSize);
-  const answer = await fetchPage({ chainId: walk.chain_id, ...request }, signal);
+  const answer = await fetchPage({ chainId: walk.chain_id, lane: walk.lane, ...request }, signal);
   const envelope = readEnvelope(operation, answer.json);
   const facts: PageFacts = {
     page_id: answer.page_id,
@@ -141,7 +153,7 @@ async function requestPage(
     latency_ms: Math.round(answer.latencyMs),
     fetched_at: answer.at,
   };
-  return { facts, envelope };
+  return { facts, envelope, body: answer.body };
 }
 
 /** What the last items of a page tell of their time and height, read before they become rows. */
@@ -159,6 +171,23 @@ function lastPlace(
     oldest: typeof oldest === 'string' ? oldest : null,
     lowest: lowest === undefined || lowest === null ? null : Number(lowest),
   };
+}
+
+/** Whether a block stands among a page's items, with the hash that it was seen with. */
+function showsBlock(
+  { order }: Operation<z.ZodType>,
+  items: readonly unknown[],
+  block: KnownBlock | undefined,
+): boolean {
+  if (order === null || block === undefined) return false;
+  return items.some((item) => {
+    const hash = fieldOf(item, 'hash');
+    return (
+      fieldOf(item, order.height) === block.height &&
+      typeof hash === 'string' &&
+      hash.toLowerCase() === block.hash
+    );
+  });
 }
 
 function fieldOf(item: unknown, field: string): unknown {

@@ -1,11 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import type { CountsByPage } from '../load/upsert.ts';
-import type { NormalisedPage } from './page.ts';
+import { orderKeys, type NormalisedPage } from './page.ts';
+import type { PageEnd } from '../operations/operation.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** What one page of any of the three operations costs of the key's credits (explorer-api.md). */
-export const creditsPerPage = 20;
+export const creditsPerPage = creditsPerRequest;
 
 /** Writes the ledger entries of one transaction's pages. */
 export async function recordPages(
@@ -28,7 +30,9 @@ export async function recordPages(
     changed: counts.get(page.page_id)?.changed ?? 0,
     top: page.top,
     bottom: page.bottom,
+    heights: walk.kind === 'batch' ? spellHeights(page) : null,
     is_ordered: page.isOrdered,
+    last_key: orderKeys(page.rows).at(-1)?.key ?? null,
     bytes: page.bytes,
     body_hash: page.body_hash,
     attempts: page.attempts,
@@ -39,12 +43,52 @@ export async function recordPages(
   await tx.execute(sql`
     insert into etl.pages (
       id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-      changed, top, bottom, is_ordered, bytes, body_hash, attempts, latency_ms, credits, fetched_at
+      changed, top, bottom, heights, is_ordered, last_key, bytes, body_hash, attempts, latency_ms, credits,
+      fetched_at
     )
     select id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-           changed, top, bottom, is_ordered, bytes, body_hash, attempts, latency_ms, credits, fetched_at
+           changed, top, bottom, heights, is_ordered, last_key, bytes, body_hash, attempts, latency_ms, credits,
+           fetched_at
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
   `);
+}
+
+/** The heights of a page's rows as a multirange: usually one range. */
+export function spellHeights({ rows }: Pick<NormalisedPage, 'rows'>): string {
+  const heights = rows.flatMap(({ height }) => height ?? []).toSorted((a, b) => a - b);
+  const starts = heights.filter((height, place) => heights[place - 1] !== height - 1);
+  const ends = heights.filter((height, place) => heights[place + 1] !== height + 1);
+  return `{${starts.map((start, place) => `[${start},${ends[place]}]`).join(',')}}`;
+}
+
+/** Where a page's items end, for what the next page says of those in between. */
+export function endOf(page: NormalisedPage): PageEnd | null {
+  const last = orderKeys(page.rows).at(-1);
+  return last === undefined || !isConclusive(page) ? null : { page_id: page.page_id, ...last };
+}
+
+/** Whether the page is in order and all of its items became rows: absence then means something. */
+export const isConclusive = ({
+  isOrdered,
+  quarantined,
+}: Pick<NormalisedPage, 'isOrdered' | 'quarantined'>) => isOrdered && quarantined.length === 0;
+
+/** The end of the page that a walk's next page follows; null where there is none that concludes. */
+export async function endBefore(
+  tx: Transaction,
+  walk: WalkRow,
+  sequence: number,
+): Promise<PageEnd | null> {
+  if (sequence === 0) return null;
+  const { rows } = await tx.execute<{ page_id: string; height: string; key: string }>(sql`
+    select id as page_id, bottom as height, last_key as key
+    from etl.pages
+    where walk_id = ${walk.id} and sequence = ${sequence - 1}
+      and is_ordered and quarantined = 0 and last_key is not null
+  `);
+  const [row] = rows;
+  if (row === undefined) return null;
+  return { page_id: Number(row.page_id), height: Number(row.height), key: row.key };
 }
 
 /** Keeps the items that are no rows. The same item met again is the same entry. */
@@ -67,10 +111,16 @@ export async function recordQuarantined(
   );
   if (entries.length === 0) return;
   await tx.execute(sql`
-    insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, position, page_id)
-    select chain_id, operation, scope, raw, raw_hash, reason, position, page_id
+    insert into etl.quarantine as t (
+      chain_id, operation, scope, raw, raw_hash, reason, position, page_id, last_page_id
+    )
+    select distinct on (raw_hash)
+           chain_id, operation, scope, raw, raw_hash, reason, position, page_id,
+           max(page_id) over (partition by raw_hash)
     from json_populate_recordset(null::etl.quarantine, ${JSON.stringify(entries)}::json)
-    order by raw_hash
-    on conflict do nothing
+    order by raw_hash, page_id
+    on conflict (chain_id, operation, raw_hash, md5(scope::text)) do update
+    set last_page_id = excluded.last_page_id
+    where coalesce(t.last_page_id, t.page_id) < excluded.last_page_id
   `);
 }

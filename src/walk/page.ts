@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Cursor, ItemRows, Operation, Scope } from '../operations/operation.ts';
+import { openSurvey, type Survey } from '../operations/survey.ts';
+import { decodeItem } from './item.ts';
+import { cutNesting, isDeeper } from './nesting.ts';
 
 /** An item that is no row, and why. */
 export interface QuarantinedItem {
@@ -34,6 +37,8 @@ export interface NormalisedPage extends PageFacts {
   readonly bottom: number | null;
   /** Whether the page stands in the list's order, within itself and after the page before it. */
   readonly isOrdered: boolean;
+  /** Where its items differ from the specification. */
+  readonly survey: Survey;
 }
 
 /** Where an item stands in a list that is newest block first, then highest key first. */
@@ -41,6 +46,13 @@ export interface OrderKey {
   readonly height: number;
   readonly key: string;
 }
+
+/**
+ * Deepest nesting of an item that is read. A true one has less than ten levels; some thousands are
+ * more than Postgres takes (54001), more still than JSON.stringify does, and one such item would stop
+ * its feed.
+ */
+const deepestItem = 128;
 
 interface PagePlace {
   readonly chain_id: number;
@@ -63,19 +75,26 @@ export function normalisePage(
 ): NormalisedPage {
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
+  const surveyor = openSurvey(operation.item);
+  const refuse = (raw: unknown, reason: string, at: number) => {
+    const raw_hash = digest(JSON.stringify(raw));
+    if (!quarantined.has(raw_hash))
+      quarantined.set(raw_hash, { raw, raw_hash, reason, position: at });
+  };
   for (const [index, raw] of items.entries()) {
-    const decoded = operation.item.safeParse(raw);
     const at = position + index;
-    if (decoded.success) {
-      const place = { chain_id, scope, page_id: facts.page_id, position: at };
-      const item = operation.normalise(decoded.data, raw, place);
-      if (!rows.has(item.key)) rows.set(item.key, item);
-    } else {
-      const raw_hash = digest(JSON.stringify(raw));
-      if (!quarantined.has(raw_hash)) {
-        quarantined.set(raw_hash, { raw, raw_hash, reason: reasonOf(decoded.error), position: at });
-      }
+    if (isDeeper(raw, deepestItem)) {
+      refuse(cutNesting(raw, deepestItem), `nested deeper than ${deepestItem} levels`, at);
+      continue;
     }
+    const decoded = decodeItem(operation.item, raw);
+    surveyor.look(raw);
+    if (decoded.is === 'valid') {
+      const place = { chain_id, scope, page_id: facts.page_id, position: at };
+      const item = operation.normalise(decoded.item, decoded.raw, place);
+      if (!rows.has(item.key)) rows.set(item.key, item);
+      for (const { path, type } of decoded.retyped) surveyor.noteType(path, type);
+    } else refuse(raw, decoded.reason, at);
   }
   const heights = [...rows.values()].flatMap(({ height }) => height ?? []);
   return {
@@ -86,6 +105,7 @@ export function normalisePage(
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),
     isOrdered: inOrder([...(above === null ? [] : [above]), ...orderKeys([...rows.values()])]),
+    survey: surveyor.survey(),
   };
 }
 
@@ -102,24 +122,6 @@ function inOrder(keys: readonly OrderKey[]): boolean {
     return key.height === before.height && key.key <= before.key;
   });
 }
-
-/** Names the fields that are wrong and what was expected of them. */
-function reasonOf(error: z.ZodError): string {
-  return error.issues.flatMap((issue) => complaints(issue, [])).join('; ');
-}
-
-type Issue = z.ZodError['issues'][number];
-
-/** Of a field with several shapes, what is wrong with the one that came furthest. */
-function complaints(issue: Issue, parent: readonly PropertyKey[]): string[] {
-  const path = [...parent, ...issue.path];
-  const shapes: readonly (readonly Issue[])[] = issue.code === 'invalid_union' ? issue.errors : [];
-  const [closest] = shapes.toSorted((a, b) => depthOf(b) - depthOf(a));
-  if (closest !== undefined) return closest.flatMap((inner) => complaints(inner, path));
-  return [path.length === 0 ? issue.message : `${path.join('.')}: ${issue.message}`];
-}
-
-const depthOf = (issues: readonly Issue[]) => Math.max(0, ...issues.map(({ path }) => path.length));
 
 /** A digest of what was served, to know the same again. */
 export const digest = (content: string | Buffer) =>

@@ -1,9 +1,13 @@
 import type { Cursor, Scope } from '../operations/operation.ts';
 
+/** What ends a walk before the list does; also the reason that such a walk keeps. */
+const bounds = ['until', 'floor', 'since', 'known', 'max-pages'] as const;
+type Bound = (typeof bounds)[number];
+
 /** Why a walk reads no further page. */
 export type WalkEnd =
   | { readonly is: 'end' }
-  | { readonly is: 'bound'; readonly bound: 'floor' | 'since' | 'max-pages' }
+  | { readonly is: 'bound'; readonly bound: Bound }
   | { readonly is: 'failed'; readonly reason: string };
 
 /**
@@ -13,6 +17,10 @@ export type WalkEnd =
 const emptyPagesLimit = 100;
 
 export const cursorLoop: WalkEnd = { is: 'failed', reason: 'cursor loop' };
+
+/** The bound that a finished walk's reason names; null where it names none. */
+export const boundOf = (reason: string | null): Bound | null =>
+  bounds.find((bound) => bound === reason) ?? null;
 
 /** What the decision about the next page rests on. */
 export interface Progress {
@@ -30,6 +38,8 @@ export interface Progress {
   readonly lowest: number | null;
   /** The block that the walk goes past before it ends; null where it goes to the end. */
   readonly floor: number | null;
+  /** Whether the page shows the block below which all is known, with the hash that it had. */
+  readonly showsKnown: boolean;
 }
 
 /**
@@ -44,6 +54,10 @@ export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null 
   if (emptyRun >= emptyPagesLimit) {
     return { is: 'failed', reason: `${emptyPagesLimit} empty pages in a row` };
   }
+  // Before the floor: where the pages fall as they did, nothing is read twice.
+  if (scope.until !== undefined && sameCursor(cursor_out, scope.until)) {
+    return { is: 'bound', bound: 'until' };
+  }
   // Past the floor, not at it: the floor's block may go on on the next page.
   if (floor !== null && lowest !== null && lowest < floor) {
     return { is: 'bound', bound: 'floor' };
@@ -55,6 +69,7 @@ export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null 
   ) {
     return { is: 'bound', bound: 'since' };
   }
+  if (progress.showsKnown) return { is: 'bound', bound: 'known' };
   if (scope.max_pages !== undefined && pages >= scope.max_pages) {
     return { is: 'bound', bound: 'max-pages' };
   }

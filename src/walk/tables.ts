@@ -11,7 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { etlSchema, instant, integer } from '../db/column-types.ts';
+import { etlSchema, instant, integer, integerRanges } from '../db/column-types.ts';
 import type { Cursor, Scope } from '../operations/operation.ts';
 
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
@@ -52,19 +52,29 @@ export const walks = etlSchema.table(
     inserted: integer('inserted').notNull().default(0),
     changed: integer('changed').notNull().default(0),
     quarantined: integer('quarantined').notNull().default(0),
+    archived_bytes: integer('archived_bytes').notNull().default(0),
     empty_run: int4('empty_run').notNull().default(0),
     started_at: instant('started_at').notNull().defaultNow(),
     updated_at: instant('updated_at').notNull().defaultNow(),
     finished_at: instant('finished_at'),
   },
   (table) => [
-    // Two walks of one scope at once would pay twice for the same pages.
+    // Two walks of one scope to one floor at once would pay twice for the same pages.
     uniqueIndex('walks_one_running')
-      .on(table.chain_id, table.operation, table.lane, sql`md5(${table.scope}::text)`)
+      .on(
+        table.chain_id,
+        table.operation,
+        table.lane,
+        sql`md5(${table.scope}::text)`,
+        sql`coalesce(${table.floor}, -1)`,
+      )
       .where(sql`state = 'running'`),
     index('walks_tick').on(table.tick_id, table.state),
     index('walks_batch').on(table.batch, table.chain_id),
     index('walks_feed').on(table.chain_id, table.operation, table.state, table.id),
+    // What is due is judged by the walks of the last days, lateness by those above a page.
+    index('walks_started').on(table.chain_id, table.operation, table.started_at),
+    index('walks_top').on(table.chain_id, table.operation, table.top),
   ],
 );
 
@@ -86,7 +96,10 @@ export const pages = etlSchema.table(
     changed: int4('changed').notNull(),
     top: integer('top'),
     bottom: integer('bottom'),
+    /** The heights of the page's rows, for lists that decide membership; null for others. */
+    heights: integerRanges('heights'),
     is_ordered: boolean('is_ordered').notNull().default(true),
+    last_key: text('last_key'),
     bytes: int4('bytes').notNull(),
     body_hash: text('body_hash').notNull(),
     attempts: int4('attempts').notNull(),
@@ -119,6 +132,7 @@ export const quarantine = etlSchema.table(
     raw_hash: text('raw_hash').notNull(),
     reason: text('reason').notNull(),
     page_id: integer('page_id').notNull(),
+    last_page_id: integer('last_page_id'),
     position: int4('position').notNull(),
     first_seen_at: instant('first_seen_at').notNull().defaultNow(),
   },
@@ -139,19 +153,49 @@ export const drift = etlSchema.table(
     chain_id: integer('chain_id').notNull(),
     operation: text('operation').notNull(),
     path: text('path').notNull(),
-    kind: text('kind').notNull(),
+    kind: text('kind', { enum: ['field', 'vanished', 'type', 'value'] }).notNull(),
+    detail: text('detail').notNull().default(''),
     occurrences: integer('occurrences').notNull().default(0),
     first_page_id: integer('first_page_id').notNull(),
     first_seen_at: instant('first_seen_at').notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.path, table.kind] })],
+  (table) => [
+    primaryKey({
+      columns: [table.chain_id, table.operation, table.path, table.kind, table.detail],
+    }),
+  ],
 );
 
-export const rawPages = etlSchema.table('raw_pages', {
-  page_id: integer('page_id')
-    .primaryKey()
-    .references(() => pages.id, { onDelete: 'cascade' }),
-  body: bytea('body').notNull(),
-  encoding: text('encoding').notNull(),
-  stored_at: instant('stored_at').notNull().defaultNow(),
-});
+/** Fields that were on every item of a page: should one be on none, it has vanished. */
+export const steadyFields = etlSchema.table(
+  'steady_fields',
+  {
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    path: text('path').notNull(),
+    page_id: integer('page_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.path] })],
+);
+
+/** Numbers the transactions that archive pages: taken last in each, it is their order. */
+export const rawCommits = etlSchema.sequence('raw_commits');
+
+export const rawPages = etlSchema.table(
+  'raw_pages',
+  {
+    page_id: integer('page_id')
+      .primaryKey()
+      .references(() => pages.id, { onDelete: 'cascade' }),
+    body: bytea('body').notNull(),
+    encoding: text('encoding').notNull(),
+    commit_number: integer('commit_number')
+      .notNull()
+      .default(sql`nextval('etl.raw_commits')`),
+    stored_at: instant('stored_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('raw_pages_commit_number').on(table.commit_number, table.page_id),
+    index('raw_pages_stored_at').on(table.stored_at),
+  ],
+);

@@ -2,6 +2,7 @@ import type { Database } from '../db/transaction.ts';
 import { linkAbort } from './abort.ts';
 import { FencedError } from './checkpoint.ts';
 import { commitPages } from './commit.ts';
+import type { NewDrift } from './drift.ts';
 import { readPages, type PageReader, type ReadPage } from './fetch.ts';
 import { PageQueue } from './page-queue.ts';
 import type { WalkEnd } from './progress.ts';
@@ -19,6 +20,7 @@ export interface WalkProgress {
   readonly walk: WalkRow;
   readonly pages: number;
   readonly items: number;
+  readonly drift: readonly NewDrift[];
 }
 
 export interface WalkDependencies extends PageReader {
@@ -81,6 +83,7 @@ async function writePages(
       walk: current,
       pages: read.length,
       items: read.reduce((sum, { page }) => sum + page.items, 0),
+      drift: committed.drift,
     });
     if (committed.end !== null) return committed.end;
   }

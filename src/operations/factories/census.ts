@@ -1,8 +1,22 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { ItemRows, WalkContext } from '../operation.ts';
+import { publishCensus } from './publish.ts';
 
-/** Notes what a page of a census saw, so that a resumed census still knows its first pages. */
+/** Why a walk that reached the list's end is no census: the ranking changed meanwhile. */
+export const rowsMoved = 'moved';
+
+/**
+ * How many walks a census takes at most. A ranking that never stands still would be read for ever;
+ * a row that three walks missed is more likely gone than on the move each time.
+ */
+const walksAtMost = 3;
+
+/**
+ * Notes what a page of a census saw, so that a resumed census still knows its first pages, and what
+ * of it shows that rows moved: a factory met before, or one with more accounts than the one above.
+ * The last one of a page again as the first of the next, unchanged, is how some services page.
+ */
 export async function noteCensusPage(
   tx: Transaction,
   walk: WalkContext,
@@ -13,58 +27,92 @@ export async function noteCensusPage(
     total_accounts: row['total_accounts'],
     position,
   }));
-  // A factory that moved across the cursor during the walk is met twice: the newer sight counts.
   await tx.execute(sql`
-    insert into etl.census_entries (walk_id, address_hash, position, total_accounts)
-    select ${walk.walk_id}::bigint, address_hash, position, total_accounts
-    from json_to_recordset(${JSON.stringify(entries)}::json)
-      as entry(address_hash text, position bigint, total_accounts bigint)
+    with page as (
+      select *
+      from json_to_recordset(${JSON.stringify(entries)}::json)
+        as entry(address_hash text, position bigint, total_accounts bigint)
+    ), last as (
+      select position, total_accounts
+      from etl.census_entries
+      where walk_id = ${walk.walk_id}
+      order by position desc
+      limit 1
+    )
+    insert into etl.census_entries (walk_id, address_hash, position, total_accounts, has_moved)
+    select ${walk.walk_id}::bigint, page.address_hash, page.position, page.total_accounts,
+           coalesce(
+             page.total_accounts
+               > lag(page.total_accounts, 1, last.total_accounts) over (order by page.position),
+             false
+           ) or (
+             met.walk_id is not null
+             and (
+               met.position < last.position
+               or met.total_accounts is distinct from page.total_accounts
+             )
+           )
+    from page
+    left join last on true
+    left join etl.census_entries as met
+      on met.walk_id = ${walk.walk_id} and met.address_hash = page.address_hash
     on conflict (walk_id, address_hash) do update
-    set position = excluded.position, total_accounts = excluded.total_accounts
+    set position = excluded.position,
+        total_accounts = excluded.total_accounts,
+        has_moved = census_entries.has_moved or excluded.has_moved
   `);
 }
 
 /**
- * Publishes a finished census at once: ranks, who is missing, and a history row for each factory
- * whose count changed. Readers see the whole census or the one before it.
+ * Ends a census that walked the whole list: publishes it, or asks for another walk where rows moved,
+ * because one that moved up across the cursor was met by no page. The last walk is published anyway,
+ * with a note.
+ *
+ * @returns null when it was published; else why it was not
  */
-export async function publishCensus(tx: Transaction, walk: WalkContext): Promise<void> {
-  await tx.execute(sql`
-    with ranked as (
-      select address_hash, row_number() over (order by position) as rank
+export async function concludeCensus(tx: Transaction, walk: WalkContext): Promise<string | null> {
+  const { rows } = await tx.execute<{ walks: number }>(
+    sql`select count(*)::int as walks from etl.walks where tick_id = ${walk.tick_id}`,
+  );
+  const walks = rows[0]?.walks ?? 1;
+  const stillMoving = await showsMovement(tx, walk);
+  if (stillMoving && walks < walksAtMost) return rowsMoved;
+  await publishCensus(tx, walk, { walks, stillMoving });
+  return null;
+}
+
+/**
+ * Whether a walk shows that rows moved while it was under way, in what it met or in what it did not
+ * meet. A factory of the last census that two walks in a row did not meet has left the list: that
+ * is no movement, or each one that leaves would cost a third walk. Nor are as many as stand in
+ * quarantine: they may be those, and another walk would meet them no better.
+ */
+async function showsMovement(tx: Transaction, walk: WalkContext): Promise<boolean> {
+  const { rows } = await tx.execute<{ moved: boolean }>(sql`
+    with before as (
+      select address_hash
       from etl.census_entries
-      where walk_id = ${walk.walk_id}
-    ), seen as (
-      select factory.address_hash, ranked.rank, 
-             case when ranked.rank is null then coalesce(factory.missing_since, now()) end as missing_since
-      from explorer.factories as factory
-      left join ranked using (address_hash)
-      where factory.chain_id = ${walk.chain_id}
+      join etl.walks on walks.id = walk_id
+      where tick_id = ${walk.tick_id} and walk_id <> ${walk.walk_id}
+    ), expected as (
+      select address_hash from before
+      union all
+      select address_hash
+      from explorer.factories
+      where chain_id = ${walk.chain_id} and rank is not null and not exists (select from before)
     )
-    update explorer.factories as t
-    set rank = seen.rank,
-        missing_since = seen.missing_since,
-        updated_at = now(),
-        page_id = greatest(t.page_id, ${walk.page_id}::bigint)
-    from seen
-    where t.chain_id = ${walk.chain_id}
-      and t.address_hash = seen.address_hash
-      and (t.rank, t.missing_since) is distinct from (seen.rank, seen.missing_since)
+    select exists (
+      select from etl.census_entries where walk_id = ${walk.walk_id} and has_moved
+    ) or (
+      select count(*)
+      from (
+        select address_hash from expected
+        except
+        select address_hash from etl.census_entries where walk_id = ${walk.walk_id}
+      ) as unmet
+    ) > (
+      select coalesce(sum(quarantined), 0) from etl.pages where walk_id = ${walk.walk_id}
+    ) as moved
   `);
-  await tx.execute(sql`
-    insert into explorer.factory_history (chain_id, address_hash, observed_at, total_accounts, page_id)
-    select ${walk.chain_id}::bigint, entry.address_hash, now(), entry.total_accounts, ${walk.page_id}::bigint
-    from etl.census_entries as entry
-    left join lateral (
-      select true as found, total_accounts
-      from explorer.factory_history
-      where chain_id = ${walk.chain_id} and address_hash = entry.address_hash
-      order by observed_at desc
-      limit 1
-    ) as last on true
-    where entry.walk_id = ${walk.walk_id}
-      and (last.found is null or last.total_accounts is distinct from entry.total_accounts)
-    order by entry.address_hash
-  `);
-  await tx.execute(sql`delete from etl.census_entries where walk_id = ${walk.walk_id}`);
+  return rows[0]?.moved ?? false;
 }

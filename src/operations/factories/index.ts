@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { pageTokenCursor } from '../page-token.ts';
-import { noteCensusPage, publishCensus } from './census.ts';
+import { concludeCensus, noteCensusPage } from './census.ts';
 import { factory } from './decode.ts';
 import { normaliseFactory } from './normalise.ts';
 import { requestFactories } from './request.ts';
@@ -18,5 +18,5 @@ export const factories: Operation<typeof factory> = {
   normalise: normaliseFactory,
   order: null,
   afterPage: noteCensusPage,
-  afterWalk: publishCensus,
+  afterWalk: concludeCensus,
 };

@@ -1,4 +1,11 @@
-import { foreignKey, jsonb, primaryKey } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  foreignKey,
+  index,
+  integer as int4,
+  jsonb,
+  primaryKey,
+} from 'drizzle-orm/pg-core';
 import {
   etlSchema,
   explorerSchema,
@@ -40,7 +47,7 @@ export const factoryHistory = explorerSchema.table(
   ],
 );
 
-/** What a census has seen so far; read once, when it is published, and then emptied. */
+/** What the walks of a census have met so far; read once, when it is published, and then emptied. */
 export const censusEntries = etlSchema.table(
   'census_entries',
   {
@@ -48,6 +55,26 @@ export const censusEntries = etlSchema.table(
     address_hash: hexText('address_hash').notNull(),
     position: integer('position').notNull(),
     total_accounts: integer('total_accounts'),
+    /** Whether it shows that rows moved during the walk. */
+    has_moved: boolean('has_moved').notNull().default(false),
   },
-  (table) => [primaryKey({ columns: [table.walk_id, table.address_hash] })],
+  (table) => [
+    primaryKey({ columns: [table.walk_id, table.address_hash] }),
+    index('census_entries_place').on(table.walk_id, table.position),
+  ],
+);
+
+/** The censuses that were published. */
+export const censuses = etlSchema.table(
+  'censuses',
+  {
+    walk_id: integer('walk_id').primaryKey(),
+    chain_id: integer('chain_id').notNull(),
+    as_of: instant('as_of').notNull(),
+    published_at: instant('published_at').notNull(),
+    factories: integer('factories').notNull(),
+    walks: int4('walks').notNull(),
+    still_moving: boolean('still_moving').notNull(),
+  },
+  (table) => [index('censuses_chain').on(table.chain_id, table.walk_id)],
 );

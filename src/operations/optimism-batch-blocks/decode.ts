@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addressHash, embeddedAddress } from '../../address/decode.ts';
+import { generational, textOf } from '../../address/field-notes.ts';
 import { bigInteger, count, flag, hash, height, percentage, text, time } from '../fields.ts';
 
 const reward = z.looseObject({
@@ -7,19 +8,29 @@ const reward = z.looseObject({
   // Free text in older versions, such as "Miner Reward".
   type: text,
   // In the older shape only.
-  address_hash: addressHash.nullish(),
+  address_hash: generational(addressHash.nullish()),
 });
 
 const anchorTransaction = z
-  .looseObject({ hash: hash.nullish(), status: text, timestamp: time })
+  .looseObject({
+    hash: hash.nullish(),
+    status: textOf('unfinalized', 'finalized'),
+    timestamp: time,
+  })
   .nullish();
 
 const arbitrum = z.looseObject({
   batch_number: count,
   commitment_transaction: anchorTransaction,
   confirmation_transaction: anchorTransaction,
-  status: text,
-  batch_data_container: text,
+  status: textOf('Confirmed on base', 'Sent to base', 'Sealed on rollup', 'Processed on rollup'),
+  batch_data_container: textOf(
+    'in_blob4844',
+    'in_calldata',
+    'in_celestia',
+    'in_anytrust',
+    'in_eigenda',
+  ),
   delayed_messages: count,
   l1_block_number: count,
   send_count: count,
@@ -37,9 +48,9 @@ export const block = z.looseObject({
   nonce: text,
   size: count,
   is_pending_update: flag,
-  transactions_count: count,
-  transaction_count: count,
-  tx_count: count,
+  transactions_count: generational(count),
+  transaction_count: generational(count),
+  tx_count: generational(count),
   internal_transactions_count: count,
   withdrawals_count: count,
   gas_limit: bigInteger,

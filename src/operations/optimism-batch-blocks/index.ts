@@ -2,7 +2,7 @@ import type { Operation } from '../operation.ts';
 import { block, blockCursor } from './decode.ts';
 import { normaliseBlock } from './normalise.ts';
 import { requestBlocks } from './request.ts';
-import { describeBatch } from './settle.ts';
+import { concludeBatch } from './settle.ts';
 import { blockArbitrum, blockRewards, blocks, blockUncles } from './tables.ts';
 
 const parentKey = ['chain_id', 'block_height'];
@@ -22,5 +22,5 @@ export const optimismBatchBlocks: Operation<typeof block> = {
   item: block,
   normalise: normaliseBlock,
   order: { height: 'height', time: 'timestamp' },
-  afterWalk: describeBatch,
+  afterWalk: concludeBatch,
 };

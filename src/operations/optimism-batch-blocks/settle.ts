@@ -1,49 +1,158 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { WalkContext } from '../operation.ts';
+import type { WalkEndContext } from '../operation.ts';
+import { describeBatches } from './describe.ts';
+import { releaseBlocks, touchedBatches } from './membership.ts';
 
 /**
- * Says of a batch that was walked to its end what its blocks prove: whether the heights are
- * contiguous and whether each block's parent is the block below it in the batch.
+ * Numbers between two batches that meet are written down as empty without being read, if they are
+ * no more than this: beyond it the numbering itself has jumped, and is read number by number.
  */
-export async function describeBatch(tx: Transaction, walk: WalkContext): Promise<void> {
+const widestHole = 1_000;
+
+/** Above every batch number; an index is bounded by it, and by no `is null or`. */
+const highestNumber = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Concludes what the end of a batch's walk proves, of the batch and of those around it: who its
+ * blocks are, and which batches the chain proves whole. Only ends of walks write batches, and those
+ * of a feed come one at a time, so what a neighbour proves is not changed meanwhile.
+ */
+export async function concludeBatch(tx: Transaction, walk: WalkEndContext): Promise<null> {
+  await releaseBlocks(tx, walk);
+  const touched = await touchedBatches(tx, walk);
+  await describeBatches(tx, walk, touched);
+  await settleBatches(tx, walk, touched);
+  return null;
+}
+
+/** The nearest batch with blocks on one side of a number, as a lateral subquery. */
+const nearest = (side: 'below' | 'above', chainId: number, number: SQL) => sql`
+  select batch_number, first_height, last_height
+  from explorer.optimism_batches
+  where chain_id = ${chainId}
+    and blocks_count > 0
+    and batch_number ${sql.raw(side === 'below' ? '<' : '>')} ${number}
+  order by batch_number ${sql.raw(side === 'below' ? 'desc' : 'asc')}
+  limit 1
+`;
+
+/**
+ * The given batches that have blocks, and the nearest ones on both sides of each: where they stand
+ * in what was asked for, and whether they meet. As common table expressions, the last one `placed`.
+ */
+const placed = (chainId: number, batches: readonly number[]) => sql`
+  touched as (
+    select number from unnest(${sql.param(batches)}::bigint[]) as number
+  ), near as (
+    select number from touched
+    union
+    select batch_number from touched, lateral (${nearest('below', chainId, sql`number`)}) as below
+    union
+    select batch_number from touched, lateral (${nearest('above', chainId, sql`number`)}) as above
+  ), placed as (
+    select batch.batch_number, batch.is_contiguous and batch.is_linked as is_chain,
+           below.batch_number as below, above.batch_number as above,
+           coalesce(lower(asked.range), batch.batch_number) as floor,
+           case when asked.range is null then batch.batch_number + 1
+                else upper(asked.range) end as ceiling,
+           etl.batches_meet(${chainId}, batch.last_height, above.first_height) is true as meets_above,
+           etl.batches_meet(${chainId}, below.last_height, batch.first_height) is true as meets_below
+    from near
+    join explorer.optimism_batches as batch
+      on batch.chain_id = ${chainId} and batch.batch_number = number and blocks_count > 0
+    left join lateral (${nearest('below', chainId, sql`number`)}) as below on true
+    left join lateral (${nearest('above', chainId, sql`number`)}) as above on true
+    left join lateral (
+      select range
+      from etl.feeds, unnest(asked) as range
+      where chain_id = ${chainId} and operation = 'optimism-batch-blocks' and number <@ range
+    ) as asked on true
+  )
+`;
+
+/**
+ * As SQL, over rows of `placed`: a batch is settled if it is a chain in itself, no block awaits an
+ * update, and it meets both neighbours in height and hash; the lowest of what was asked for has
+ * nobody to meet below once every number there was read.
+ */
+const isSettled = (chainId: number) => sql`
+  is_chain and meets_above
+  and case
+    when below >= floor then meets_below
+    else batch_number - floor = (
+      select count(*)
+      from explorer.optimism_batches as read
+      where read.chain_id = ${chainId}
+        and read.batch_number >= floor
+        and read.batch_number < placed.batch_number
+    )
+  end
+  and not exists (
+    select from explorer.blocks
+    where blocks.chain_id = ${chainId}
+      and optimism_batch_number = placed.batch_number
+      and is_pending_update
+  )
+`;
+
+/**
+ * Judges the given batches and those around them. Empty numbers between two that meet are proved,
+ * and so are those below a lowest that is settled.
+ */
+async function settleBatches(
+  tx: Transaction,
+  { chain_id, page_id }: Pick<WalkEndContext, 'chain_id' | 'page_id'>,
+  batches: readonly number[],
+): Promise<void> {
   await tx.execute(sql`
-    with members as (
-      select height, parent_hash, lag(hash) over (order by height) as hash_below
-      from explorer.blocks
-      where chain_id = ${walk.chain_id} and optimism_batch_number = ${walk.scope.batch}
-    ), summary as (
-      select count(*) as blocks_count,
-             min(height) as first_height,
-             max(height) as last_height,
-             max(height) - min(height) + 1 = count(*) as is_contiguous,
-             bool_and(hash_below is null or parent_hash is not distinct from hash_below) as is_linked
-      from members
+    with ${placed(chain_id, batches)}, judged as (
+      select *, ${isSettled(chain_id)} as is_settled from placed
+    ), full_ones as (
+      update explorer.optimism_batches as t
+      set state = case when is_settled then 'settled' else 'open' end,
+          is_proved = is_settled,
+          updated_at = now(),
+          page_id = greatest(page_id, ${page_id}::bigint)
+      from judged
+      where chain_id = ${chain_id}
+        and t.batch_number = judged.batch_number
+        and (t.is_proved, t.state = 'settled') is distinct from (is_settled, is_settled)
+    ), holes as (
+      select batch_number as low, least(above, ceiling) as high, meets_above as is_proved
+      from judged
+      union
+      select below, batch_number, meets_below from judged where below >= floor
+      union
+      select floor - 1, batch_number, is_settled from judged where (below >= floor) is not true
+    ), wrong_ones as (
+      select wrong.batch_number, holes.is_proved
+      from holes, lateral (
+        select batch_number
+        from explorer.optimism_batches as batch
+        where chain_id = ${chain_id}
+          and batch_number > low
+          and batch_number < coalesce(high, ${highestNumber}::bigint)
+          and blocks_count = 0
+          and batch.is_proved <> holes.is_proved
+        -- Keeps the planner from joining all batches with all holes.
+        offset 0
+      ) as wrong
+    ), empty_ones as (
+      update explorer.optimism_batches as t
+      set is_proved = wrong_ones.is_proved,
+          updated_at = now(),
+          page_id = greatest(page_id, ${page_id}::bigint)
+      from wrong_ones
+      where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
     )
-    insert into explorer.optimism_batches as t (
-      chain_id, batch_number, state, blocks_count, first_height, last_height,
-      is_contiguous, is_linked, walked_at, page_id
+    insert into explorer.optimism_batches (
+      chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id
     )
-    select ${walk.chain_id}::bigint, ${walk.scope.batch}::bigint,
-           case when blocks_count = 0 then 'empty' else 'open' end,
-           blocks_count, first_height, last_height, is_contiguous, is_linked,
-           now(), ${walk.page_id}::bigint
-    from summary
-    where blocks_count > 0 or not ${walk.scope.probe ?? false}
-    on conflict (chain_id, batch_number) do update
-    set state = excluded.state,
-        blocks_count = excluded.blocks_count,
-        first_height = excluded.first_height,
-        last_height = excluded.last_height,
-        is_contiguous = excluded.is_contiguous,
-        is_linked = excluded.is_linked,
-        walked_at = excluded.walked_at,
-        updated_at = excluded.updated_at,
-        page_id = excluded.page_id
-    where t.page_id < excluded.page_id
-      and (t.state, t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
-          is distinct from
-          (excluded.state, excluded.blocks_count, excluded.first_height, excluded.last_height,
-           excluded.is_contiguous, excluded.is_linked)
+    select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint
+    from holes, generate_series(low + 1, high - 1) as number
+    where is_proved and high - low <= ${widestHole}
+    order by number
+    on conflict do nothing
   `);
 }

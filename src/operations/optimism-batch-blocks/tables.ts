@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import {
   boolean,
   doublePrecision,
@@ -55,6 +56,10 @@ export const blocks = explorerSchema.table(
     index('blocks_hash').on(table.hash, table.chain_id),
     index('blocks_optimism_batch_number').on(table.optimism_batch_number, table.chain_id),
     index('blocks_timestamp').on(table.timestamp, table.chain_id),
+    // Few at any time, and asked for at the end of each walk.
+    index('blocks_pending')
+      .on(table.optimism_batch_number, table.chain_id)
+      .where(sql`is_pending_update`),
   ],
 );
 
@@ -133,10 +138,21 @@ export const optimismBatches = explorerSchema.table(
     last_height: integer('last_height'),
     is_contiguous: boolean('is_contiguous'),
     is_linked: boolean('is_linked'),
+    is_proved: boolean('is_proved').notNull().default(false),
     walked_at: instant('walked_at').notNull(),
     ...provenance(),
   },
-  (table) => [primaryKey({ columns: [table.chain_id, table.batch_number] })],
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.batch_number] }),
+    // What is read again: a few among hundreds of thousands.
+    index('optimism_batches_unproved')
+      .on(table.batch_number, table.chain_id)
+      .where(sql`not is_proved`),
+    // Who may have lost a block to a batch that was read.
+    index('optimism_batches_heights')
+      .using('gist', sql`int8range(${table.first_height}, ${table.last_height}, '[]')`)
+      .where(sql`blocks_count > 0`),
+  ],
 );
 
 export const blockReorgs = explorerSchema.table(

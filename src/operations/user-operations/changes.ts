@@ -14,26 +14,38 @@ export async function noteChanges(
   const placed = rows.filter(({ height }) => height !== null);
   const [first, last] = [placed[0], placed.at(-1)];
   if (first === undefined || last === undefined) return;
-  if (walk.floor !== null) await noteLateArrivals(tx, walk, placed);
+  // Only walks with a floor, and those that read again, meet blocks that were read before: a walk
+  // into unread history finds nothing but new rows.
+  const meetsKnown = walk.floor !== null || walk.scope.again === true;
+  if (meetsKnown && walk.inserted > 0) await noteLateArrivals(tx, walk, placed);
   if (walk.isConclusive) await noteRemovals(tx, walk, placed, first, last);
 }
 
 /**
- * A new row in a block that was proved complete arrived behind the head. Only walks with a floor
- * read such blocks again; a walk into unread history finds nothing but new rows.
+ * A new row in a block that another walk had proved complete arrived behind the head. The walk's own
+ * pages prove nothing against it. Few walks reach above a page near the head, so this reads few
+ * rows there, however many walks there were.
  */
 async function noteLateArrivals(
   tx: Transaction,
   walk: WalkContext,
   placed: readonly ItemRows[],
 ): Promise<void> {
+  const heights = placed.map(({ height }) => height ?? 0);
   await tx.execute(sql`
+    with proven as (
+      select range_agg(etl.proven_range(kind, is_ordered, state, reason, top, bottom)) as covered
+      from etl.walks
+      where chain_id = ${walk.chain_id}
+        and operation = 'user-operations'
+        and id <> ${walk.walk_id}
+        and top > ${Math.min(...heights)}
+        and (bottom < ${Math.max(...heights)} or (state = 'finished' and reason is null))
+    )
     insert into etl.late_arrivals (chain_id, hash, block_number, timestamp, seen_at, page_id)
-    select operation.chain_id, hash, block_number, timestamp, now(), page_id
-    from explorer.user_operations as operation
-    join etl.feed_coverage as feed
-      on feed.chain_id = operation.chain_id and feed.operation = 'user-operations'
-    where operation.chain_id = ${walk.chain_id}
+    select chain_id, hash, block_number, timestamp, ${walk.started_at}::timestamptz, page_id
+    from explorer.user_operations, proven
+    where chain_id = ${walk.chain_id}
       and hash = any(${sql.param(placed.map(({ key }) => key))}::text[])
       and page_id = ${walk.page_id}
       and first_seen_at = now()
@@ -44,7 +56,9 @@ async function noteLateArrivals(
 
 /**
  * Between a page's first and last item the list holds what the page holds: a stored operation in
- * that range which is not on the page has left the list, unless a newer page has seen it.
+ * that range which is not on the page has left the list, unless a newer page has seen it. So has one
+ * between the last item of the page before and this page's first, which no page would tell of
+ * otherwise: the cursor leads from one to the other. Unless a page newer than that one has seen it.
  */
 async function noteRemovals(
   tx: Transaction,
@@ -53,14 +67,18 @@ async function noteRemovals(
   first: ItemRows,
   last: ItemRows,
 ): Promise<void> {
+  const above = walk.above ?? { height: first.height, key: first.key, page_id: walk.page_id };
   await tx.execute(sql`
     update explorer.user_operations
     set removed_at = now(), updated_at = now(), page_id = ${walk.page_id}
     where chain_id = ${walk.chain_id}
-      and (block_number, hash) < (${first.height}, ${first.key})
+      and (block_number, hash) < (${above.height}, ${above.key})
       and (block_number, hash) > (${last.height}, ${last.key})
       and hash <> all(${sql.param(placed.map(({ key }) => key))}::text[])
       and removed_at is null
-      and page_id < ${walk.page_id}
+      and page_id < case
+        when (block_number, hash) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
+        else ${above.page_id}::bigint
+      end
   `);
 }

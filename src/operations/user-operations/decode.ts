@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { embeddedAddress } from '../../address/decode.ts';
-import { bigInteger, flag, hash, text, time } from '../fields.ts';
+import { textOf } from '../../address/field-notes.ts';
+import { bigInteger, flag, hash, time } from '../fields.ts';
 
 /** A user operation: the spec's table 2.4. */
 export const userOperation = z.looseObject({
@@ -15,12 +16,12 @@ export const userOperation = z.looseObject({
           /^[0-9]{1,15}$/,
           'expected a block number: base 10, not negative, at most 15 digits',
         ),
-      z.int(),
+      z.int().nonnegative(),
     ])
     .transform(Number)
     .nullish(),
   entry_point: embeddedAddress.nullish(),
-  entry_point_version: text,
+  entry_point_version: textOf('v0.6', 'v0.7', 'v0.8', 'v0.9'),
   fee: bigInteger,
   status: flag,
   timestamp: time,

@@ -1,0 +1,50 @@
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../db/transaction.ts';
+
+/** Whether the bodies of pages are kept, to be replayed. */
+export type ArchiveMode = 'off' | 'all';
+
+/** A body as it is kept. */
+export interface PackedBody {
+  readonly page_id: number;
+  readonly body: Buffer;
+}
+
+/**
+ * How bodies are packed: zstd at its default level leaves a fifth of a page in 0.15 ms; gzip as
+ * much in three times the time, and higher levels of either nothing worth theirs.
+ */
+const encoding = 'zstd';
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+export const packBody = (body: Buffer): Promise<Buffer> => compress(body);
+
+/** The largest body that the client lets in, in bytes; more than that was never packed. */
+const largestBytes = 16 * 1024 * 1024;
+
+/** @throws when the body was packed in a way that this version does not know */
+export async function unpackBody(body: Buffer, packedAs: string): Promise<Buffer> {
+  if (packedAs !== encoding) throw new Error(`an archived body is packed as ${packedAs}`);
+  return decompress(body, { maxOutputLength: largestBytes });
+}
+
+/**
+ * Keeps the bodies of one transaction's pages. Comes after all that the pages write: transactions
+ * that write the same rows take their numbers in the order in which they wrote them.
+ */
+export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody[]): Promise<void> {
+  if (bodies.length === 0) return;
+  await tx.execute(sql`
+    insert into etl.raw_pages (page_id, body, encoding, commit_number)
+    select page_id, body, ${encoding}, commit_number
+    from unnest(
+           ${sql.param(bodies.map(({ page_id }) => page_id))}::bigint[],
+           ${sql.param(bodies.map(({ body }) => body))}::bytea[]
+         ) as raw(page_id, body),
+         (select nextval('etl.raw_commits') as commit_number) as this
+  `);
+}

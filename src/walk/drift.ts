@@ -1,0 +1,115 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../db/transaction.ts';
+import type { DriftKind } from '../operations/survey.ts';
+import type { NormalisedPage } from './page.ts';
+import type { WalkRow } from './walk-row.ts';
+
+/** A way to differ from the specification that the feed had not shown before. */
+export interface NewDrift {
+  readonly kind: DriftKind;
+  readonly path: string;
+  readonly detail: string;
+  readonly page_id: number;
+}
+
+/** Different entries of one feed; a service that invents names without end must not fill the disk. */
+const mostEntries = 1_000;
+
+interface Entry {
+  readonly kind: DriftKind;
+  readonly path: string;
+  readonly detail: string;
+  readonly page_id: number;
+  readonly occurrences: number;
+}
+
+/**
+ * Counts how the pages of one transaction differ from the specification, and from what the feed
+ * showed before: a field that was on every item of a page once and is on none of these has vanished.
+ * Nothing is written where nothing differs. Comes after all that the pages write: what it locks are
+ * a feed's own entries, and nothing is waited for behind them.
+ *
+ * @param steady the fields that were on every item of a page of the feed
+ * @returns what was never seen before
+ */
+export async function recordDrift(
+  tx: Transaction,
+  walk: WalkRow,
+  pages: readonly NormalisedPage[],
+  steady: ReadonlySet<string>,
+): Promise<NewDrift[]> {
+  const known = new Set(steady);
+  const entries: Entry[] = [];
+  const newlySteady: { path: string; page_id: number }[] = [];
+  for (const { page_id, survey } of pages) {
+    for (const { count, ...drift } of survey.drift) {
+      entries.push({ ...drift, page_id, occurrences: count });
+    }
+    for (const path of survey.nowhere.filter((field) => known.has(field))) {
+      entries.push({ kind: 'vanished', path, detail: '', page_id, occurrences: 1 });
+    }
+    for (const path of survey.everywhere.filter((field) => !known.has(field))) {
+      known.add(path);
+      newlySteady.push({ path, page_id });
+    }
+  }
+  if (newlySteady.length > 0) await keepSteady(tx, walk, newlySteady);
+  return entries.length === 0 ? [] : countDrift(tx, walk, entries);
+}
+
+async function keepSteady(
+  tx: Transaction,
+  { chain_id, operation }: WalkRow,
+  fields: readonly { readonly path: string; readonly page_id: number }[],
+): Promise<void> {
+  await tx.execute(sql`
+    insert into etl.steady_fields (chain_id, operation, path, page_id)
+    select ${chain_id}::bigint, ${operation}, path, page_id
+    from json_to_recordset(${JSON.stringify(fields)}::json) as field(path text, page_id bigint)
+    order by path
+    on conflict do nothing
+  `);
+}
+
+async function countDrift(
+  tx: Transaction,
+  { chain_id, operation }: WalkRow,
+  entries: readonly Entry[],
+): Promise<NewDrift[]> {
+  const { rows } = await tx.execute<{ drift: NewDrift }>(sql`
+    with told as (
+      select kind, path, detail, sum(occurrences) as occurrences, min(page_id) as page_id
+      from json_to_recordset(${JSON.stringify(entries)}::json)
+        as entry(kind text, path text, detail text, occurrences bigint, page_id bigint)
+      group by kind, path, detail
+    ), known as (
+      select kind, path, detail from told
+      join etl.drift as stored using (kind, path, detail)
+      where stored.chain_id = ${chain_id} and stored.operation = ${operation}
+    ), placed as (
+      select told.*, known.kind is not null as is_known,
+             row_number() over (partition by known.kind is null order by path, detail) as place
+      from told left join known using (kind, path, detail)
+    ), counted as (
+      insert into etl.drift as t (
+        chain_id, operation, path, kind, detail, occurrences, first_page_id
+      )
+      select ${chain_id}::bigint, ${operation}, path, kind, detail, occurrences, page_id
+      from placed
+      where is_known or place <= ${mostEntries} - (
+        select count(*) from etl.drift as stored
+        where stored.chain_id = ${chain_id} and stored.operation = ${operation}
+      )
+      order by path, kind, detail
+      on conflict (chain_id, operation, path, kind, detail) do update
+      set occurrences = t.occurrences + excluded.occurrences
+      returning kind, path, detail, first_page_id, xmax = 0 as is_new
+    )
+    select json_build_object(
+             'kind', kind, 'path', path, 'detail', detail, 'page_id', first_page_id
+           ) as drift
+    from counted
+    where is_new
+  `);
+  return rows.map(({ drift }) => drift);
+}

@@ -1,0 +1,286 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { z } from 'zod';
+import type { Database, Transaction } from '../db/transaction.ts';
+import { loadPages } from '../load/load.ts';
+import { operations } from '../operations/index.ts';
+import type { ItemRows, Operation, OperationName } from '../operations/operation.ts';
+import { concludeWalk, lockEnds } from './commit.ts';
+import { endAfter } from './ended.ts';
+import { spellHeights } from './ledger.ts';
+import { normalisePage, type PageFacts } from './page.ts';
+import type { WalkRow } from './walk-row.ts';
+
+/** Which quarantined items; a list that is empty names all. */
+export interface QuarantineFilter {
+  readonly chains: readonly number[];
+  readonly operations: readonly string[];
+  readonly ids: readonly number[];
+  /** A part of the reason. */
+  readonly reason: string | null;
+}
+
+/** An item that is no row. */
+export interface QuarantinedEntry {
+  readonly id: number;
+  readonly feed: string;
+  readonly batch: number | null;
+  readonly reason: string;
+  /** The page that served it, the newest one if several did. */
+  readonly page_id: number;
+  /** ISO 8601. */
+  readonly first_seen_at: string;
+  readonly raw: unknown;
+}
+
+/** What became of items that were tried again. */
+export interface Retried {
+  readonly rows: readonly RetriedItem[];
+  /** How many of the rows added or changed something; the others were known, or older. */
+  readonly written: number;
+  /** Those that are still no rows, and why by the present rules. */
+  readonly kept: readonly (RetriedItem & { readonly reason: string })[];
+}
+
+interface RetriedItem {
+  readonly id: number;
+  readonly feed: string;
+}
+
+const newestPage = sql`coalesce(quarantine.last_page_id, quarantine.page_id)`;
+
+const matches = ({ chains, operations: names, ids, reason }: QuarantineFilter): SQL => sql`
+  (${chains.length === 0} or quarantine.chain_id = any(${sql.param(chains)}::bigint[]))
+  and (${names.length === 0} or quarantine.operation = any(${sql.param(names)}::text[]))
+  and (${ids.length === 0} or quarantine.id = any(${sql.param(ids)}::bigint[]))
+  and (${reason}::text is null or strpos(quarantine.reason, ${reason}) > 0)
+`;
+
+/** The items in quarantine, the oldest first. */
+export async function listQuarantined(
+  db: Database,
+  filter: QuarantineFilter,
+): Promise<QuarantinedEntry[]> {
+  const { rows } = await db.execute<{ entry: QuarantinedEntry }>(sql`
+    select json_build_object(
+      'id', id,
+      'feed', chain_id || '/' || operation,
+      'batch', (scope ->> 'batch')::bigint,
+      'reason', reason,
+      'page_id', ${newestPage},
+      'first_seen_at', first_seen_at,
+      'raw', raw
+    ) as entry
+    from etl.quarantine
+    where ${matches(filter)}
+    order by id
+  `);
+  return rows.map(({ entry }) => entry);
+}
+
+/** Forgets items for good. @returns how many */
+export async function dropQuarantined(db: Database, filter: QuarantineFilter): Promise<number> {
+  const { rows } = await db.execute(
+    sql`delete from etl.quarantine where ${matches(filter)} returning id`,
+  );
+  return rows.length;
+}
+
+/**
+ * Decodes and normalises items again, by the present rules, and puts their rows where they would
+ * have been: as of the page that served them, so never over what a newer page wrote. What is a row
+ * leaves the quarantine; what still is none stays, with the reason as it is now. One transaction
+ * for each page.
+ */
+export async function retryQuarantined(db: Database, filter: QuarantineFilter): Promise<Retried> {
+  const { rows: groups } = await db.execute<{ page_id: string; ids: string[] }>(sql`
+    select ${newestPage} as page_id, array_agg(id order by id) as ids
+    from etl.quarantine
+    where ${matches(filter)}
+    group by 1
+    order by 1
+  `);
+  const pages: Retried[] = [];
+  for (const { page_id, ids } of groups) {
+    pages.push(await db.transaction((tx) => retryPage(tx, Number(page_id), ids)));
+  }
+  return {
+    rows: pages.flatMap(({ rows }) => rows),
+    written: pages.reduce((sum, { written }) => sum + written, 0),
+    kept: pages.flatMap(({ kept }) => kept),
+  };
+}
+
+interface Origin {
+  readonly walk: WalkRow;
+  readonly page: PageFacts;
+}
+
+async function retryPage(
+  tx: Transaction,
+  pageId: number,
+  ids: readonly string[],
+): Promise<Retried> {
+  const origin = await lockOrigin(tx, pageId);
+  const { rows: entries } = await tx.execute<{ entry: { id: number; feed: string; raw: unknown } }>(
+    sql`
+      select json_build_object(
+        'id', id, 'feed', chain_id || '/' || operation, 'raw', raw
+      ) as entry
+      from etl.quarantine
+      where id = any(${sql.param(ids)}::bigint[])
+      order by id
+      for update
+    `,
+  );
+  const tried = entries.map(({ entry: { id, feed, raw } }) => ({
+    id,
+    feed,
+    ...(origin === null ? noOrigin : tryItem(origin, raw)),
+  }));
+  const kept = tried.flatMap(({ id, feed, reason }) =>
+    reason === null ? [] : { id, feed, reason },
+  );
+  await keepReasons(tx, kept);
+  const items = tried.flatMap(({ item }) => item ?? []);
+  if (origin === null || items.length === 0) return { rows: [], written: 0, kept };
+  const written = await writeItems(tx, origin, items);
+  const rows = tried.flatMap(({ id, feed, item }) => (item === null ? [] : { id, feed }));
+  await release(tx, rows);
+  return { rows, written, kept };
+}
+
+const noOrigin = { item: null, reason: 'the page that served it is not in the ledger' };
+
+/**
+ * Locks in the order of those who commit pages: the ends of the feed's walks, then the walk.
+ *
+ * @returns null when the page is not in the ledger
+ */
+async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | null> {
+  const { rows } = await tx.execute<Record<'origin', Origin>>(sql`
+    select json_build_object('walk', to_jsonb(walks), 'page', to_jsonb(pages.*)) as origin
+    from etl.pages join etl.walks on walks.id = pages.walk_id
+    where pages.id = ${pageId}
+  `);
+  const origin = rows[0]?.origin;
+  if (origin === undefined) return null;
+  if (origin.walk.kind === 'batch') await lockEnds(tx, origin.walk);
+  await tx.execute(sql`select from etl.walks where id = ${origin.walk.id} for update`);
+  return { walk: origin.walk, page: { ...origin.page, page_id: pageId } };
+}
+
+const operationOf = ({ walk }: Origin): Operation<z.ZodType> =>
+  operations[walk.operation as OperationName];
+
+/** Either the item as rows, or why it is none. */
+function tryItem(
+  origin: Origin,
+  raw: unknown,
+): { item: ItemRows; reason: null } | { item: null; reason: string } {
+  const { walk, page } = origin;
+  const place = { chain_id: walk.chain_id, scope: walk.scope, position: 0, above: null };
+  const { rows, quarantined } = normalisePage(operationOf(origin), page, [raw], place);
+  const [item] = rows;
+  return item === undefined
+    ? { item: null, reason: quarantined[0]?.reason ?? 'no row' }
+    : { item, reason: null };
+}
+
+/** Writes rows as of their page, and says so in the ledger. @returns how many were not known */
+async function writeItems(
+  tx: Transaction,
+  origin: Origin,
+  items: readonly ItemRows[],
+): Promise<number> {
+  const operation = operationOf(origin);
+  const { page_id } = origin.page;
+  const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
+  if (operation.kind === 'batch') {
+    await addHeights(tx, page_id, items);
+    // Before the ledger says that the page had no bad item: what a walk may conclude from its pages
+    // was concluded, or not, when it ended.
+    await concludeAgain(tx, operation, origin);
+  }
+  const { inserted = 0, changed = 0 } = counts.get(page_id) ?? {};
+  const rows = new Set(items.map(({ key }) => key)).size;
+  await tx.execute(sql`
+    with page as (
+      update etl.pages
+      set rows = rows + ${rows},
+          repeats = repeats + ${items.length - rows},
+          quarantined = quarantined - ${items.length},
+          inserted = inserted + ${inserted},
+          changed = changed + ${changed}
+      where id = ${page_id}
+    )
+    update etl.walks
+    set quarantined = quarantined - ${items.length},
+        inserted = inserted + ${inserted},
+        changed = changed + ${changed}
+    where id = ${origin.walk.id}
+  `);
+  return inserted + changed;
+}
+
+/** The page has served these blocks too: what is not served is no longer in the batch. */
+async function addHeights(
+  tx: Transaction,
+  pageId: number,
+  rows: readonly ItemRows[],
+): Promise<void> {
+  await tx.execute(sql`
+    update etl.pages
+    set heights = coalesce(heights, '{}') + ${spellHeights({ rows })}::int8multirange
+    where id = ${pageId}
+  `);
+}
+
+/** A batch is described by its blocks: what the last walk that concluded found is found again. */
+async function concludeAgain(
+  tx: Transaction,
+  operation: Operation<z.ZodType>,
+  { walk: { chain_id, batch } }: Origin,
+): Promise<void> {
+  const { rows } = await tx.execute<Record<'ended', Ended>>(sql`
+    select json_build_object('walk', to_jsonb(walks), 'page', to_jsonb(pages.*)) as ended
+    from etl.walks
+    join etl.pages on pages.walk_id = walks.id and sequence = walks.pages - 1
+    where walks.chain_id = ${chain_id}
+      and walks.batch = ${batch}
+      and walks.state = 'finished'
+      and (walks.reason is null or walks.reason = 'known')
+    order by walks.id desc
+    limit 1
+  `);
+  const ended = rows[0]?.ended;
+  if (ended === undefined) return;
+  const { walk, page } = ended;
+  await concludeWalk(tx, operation, walk, {
+    last: { page_id: page.id, isOrdered: page.is_ordered, quarantined: [] },
+    counts: new Map(),
+    end: endAfter(walk, page),
+  });
+}
+
+interface Ended {
+  readonly walk: WalkRow;
+  readonly page: Pick<PageFacts, 'sequence' | 'cursor_out'> & {
+    readonly id: number;
+    readonly is_ordered: boolean;
+  };
+}
+
+async function keepReasons(tx: Transaction, kept: Retried['kept']): Promise<void> {
+  if (kept.length === 0) return;
+  await tx.execute(sql`
+    update etl.quarantine as t
+    set reason = kept.reason
+    from json_to_recordset(${JSON.stringify(kept)}::json) as kept(id bigint, reason text)
+    where t.id = kept.id and t.reason <> kept.reason
+  `);
+}
+
+async function release(tx: Transaction, rows: Retried['rows']): Promise<void> {
+  const ids = rows.map(({ id }) => id);
+  await tx.execute(sql`delete from etl.quarantine where id = any(${sql.param(ids)}::bigint[])`);
+}
