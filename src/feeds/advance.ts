@@ -1,13 +1,21 @@
-import type { Database } from '../db/transaction.ts';
+import { type Database, transact } from '../db/transaction.ts';
 import { operations } from '../operations/index.ts';
 import { linkAbort } from '../walk/abort.ts';
+import type { ArchiveMode } from '../walk/archive.ts';
 import type { FetchPage, SliceBudget } from '../walk/fetch.ts';
 import { runWalk, type WalkProgress } from '../walk/walk.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import type { FeedLane, FeedState } from './feed.ts';
-import { feedSettings, setFeedState } from './register.ts';
+import { beginWork, recover, type Recovered } from './recover.ts';
+import { parallelOf, setFeedState } from './register.ts';
 import { brokenOrder, endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
-import { closeTick, currentTick, hasOtherOpenTick, type TickRow } from './tick.ts';
+import {
+  closeTick,
+  currentTick,
+  hasOtherOpenTick,
+  hasTroubledOther,
+  type TickRow,
+} from './tick.ts';
 import { troubleOf, type Trouble } from './trouble.ts';
 
 /** What a slice leaves behind. */
@@ -29,13 +37,14 @@ export interface AdvanceDependencies {
   readonly fetchPage: FetchPage;
   readonly pageSize: number;
   readonly readAhead: number;
+  /** Whether the bodies of pages are kept. */
+  readonly archive: ArchiveMode;
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
+  /** Told when a feed that was in trouble succeeds again. */
+  readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
   /** The time of day, for what is due. */
   readonly clock: () => Date;
 }
-
-/** Several walks of one batch each run at once unless the feed's settings say otherwise. */
-const defaultParallel = 4;
 
 /** Why nothing is concluded from a walk, in one line. */
 const unordered =
@@ -48,6 +57,10 @@ interface Slice {
   /** The taking of a walk that is under way, if any; never rejects. */
   taking: Promise<unknown>;
   readonly budget: SliceBudget & { readonly spent: boolean };
+  /** Whether the feed, or this tick, was in trouble when the slice began. */
+  readonly isTroubled: boolean;
+  /** The note that it is no longer; made with the first page, never rejects. */
+  recovering: Promise<void> | null;
   trouble: Trouble | null;
   fenced: boolean;
   exhausted: boolean;
@@ -69,9 +82,10 @@ export async function advance(
   const { db } = dependencies;
   const tick = await currentTick(db, lane);
   if (tick === null) return { is: 'idle' };
-  await setFeedState(db, lane, 'running');
   const slice: Slice = {
     tick,
+    isTroubled: (await beginWork(db, lane)) || tick.troubles > 0,
+    recovering: null,
     budget,
     held: new Set(),
     taking: Promise.resolve(),
@@ -94,13 +108,26 @@ export async function advance(
   );
   const broken = results.find((result) => result.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
-  return conclude(lane, slice, db, signal);
+  await slice.recovering;
+  return conclude(lane, slice, dependencies, signal);
 }
 
+async function sayRecovered(
+  lane: FeedLane,
+  { tick }: Slice,
+  { db, onRecovered }: AdvanceDependencies,
+  state: FeedState = 'running',
+): Promise<void> {
+  // Where it can't be noted, the database is gone, and the next slice's first page notes it.
+  const recovered = await recover(db, tick, state).catch(() => null);
+  if (recovered !== null) onRecovered?.(lane, recovered);
+}
+
+/** Batches are walks of their own, as are the holes of a list and the parts of a re-reading. */
 async function widthOf(db: Database, lane: FeedLane): Promise<number> {
-  if (operations[lane.operation].kind !== 'batch') return 1;
-  const { parallel } = await feedSettings(db, lane);
-  return typeof parallel === 'number' ? parallel : defaultParallel;
+  const { kind } = operations[lane.operation];
+  const isOneWalk = kind === 'census' || (kind === 'sweep' && lane.lane === 'live');
+  return isOneWalk ? 1 : parallelOf(db, lane);
 }
 
 /** One of the slice's walkers: takes walk after walk until there is none, or the slice must end. */
@@ -128,6 +155,7 @@ async function walkOn(
         budget: slice.budget,
         onCommit: (progress) => {
           slice.pages += progress.pages;
+          if (slice.isTroubled) slice.recovering ??= sayRecovered(lane, slice, dependencies);
           dependencies.onCommit(lane, progress);
         },
       },
@@ -171,9 +199,10 @@ async function meetTrouble(
 async function conclude(
   lane: FeedLane,
   slice: Slice,
-  db: Database,
+  dependencies: AdvanceDependencies,
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
+  const { db } = dependencies;
   const { tick, trouble, fenced, exhausted, pages } = slice;
   if (fenced) return { is: 'fenced' };
   if (trouble !== null) return { is: 'trouble', tick, trouble, progressed: pages > 0 };
@@ -182,10 +211,16 @@ async function conclude(
   const failures = await walkFailures(db, tick);
   const reason = failures.length === 0 ? null : failures.join('; ');
   const state = reason === null ? await stateAtRest(db, tick) : 'failed';
+  // A tick that found nothing to ask for has gone well too.
+  if (reason === null && slice.isTroubled && slice.pages === 0) {
+    await sayRecovered(lane, slice, dependencies, state);
+  }
   // Together: whoever is killed in between would leave the feed `running` until its next tick.
-  await db.transaction(async (tx) => {
+  await transact(db, async (tx) => {
     // The feed before its tick, as whoever opens a tick locks them.
-    await setFeedState(tx, lane, state, state === 'unordered' ? unordered : reason);
+    if (reason !== null || !(await hasTroubledOther(tx, tick))) {
+      await setFeedState(tx, lane, state, state === 'unordered' ? unordered : reason);
+    }
     await closeTick(tx, tick, reason === null ? 'finished' : 'failed', reason);
   });
   return { is: 'closed', tick, failures };

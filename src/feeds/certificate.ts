@@ -1,8 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
+import { censusNotes, countedFactories } from './census.ts';
 import { neverWalkedWhole } from './coverage.ts';
+import { driftNotes } from './drift.ts';
 
-/** A range that is proved complete: blocks of user operations, or numbers of batches. */
+/** A range that is proved complete: blocks of user operations, numbers of batches, ranks of factories. */
 export interface CoveredRange {
   readonly from: number;
   readonly to: number;
@@ -16,7 +18,11 @@ export interface FeedCertificate {
   readonly chain_id: number;
   readonly operation: string;
   readonly covered: readonly CoveredRange[];
+  /** What is read and not proved yet because it is new: no more open than what is yet to come. */
+  readonly head: readonly string[];
   readonly open: readonly string[];
+  /** What qualifies the proof, or should be known, and no walk would mend. */
+  readonly notes: readonly string[];
 }
 
 /** The certificate of every feed, read from what was committed, never from the service. */
@@ -36,9 +42,11 @@ export async function certify(db: Database): Promise<FeedCertificate[]> {
           from explorer.coverage
           where coverage.chain_id = feeds.chain_id and coverage.operation = feeds.operation
         ),
-        case when feeds.operation = 'optimism-batch-blocks' then (${readBatches}) end,
+        case when feeds.operation = 'optimism-batch-blocks' then (${provedBatches}) end,
+        case when feeds.operation = 'factories' then (${countedFactories}) end,
         '[]'
       ),
+      'head', coalesce((${headBatches}), '[]'),
       'open', coalesce(
         (
           select json_agg(open order by open)
@@ -46,6 +54,9 @@ export async function certify(db: Database): Promise<FeedCertificate[]> {
           where finding.chain_id = feeds.chain_id and finding.operation = feeds.operation
         ),
         '[]'
+      ),
+      'notes', (${driftNotes})::jsonb || coalesce(
+        case when feeds.operation = 'factories' then (${censusNotes})::jsonb end, '[]'
       )
     ) as certificate
     from etl.feeds
@@ -54,45 +65,41 @@ export async function certify(db: Database): Promise<FeedCertificate[]> {
   return rows.map(({ certificate }) => certificate);
 }
 
-/** Numbers of the ranges that were asked for and not read to their end, as ranges. */
-const unreadBatches = sql`
-  select chain_id, operation,
-         'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': not read' as open
-  from (
-    select asked.chain_id, asked.operation,
-           asked.numbers - coalesce(read.numbers, '{}') as missing
-    from (
-      select chain_id, operation,
-             range_agg(
-               int8range(
-                 (scope ->> 'from_batch')::bigint,
-                 coalesce((scope ->> 'to_batch')::bigint, frontier) + 1
-               )
-             ) as numbers
-      from etl.ticks
-      join etl.feeds using (chain_id, operation)
-      where coalesce((scope ->> 'to_batch')::bigint, frontier) >= (scope ->> 'from_batch')::bigint
-      group by chain_id, operation
-    ) as asked
-    left join (
-      select chain_id, range_agg(int8range(batch_number, batch_number + 1)) as numbers
-      from explorer.optimism_batches
-      group by chain_id
-    ) as read using (chain_id)
-  ) as difference, unnest(missing) as range
-`;
-
-const readBatches = sql`
+/** Ranges of numbers that the chain proves, as of the oldest conclusion in each. */
+const provedBatches = sql`
   select json_agg(
-    json_build_object('from', lower(range), 'to', upper(range) - 1, 'as_of', as_of)
+    json_build_object(
+      'from', lower(range),
+      'to', upper(range) - 1,
+      'as_of', (
+        select min(walked_at)
+        from explorer.optimism_batches
+        where optimism_batches.chain_id = feeds.chain_id
+          and batch_number >= lower(range)
+          and batch_number < upper(range)
+      )
+    )
     order by range
   )
   from (
-    select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range,
-           min(walked_at) as as_of
+    select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
     from explorer.optimism_batches
-    where optimism_batches.chain_id = feeds.chain_id
-  ) as read
+    where optimism_batches.chain_id = feeds.chain_id and is_proved
+  ) as proved
+`;
+
+/** What lies above the highest settled batch: it is read, and waits for what is to come. */
+const headBatches = sql`
+  select json_agg(
+    'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': wait for ' || waits_for
+    order by range
+  )
+  from (
+    select waits_for, unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
+    from etl.batch_heads
+    where batch_heads.chain_id = feeds.chain_id and batch_heads.operation = feeds.operation
+    group by waits_for
+  ) as head
 `;
 
 /** Everything that keeps a feed from being complete, one line each. */
@@ -104,22 +111,8 @@ const findings = sql`
   from etl.feed_coverage
   where highest is null and ${neverWalkedWhole(sql`feed_coverage`)}
   union all
-  select * from (${unreadBatches}) as unread
-  union all
-  select chain_id, 'optimism-batch-blocks',
-         'batch ' || batch_number || ': heights or hashes inside it do not meet'
-  from explorer.optimism_batches
-  where (is_contiguous and is_linked) is false
-  union all
-  select chain_id, 'optimism-batch-blocks',
-         'border of batches ' || lower_batch || ' and ' || upper_batch
-           || ': heights or hashes do not meet'
-  from explorer.broken_borders
-  union all
-  select chain_id, 'optimism-batch-blocks', count(*) || ' blocks await an update'
-  from explorer.blocks
-  where is_pending_update
-  group by chain_id
+  select chain_id, operation, finding
+  from etl.batch_findings
   union all
   select feeds.chain_id, feeds.operation, 'no census was finished yet'
   from etl.feeds

@@ -23,10 +23,38 @@ export const neverWalkedWhole = (feed: SQL) => sql`not exists (
 
 /** Whether anything of the feed is covered yet. */
 export async function hasCoverage(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<boolean> {
-  const { rows } = await tx.execute(
-    sql`select from etl.feed_coverage where ${ofFeed(feed)} and highest is not null`,
-  );
+  const { rows } = await tx.execute(sql`
+    select from etl.walks where ${ofFeed(feed)} and top is not null and is_ordered limit 1
+  `);
   return rows.length > 0;
+}
+
+/** Where the live lane last ended at its floor: what lies above was read by that walk. */
+export interface LiveEnd {
+  readonly cursor: Cursor;
+  readonly bottom: number;
+}
+
+/** Null where no live walk has ended at its floor yet. */
+export async function liveEnd(tx: Transaction, feed: Feed): Promise<LiveEnd | null> {
+  const { rows } = await tx.execute<{ cursor: Cursor; bottom: string }>(sql`
+    select cursor, bottom
+    from etl.walks
+    where ${ofFeed(feed)} and lane = 'live' and state = 'finished' and reason = 'floor'
+      and is_ordered and cursor is not null and bottom is not null
+    order by started_at desc, id desc
+    limit 1
+  `);
+  const [row] = rows;
+  return row === undefined ? null : { cursor: row.cursor, bottom: Number(row.bottom) };
+}
+
+/** The lowest block that is covered; 0 where the list's end was reached. */
+export async function lowestCovered(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<number> {
+  const { rows } = await tx.execute<{ lowest: string | null }>(
+    sql`select lower(covered) as lowest from etl.feed_coverage where ${ofFeed(feed)}`,
+  );
+  return Number(rows[0]?.lowest ?? 0);
 }
 
 /** The holes in a feed's coverage, the newest first. */
@@ -53,7 +81,9 @@ export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Prom
 
 /**
  * The stored cursor from which a gap is reached with the fewest pages: that of the lowest page
- * that begins above it. Null where no such page is known: the head is the only way in.
+ * that begins above it. Null where no such page is known: the head is the only way in. One that a
+ * later walk entered at, and which no longer led to anything above the gap, is none: what the page
+ * began with has left the list, and a walk proves nothing above the first item that it meets.
  */
 export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise<Cursor | null> {
   const { rows } = await tx.execute<{ cursor: Cursor }>(sql`
@@ -67,49 +97,101 @@ export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise
       and page.top > ${gap.to}
       and page.is_ordered
       and page.cursor_in is not null
+      and not exists (
+        select from etl.walks as entered
+        join etl.pages as first on first.walk_id = entered.id and first.sequence = 0
+        where entered.chain_id = ${feed.chain_id}
+          and entered.operation = ${feed.operation}
+          and not entered.from_head
+          and first.cursor_in = page.cursor_in
+          and first.id > page.id
+          and coalesce(first.top, 0) <= ${gap.to}
+      )
     order by page.top, page.id desc
     limit 1
   `);
   return rows[0]?.cursor ?? null;
 }
 
+/** How deep a walk is to go below the top of what is covered or being covered, and where that is. */
+export interface Floor {
+  readonly depthMs: number;
+  /** The block that the walk has to go past. */
+  readonly floor: number;
+  /** The block that it is so deep below. */
+  readonly from: number;
+}
+
+/** What live walks under way have yet to read, as a multirange: no gap, though it looks like one. */
+const underWay = (feed: Feed) => sql`coalesce(
+  (
+    select range_agg(int8range(coalesce(floor, 0), bottom, '[]'))
+    from etl.walks
+    join etl.ticks on ticks.id = walks.tick_id and ticks.state = 'open'
+    where walks.chain_id = ${feed.chain_id}
+      and walks.operation = ${feed.operation}
+      and walks.lane = 'live'
+      and walks.state = 'running'
+      and is_ordered
+      and bottom is not null
+      and bottom >= coalesce(floor, 0)
+  ),
+  '{}'
+)`;
+
 /**
- * The block that a live walk has to go past: `overlapMs` below the top of what is covered or being
- * covered, because rows arrive behind the head. Null while nothing is covered: then there is no
- * list to keep current yet.
+ * The floors of walks of several depths, in ms, the shallowest first: below the top of what is
+ * covered or being covered, because rows arrive behind the head. None while nothing is covered:
+ * then there is no list to keep current yet. None goes below the range that the top belongs to: what is under it is a gap, and read
+ * as one.
+ *
+ * @param below the block that depths are measured from, where that is not the top
  */
-export async function liveFloor(
-  tx: Transaction,
+export async function floorsOf(
+  tx: Pick<Transaction, 'execute'>,
   feed: Feed,
-  overlapMs: number,
-): Promise<number | null> {
-  const { rows } = await tx.execute<{ floor: string | null }>(sql`
-    with anchor as (
-      select highest, covered,
+  depthsMs: readonly number[],
+  below: number | null = null,
+): Promise<Floor[]> {
+  const { rows } = await tx.execute<{ depth: number; floor: string; from: string }>(sql`
+    with top as materialized (
+      select least(highest, ${below}::bigint) as block,
+             coalesce(
+               (select max(lower(range)) from unnest(covered + ${underWay(feed)}) as range),
+               highest
+             ) as lowest
+      from etl.feed_coverage
+      where ${ofFeed(feed)} and highest is not null
+    ), anchor as materialized (
+      select block, least(lowest, block) as lowest,
              (
                select timestamp from explorer.user_operations
                where chain_id = ${feed.chain_id}
-                 and block_number <= highest
+                 and block_number <= block
                  and timestamp is not null
                order by block_number desc
                limit 1
              ) as at
-      from etl.feed_coverage
-      where ${ofFeed(feed)} and highest is not null
+      from top
     )
-    select case when at is null then highest else greatest(coalesce(
-      (
-        select block_number from explorer.user_operations
-        where chain_id = ${feed.chain_id}
-          and block_number <= highest
-          and timestamp < at - make_interval(secs => ${overlapMs / 1000})
-        order by block_number desc
-        limit 1
-      ),
-      0
-    ), coalesce((select max(lower(range)) from unnest(covered) as range), highest)) end as floor
-    from anchor
+    select depth_ms as depth, block as "from",
+           case when at is null then block else greatest(lowest, coalesce(
+             (
+               select block_number from explorer.user_operations
+               where chain_id = ${feed.chain_id}
+                 and block_number <= block
+                 and timestamp < at - make_interval(secs => depth_ms / 1000)
+               order by block_number desc
+               limit 1
+             ),
+             0
+           )) end as floor
+    from anchor, unnest(${sql.param(depthsMs)}::float8[]) as depth_ms
+    order by depth_ms
   `);
-  const floor = rows[0]?.floor;
-  return floor === null || floor === undefined ? null : Number(floor);
+  return rows.map(({ depth, floor, from }) => ({
+    depthMs: depth,
+    floor: Number(floor),
+    from: Number(from),
+  }));
 }

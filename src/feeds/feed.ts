@@ -25,3 +25,12 @@ export type FeedState =
   | 'unsupported'
   | 'unordered'
   | 'failed';
+
+/** States that a feed keeps until it succeeds again. */
+export const troubledStates: readonly FeedState[] = [
+  'degraded',
+  'waiting',
+  'unauthorized',
+  'unsupported',
+  'failed',
+];

@@ -47,3 +47,14 @@ function runLength(misses: ReadonlySet<number>, start: number): number {
   while (misses.has(start + length)) length += 1;
   return length;
 }
+
+/** How far above the frontier live ticks look: as wide as the run that confirms a frontier. */
+const lookAhead = confirmRun;
+
+/**
+ * Where above the frontier the nth look goes, from 0: right above it on the first look and every
+ * other one, where the next batch will be, and in between to the numbers behind, in case that one is
+ * a hole: 1, 2, 1, 3, 1, 4 … One request a tick.
+ */
+export const offsetOf = (look: number) =>
+  look % 2 === 0 ? 1 : 2 + (((look - 1) / 2) % (lookAhead - 1));

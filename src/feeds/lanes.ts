@@ -65,11 +65,16 @@ type LanesOf<Name extends keyof SettingsByOperation> = (
 
 const lanesOf: { readonly [Name in keyof SettingsByOperation]: LanesOf<Name> } = {
   'user-operations': (settings, { since = settings.since ?? undefined, maxPages }) => {
-    const bound = maxPages === undefined ? {} : { max_pages: maxPages };
+    const resweep = settings.resweep.map((rule) => ({
+      depth_ms: rule.depthMs,
+      every_ms: rule.everyMs,
+    }));
+    // A bound in pages is for a first look: deeper ones would be cut short by it.
+    const depth = maxPages === undefined ? { resweep } : { max_pages: maxPages };
     return [
       // A live walk ends at its floor; how far back history is wanted does not concern it.
-      { lane: 'live', scope: { overlap_ms: settings.overlapMs, ...bound } },
-      { lane: 'backfill', scope: { ...(since !== undefined && { since }), ...bound } },
+      { lane: 'live', scope: { overlap_ms: settings.overlapMs, ...depth } },
+      { lane: 'backfill', scope: { ...(since !== undefined && { since }), ...depth } },
     ];
   },
   'optimism-batch-blocks': (settings, { fromBatch, toBatch }) => {
@@ -78,13 +83,10 @@ const lanesOf: { readonly [Name in keyof SettingsByOperation]: LanesOf<Name> } =
     if (to_batch === undefined) {
       return [
         { lane: 'live', scope: { from_batch, reread: settings.reread } },
-        { lane: 'backfill', scope: { from_batch, only_unread: true } },
+        { lane: 'backfill', scope: { from_batch, reread: settings.reread } },
       ];
     }
-    // A range that was typed is read, read before or not; one that is configured is to be there.
-    const isTyped = toBatch !== undefined;
-    const scope = { from_batch, to_batch, ...(!isTyped && { only_unread: true }) };
-    return [{ lane: 'backfill', scope }];
+    return [{ lane: 'backfill', scope: { from_batch, to_batch } }];
   },
   factories: (_settings, { maxPages }) => [
     { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },

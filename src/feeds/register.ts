@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
+import { type Database, transact } from '../db/transaction.ts';
 import { feedName, type Feed, type FeedState } from './feed.ts';
 
 export interface RegisteredFeed extends Feed {
@@ -7,13 +7,19 @@ export interface RegisteredFeed extends Feed {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the database know the chains and feeds of the configuration. Equal rows stay untouched. */
+/**
+ * Makes the database know the chains and feeds of the configuration. Equal rows stay untouched.
+ *
+ * @param from where the settings come from: flags make a feed known, but what a file said of it
+ *   stays, because coverage is judged by that
+ */
 export async function registerFeeds(
   db: Database,
   registered: readonly RegisteredFeed[],
+  from: 'file' | 'flags',
 ): Promise<void> {
   const chains = new Map(registered.map((feed) => [feed.chain_id, feed.chain_name]));
-  await db.transaction(async (tx) => {
+  await transact(db, async (tx) => {
     await tx.execute(sql`
       insert into explorer.chains as t (chain_id, name)
       select chain_id, name
@@ -32,7 +38,7 @@ export async function registerFeeds(
       order by chain_id, operation
       on conflict (chain_id, operation) do update
       set settings = excluded.settings, updated_at = now()
-      where t.settings is distinct from excluded.settings
+      where ${from === 'file'} and t.settings is distinct from excluded.settings
     `);
   });
 }
@@ -55,9 +61,18 @@ export async function setFeedState(
   `);
 }
 
+/** Several walks of a feed run at once unless its settings say otherwise. */
+const defaultParallel = 4;
+
+/** How many walks of a lane run at once, where more than one can. */
+export async function parallelOf(db: Pick<Database, 'execute'>, feed: Feed): Promise<number> {
+  const { parallel } = await feedSettings(db, feed);
+  return typeof parallel === 'number' ? parallel : defaultParallel;
+}
+
 /** @throws when the feed was never registered */
-export async function feedSettings(
-  db: Database,
+async function feedSettings(
+  db: Pick<Database, 'execute'>,
   feed: Feed,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { rows } = await db.execute<{ settings: Record<string, unknown> }>(sql`

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
+import { type Database, transact } from '../db/transaction.ts';
 import type { FeedCertificate } from './certificate.ts';
 import { neverWalkedWhole } from './coverage.ts';
 import { feedName, type FeedLane } from './feed.ts';
+import { lockEnds } from '../walk/commit.ts';
 import type { TickScope } from './tables.ts';
 
 /** A lane to walk, and what of it. */
@@ -34,7 +35,10 @@ export async function repairsOf(
     if (lane.operation === 'optimism-batch-blocks') {
       const ranges = await batchesToRead(db, lane.chain_id);
       for (const [round, range] of ranges.entries()) place({ lane, scope: range }, round);
-    } else if (await needsWalk(db, lane)) place({ lane, scope }, 0);
+    } else if (await needsWalk(db, lane)) {
+      // A repair closes holes; what is only to be read again has its own time.
+      place({ lane, scope: { ...scope, resweep: [] } }, 0);
+    }
   }
   return rounds;
 }
@@ -59,40 +63,35 @@ async function needsWalk(db: Database, { chain_id, operation }: FeedLane): Promi
   return rows.length > 0;
 }
 
-/** Batches that are unread, broken inside, at a broken border, or hold a block that will change. */
+/** The batches that the certificate finds open, as ranges, the newest first. */
 async function batchesToRead(db: Database, chainId: number): Promise<TickScope[]> {
   const { rows } = await db.execute<{ from_batch: string; to_batch: string }>(sql`
-    with asked as (
-      select distinct number
-      from etl.ticks
-      join etl.feeds using (chain_id, operation),
-           generate_series(
-             (scope ->> 'from_batch')::bigint,
-             coalesce((scope ->> 'to_batch')::bigint, frontier)
-           ) as number
-      where chain_id = ${chainId} and operation = 'optimism-batch-blocks'
-    ), wanted as (
-      select number from asked
-      where not exists (
-        select from explorer.optimism_batches
-        where chain_id = ${chainId} and batch_number = number
-      )
-      union
-      select batch_number from explorer.optimism_batches
-      where chain_id = ${chainId} and (is_contiguous and is_linked) is false
-      union
-      select unnest(array[lower_batch, upper_batch]) from explorer.broken_borders
-      where chain_id = ${chainId}
-      union
-      select optimism_batch_number from explorer.blocks
-      where chain_id = ${chainId} and is_pending_update and optimism_batch_number is not null
-    )
     select lower(range) as from_batch, upper(range) - 1 as to_batch
-    from (select unnest(range_agg(int8range(number, number + 1))) as range from wanted) as ranges
+    from (
+      select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${chainId}
+    ) as wanted, unnest(numbers) as range
     order by range desc
   `);
+  await withdraw(db, chainId);
   return rows.map((row) => ({
     from_batch: Number(row.from_batch),
     to_batch: Number(row.to_batch),
   }));
+}
+
+/** Where rows were changed by hand, what is said to be settled has to be read too. */
+async function withdraw(db: Database, chainId: number): Promise<void> {
+  const feed = feedName({ chain_id: chainId, operation: 'optimism-batch-blocks' });
+  await transact(db, async (tx) => {
+    await lockEnds(tx, { feed });
+    await tx.execute(sql`
+      update explorer.optimism_batches as batch
+      set state = 'open', is_proved = false, updated_at = now()
+      from etl.batch_findings as finding
+      where finding.chain_id = ${chainId}
+        and batch.chain_id = ${chainId}
+        and state = 'settled'
+        and batch_number <@ numbers
+    `);
+  });
 }

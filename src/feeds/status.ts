@@ -12,6 +12,10 @@ export interface FeedStatus {
   readonly rows: number;
   readonly pages: number;
   readonly quarantined: number;
+  /** Ways in which its items differ from the specification. */
+  readonly drift: number;
+  /** Bytes of archived bodies, compressed. */
+  readonly archived_bytes: number;
   readonly running_walks: number;
   /** When a page was committed last, and how long ago, in seconds. */
   readonly last_page_at: string | null;
@@ -21,7 +25,7 @@ export interface FeedStatus {
   readonly last_success_at: string | null;
   /** The lowest block that the current walk has reached, and where it began. */
   readonly reached: { readonly top: number | null; readonly bottom: number | null } | null;
-  /** Of the current tick, where it is known: batches in all, and walked to their end. */
+  /** Of the current tick's range, where it has an end: numbers in all, and those that were read. */
   readonly batches: { readonly total: number; readonly done: number } | null;
 }
 
@@ -32,6 +36,7 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
       select chain_id, operation,
              sum(inserted) as rows,
              sum(pages) as pages,
+             sum(archived_bytes) as archived_bytes,
              count(*) filter (where state = 'running') as running_walks,
              max(updated_at) filter (where pages > 0) as last_page_at,
              min(updated_at) filter (where state = 'running' and pages > 0) as oldest_checkpoint_at
@@ -40,6 +45,10 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
     ), bad as (
       select chain_id, operation, count(*) as quarantined
       from etl.quarantine
+      group by chain_id, operation
+    ), drifted as (
+      select chain_id, operation, count(*) as drift
+      from etl.drift
       group by chain_id, operation
     ), latest as (
       select distinct on (chain_id, operation) *
@@ -55,6 +64,8 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
       'rows', coalesce(total.rows, 0),
       'pages', coalesce(total.pages, 0),
       'quarantined', coalesce(bad.quarantined, 0),
+      'drift', coalesce(drifted.drift, 0),
+      'archived_bytes', coalesce(total.archived_bytes, 0),
       'running_walks', coalesce(total.running_walks, 0),
       'last_page_at', total.last_page_at,
       'last_page_age_s', round(extract(epoch from clock_timestamp() - total.last_page_at)),
@@ -71,15 +82,18 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
       'batches', case when latest.scope ? 'to_batch' then (
         select json_build_object(
           'total', (latest.scope ->> 'to_batch')::bigint - (latest.scope ->> 'from_batch')::bigint + 1,
-          'done', count(*) filter (where state <> 'running')
+          'done', count(*)
         )
-        from etl.walks
-        where tick_id = latest.id
+        from explorer.optimism_batches
+        where chain_id = latest.chain_id
+          and batch_number between (latest.scope ->> 'from_batch')::bigint
+                               and (latest.scope ->> 'to_batch')::bigint
       ) end
     ) as status
     from etl.feeds
     left join total using (chain_id, operation)
     left join bad using (chain_id, operation)
+    left join drifted using (chain_id, operation)
     left join latest using (chain_id, operation)
     order by feeds.chain_id, feeds.operation
   `);

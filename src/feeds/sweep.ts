@@ -1,20 +1,20 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import type { Cursor, Scope } from '../operations/operation.ts';
-import { entryAbove, gapsOf, hasCoverage, liveFloor, type Gap } from './coverage.ts';
+import type { Scope } from '../operations/operation.ts';
+import {
+  entryAbove,
+  floorsOf,
+  gapsOf,
+  hasCoverage,
+  liveEnd,
+  lowestCovered,
+  type Gap,
+} from './coverage.ts';
 import type { Feed } from './feed.ts';
-import { dueDepthMs } from './resweep.ts';
+import { parallelOf } from './register.ts';
+import { deepResweep, liveDepth } from './resweep.ts';
+import { planSegments, type PlannedWalk } from './segments.ts';
 import type { TickRow } from './tick.ts';
-
-/** A walk to begin: what it covers, and the cursor it starts from; null is the head. */
-export interface PlannedWalk {
-  readonly scope: Scope;
-  /** The block that it goes past before it ends; null: to the end, or to the tick's bounds. */
-  readonly floor: number | null;
-  /** How far below the covered top a live walk goes, in ms. */
-  readonly depthMs?: number;
-  readonly cursor: Cursor | null;
-}
 
 /** The user's bounds of a tick, as they bound each of its walks. */
 export function boundsOf({ scope: { since, max_pages } }: TickRow): Scope {
@@ -32,28 +32,116 @@ export async function planLiveWalk(
 ): Promise<PlannedWalk | null> {
   const begun = await walksOf(tx, tick);
   if (begun.length > 0) return null;
-  const feed = feedOf(tick);
-  const depthMs = await dueDepthMs(tx, feed, tick.scope.overlap_ms ?? 0, at);
-  const floor = await liveFloor(tx, feed, depthMs);
-  return floor === null ? null : { scope: boundsOf(tick), floor, depthMs, cursor: null };
+  const { overlap_ms = 0, resweep = [] } = tick.scope;
+  const depth = await liveDepth(tx, feedOf(tick), overlap_ms, resweep, at);
+  return depth === null ? null : { scope: boundsOf(tick), ...depth, cursor: null };
 }
 
 /**
- * The backfill lane's next walk: the whole list while nothing is covered, then the newest hole
- * that this tick has not tried, entered from the nearest stored cursor above it. A hole that a walk
- * of this tick was to close is not tried again by the same tick, so a tick ends.
+ * The backfill lane's next walk: the whole list while nothing is covered, then what is to be read
+ * again, then the newest hole that this tick has not tried.
  */
 export async function planBackfillWalk(
   tx: Transaction,
   tick: TickRow,
-): Promise<PlannedWalk | null> {
+  at: Date,
+): Promise<PlannedWalk | 'wait' | null> {
   const begun = await walksOf(tx, tick);
   const feed = feedOf(tick);
   if (!(await hasCoverage(tx, feed))) {
+    if (begun.some(({ state }) => state === 'running')) return 'wait';
     return begun.length === 0 ? { scope: boundsOf(tick), floor: null, cursor: null } : null;
   }
+  if (tick.scope.again === true && begun.length === 0) return readAgain(tx, tick);
+  const planned =
+    (await planFallback(tx, tick, begun)) ??
+    (await planResweep(tx, tick, begun, at)) ??
+    (await planGap(tx, tick, begun));
+  // What the walks under way leave behind is not known yet.
+  return planned ?? (begun.some(({ state }) => state === 'running') ? 'wait' : null);
+}
+
+/** All known history once more. */
+async function readAgain(tx: Transaction, tick: TickRow): Promise<PlannedWalk> {
+  const feed = feedOf(tick);
+  const lowest = await lowestCovered(tx, feed);
+  return planSegments(tx, feed, {
+    scope: { ...boundsOf(tick), again: true },
+    floor: lowest === 0 ? null : lowest,
+    start: null,
+    most: await parallelOf(tx, feed),
+  });
+}
+
+/**
+ * The deepest rule that is due and too long for the live lane. Once a tick, so that a tick ends
+ * however short the interval is; again only where other walks keep the tick open anyway.
+ */
+async function planResweep(
+  tx: Transaction,
+  tick: TickRow,
+  begun: readonly BegunWalk[],
+  at: Date,
+): Promise<PlannedWalk | null> {
+  if (tick.scope.again === true) return null;
+  const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
+  if (isBegun && begun.every(({ state, depth_ms }) => state !== 'running' || depth_ms !== null)) {
+    return null;
+  }
+  const feed = feedOf(tick);
+  const due = await deepResweep(tx, feed, tick.scope.resweep ?? [], at);
+  if (due === null) return null;
+  // What is above the live lane's end is read by each look: the rule goes on from there.
+  const start = await liveEnd(tx, feed);
+  const [range] = await floorsOf(tx, feed, [due.depthMs], start?.bottom);
+  return planSegments(tx, feed, {
+    scope: { again: true },
+    floor: range?.floor ?? due.floor,
+    depthMs: due.depthMs,
+    start,
+    most: await parallelOf(tx, feed),
+  });
+}
+
+/**
+ * A service that refuses a stored cursor leaves one way in: the head. When the other walks have
+ * ended, one from there goes down to the lowest floor of those that were refused, in their place.
+ */
+async function planFallback(
+  tx: Transaction,
+  tick: TickRow,
+  begun: readonly BegunWalk[],
+): Promise<PlannedWalk | null> {
+  const again = begun.filter(({ is_again }) => is_again);
+  const refused = again.filter((walk) => walk.state === 'abandoned' && !walk.from_head);
+  const lowest = refused.toSorted((a, b) => a.floor - b.floor)[0];
+  if (lowest === undefined || again.some(({ state }) => state === 'running')) return null;
+  if (again.some((walk) => walk.from_head && walk.floor <= lowest.floor)) return null;
+  await tx.execute(sql`
+    update etl.walks set depth_ms = null
+    where tick_id = ${tick.id} and state = 'abandoned' and not from_head
+  `);
+  return {
+    scope: { ...boundsOf(tick), again: true },
+    floor: lowest.floor === 0 ? null : lowest.floor,
+    ...(lowest.depth_ms !== null && { depthMs: lowest.depth_ms }),
+    cursor: null,
+  };
+}
+
+/**
+ * The newest hole, entered from the nearest stored cursor above it. One that a walk of this tick
+ * was to close is not tried again by the same tick, so a tick ends; one that a walk of this tick is
+ * on its way through is not read twice.
+ */
+async function planGap(
+  tx: Transaction,
+  tick: TickRow,
+  begun: readonly BegunWalk[],
+): Promise<PlannedWalk | null> {
+  const feed = feedOf(tick);
   const gaps = await gapsOf(tx, feed);
-  const next = gaps.find((gap) => !begun.some((walk) => tried(walk, gap)));
+  const next = gaps.find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));
   if (next === undefined) return null;
   const refused = begun.some(({ state, floor }) => state === 'abandoned' && floor === next.from);
   return {
@@ -66,16 +154,24 @@ export async function planBackfillWalk(
 interface BegunWalk extends Record<string, unknown> {
   readonly state: string;
   readonly floor: number;
+  readonly bottom: number | null;
   readonly from_head: boolean;
+  readonly is_again: boolean;
+  readonly depth_ms: number | null;
 }
 
 /** A refused cursor leaves one more way in: the head. */
 const tried = (walk: BegunWalk, gap: Gap) =>
-  walk.floor === gap.from && (walk.state !== 'abandoned' || walk.from_head);
+  !walk.is_again && walk.floor === gap.from && (walk.state !== 'abandoned' || walk.from_head);
+
+/** One that reads again may just have begun at the head, and make a hole as it goes. */
+const reaches = ({ state, floor, bottom, is_again }: BegunWalk, gap: Gap) =>
+  state === 'running' && gap.to >= floor && (bottom === null ? is_again : gap.from <= bottom);
 
 async function walksOf(tx: Transaction, tick: TickRow): Promise<BegunWalk[]> {
   const { rows } = await tx.execute<BegunWalk>(sql`
-    select state, coalesce(floor, 0)::float8 as floor, from_head
+    select state, coalesce(floor, 0)::float8 as floor, bottom::float8 as bottom, from_head,
+           scope ? 'again' as is_again, depth_ms::float8 as depth_ms
     from etl.walks
     where tick_id = ${tick.id}
   `);

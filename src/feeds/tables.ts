@@ -9,7 +9,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { lanes } from '../walk/tables.ts';
-import { etlSchema, explorerSchema, instant, integer } from '../db/column-types.ts';
+import { etlSchema, explorerSchema, instant, integer, integerRanges } from '../db/column-types.ts';
 
 export const chains = explorerSchema.table('chains', {
   chain_id: integer('chain_id').primaryKey(),
@@ -29,11 +29,18 @@ export const feeds = etlSchema.table(
     settings: jsonb('settings').notNull(),
     /** The newest batch number that is known to have blocks. */
     frontier: integer('frontier'),
+    /** Every batch number that was ever asked for; without an upper end where all to come were. */
+    asked: integerRanges('asked').notNull().default('{}'),
     last_success_at: instant('last_success_at'),
     updated_at: instant('updated_at').notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.chain_id, table.operation] })],
 );
+
+export interface TickResweep {
+  readonly depth_ms: number;
+  readonly every_ms: number;
+}
 
 /** What a tick covers; `from_batch` and `to_batch` are walked as one walk for each batch. */
 export interface TickScope {
@@ -41,12 +48,16 @@ export interface TickScope {
   readonly max_pages?: number;
   /** How far below the top of what is covered a live walk goes, in ms. */
   readonly overlap_ms?: number;
+  /** Deeper looks for late arrivals: how deep, and how often; short ones are the live lane's. */
+  readonly resweep?: readonly TickResweep[];
+  /** Whether the backfill lane reads all known history once more. */
+  readonly again?: boolean;
   readonly from_batch?: number;
   readonly to_batch?: number;
-  /** Whether batches that were read to their end are passed over. */
-  readonly only_unread?: boolean;
-  /** How many of the newest batches a live tick reads again. */
+  /** How many of the newest numbers are read again by each live tick, and left to it by others. */
   readonly reread?: number;
+  /** Whether what is not proved is read again now, whatever its interval: a person waits. */
+  readonly at_once?: boolean;
 }
 
 export const tickStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;

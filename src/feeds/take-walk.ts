@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm';
-import type { Database, Transaction } from '../db/transaction.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
-import { planBackfillBatch, planLiveBatch, type BatchPlan } from './batches.ts';
-import { boundsOf, planBackfillWalk, planLiveWalk, type PlannedWalk } from './sweep.ts';
+import { planBackfillBatch, planLiveBatch } from './batches.ts';
+import type { BatchPlan } from './begun.ts';
+import { planCensusWalk } from './census.ts';
+import type { PlannedWalk } from './segments.ts';
+import { planBackfillWalk, planLiveWalk } from './sweep.ts';
 import type { TickRow } from './tick.ts';
 
 /**
@@ -21,7 +24,7 @@ export async function takeWalk(
   held: readonly number[],
   at: Date,
 ): Promise<WalkRow | 'wait' | null> {
-  return db.transaction(async (tx) => {
+  return transact(db, async (tx) => {
     // Waits for whoever takes one now: a walk that it begins is to be resumed, not begun twice.
     // The feed before its tick, as whoever opens a tick locks them.
     await tx.execute(sql`
@@ -37,7 +40,10 @@ export async function takeWalk(
     if (resumed !== null) return resumed;
     const planned = await planWalk(tx, tick, kind, at);
     if (planned === null || planned === 'wait') return planned;
-    return beginWalk(tx, tick, kind, planned, at);
+    const begun = await beginWalk(tx, tick, kind, planned, at);
+    // They are resumed by the slice's other walkers, or by this one when it is done.
+    for (const walk of planned.beside ?? []) await beginWalk(tx, tick, kind, walk, at);
+    return begun;
   });
 }
 
@@ -49,11 +55,11 @@ async function planWalk(
 ): Promise<BatchPlan> {
   switch (kind) {
     case 'batch':
-      return tick.lane === 'live' ? planLiveBatch(tx, tick) : planBackfillBatch(tx, tick);
+      return tick.lane === 'live' ? planLiveBatch(tx, tick) : planBackfillBatch(tx, tick, at);
     case 'census':
-      return wholeList(tx, tick);
+      return planCensusWalk(tx, tick);
     case 'sweep':
-      return tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick);
+      return tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick, at);
   }
 }
 
@@ -75,12 +81,6 @@ async function resumeWalk(
     returning to_jsonb(walks) as walk
   `);
   return rows[0]?.walk ?? null;
-}
-
-/** A list is one walk: nothing is left to begin once the tick has one. */
-async function wholeList(tx: Transaction, tick: TickRow): Promise<PlannedWalk | null> {
-  const { rows } = await tx.execute(sql`select from etl.walks where tick_id = ${tick.id} limit 1`);
-  return rows.length > 0 ? null : { scope: boundsOf(tick), floor: null, cursor: null };
 }
 
 async function beginWalk(

@@ -1,5 +1,5 @@
-import { sql, type InferSelectModel } from 'drizzle-orm';
-import type { Database, Transaction } from '../db/transaction.ts';
+import { sql, type InferSelectModel, type SQL } from 'drizzle-orm';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { FeedLane } from './feed.ts';
 import type { TickScope, ticks } from './tables.ts';
 
@@ -16,7 +16,8 @@ const sameLane = ({ chain_id, operation, lane }: FeedLane) =>
 
 /**
  * Opens a tick for a feed's lane, or joins the one that is open or was interrupted with the same
- * scope, so that a second `sync` resumes the first and ticks never pile up. An open tick of another
+ * scope, so that a second `sync` resumes the first and ticks never pile up; what is to be read at once
+ * by one of the two is then. An open tick of another
  * scope is set aside, and its unfinished walks with it; or, where `onOther` says yield, nothing is
  * opened and null returned: what a person asked for goes before what a schedule does.
  */
@@ -27,19 +28,20 @@ export async function openTick(
   onOther: 'supersede' | 'yield' = 'supersede',
 ): Promise<OpenedTick | null> {
   const wanted = JSON.stringify(scope);
-  return db.transaction(async (tx) => {
+  return transact(db, async (tx) => {
     await tx.execute(
       sql`select from etl.feeds where chain_id = ${lane.chain_id} and operation = ${lane.operation} for update`,
     );
     if (onOther === 'yield' && (await hasOpenOther(tx, lane, wanted))) return null;
+    await noteAsked(tx, lane, scope);
     await supersedeOthers(tx, lane, wanted);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.ticks
-      set state = 'open', reason = null, closed_at = null,
+      set state = 'open', reason = null, closed_at = null, scope = scope || ${wanted}::jsonb,
           troubles = case when state = 'open' then troubles else 0 end
       where id = (
         select id from etl.ticks
-        where ${sameLane(lane)} and scope = ${wanted}::jsonb and state in ('open', 'interrupted')
+        where ${sameLane(lane)} and ${sameScope(wanted)} and state in ('open', 'interrupted')
         order by id desc
         limit 1
       )
@@ -56,22 +58,42 @@ export async function openTick(
   });
 }
 
+/** As SQL: whether a tick covers the same; how urgently does not tell ticks apart. */
+const sameScope = (wanted: string) => sql`(scope - 'at_once' = ${wanted}::jsonb - 'at_once')`;
+
+/** Remembers every batch number that was ever asked for: each is to be read, and stay proved. */
+async function noteAsked(tx: Transaction, lane: FeedLane, scope: TickScope): Promise<void> {
+  const { from_batch, to_batch } = scope;
+  if (from_batch === undefined || (to_batch !== undefined && to_batch < from_batch)) return;
+  const end = to_batch === undefined ? null : to_batch + 1;
+  await tx.execute(sql`
+    update etl.feeds
+    set asked = asked + int8multirange(int8range(${from_batch}::bigint, ${end}::bigint))
+    where chain_id = ${lane.chain_id}
+      and operation = ${lane.operation}
+      and not asked @> int8range(${from_batch}::bigint, ${end}::bigint)
+  `);
+}
+
 async function hasOpenOther(tx: Transaction, lane: FeedLane, wanted: string): Promise<boolean> {
   const { rows } = await tx.execute(sql`
     select from etl.ticks
-    where ${sameLane(lane)} and state = 'open' and scope <> ${wanted}::jsonb
+    where ${sameLane(lane)} and state = 'open' and not ${sameScope(wanted)}
   `);
   return rows.length > 0;
 }
 
 async function supersedeOthers(tx: Transaction, lane: FeedLane, wanted: string): Promise<void> {
+  await supersede(tx, sql`${sameLane(lane)} and not ${sameScope(wanted)}`);
+}
+
+/** Closes ticks that are open or interrupted; their unfinished walks come to rest. */
+async function supersede(tx: Transaction, which: SQL): Promise<void> {
   await tx.execute(sql`
     with superseded as (
       update etl.ticks
       set state = 'superseded', closed_at = now()
-      where ${sameLane(lane)}
-        and state in ('open', 'interrupted')
-        and scope <> ${wanted}::jsonb
+      where ${which} and state in ('open', 'interrupted')
       returning id
     )
     update etl.walks
@@ -79,6 +101,24 @@ async function supersedeOthers(tx: Transaction, lane: FeedLane, wanted: string):
     from superseded
     where tick_id = superseded.id and walks.state = 'running'
   `);
+}
+
+/**
+ * Sets a lane's tick of this scope aside: its schedule is gone or covers something else now. What
+ * was read stays. A feed that has no other tick open is at rest.
+ */
+export async function dropTick(db: Database, lane: FeedLane, scope: TickScope): Promise<void> {
+  await transact(db, async (tx) => {
+    const ofFeed = sql`chain_id = ${lane.chain_id} and operation = ${lane.operation}`;
+    await tx.execute(sql`select from etl.feeds where ${ofFeed} for update`);
+    await supersede(tx, sql`${sameLane(lane)} and ${sameScope(JSON.stringify(scope))}`);
+    await tx.execute(sql`
+      update etl.feeds
+      set state = 'idle', reason = null, updated_at = now()
+      where ${ofFeed} and state <> 'idle'
+        and not exists (select from etl.ticks where ${ofFeed} and state = 'open')
+    `);
+  });
 }
 
 /** The tick that a lane's job is to work on; null when there is none. */
@@ -136,6 +176,22 @@ export async function hasOtherOpenTick(db: Database, tick: TickRow): Promise<boo
     where chain_id = ${tick.chain_id}
       and operation = ${tick.operation}
       and state = 'open'
+      and id <> ${tick.id}
+  `);
+  return rows.length > 0;
+}
+
+/** Whether another open tick of the feed is in trouble: its state stands until that one succeeds. */
+export async function hasTroubledOther(
+  db: Pick<Database, 'execute'>,
+  tick: TickRow,
+): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.ticks
+    where chain_id = ${tick.chain_id}
+      and operation = ${tick.operation}
+      and state = 'open'
+      and troubles > 0
       and id <> ${tick.id}
   `);
   return rows.length > 0;

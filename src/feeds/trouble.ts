@@ -1,18 +1,20 @@
 import { ExplorerError } from '../explorer/error.ts';
 import { failures, type FailureClass } from '../explorer/failure.ts';
+import { KeyPausedError } from '../explorer/pause.ts';
 import { EnvelopeError } from '../walk/envelope.ts';
 import type { FeedState } from './feed.ts';
 
 /** Why a slice could not go on, in the terms of the class table. */
 export interface Trouble {
-  readonly feedState: FeedState;
+  readonly failure: FailureClass;
+  readonly feedState: FeedState | null;
   /** One line for people: what happened, then what to do. Holds no secret. */
   readonly reason: string;
   /** Whether the same slice may succeed later with nothing changed. */
   readonly passes: boolean;
   /** Whether it concerns this walk alone, or the whole feed. */
   readonly walkOnly: boolean;
-  /** What the service asked for, in ms. */
+  /** What the service asked for, or how long the key is paused, in ms. */
   readonly retryAfterMs: number | null;
 }
 
@@ -22,29 +24,25 @@ export function troubleOf(error: unknown): Trouble | null {
     const status = error.status === null ? '' : `HTTP ${error.status}, `;
     return trouble(error.failure, `${status}${error.detail}`, error.retryAfterMs);
   }
+  if (error instanceof KeyPausedError) {
+    return trouble(error.failure, error.detail, error.retryAfterMs);
+  }
   if (error instanceof EnvelopeError) return trouble('envelope-invalid', error.message, null);
   return null;
 }
 
+/** What the database would not take, as a trouble of the feed; `said` names no value. */
+export const refusal = (said: string): Trouble => trouble('not-stored', said, null);
+
 function trouble(failure: FailureClass, said: string, retryAfterMs: number | null): Trouble {
-  const { feed, retry, stops, advice } = failures[failure];
+  const { feed, again, stops, advice } = failures[failure];
   return {
+    failure,
     feedState: feed,
     reason: `${failure}: ${said}. ${advice}`,
-    passes: retry === 'in-place' || feed === 'waiting',
+    passes: again === 'growing' || again === 'stated' || again === 'look',
     walkOnly: stops === 'walk',
     retryAfterMs,
-  };
-}
-
-/** What the database would not take, as a trouble of the feed; `said` names no value. */
-export function refusal(said: string): Trouble {
-  return {
-    feedState: 'degraded',
-    reason: `not stored: ${said}. Nothing is lost: it is tried again with growing intervals; report it if it lasts.`,
-    passes: true,
-    walkOnly: false,
-    retryAfterMs: null,
   };
 }
 
@@ -53,11 +51,22 @@ const firstWaitMs = 5_000;
 /** Longest wait, in ms: long outages cost the service one request in ten minutes. */
 const longestWaitMs = 600_000;
 
+/** Part of a stated wait that may be added to it, and the most in ms: all who wait know one end. */
+const jitter = { share: 0.1, mostMs: 30_000 };
+
 /**
  * How long a feed rests after its nth trouble in a row, in ms: full jitter over the upper half, so
- * that feeds which failed together do not come back together.
+ * that feeds which failed together do not come back together. Where the service or the key's pause
+ * says how long, that and a little more: it does not grow, because being paused is no failure.
  */
-export function restMs(troubles: number, retryAfterMs: number | null, random: () => number) {
+export function restMs(
+  { failure, retryAfterMs }: Pick<Trouble, 'failure' | 'retryAfterMs'>,
+  troubles: number,
+  random: () => number,
+): number {
   const cap = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(troubles - 1, 30));
-  return Math.max(retryAfterMs ?? 0, cap / 2 + (random() * cap) / 2);
+  const ownMs = cap / 2 + (random() * cap) / 2;
+  if (retryAfterMs === null) return ownMs;
+  const statedMs = retryAfterMs + random() * Math.min(retryAfterMs * jitter.share, jitter.mostMs);
+  return failures[failure].again === 'growing' ? Math.max(statedMs, ownMs) : statedMs;
 }

@@ -1,0 +1,194 @@
+import type { ChainSettings, SettingsByOperation } from '../../config/settings.ts';
+import { operationNames } from '../../config/schema.ts';
+import type { Database } from '../../db/transaction.ts';
+import { creditsPerPage } from '../../walk/ledger.ts';
+import { feedName, type Feed } from '../feed.ts';
+import {
+  batchHistory,
+  batchUpkeep,
+  censusHistory,
+  censusUpkeep,
+  listHistory,
+  listUpkeep,
+  type Estimate,
+} from './estimate.ts';
+import { batchFacts, censusFacts, ledgerFacts, listFacts, type LedgerFacts } from './facts.ts';
+import { firingsPerDay } from './firings.ts';
+import { endsOf, type Job, type Rate } from './timeline.ts';
+
+/** What is left of a feed's history, and what a day of it costs. */
+interface FeedEstimate extends Feed {
+  readonly feed: string;
+  readonly history: Estimate;
+  readonly upkeep: Estimate;
+  /** Walks at once. */
+  readonly walks: number;
+}
+
+/** The same with what it has cost so far. */
+export interface FeedForecast extends FeedEstimate {
+  readonly done: LedgerFacts;
+}
+
+/** How the estimates are to be read. */
+export interface ForecastOptions {
+  readonly pageSize: number;
+  readonly at: Date;
+}
+
+/** What is known of every feed of these chains, from stored facts alone. */
+export async function forecastFeeds(
+  db: Database,
+  chains: readonly ChainSettings[],
+  options: ForecastOptions,
+): Promise<FeedForecast[]> {
+  const forecasts: FeedForecast[] = [];
+  for (const estimate of await estimateFeeds(db, chains, options)) {
+    forecasts.push({ ...estimate, done: await ledgerFacts(db, estimate) });
+  }
+  return forecasts;
+}
+
+/** The estimates alone, without a look through the ledger. */
+export async function estimateFeeds(
+  db: Database,
+  chains: readonly ChainSettings[],
+  options: ForecastOptions,
+): Promise<FeedEstimate[]> {
+  const found: FeedEstimate[] = [];
+  for (const chain of chains) {
+    for (const operation of operationNames) {
+      const settings = chain.operations[operation];
+      if (settings === undefined) continue;
+      const feed: Feed = { chain_id: chain.id, operation };
+      const looksPerDay = firingsPerDay(settings.schedule, options.at);
+      const how = { ...options, looksPerDay };
+      const estimates = await estimatesOf[operation](db, feed, settings as never, how);
+      found.push({ ...feed, feed: feedName(feed), ...estimates });
+    }
+  }
+  return found;
+}
+
+/** The feeds of these chains where there is no database yet. */
+export function unknownFeeds(chains: readonly ChainSettings[]): FeedForecast[] {
+  const unread = { requests: null, isAtMost: false, basis: 'nothing was read yet' };
+  return chains.flatMap((chain) =>
+    operationNames.flatMap((operation) => {
+      if (chain.operations[operation] === undefined) return [];
+      const feed: Feed = { chain_id: chain.id, operation };
+      return {
+        ...feed,
+        feed: feedName(feed),
+        done: { requests: 0, credits: 0, latencyMs: null },
+        history: unread,
+        upkeep: unread,
+        walks: 1,
+      };
+    }),
+  );
+}
+
+type Estimates = Pick<FeedEstimate, 'history' | 'upkeep' | 'walks'>;
+
+type EstimatesOf<Settings> = (
+  db: Database,
+  feed: Feed,
+  settings: Settings,
+  how: { readonly pageSize: number; readonly looksPerDay: number },
+) => Promise<Estimates>;
+
+const estimatesOf: {
+  readonly [Name in keyof SettingsByOperation]: EstimatesOf<SettingsByOperation[Name]>;
+} = {
+  'user-operations': async (db, feed, settings, { pageSize, looksPerDay }) => {
+    const { since, overlapMs, resweep: resweeps } = settings;
+    const facts = await listFacts(db, feed);
+    return {
+      history: listHistory(facts, { pageSize, since }),
+      upkeep: listUpkeep(facts, { pageSize, overlapMs, looksPerDay, resweeps }),
+      walks: 1,
+    };
+  },
+  'optimism-batch-blocks': async (db, feed, settings, { pageSize, looksPerDay }) => {
+    const { fromBatch: from, toBatch: to, reread, parallel } = settings;
+    const facts = await batchFacts(db, feed, from, to);
+    return {
+      history: batchHistory(facts, { from, to, pageSize }),
+      upkeep: batchUpkeep(facts, { looksPerDay, reread, to, pageSize }),
+      walks: parallel,
+    };
+  },
+  factories: async (db, feed, _settings, { looksPerDay }) => {
+    const facts = await censusFacts(db, feed);
+    return { history: censusHistory(facts), upkeep: censusUpkeep(facts, looksPerDay), walks: 1 };
+  },
+};
+
+/** The rate and the credits of a plan of the service, or of the configuration. */
+export interface Plan {
+  readonly name: string;
+  readonly requestsPerSecond: number;
+  /** Null: no limit a day. */
+  readonly dailyCredits: number | null;
+}
+
+/** The service's plans as of autumn 2026. Above the free one credits are counted by the month. */
+export const servicePlans: readonly Plan[] = [
+  { name: 'free', requestsPerSecond: 5, dailyCredits: 100_000 },
+  { name: '15 requests/s', requestsPerSecond: 15, dailyCredits: null },
+  { name: '30 requests/s', requestsPerSecond: 30, dailyCredits: null },
+  { name: '50 requests/s', requestsPerSecond: 50, dailyCredits: null },
+];
+
+/** What feeds cost under a plan. Seconds are null where something is unknown, or never ends. */
+export interface Schedule {
+  /** Until each feed's history is read, by its name. */
+  readonly ends: ReadonlyMap<string, number | null>;
+  /** Until all histories are read whose size is known. */
+  readonly seconds: number | null;
+  /** The same beside the upkeep, which goes first. */
+  readonly secondsBesideUpkeep: number | null;
+  /** The feed with history left that is done first; null where there is none. */
+  readonly first: string | null;
+  /** Whether a day's upkeep fits into a day; null while what is known of it does. */
+  readonly isUpkeepAffordable: boolean | null;
+}
+
+/** When the feeds' histories are read under a plan. */
+export function scheduleFeeds(
+  forecasts: readonly FeedForecast[],
+  plan: Plan,
+  { at, spentToday }: { readonly at: Date; readonly spentToday: number },
+): Schedule {
+  const rate: Rate = {
+    perSecond: plan.requestsPerSecond,
+    perDay: plan.dailyCredits === null ? null : Math.floor(plan.dailyCredits / creditsPerPage),
+  };
+  const jobs = forecasts.flatMap(({ feed, history, walks, done: { latencyMs } }): Job[] =>
+    history.requests === null ? [] : [{ feed, requests: history.requests, walks, latencyMs }],
+  );
+  const upkeepPerDay = forecasts.reduce((sum, { upkeep }) => sum + (upkeep.requests ?? 0), 0);
+  const ends = endsOf(jobs, rate, { at, spentToday, upkeepPerDay: 0 });
+  const beside = endsOf(jobs, rate, { at, spentToday, upkeepPerDay });
+  const busy = jobs.filter(({ requests }) => requests > 0).map(({ feed }) => feed);
+  const fits = upkeepPerDay <= Math.min(rate.perDay ?? Infinity, rate.perSecond * 86_400);
+  const [first] = busy
+    .map((feed) => ({ feed, seconds: ends.get(feed) ?? Infinity }))
+    .sort((a, b) => a.seconds - b.seconds);
+  return {
+    ends,
+    seconds: latest(ends),
+    secondsBesideUpkeep: latest(beside),
+    first: first === undefined || first.seconds === Infinity ? null : first.feed,
+    isUpkeepAffordable:
+      fits && forecasts.some(({ upkeep }) => upkeep.requests === null) ? null : fits,
+  };
+}
+
+function latest(ends: ReadonlyMap<string, number | null>): number | null {
+  if (ends.size === 0) return null;
+  const seconds = [...ends.values()].map((end) => end ?? Infinity);
+  const last = Math.max(...seconds);
+  return last === Infinity ? null : last;
+}
