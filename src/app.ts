@@ -3,17 +3,18 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { requireApiKey, type Settings } from './config/settings.ts';
+import { requireApiKey, type ApiKey, type Settings } from './config/settings.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './db/embedded/postgres.ts';
-import { describeDatabaseError } from './db/failure.ts';
+import { describeDatabaseError, isPermissionDenied } from './db/failure.ts';
 import { withAdvisoryLock } from './db/lock.ts';
-import { migrate } from './db/migrate.ts';
+import { migrate, MigrationError } from './db/migrate.ts';
+import { withSettings, workPatience, type Patience } from './db/patience.ts';
 import { createPool } from './db/pool.ts';
+import { areRolesGranted, grantRoles } from './db/roles.ts';
 import type { Database } from './db/transaction.ts';
-import { openBudget, type Budget } from './explorer/budget.ts';
-import { parseBody } from './explorer/body.ts';
-import { createExplorerClient, type ExplorerClient } from './explorer/client.ts';
-import { createRedactor } from './explorer/redact.ts';
+import { openBudget } from './explorer/budget.ts';
+import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
+import { createFetcher } from './explorer/fetcher.ts';
 import { configuredFeeds } from './feeds/lanes.ts';
 import { registerFeeds } from './feeds/register.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
@@ -70,7 +71,7 @@ export async function openDatabase(
   } catch (error) {
     await close();
     throw new DatabaseUnavailableError(
-      `the database can't be used: ${describeDatabaseError(error)}. Check DATABASE_URL.`,
+      `the database can't be used: ${describeDatabaseError(error)}.`,
     );
   }
   return { url, pool, db: drizzle(pool), embedded, close };
@@ -90,15 +91,30 @@ async function databaseOf(embedded: EmbeddedPostgres | null, name: string): Prom
   return url.href;
 }
 
-/** Brings the schema up to this program: ours, then pg-boss's. Safe from any number of processes. */
+/**
+ * Brings the schema up to this program: ours, then pg-boss's, then the rights of the roles, if there
+ * are any. Safe from any number of processes. Where all is there it only reads.
+ *
+ * @throws MigrationError also where something is missing and this role may not make it
+ */
 export async function prepareDatabase({ url, pool }: OpenDatabase): Promise<{ applied: number }> {
-  const result = await migrate(pool);
-  await withAdvisoryLock(pool, installLock, () => installQueues(url));
-  return result;
+  try {
+    const result = await migrate(pool);
+    await withAdvisoryLock(pool, installLock, () => installQueues(url));
+    if (result.applied > 0 && (await areRolesGranted(pool))) await grantRoles(pool);
+    return result;
+  } catch (error) {
+    if (!isPermissionDenied(error)) throw error;
+    throw new MigrationError(
+      'The database is not of this version yet, and this role may not change it: run "explorer-etl migrate" as the owner, with the same version.',
+    );
+  }
 }
 
 /** All that work on feeds needs, composed. */
 export interface Engine extends ServeOptions {
+  /** Takes over the feeds and the request rate of other settings; the rest needs a new engine. */
+  reconfigure(settings: Settings): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,6 +125,10 @@ export interface EngineOptions {
   /** Whether this process runs schedules and pg-boss's housekeeping. */
   readonly supervise: boolean;
   readonly onCommit?: ServeOptions['onCommit'];
+  /** How long the database may take; `workPatience` if absent. */
+  readonly patience?: Patience;
+  /** Replace the explorer client's own. */
+  readonly timeouts?: Partial<Timeouts>;
 }
 
 /**
@@ -118,22 +138,32 @@ export interface EngineOptions {
  * @throws ConfigError without an API key
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { settings, database, log, supervise } = options;
-  const { db, pool, url } = database;
-  const client = openClient(settings);
-  await registerFeeds(db, configuredFeeds(settings.chains));
+  const { settings, database, log, supervise, patience = workPatience, timeouts = {} } = options;
+  const { url } = database;
+  // Not the database's own pool, whose statements may take long: migrations, certificates.
+  const pool = createPool({
+    url,
+    max: poolConnections,
+    applicationName: 'explorer-etl',
+    patience,
+  });
+  const db = drizzle(pool);
   const budgetPool = createPool({
     url: withoutWaitingForDisk(url),
     max: budgetConnections,
     applicationName: 'explorer-etl budget',
+    patience,
   });
-  const budget = await openBudget({
-    db: drizzle(budgetPool),
-    apiKey: requireApiKey(settings),
-    requestsPerSecond: settings.explorer.requestsPerSecond,
-    sleep,
-  });
-  const boss = await startBoss({ databaseUrl: url, log, supervise });
+  // Whoever is under way on a key that was replaced ends on it.
+  const opened: OpenKeys[] = [];
+  const configure = async (wanted: Settings): Promise<void> => {
+    const keys = requireApiKey(wanted);
+    const from = wanted.configFile === null ? 'flags' : 'file';
+    await registerFeeds(db, configuredFeeds(wanted.chains), from);
+    opened.unshift(await openKeys(wanted, keys, { pool: budgetPool, timeouts }));
+  };
+  await configure(settings);
+  const boss = await startBoss({ databaseUrl: url, log, supervise, patience });
   return {
     db,
     pool,
@@ -142,85 +172,83 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     databaseUrl: url,
     concurrency: slicesAtOnce,
     pageSize: settings.explorer.pageSize,
+    archive: settings.explorer.archive,
+    archiveDays: settings.explorer.archiveDays,
     readAhead: readAheadPages,
-    fetchPage: pageFetcher(client, budget, secretsOf(settings)),
+    fetchPage: (request, signal) => currentKeys(opened).fetchPage(request, signal),
     now: () => performance.now(),
     random: Math.random,
     clock: () => new Date(),
     onCommit: options.onCommit ?? (() => undefined),
+    reconfigure: configure,
     async close() {
       await boss.stop({ graceful: false });
-      await client.close();
+      for (const keys of opened) await keys.close();
       await budgetPool.end();
+      await pool.end();
     },
   };
 }
 
-/** The explorer's client as the settings say. */
-export function openClient(settings: Settings): ExplorerClient {
-  const { baseUrl, secretKey } = settings.explorer;
+/** The ways to the pages of all chains. */
+interface OpenKeys {
+  readonly fetchPage: FetchPage;
+  close(): Promise<void>;
+}
+
+function currentKeys([current]: readonly OpenKeys[]): OpenKeys {
+  if (current === undefined) throw new Error('no keys');
+  return current;
+}
+
+/** A client and a budget for each key, and the way to a page of any chain through its key's. */
+async function openKeys(
+  settings: Settings,
+  keys: ReadonlyMap<number, ApiKey>,
+  { pool, timeouts }: { readonly pool: Pool; readonly timeouts: Partial<Timeouts> },
+): Promise<OpenKeys> {
+  const ways = new Map<ApiKey, { client: ExplorerClient; fetchPage: FetchPage }>();
+  for (const key of new Set(keys.values())) {
+    const client = openClient(settings, key, timeouts);
+    const budget = await openBudget({ ...key, pool, sleep, now: () => performance.now() });
+    const secrets = [key.apiKey, key.secretKey].filter((secret) => secret !== null);
+    ways.set(key, { client, fetchPage: createFetcher({ client, budget, secrets }) });
+  }
+  const [first] = ways.keys();
+  return {
+    async fetchPage(request, signal) {
+      // A chain that only other processes have in their configuration is read with a key of ours.
+      const key = keys.get(request.chainId) ?? first;
+      const through = key === undefined ? undefined : ways.get(key);
+      if (through === undefined) throw new Error(`no key for chain ${request.chainId}`);
+      return through.fetchPage(request, signal);
+    },
+    async close() {
+      for (const { client } of ways.values()) await client.close();
+    },
+  };
+}
+
+/** The explorer's client as the settings say, with one of their keys. */
+export function openClient(
+  { explorer: { baseUrl } }: Pick<Settings, 'explorer'>,
+  { apiKey, secretKey }: Pick<ApiKey, 'apiKey' | 'secretKey'>,
+  timeouts: Partial<Timeouts> = {},
+): ExplorerClient {
   return createExplorerClient({
     baseUrl,
-    apiKey: requireApiKey(settings),
+    apiKey,
     ...(secretKey !== null && { secretKey }),
+    timeouts,
     random: Math.random,
     now: () => performance.now(),
     sleep,
   });
 }
 
-function pageFetcher(
-  client: ExplorerClient,
-  budget: Budget,
-  secrets: readonly string[],
-): FetchPage {
-  const redact = createRedactor(secrets);
-  const admit = (signal: AbortSignal) => budget.take(signal);
-  return async (request, signal) => {
-    const answer = await client.get(request, { admit, signal });
-    const body = withoutSecrets(answer.body, secrets, redact);
-    return {
-      ...answer.admission,
-      body,
-      json: parseBody(body, redact),
-      bytes: answer.bytes,
-      attempts: answer.attempts,
-      latencyMs: answer.latencyMs,
-    };
-  };
-}
-
-/** Shorter secrets would mask what is data; no service gives out such keys. */
-const shortestMasked = 8;
-
-/** A body that repeats a key of ours, as items do when a service echoes its request, loses it here. */
-function withoutSecrets(
-  body: Buffer,
-  secrets: readonly string[],
-  redact: (text: string) => string,
-): Buffer {
-  const long = secrets.filter((key) => key.length >= shortestMasked);
-  const echoes = long.some((key) => echoOf(key).some((spelling) => body.includes(spelling)));
-  return echoes ? Buffer.from(redact(body.toString())) : body;
-}
-
-/** How a service may spell a key that it echoes; what is then masked is found in any spelling. */
-const echoOf = (key: string) => [
-  key,
-  encodeURIComponent(key),
-  encodeURIComponent(key).toLowerCase(),
-  key.replaceAll('/', '\\/'),
-];
-
-const secretsOf = ({ explorer: { apiKey, secretKey } }: Settings) =>
-  [apiKey, secretKey].filter((secret) => secret !== null);
-
 /** A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk. */
 function withoutWaitingForDisk(url: string): string {
-  const relaxed = new URL(url);
-  const options = relaxed.searchParams.get('options') ?? '';
-  relaxed.searchParams.set('options', `${options} -c synchronous_commit=off`.trim());
-  return relaxed.href;
+  return withSettings(url, { synchronous_commit: 'off' });
 }
 
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });

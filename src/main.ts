@@ -22,6 +22,8 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
   signal: stop.signal,
+  // Only who listens outlives a SIGHUP: for other commands it means that the terminal is gone.
+  onReload: (listener) => void process.on('SIGHUP', listener),
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   // A terminal that does not tell its width has no lines that could be redrawn.

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openClient, openDatabase } from '../app.ts';
-import { configuredLanes } from '../feeds/lanes.ts';
+import { configuredLanes, type ConfiguredLane } from '../feeds/lanes.ts';
 import { feedName } from '../feeds/feed.ts';
-import type { Settings } from '../config/settings.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
+import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { failures } from '../explorer/failure.ts';
 import { operations } from '../operations/index.ts';
@@ -52,33 +53,42 @@ export function registerCheck({ program, run }: Registry): void {
 
 /** Asks for the smallest page of every feed. */
 async function askEachFeed(settings: Settings, signal: AbortSignal): Promise<Finding[]> {
-  const client = openClient(settings);
-  const gapMs = 1000 / settings.explorer.requestsPerSecond;
+  const findings: Finding[] = [];
+  for (const [id, key] of requireApiKey(settings)) {
+    const client = openClient(settings, key);
+    const gapMs = 1000 / key.requestsPerSecond;
+    try {
+      // Every feed has this lane, some have a second one: one question tells of both.
+      const lanes = configuredLanes(settings.chains).filter(
+        ({ lane }) => lane.lane === 'backfill' && lane.chain_id === id,
+      );
+      for (const lane of lanes) findings.push(await askFeed(client, lane, gapMs, signal));
+    } finally {
+      await client.close();
+    }
+  }
+  return findings;
+}
+
+async function askFeed(
+  client: ExplorerClient,
+  { lane, scope }: ConfiguredLane,
+  gapMs: number,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const batch = scope.from_batch ?? 1;
+  const request = operations[lane.operation].request({ batch }, null, 1);
+  const what = feedName(lane);
   const admit = () => delay(gapMs, undefined, { signal });
   try {
-    const findings: Finding[] = [];
-    // Every feed has this lane, some have a second one: one question tells of both.
-    const lanes = configuredLanes(settings.chains).filter(({ lane }) => lane.lane === 'backfill');
-    for (const { lane, scope } of lanes) {
-      const batch = scope.from_batch ?? 1;
-      const request = operations[lane.operation].request({ batch }, null, 1);
-      const what = feedName(lane);
-      try {
-        const answer = await client.get({ chainId: lane.chain_id, ...request }, { admit, signal });
-        const detail = `answered in ${Math.round(answer.latencyMs)} ms`;
-        findings.push({ what, ok: true, detail });
-      } catch (error) {
-        if (!(error instanceof ExplorerError)) throw error;
-        const advice =
-          error.failure === 'unreachable'
-            ? 'Check the network and EXPLORER_BASE_URL.'
-            : failures[error.failure].advice;
-        const detail = `${error.message}. ${advice}`;
-        findings.push({ what, ok: false, detail });
-      }
-    }
-    return findings;
-  } finally {
-    await client.close();
+    const answer = await client.get({ chainId: lane.chain_id, ...request }, { admit, signal });
+    return { what, ok: true, detail: `answered in ${Math.round(answer.latencyMs)} ms` };
+  } catch (error) {
+    if (!(error instanceof ExplorerError)) throw error;
+    const advice =
+      error.failure === 'unreachable'
+        ? 'Check the network and EXPLORER_BASE_URL.'
+        : failures[error.failure].advice;
+    return { what, ok: false, detail: `${error.message}. ${advice}` };
   }
 }

@@ -28,8 +28,12 @@ function chooseOperation(value: string, before: readonly string[] | undefined) {
 }
 
 /** A whole number in a range, for an option's value. */
-export const wholeNumber = (least: number) => (value: string) => {
-  const number = Number(value);
-  if (/^\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number;
-  throw new InvalidArgumentError(`It is a whole number of at least ${least}.`);
-};
+export const wholeNumber =
+  (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  (value: string) => {
+    const number = Number(value);
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+    const range =
+      most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`It is a whole number ${range}.`);
+  };

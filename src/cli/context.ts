@@ -11,6 +11,8 @@ export interface Context {
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** Calls the listener at every SIGHUP from now on; absent where nobody sends one. */
+  readonly onReload?: (listener: () => void) => void;
   /** Whether stderr is a terminal that lines can be redrawn on. */
   readonly isTerminal: boolean;
 }

@@ -71,7 +71,7 @@ async function demoAgainst(
     await prepareDatabase(database);
     const started = performance.now();
     const before = await itemsRead(database);
-    const targets = targetsOf(settings, {});
+    const targets = targetsOf(settings, {}, new Date());
     const quiet = { ...options, logLevel: 'warn' } as const;
     const results = await syncTargets(context, quiet, settings, database, targets);
     const seconds = (performance.now() - started) / 1000;

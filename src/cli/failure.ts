@@ -2,15 +2,27 @@ import { DatabaseUnavailableError } from '../app.ts';
 import { ConfigError } from '../config/error.ts';
 import { EmbeddedPostgresError } from '../db/embedded/failure.ts';
 import { describeDatabaseError } from '../db/failure.ts';
+import { ScratchError } from '../db/scratch.ts';
 import { MigrationError } from '../db/migrate.ts';
+import { IncompleteArchiveError } from '../feeds/replay.ts';
 import { ExplorerError } from '../explorer/error.ts';
-import { exitCodes, UsageError, type Context, type ExitCode } from './context.ts';
+import {
+  exitCodes,
+  UsageError,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+} from './context.ts';
 
 /**
  * Tells a failure in one message, never with a stack, and says how the program ends: 2 where the
  * user can mend it before starting again, 1 where something failed on the way.
  */
-export function reportFailure(error: unknown, context: Context): ExitCode {
+export function reportFailure(
+  error: unknown,
+  context: Context,
+  { databaseUrl }: Pick<GlobalOptions, 'databaseUrl'>,
+): ExitCode {
   const say = (message: string) => context.stderr(`explorer-etl: ${message}\n`);
   if (error instanceof ConfigError) {
     for (const { where, message } of error.problems) {
@@ -18,11 +30,17 @@ export function reportFailure(error: unknown, context: Context): ExitCode {
     }
     return exitCodes.wrongUse;
   }
+  if (error instanceof DatabaseUnavailableError) {
+    // Where the URL came from: the flag goes before the environment.
+    say(`${error.message} Check ${databaseUrl === undefined ? 'DATABASE_URL' : '--database-url'}.`);
+    return exitCodes.wrongUse;
+  }
   if (
     error instanceof UsageError ||
     error instanceof EmbeddedPostgresError ||
-    error instanceof DatabaseUnavailableError ||
-    error instanceof MigrationError
+    error instanceof MigrationError ||
+    error instanceof ScratchError ||
+    error instanceof IncompleteArchiveError
   ) {
     say(error.message);
     return exitCodes.wrongUse;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { logLevels } from '../log.ts';
+import { registerBackfill } from './backfill.ts';
 import { registerCheck } from './check.ts';
 import {
   exitCodes,
@@ -13,7 +14,10 @@ import { registerDemo } from './demo.ts';
 import { reportFailure } from './failure.ts';
 import { registerInit } from './init.ts';
 import { registerMigrate } from './migrate.ts';
+import { registerPlan } from './plan.ts';
+import { registerQuarantine } from './quarantine.ts';
 import { registerRepair } from './repair.ts';
+import { registerReplay } from './replay.ts';
 import { registerSimulate } from './simulate.ts';
 import { registerStart } from './start.ts';
 import { registerStatus } from './status.ts';
@@ -57,19 +61,31 @@ export async function runProgram(args: readonly string[], context: Context): Pro
   registerCheck(registry);
   registerMigrate(registry);
   registerSync(registry);
+  registerBackfill(registry);
+  registerPlan(registry);
   registerStart(registry);
   registerStatus(registry);
   registerVerify(registry);
   registerRepair(registry);
+  registerQuarantine(registry);
+  registerReplay(registry);
   registerSimulate(registry);
-  for (const command of program.commands) command.copyInheritedSettings(program);
+  inheritSettings(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUse;
-    return reportFailure(error, context);
+    return reportFailure(error, context, program.opts<GlobalOptions>());
+  }
+}
+
+/** Groups of commands have commands of their own. */
+function inheritSettings(parent: Command): void {
+  for (const command of parent.commands) {
+    command.copyInheritedSettings(parent);
+    inheritSettings(command);
   }
 }
 

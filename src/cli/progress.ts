@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLogUpdate } from 'log-update';
 import type { Database } from '../db/transaction.ts';
-import { feedStatus, type FeedStatus } from '../feeds/status.ts';
+import type { FeedStatus } from '../feeds/status.ts';
+import { feedStandings, type FeedStanding } from '../jobs/standing.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
 /** How often lines are redrawn on a terminal, in ms. */
@@ -31,10 +32,13 @@ export function showProgress(
   if (quiet) return { end: async () => undefined };
   const ending = new AbortController();
   const meter = rateMeter();
+  const hasBegun = beginnings();
   const look = async () => {
     const wanted = new Set(feeds);
-    const seen = (await feedStatus(db)).filter(({ feed }) => wanted.has(feed));
-    screen.lines(seen.map((status) => line(status, meter(status))));
+    const seen = (await feedStandings(db)).filter(({ feed }) => wanted.has(feed));
+    // What an earlier run left as its last word is no progress of this one.
+    const begun = seen.filter((status) => hasBegun(status));
+    screen.lines(begun.map((status) => line(status, meter(status))));
   };
   const drawing = (async () => {
     for (let plainMs = firstPlainMs; ; plainMs = Math.min(lastPlainMs, plainMs * plainGrowth)) {
@@ -99,6 +103,17 @@ function plainLines(context: Context): Screen {
   };
 }
 
+/** Tells whether a feed has an open tick, or had one since it was looked at first. */
+function beginnings(): (status: FeedStanding) => boolean {
+  const first = new Map<string, string>();
+  return ({ feed, lanes }) => {
+    const now = JSON.stringify(lanes.map(({ tick_id, tick_state }) => [tick_id, tick_state]));
+    const before = first.get(feed) ?? now;
+    first.set(feed, before);
+    return now !== before || lanes.some(({ tick_state }) => tick_state === 'open');
+  };
+}
+
 /** Rows per second since the feed was first seen by this process. */
 function rateMeter(): (status: FeedStatus) => number {
   const first = new Map<string, { rows: number; at: number }>();
@@ -115,7 +130,7 @@ const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 function line(status: FeedStatus, rate: number): string {
   const parts = [
     status.feed.padEnd(28),
-    status.state.padEnd(8),
+    status.state.padEnd(10),
     `${number.format(status.pages).padStart(7)} pages`,
     `${number.format(status.rows).padStart(10)} rows`,
     `${number.format(rate).padStart(6)} rows/s`,

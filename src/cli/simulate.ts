@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { InvalidArgumentError, Option } from 'commander';
+import { nearest } from '../config/nearest.ts';
 import {
+  faultNames,
+  faultsAtRates,
   startSimulator,
   type Family,
+  type FaultRate,
   type Generation,
+  type Limits,
   type SimulatedChain,
 } from '../simulator/index.ts';
 import { wholeNumber } from './chosen-feeds.ts';
@@ -15,22 +20,31 @@ interface SimulateOptions {
   readonly chains: readonly SimulatedChain[];
   readonly latencyMs: number;
   readonly apiKey: string;
+  readonly requestsPerSecond?: number;
+  readonly dailyCredits?: number;
+  readonly fault?: readonly FaultRate[] | 'list';
 }
 
 const families: readonly Family[] = ['optimism', 'arbitrum', 'celo', 'plain'];
 const generations: readonly Generation[] = ['v10', 'v11', 'v12'];
+
+/** TCP has no port above it. */
+const highestPort = 65_535;
 
 const defaultChains = '10:optimism:v12,42220:celo:v11';
 
 /** What a chain that is named without sizes holds. */
 const size = { userOperations: 10_000, batches: 100, blocks: 200, factories: 500 };
 
+const faultHelp =
+  'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times; "list" names all';
+
 /** `simulate`: the simulated explorer as a server. */
 export function registerSimulate({ program, run }: Registry): void {
   program
     .command('simulate')
     .description('run the simulated explorer as a server, to try things without a key')
-    .option('--port <n>', 'port to listen on, 0 for any', wholeNumber(0), 8545)
+    .option('--port <n>', 'port to listen on, 0 for any', wholeNumber(0, highestPort), 8545)
     .option('--seed <n>', 'what everything is made from: same seed, same data', wholeNumber(0), 1)
     .addOption(
       new Option(
@@ -42,10 +56,16 @@ export function registerSimulate({ program, run }: Registry): void {
     )
     .option('--latency-ms <n>', 'how long every answer takes', wholeNumber(0), 0)
     .option('--api-key <key>', 'the key that it accepts', 'simulated-key')
+    .option('--requests-per-second <n>', 'refuse more than so many requests', wholeNumber(1))
+    .option('--daily-credits <n>', 'refuse what costs more in a day (20 a page)', wholeNumber(0))
+    .option('--fault <name[=rate]>', faultHelp, parseFault)
     .addHelpText(
       'after',
       `
 Families: ${families.join(', ')}. Generations: ${generations.join(', ')}.
+
+Faults:
+${wrapNames(faultNames)}
 
 Example:
   explorer-etl simulate --port 8545 --chains 10:optimism:v12:1000000:400,1:plain:v11
@@ -55,13 +75,27 @@ Example:
     )
     .action(
       run<SimulateOptions>(async (context, options) => {
-        const { port, seed, chains, latencyMs, apiKey } = options;
-        const simulator = await startSimulator({ port, seed, chains, latencyMs, apiKey }).catch(
-          (error: unknown) => {
-            const why = error instanceof Error ? error.message : String(error);
-            throw new UsageError(`the simulated explorer can't listen on port ${port}: ${why}`);
-          },
-        );
+        const { port, seed, chains, latencyMs, apiKey, fault = [] } = options;
+        if (fault === 'list') {
+          if (options.json) writeJson(context, { faults: faultNames });
+          else context.stdout(`${faultNames.join('\n')}\n`);
+          return exitCodes.done;
+        }
+        const limits = limitsOf(options);
+        const simulator = await startSimulator({
+          port,
+          seed,
+          chains,
+          latencyMs,
+          apiKey,
+          limits: () => limits,
+          faults: faultsAtRates(fault),
+        }).catch((error: unknown) => {
+          const why = error instanceof Error ? error.message : String(error);
+          throw new UsageError(
+            `the simulated explorer can't listen on port ${port}: ${why}. Choose another with --port, or 0 for any that is free.`,
+          );
+        });
         const ids = chains.map(({ id }) => id);
         if (options.json) writeJson(context, { url: simulator.url, chains: ids });
         else {
@@ -76,10 +110,15 @@ Example:
     );
 }
 
+const limitsOf = ({ requestsPerSecond, dailyCredits }: SimulateOptions): Limits => ({
+  ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+  ...(dailyCredits !== undefined && { dailyCredits }),
+});
+
 function parseChains(list: string): SimulatedChain[] {
   return list.split(',').map((text) => {
     const [id, family, generation, operations, batches, ...rest] = text.split(':');
-    const chainId = wholeNumber(1)(id ?? '');
+    const chainId = chainNumber(text, id ?? '');
     const known = <T extends string>(value: string | undefined, all: readonly T[]): T => {
       const found = all.find((name) => name === value);
       if (found !== undefined) return found;
@@ -100,4 +139,52 @@ function parseChains(list: string): SimulatedChain[] {
       factories: size.factories,
     };
   });
+}
+
+/** Whoever names no number may not know the form at all. */
+function chainNumber(text: string, id: string): number {
+  if (/^[1-9]\d{0,14}$/.test(id)) return Number(id);
+  throw new InvalidArgumentError(
+    `"${text}" does not begin with a chain's number, as 10:optimism:v12 does. Families are ${families.join(', ')}; generations ${generations.join(', ')}.`,
+  );
+}
+
+/** One more `--fault`. `list` asks for the names, whatever else is asked for. */
+function parseFault(
+  text: string,
+  before: readonly FaultRate[] | 'list' = [],
+): readonly FaultRate[] | 'list' {
+  if (text === 'list' || before === 'list') return 'list';
+  const [written = '', rate, ...rest] = text.split('=');
+  const name = faultNames.find((known) => known === written);
+  if (name === undefined) throw new InvalidArgumentError(unknownName(written));
+  if (rest.length > 0) throw new InvalidArgumentError(`"${text}" has more than one rate.`);
+  return [...before, { name, rate: rate === undefined ? 1 : parseRate(rate) }];
+}
+
+function unknownName(written: string): string {
+  const near = nearest(written, faultNames);
+  const hint = near === null ? '' : ` Did you mean ${near}?`;
+  return `there is no such fault.${hint} "--fault list" names all.`;
+}
+
+function parseRate(text: string): number {
+  const rate = /^(?:\d+\.?\d*|\.\d+)$/u.test(text) ? Number(text) : 0;
+  if (rate > 0 && rate <= 1) return rate;
+  throw new InvalidArgumentError(`The rate has to be above 0 and at most 1, as in 0.01.`);
+}
+
+/** Characters of a line of help. */
+const lineLength = 78;
+
+/** Names as lines of help, as many in each as fit. */
+function wrapNames(names: readonly string[]): string {
+  const lines: string[] = [];
+  for (const name of names) {
+    const line = lines.at(-1);
+    const longer = `${line}, ${name}`;
+    if (line === undefined || longer.length > lineLength) lines.push(`  ${name}`);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join('\n');
 }

@@ -1,7 +1,9 @@
 import { openDatabase, openEngine, prepareDatabase } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
+import { whileCurrent } from '../db/version.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { serve } from '../jobs/serve.ts';
+import { watchConfig } from './reload.ts';
 import { exitCodes, logOf, settingsOf, type Registry } from './context.ts';
 import { tellWhere } from './where.ts';
 
@@ -12,13 +14,14 @@ export function registerStart({ program, run }: Registry): void {
     .description('work on every feed by its schedule, until SIGTERM or Ctrl-C')
     .addHelpText(
       'after',
-      '\nAny number of these, on any number of machines, share the work of one database.\n\nExample:\n  explorer-etl start --config explorer-etl.yaml\n',
+      '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExample:\n  explorer-etl start --config explorer-etl.yaml\n',
     )
     .action(
       run<object>(async (context, options) => {
         const settings = settingsOf(context, options);
         requireApiKey(settings);
         const log = logOf(context, options);
+        const changesOf = watchConfig(context, options, log);
         const database = await openDatabase(settings, context);
         try {
           tellWhere(context, options, database);
@@ -27,7 +30,9 @@ export function registerStart({ program, run }: Registry): void {
           try {
             const lanes = configuredLanes(settings.chains);
             log.info({ lanes: lanes.length }, 'start.ready');
-            await serve(lanes, engine, context.signal);
+            await whileCurrent(database.pool, context.signal, (signal) =>
+              serve(lanes, engine, signal, changesOf({ engine, settings })),
+            );
             log.info('start.stopped');
           } finally {
             await engine.close();

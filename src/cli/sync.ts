@@ -1,8 +1,12 @@
 import { openDatabase, openEngine, prepareDatabase, type OpenDatabase } from '../app.ts';
+import type { OperationName } from '../config/schema.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../config/time.ts';
+import { whileCurrent } from '../db/version.ts';
+import { classOf, failures } from '../explorer/failure.ts';
 import { feedName } from '../feeds/feed.ts';
 import { configuredLanes, type ScopeBounds } from '../feeds/lanes.ts';
+import { tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
 import { createLog } from '../log.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
@@ -46,7 +50,7 @@ Examples:
 async function sync(context: Context, options: SyncOptions & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
-  const targets = targetsOf(settings, options);
+  const targets = targetsOf(settings, options, new Date());
   const database = await openDatabase(settings, context);
   try {
     tellWhere(context, options, database);
@@ -76,23 +80,56 @@ export async function syncTargets(
   const feeds = targets.map(({ lane }) => feedName(lane));
   const progress = showProgress(context, options, screen, database.db, feeds);
   try {
-    return await syncOnce(targets, engine, context.signal);
+    const results = await whileCurrent(database.pool, context.signal, (signal) =>
+      syncOnce(targets, engine, signal),
+    );
+    await tidyUp(engine, context.signal);
+    return results;
   } finally {
     await progress.end();
     await engine.close();
   }
 }
 
-/** What to walk: every configured lane, its bounds replaced by those of the flags. */
-export function targetsOf(settings: Settings, options: SyncOptions): SyncTarget[] {
-  const bounds = checkedBounds(options);
+/**
+ * What to walk: every configured lane, its bounds replaced by those of the flags.
+ *
+ * @throws UsageError when a flag makes no sense `now`, or bounds nothing that is chosen
+ */
+export function targetsOf(settings: Settings, options: SyncOptions, now: Date): SyncTarget[] {
+  const bounds = checkedBounds(options, now);
+  requireChosen(settings, 'user-operations', { '--since': options.since });
+  requireChosen(settings, 'optimism-batch-blocks', {
+    '--from-batch': options.fromBatch,
+    '--to-batch': options.toBatch,
+  });
   return configuredLanes(settings.chains, bounds).map(({ lane, scope }) => ({ lane, scope }));
 }
 
-function checkedBounds({ since, maxPages, fromBatch, toBatch }: SyncOptions): ScopeBounds {
+/** A flag that bounds an operation which is not copied would be ignored: a slip, so say so. */
+function requireChosen(
+  { chains }: Settings,
+  operation: OperationName,
+  flags: Readonly<Record<string, unknown>>,
+): void {
+  if (chains.some(({ operations }) => operations[operation] !== undefined)) return;
+  const given = Object.entries(flags).find(([, value]) => value !== undefined);
+  if (given === undefined) return;
+  throw new UsageError(
+    `${given[0]} is about ${operation}, which is not among what is chosen: leave it out, or add --operation ${operation}.`,
+  );
+}
+
+function checkedBounds(
+  { since, maxPages, fromBatch, toBatch }: SyncOptions,
+  now: Date,
+): ScopeBounds {
   const time = since === undefined ? undefined : parseTime(since);
   if (time === null) {
     throw new UsageError(`--since ${since}: not a date or time, such as 2024-01-01`);
+  }
+  if (time !== undefined && Date.parse(time) > now.getTime()) {
+    throw new UsageError(`--since ${since} is in the future: nothing is that new.`);
   }
   if (fromBatch !== undefined && toBatch !== undefined && fromBatch > toBatch) {
     throw new UsageError(
@@ -121,7 +158,7 @@ export function concludeSync(
   } else {
     if (results.length === 0) context.stdout('Nothing to do: what was asked for is there.\n');
     for (const { feed, state, reason } of byFeed(results)) {
-      const outcome = isUnsupported(reason) ? [] : [outcomes[state]];
+      const outcome = exitOf(reason) === exitCodes.done ? [] : [outcomes[state]];
       context.stdout(`${[feed, ...outcome, ...(reason === null ? [] : [reason])].join(': ')}\n`);
     }
     if (context.signal.aborted) {
@@ -130,7 +167,7 @@ export function concludeSync(
   }
   if (context.signal.aborted) return exitCodes.interrupted;
   const failed = results.filter(
-    ({ state, reason }) => state !== 'finished' && !isUnsupported(reason),
+    ({ state, reason }) => state !== 'finished' && exitOf(reason) !== exitCodes.done,
   );
   return failed.length === 0 ? exitCodes.done : exitCodes.failed;
 }
@@ -153,5 +190,8 @@ function byFeed(results: readonly SyncResult[]): SyncResult[] {
   return [...told.values()];
 }
 
-/** That a chain does not serve an operation is an answer, not a failure. */
-const isUnsupported = (reason: string | null) => reason?.startsWith('unsupported') ?? false;
+/** What the class table says of a reason: that a chain does not serve a list is no failure. */
+function exitOf(reason: string | null): 0 | 1 {
+  const failure = reason === null ? null : classOf(reason);
+  return failure === null ? exitCodes.failed : failures[failure].exit;
+}

@@ -1,5 +1,6 @@
 import { openDatabase } from '../app.ts';
-import { certify, type FeedCertificate } from '../feeds/certificate.ts';
+import { printable } from '../explorer/excerpt.ts';
+import { certify, type CoveredRange, type FeedCertificate } from '../feeds/certificate.ts';
 import { exitCodes, settingsOf, UsageError, writeJson, type Registry } from './context.ts';
 import { isPrepared } from './prepared.ts';
 
@@ -31,12 +32,18 @@ export function registerVerify({ program, run }: Registry): void {
     );
 }
 
-function describe({ feed, operation, covered, open }: FeedCertificate): string {
-  const unit = operation === 'optimism-batch-blocks' ? 'batches' : 'blocks';
+function describe({ feed, operation, covered, head, open, notes }: FeedCertificate): string {
   const lines = [
     `${feed}: ${open.length === 0 ? 'complete' : 'open'}`,
-    ...covered.map(({ from, to, as_of }) => `  covered: ${unit} ${from} to ${to}, as of ${as_of}`),
+    ...covered.map((range) => `  covered: ${spellRange(operation, range)}, as of ${range.as_of}`),
+    ...head.map((waiting) => `  head: ${waiting}`),
     ...open.map((finding) => `  open: ${finding}`),
+    ...notes.map((note) => `  note: ${printable(note)}`),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function spellRange(operation: string, { from, to }: CoveredRange): string {
+  if (operation === 'factories') return `census of ${to} factories`;
+  return `${operation === 'optimism-batch-blocks' ? 'batches' : 'blocks'} ${from} to ${to}`;
 }

@@ -1,4 +1,5 @@
 import { PgBoss, type ConstructorOptions } from 'pg-boss';
+import { keepAliveDelayMs, withPatience, workPatience, type Patience } from '../db/patience.ts';
 import type { Log } from '../log.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
@@ -26,12 +27,15 @@ export interface BossOptions {
   readonly log: Log;
   /** Whether this process runs schedules and housekeeping; any number of processes may. */
   readonly supervise: boolean;
+  /** How long the database may take; `workPatience` if absent. */
+  readonly patience?: Patience;
 }
 
 /** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
-export async function startBoss({ databaseUrl, log, supervise }: BossOptions): Promise<PgBoss> {
+export async function startBoss(options: BossOptions): Promise<PgBoss> {
+  const { databaseUrl, log, supervise, patience } = options;
   const boss = new PgBoss({
-    ...connection(databaseUrl),
+    ...connection(databaseUrl, patience),
     migrate: false,
     createSchema: false,
     supervise,
@@ -71,9 +75,18 @@ export async function installQueues(databaseUrl: string): Promise<void> {
   if (failure !== null) throw failure;
 }
 
-const connection = (databaseUrl: string): ConstructorOptions => ({
-  connectionString: databaseUrl,
-  application_name: 'explorer-etl jobs',
-  schema: 'pgboss',
-  max: bossConnections,
-});
+/**
+ * pg-boss hands these to its pool. It runs each statement on a connection taken for it alone, which
+ * is closed when `query_timeout` passes.
+ */
+const connection = (databaseUrl: string, patience = workPatience): ConstructorOptions => {
+  const pool = {
+    connectionString: withPatience(databaseUrl, patience),
+    application_name: 'explorer-etl jobs',
+    max: bossConnections,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelayMs,
+    query_timeout: patience.answerMs,
+  };
+  return { ...pool, schema: 'pgboss' };
+};

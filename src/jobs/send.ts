@@ -3,10 +3,14 @@ import { fromDrizzle, type PgBoss } from 'pg-boss';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { FeedLane } from '../feeds/feed.ts';
 import { currentTick } from '../feeds/tick.ts';
+import type { Lane } from '../walk/tables.ts';
 import { sliceQueue } from './boss.ts';
 
 /** A lane's job: its key makes sure that there is one at most. */
 const keyOf = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}/${operation}/${lane}`;
+
+/** What is new is taken up before what is old, where both wait for a worker. */
+const priorities: Readonly<Record<Lane, number>> = { live: 1, backfill: 0 };
 
 interface SendOptions {
   readonly tx?: Transaction;
@@ -22,6 +26,7 @@ export async function sendSlice(
   const data: FeedLane = { chain_id, operation, lane };
   await boss.send(sliceQueue, data, {
     singletonKey: keyOf(data),
+    priority: priorities[lane],
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
     ...(tx && { db: fromDrizzle(tx, sql) }),
   });

@@ -4,11 +4,16 @@ import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../feeds/feed.ts';
-import { openLane, setSchedules, workOnTicks, type LaneSchedule } from './schedule.ts';
+import { tickQueue } from './boss.ts';
+import { keepHouse, type HouseOptions } from './housekeeping.ts';
+import { openLaneInTurn, setSchedules, workOnTicks, type LaneSchedule } from './schedule.ts';
 import { sendSlice } from './send.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
-export type ServeOptions = Omit<WorkerOptions, 'works' | 'onTrouble'>;
+export type ServeOptions = Omit<WorkerOptions, 'works' | 'onTrouble'> & HouseOptions;
+
+/** Asked now and then: the schedules of a configuration that was read anew; null where none was. */
+export type ScheduleChanges = () => Promise<readonly LaneSchedule[] | null>;
 
 /**
  * Works until the signal aborts: sets the schedules, takes up every open tick, starts what
@@ -18,34 +23,57 @@ export async function serve(
   schedules: readonly LaneSchedule[],
   options: ServeOptions,
   signal: AbortSignal,
+  changes: ScheduleChanges = async () => null,
 ): Promise<void> {
   const { db, boss } = options;
-  await setSchedules(boss, schedules);
-  for (const { lane, scope } of await dueLanes(db, schedules, 'start')) {
-    await openLane(db, boss, lane, scope);
-  }
-  await workOnTicks(db, boss);
+  await setSchedules(db, boss, schedules);
+  await openDue(schedules, options);
   const worker = await startWorker({ ...options, works: () => true, onTrouble: 'come-back' });
-  await nudgeOpenLanes(options, signal);
+  await workOnTicks(options, worker.locks);
+  await Promise.all([lookAfter(options, changes, signal), keepHouse(options, signal)]);
+  await boss.offWork(tickQueue, { wait: true });
   await worker.stop();
 }
 
-/** How often lanes with an open tick are looked after, in ms. */
-const nudgeIntervalMs = 2_000;
+/** Starts what has no schedule to wait for. */
+async function openDue(
+  schedules: readonly LaneSchedule[],
+  { db, boss, clock }: ServeOptions,
+): Promise<void> {
+  for (const due of await dueLanes(db, schedules, 'start', clock())) {
+    await openLaneInTurn(db, boss, due);
+  }
+}
+
+/** How often open lanes and the configuration are looked after, in ms. */
+const lookIntervalMs = 2_000;
 
 /**
- * Until the signal aborts, queues a slice for each lane whose tick is open. Where a job is there
- * already nothing happens; where it was lost, with the process that held it or because a tick was
- * opened at the moment the lane's last slice ended, the lane goes on.
+ * Until the signal aborts, puts a changed configuration in force, and queues a slice for each lane
+ * whose tick is open. Where a job is there already nothing happens; where it was lost, with the
+ * process that held it or because a tick was opened at the moment the lane's last slice ended, the
+ * lane goes on.
  */
-async function nudgeOpenLanes({ db, boss, log }: ServeOptions, signal: AbortSignal): Promise<void> {
+async function lookAfter(
+  options: ServeOptions,
+  changes: ScheduleChanges,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, boss, log } = options;
+  // Kept until it is in force, however often the database is away meanwhile.
+  let wanted: readonly LaneSchedule[] | null = null;
   while (!signal.aborted) {
     try {
+      wanted = (await changes()) ?? wanted;
+      if (wanted !== null) {
+        await openDue(await setSchedules(db, boss, wanted), options);
+        wanted = null;
+      }
       for (const lane of await openLanes(db)) await sendSlice(boss, lane);
     } catch (error) {
       log.warn({ error: describeDatabaseError(error) }, 'nudge.trouble');
     }
-    await delay(nudgeIntervalMs, undefined, { signal }).catch(() => undefined);
+    await delay(lookIntervalMs, undefined, { signal }).catch(() => undefined);
   }
 }
 

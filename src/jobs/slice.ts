@@ -1,7 +1,10 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
+import { transact } from '../db/transaction.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from '../feeds/advance.ts';
+import { failures } from '../explorer/failure.ts';
 import { feedName, type FeedLane } from '../feeds/feed.ts';
+import { lookLater } from '../feeds/recover.ts';
 import { setFeedState } from '../feeds/register.ts';
 import { closeTick, countTrouble, currentTick } from '../feeds/tick.ts';
 import { refusal, restMs } from '../feeds/trouble.ts';
@@ -13,6 +16,10 @@ import { chainSlice } from './send.ts';
 const slicePages = 500;
 /** How long a slice may run, in ms. Short enough that a few workers serve many feeds fairly. */
 const sliceMs = 10_000;
+/** How long a feed that the explorer does not serve is left alone, in ms. */
+const dayMs = 24 * 60 * 60 * 1000;
+/** Part of it that is added at random, so that all such feeds are not looked at in one moment. */
+const dayJitter = 0.05;
 /** How long a job rests that this process does not work on, in ms. */
 const notMineMs = 2_000;
 
@@ -49,7 +56,7 @@ export async function runSlice(
   if (!works(lane)) return chain(job, dependencies, notMineMs);
   const started = now();
   const budget = sliceBudget(started, now, stopping);
-  const outcome = await advanceSafely(lane, budget, dependencies, abort);
+  const outcome = await advanceSafely(lane, budget, tellingDrift(dependencies), abort);
   log.info(
     { feed: feedName(lane), lane: lane.lane, ms: Math.round(now() - started), outcome: outcome.is },
     'slice.done',
@@ -59,6 +66,19 @@ export async function runSlice(
     stopping.aborted && outcome.is === 'more' ? { is: 'stopped' } : outcome,
     dependencies,
   );
+}
+
+/** Warns of each new way to differ from the specification, once: it is counted from then on. */
+function tellingDrift(dependencies: SliceDependencies): SliceDependencies {
+  const { log, onCommit } = dependencies;
+  return {
+    ...dependencies,
+    onCommit(lane, progress) {
+      for (const drift of progress.drift)
+        log.warn({ feed: feedName(lane), ...drift }, 'feed.drift');
+      onCommit(lane, progress);
+    },
+  };
 }
 
 /**
@@ -73,7 +93,9 @@ async function advanceSafely(
   abort: AbortSignal,
 ): Promise<AdvanceOutcome> {
   try {
-    return await advance(lane, budget, dependencies, abort);
+    const onRecovered: NonNullable<AdvanceDependencies['onRecovered']> = (feed, { was, reason }) =>
+      dependencies.log.info({ feed: feedName(feed), was, reason }, 'feed.recovered');
+    return await advance(lane, budget, { ...dependencies, onRecovered }, abort);
   } catch (error) {
     const tick = isConnectionLost(error) ? null : await currentTick(dependencies.db, lane);
     if (tick === null) throw error;
@@ -118,15 +140,17 @@ async function rest(
   dependencies: SliceDependencies,
 ): Promise<void> {
   const { db, log, random, onTrouble } = dependencies;
-  const feed = feedName(job.data);
-  await setFeedState(db, job.data, trouble.feedState, trouble.reason);
-  log.warn({ feed, state: trouble.feedState, reason: trouble.reason }, 'feed.trouble');
+  const { failure, feedState: state, reason } = trouble;
+  const { again, log: line } = failures[failure];
+  if (state !== null) await setFeedState(db, job.data, state, reason);
+  if (line !== null) log[line.level]({ feed: feedName(job.data), state, reason }, line.event);
+  if (again === 'daily') await lookLater(db, job.data, dayMs * (1 + random() * dayJitter));
   if (onTrouble === 'give-up' || !trouble.passes) {
-    await closeTick(db, tick, 'interrupted', trouble.reason);
+    await closeTick(db, tick, 'interrupted', reason);
     return chain(job, dependencies, 0);
   }
-  const troubles = await countTrouble(db, tick, progressed);
-  return chain(job, dependencies, restMs(troubles, trouble.retryAfterMs, random));
+  const troubles = await countTrouble(db, tick, progressed || again !== 'growing');
+  return chain(job, dependencies, restMs(trouble, troubles, random));
 }
 
 async function chain(
@@ -134,7 +158,7 @@ async function chain(
   { db, boss }: SliceDependencies,
   afterMs: number,
 ): Promise<void> {
-  await db.transaction((tx) => chainSlice(boss, tx, job, afterMs));
+  await transact(db, (tx) => chainSlice(boss, tx, job, afterMs));
 }
 
 /** A slice makes at least one request, however late it starts, unless it is to stop. */

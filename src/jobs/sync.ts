@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { FeedLane } from '../feeds/feed.ts';
-import { dueLanes } from '../feeds/due.ts';
+import { atOnce, dueLanes } from '../feeds/due.ts';
 import { feedName } from '../feeds/feed.ts';
 import { tickResults, type TickResult } from '../feeds/tick.ts';
 import type { TickScope } from '../feeds/tables.ts';
@@ -77,12 +77,12 @@ interface OpenTarget extends SyncTarget {
  */
 async function openDue(
   targets: readonly SyncTarget[],
-  { db, boss }: SyncOptions,
+  { db, boss, clock }: SyncOptions,
 ): Promise<Map<number, OpenTarget>> {
   const opened = new Map<number, OpenTarget>();
   for (const target of targets) {
-    for (const { lane, scope } of await dueLanes(db, [target], 'sync')) {
-      const { id, isJoined } = await openLane(db, boss, lane, scope);
+    for (const { lane, scope } of await dueLanes(db, [target], 'sync', clock())) {
+      const { id, isJoined } = await openLane(db, boss, lane, atOnce({ lane, scope }));
       opened.set(id, { lane, scope, isJoined });
     }
   }

@@ -4,13 +4,22 @@ import type { PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
 import type { Log } from '../log.ts';
-import { sliceQueue } from './boss.ts';
+import { sliceQueue, tickQueue } from './boss.ts';
 
 /** How often workers look for jobs whose worker is gone, in ms. */
 const watchIntervalMs = 500;
 
 /** A job is fetched a moment before its lock is taken: younger ones are not looked at. */
 const lockGrace = '1 second';
+
+/**
+ * How often the session says that this process still runs, and after how long a silence the server
+ * ends it, in ms. One that was stopped, or whose machine is frozen or cut off, keeps its connection
+ * and with it its locks: for hours, without this. Long enough for a machine with much to do; a
+ * worker that is taken for dead and is not is fenced, and has lost a few requests.
+ */
+const beatMs = 500;
+const silenceMs = 3_000;
 
 /**
  * Proof that this process lives: a session that holds an advisory lock for each of its jobs.
@@ -30,7 +39,17 @@ export function openJobLocks(databaseUrl: string): JobLocks {
     max: 1,
     applicationName: 'explorer-etl locks',
     idleTimeoutMs: 0,
+    patience: { answerMs: silenceMs, idleSessionMs: silenceMs },
   });
+  // A beat that waits for the one before it would only queue up.
+  let isBeating = false;
+  const beat = async () => {
+    if (isBeating) return;
+    isBeating = true;
+    await session.query('select').catch(() => undefined);
+    isBeating = false;
+  };
+  const beats = setInterval(() => void beat(), beatMs).unref();
   return {
     async hold(jobId) {
       await session.query('select pg_try_advisory_lock(hashtextextended($1, 0))', [jobId]);
@@ -38,35 +57,46 @@ export function openJobLocks(databaseUrl: string): JobLocks {
     async release(jobId) {
       await session.query('select pg_advisory_unlock(hashtextextended($1, 0))', [jobId]);
     },
-    close: () => session.end(),
+    async close() {
+      clearInterval(beats);
+      await session.end();
+    },
   };
 }
 
+interface LostJob {
+  readonly id: string;
+  readonly name: string;
+  readonly retry_count: number;
+  readonly key: string;
+}
+
 /**
- * Finds slices whose worker is gone, and gives them back to the queue. The lock is tried for the
- * length of one statement, on a session that holds none, so that a living worker's is respected.
+ * Finds jobs whose worker is gone, and gives them back to the queue: slices, and ticks, of which a
+ * lost one would keep the lane's next ones out of the queue. The lock is tried for the length of
+ * one statement, on a session that holds none, so that a living worker's is respected.
  *
  * @returns how many were given back
  */
-async function recoverLostSlices(pool: Pool, boss: PgBoss, log: Log): Promise<number> {
-  const { rows } = await pool.query<{ id: string; retry_count: number; key: string }>(
+async function recoverLostJobs(pool: Pool, boss: PgBoss, log: Log): Promise<number> {
+  const { rows } = await pool.query<LostJob>(
     `with active as materialized (
-       select id, retry_count, singleton_key as key
+       select id, name, retry_count, singleton_key as key
        from pgboss.job
-       where name = $1 and state = 'active' and started_on < now() - $2::interval
+       where name = any($1) and state = 'active' and started_on < now() - $2::interval
      )
      select * from active where pg_try_advisory_xact_lock(hashtextextended(id::text, 0))`,
-    [sliceQueue, lockGrace],
+    [[sliceQueue, tickQueue], lockGrace],
   );
-  for (const { id, retry_count, key } of rows) {
-    await boss.fail(sliceQueue, { id, retryCount: retry_count }, { reason: 'its worker is gone' });
-    log.warn({ slice: key }, 'slice.taken-over');
+  for (const { id, name, retry_count, key } of rows) {
+    await boss.fail(name, { id, retryCount: retry_count }, { reason: 'its worker is gone' });
+    log.warn({ queue: name, key }, 'job.taken-over');
   }
   return rows.length;
 }
 
-/** Looks for lost slices until the signal aborts. A lost database is waited for. */
-export async function watchForLostSlices(
+/** Looks for lost jobs until the signal aborts. A lost database is waited for. */
+export async function watchForLostJobs(
   pool: Pool,
   boss: PgBoss,
   log: Log,
@@ -74,7 +104,7 @@ export async function watchForLostSlices(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      await recoverLostSlices(pool, boss, log);
+      await recoverLostJobs(pool, boss, log);
       await delay(watchIntervalMs, undefined, { signal });
     } catch (error) {
       if (signal.aborted) return;

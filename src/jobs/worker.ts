@@ -4,7 +4,7 @@ import type { FeedLane } from '../feeds/feed.ts';
 import { linkAbort } from '../walk/abort.ts';
 import { sliceQueue } from './boss.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
-import { openJobLocks, watchForLostSlices } from './takeover.ts';
+import { openJobLocks, watchForLostJobs, type JobLocks } from './takeover.ts';
 
 /** How often a worker that was not woken looks for jobs, in seconds; pg-boss's minimum. */
 const pollSeconds = 0.5;
@@ -19,6 +19,8 @@ export interface WorkerOptions extends SliceDependencies {
 }
 
 export interface Worker {
+  /** Those of this process, for jobs beside the slices. */
+  readonly locks: JobLocks;
   /** Lets slices come to rest, gives their jobs back, and ends. */
   stop(): Promise<void>;
 }
@@ -30,7 +32,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
-  const watching = watchForLostSlices(pool, boss, log, stopping.signal);
+  const watching = watchForLostJobs(pool, boss, log, stopping.signal);
   await boss.work(
     sliceQueue,
     {
@@ -57,6 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
   );
   return {
+    locks,
     async stop() {
       stopping.abort(new Error('stopping'));
       const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);

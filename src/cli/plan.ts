@@ -1,0 +1,81 @@
+import { openDatabase, prepareDatabase, type OpenDatabase } from '../app.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
+import { planDocument, type PlanDocument } from '../feeds/plan/document.ts';
+import { requestsSince } from '../feeds/plan/facts.ts';
+import { forecastFeeds, unknownFeeds } from '../feeds/plan/plan.ts';
+import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { planText } from './plan-text.ts';
+import { isPrepared } from './prepared.ts';
+import { probeFeeds } from './probe.ts';
+import { tellWhere } from './where.ts';
+
+interface PlanOptions extends ChosenFeeds {
+  readonly probe?: number | true;
+}
+
+/** Requests of a probe for each feed: a day of the free plan has 5,000, and they are not lost. */
+const probeRequests = 100;
+
+/** `plan`: what the configured feeds cost, once and each day, and how long they take. */
+export function registerPlan({ program, run }: Registry): void {
+  addFeedOptions(program.command('plan'))
+    .description('say what feeds cost in requests, credits and days, before and during a run')
+    .option(
+      '--probe [n]',
+      `read up to n (${probeRequests}) pages of each feed whose size is unknown; they are kept`,
+      wholeNumber(1),
+    )
+    .addHelpText(
+      'after',
+      `
+Without --probe it makes no request: it goes by what was read before.
+
+Examples:
+  explorer-etl plan
+  explorer-etl plan --chain 10 --probe
+`,
+    )
+    .action(
+      run<PlanOptions>(async (context, options) => {
+        const settings = settingsOf(context, options);
+        if (options.probe !== undefined) requireApiKey(settings);
+        const database = await openDatabase(settings, context);
+        try {
+          if (options.probe !== undefined) {
+            tellWhere(context, options, database);
+            await prepareDatabase(database);
+            const { history } = await planOf(settings, database);
+            const requests = options.probe === true ? probeRequests : options.probe;
+            const feeds = new Set(history.unknown);
+            if (feeds.size > 0) {
+              await probeFeeds(context, options, settings, database, { feeds, requests });
+            }
+          }
+          const document = await planOf(settings, database);
+          if (options.json) writeJson(context, document);
+          else context.stdout(planText(document));
+          return context.signal.aborted ? exitCodes.interrupted : exitCodes.done;
+        } finally {
+          await database.close();
+        }
+      }),
+    );
+}
+
+const dayMs = 86_400_000;
+
+/** The plan as of now, from what is stored. */
+async function planOf(settings: Settings, database: OpenDatabase): Promise<PlanDocument> {
+  const { pageSize, requestsPerSecond, dailyCredits } = settings.explorer;
+  const at = new Date();
+  const today = new Date(at.getTime() - (at.getTime() % dayMs));
+  const isKnown = await isPrepared(database);
+  const { db } = database;
+  // Looking changes nothing, so it makes no tables either.
+  const forecasts = isKnown
+    ? await forecastFeeds(db, settings.chains, { pageSize, at })
+    : unknownFeeds(settings.chains);
+  const spentToday = isKnown ? await requestsSince(db, today, at) : 0;
+  return planDocument(forecasts, { requestsPerSecond, dailyCredits }, { at, spentToday });
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { openEngine, type Engine, type OpenDatabase } from '../app.ts';
+import type { Settings } from '../config/settings.ts';
+import { feedName } from '../feeds/feed.ts';
+import { configuredLanes } from '../feeds/lanes.ts';
+import { closeTick, currentTick } from '../feeds/tick.ts';
+import { syncOnce } from '../jobs/sync.ts';
+import { logOf, type Context, type GlobalOptions } from './context.ts';
+
+/** Whose history is to be looked into, and by how many requests each. */
+export interface Probe {
+  readonly feeds: ReadonlySet<string>;
+  readonly requests: number;
+}
+
+/**
+ * Reads the first pages of feeds' histories, as sync would: they are kept, and the next sync goes on
+ * behind them, so nothing is paid twice. One feed after the other, each until its requests are made.
+ */
+export async function probeFeeds(
+  context: Context,
+  options: GlobalOptions,
+  settings: Settings,
+  database: OpenDatabase,
+  { feeds, requests }: Probe,
+): Promise<void> {
+  const log = logOf(context, { ...options, logLevel: 'warn' });
+  const engine = await openEngine({ settings, database, log, supervise: false });
+  try {
+    for (const { lane, scope } of configuredLanes(settings.chains)) {
+      if (lane.lane !== 'backfill' || !feeds.has(feedName(lane))) continue;
+      if (context.signal.aborted) return;
+      const spent = new AbortController();
+      const signal = AbortSignal.any([context.signal, spent.signal]);
+      await syncOnce([{ lane, scope }], boundedBy(engine, requests, spent), signal);
+      const tick = await currentTick(engine.db, lane);
+      // Left to the next sync or start, which joins it and goes on with its walks.
+      if (tick !== null) await closeTick(engine.db, tick, 'interrupted', null);
+    }
+  } finally {
+    await engine.close();
+  }
+}
+
+/** An engine that makes so many requests and no more: `spent` aborts with the last one. */
+function boundedBy(engine: Engine, requests: number, spent: AbortController): Engine {
+  let made = 0;
+  return {
+    ...engine,
+    async fetchPage(...asked) {
+      const [, signal] = asked;
+      // Whoever comes later waits for the stop that is under way.
+      if (made === requests) {
+        if (!signal.aborted) await once(signal, 'abort');
+        throw signal.reason;
+      }
+      made += 1;
+      if (made === requests) spent.abort(new Error('the requests are made'));
+      return engine.fetchPage(...asked);
+    },
+  };
+}

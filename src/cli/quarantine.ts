@@ -1,0 +1,148 @@
+import Table from 'cli-table3';
+import type { Command } from 'commander';
+import { openDatabase } from '../app.ts';
+import type { Database } from '../db/transaction.ts';
+import { printable } from '../explorer/excerpt.ts';
+import {
+  dropQuarantined,
+  listQuarantined,
+  retryQuarantined,
+  type QuarantinedEntry,
+  type QuarantineFilter,
+  type Retried,
+} from '../walk/quarantine.ts';
+import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import {
+  exitCodes,
+  settingsOf,
+  UsageError,
+  writeJson,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { isPrepared } from './prepared.ts';
+
+interface Chosen extends ChosenFeeds {
+  readonly id?: readonly number[];
+  readonly reason?: string;
+}
+
+type Work = (
+  db: Database,
+  filter: QuarantineFilter,
+  context: Context,
+  options: Chosen & GlobalOptions & { readonly all?: boolean },
+) => Promise<ExitCode>;
+
+/** `quarantine list|retry|drop`: the items that are no rows, and what to do with them. */
+export function registerQuarantine({ program, run }: Registry): void {
+  const group = program
+    .command('quarantine')
+    .description('the items that could not become rows: list, retry, drop')
+    .addHelpText('after', '\nExample:\n  explorer-etl quarantine list --chain 10\n');
+  const act = (work: Work) =>
+    run<Chosen & { readonly all?: boolean }>(async (context, options) => {
+      const filter = filterOf(options);
+      // What was copied once stays in quarantine, whatever the configuration names now.
+      const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
+      const database = await openDatabase(settings, context);
+      try {
+        if (!(await isPrepared(database))) {
+          throw new UsageError('there is nothing in quarantine yet: run sync or start first.');
+        }
+        return await work(database.db, filter, context, options);
+      } finally {
+        await database.close();
+      }
+    });
+  addFilters(group.command('list'))
+    .description('list them, with the reason; --json gives all of each')
+    .action(act(list));
+  addFilters(group.command('retry'))
+    .description('make rows of them by the rules of this version; makes no request')
+    .action(act(retry));
+  addFilters(group.command('drop'))
+    .description('forget them for good')
+    .option('--all', 'all of them, where nothing else says which')
+    .action(act(drop));
+}
+
+function addFilters(command: Command): Command {
+  return addFeedOptions(command)
+    .option(
+      '--id <n>',
+      'only this one (may be given several times)',
+      (value, before: readonly number[] | undefined) => [...(before ?? []), wholeNumber(1)(value)],
+    )
+    .option('--reason <text>', 'only those whose reason has this text in it');
+}
+
+function filterOf({ chain = [], operation = [], id = [], reason }: Chosen): QuarantineFilter {
+  const chains = chain.map((text) => wholeNumber(1)(text));
+  return { chains, operations: operation, ids: id, reason: reason ?? null };
+}
+
+/** More would scroll away; the rest is counted. */
+const mostListed = 100;
+/** Characters of an item in a line. */
+const rawLength = 60;
+const plain = { head: [], border: [] };
+
+const list: Work = async (db, filter, context, { json }) => {
+  const entries = await listQuarantined(db, filter);
+  if (json) writeJson(context, entries);
+  else if (entries.length === 0) context.stdout('Nothing is in quarantine.\n');
+  else context.stdout(`${table(entries.slice(0, mostListed))}\n${more(entries.length)}`);
+  return exitCodes.done;
+};
+
+function table(entries: readonly QuarantinedEntry[]): string {
+  const lines = new Table({
+    head: ['id', 'feed', 'batch', 'page', 'first seen', 'reason', 'item'],
+    style: plain,
+  });
+  for (const { id, feed, batch, page_id, first_seen_at, reason, raw } of entries) {
+    const item = JSON.stringify(raw);
+    const shown = item.length <= rawLength ? item : `${item.slice(0, rawLength - 1)}…`;
+    const at = first_seen_at.slice(0, 19);
+    lines.push([id, feed, batch ?? '', page_id, at, printable(reason), printable(shown)]);
+  }
+  return lines.toString();
+}
+
+const more = (count: number) =>
+  count <= mostListed ? '' : `… and ${count - mostListed} more; --json gives them all.\n`;
+
+const retry: Work = async (db, filter, context, { json }) => {
+  const retried = await retryQuarantined(db, filter);
+  if (json) writeJson(context, retried);
+  else context.stdout(summary(retried));
+  return retried.kept.length === 0 ? exitCodes.done : exitCodes.failed;
+};
+
+function summary({ rows, written, kept }: Retried): string {
+  if (rows.length + kept.length === 0) return 'Nothing to retry.\n';
+  const known = rows.length === written ? '' : ` (${rows.length - written} of them were known)`;
+  const lines = [
+    `${rows.length} became rows${known}, ${kept.length} stay in quarantine.`,
+    ...kept
+      .slice(0, mostListed)
+      .map(({ id, feed, reason }) => `  ${id} of ${feed}: ${printable(reason)}`),
+  ];
+  return `${lines.join('\n')}\n${more(kept.length)}`;
+}
+
+const drop: Work = async (db, filter, context, { json, all }) => {
+  const isChosen =
+    filter.chains.length + filter.operations.length + filter.ids.length > 0 ||
+    filter.reason !== null;
+  if (!isChosen && all !== true) {
+    throw new UsageError('say which to drop: --chain, --operation, --id, --reason, or --all.');
+  }
+  const dropped = await dropQuarantined(db, filter);
+  if (json) writeJson(context, { dropped });
+  else context.stdout(`Dropped ${dropped} items.\n`);
+  return exitCodes.done;
+};

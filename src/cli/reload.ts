@@ -1,0 +1,74 @@
+import type { Engine } from '../app.ts';
+import { ConfigError } from '../config/error.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
+import { configuredLanes } from '../feeds/lanes.ts';
+import type { ScheduleChanges } from '../jobs/serve.ts';
+import type { Log } from '../log.ts';
+import { settingsOf, type Context, type GlobalOptions } from './context.ts';
+
+/** Where the configuration's changes go. */
+interface Running {
+  readonly engine: Engine;
+  /** Those that the engine was opened with. */
+  readonly settings: Settings;
+}
+
+/**
+ * Reads the configuration again after each SIGHUP from now on. One that is wrong is told with all
+ * its problems, and the one before it stays in force.
+ *
+ * @returns what makes the changes of a running engine's schedules
+ */
+export function watchConfig(
+  context: Context,
+  options: GlobalOptions,
+  log: Log,
+): (running: Running) => ScheduleChanges {
+  let isAsked = false;
+  context.onReload?.(() => {
+    isAsked = true;
+  });
+  return ({ engine, settings }) =>
+    async () => {
+      if (!isAsked) return null;
+      isAsked = false;
+      const wanted = readAgain(context, options, log);
+      if (wanted === null) return null;
+      try {
+        await engine.reconfigure(wanted);
+      } catch (error) {
+        // The database is away: this reload is still owed.
+        isAsked = true;
+        throw error;
+      }
+      const lanes = configuredLanes(wanted.chains);
+      log.info({ lanes: lanes.length }, 'config.reloaded');
+      const fixed = fixedChanges(settings, wanted);
+      if (fixed.length > 0) log.warn({ keys: fixed }, 'config.needs-restart');
+      return lanes;
+    };
+}
+
+function readAgain(context: Context, options: GlobalOptions, log: Log): Settings | null {
+  try {
+    const wanted = settingsOf(context, options);
+    // A chain may have been given a key that is not there.
+    requireApiKey(wanted);
+    return wanted;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const problems = error.problems.map(({ where, message }) =>
+      where === null ? message : `${where}: ${message}`,
+    );
+    log.error({ problems }, 'config.refused');
+    return null;
+  }
+}
+
+/** Keys that changed and that a running process keeps as they were. */
+function fixedChanges(before: Settings, now: Settings): string[] {
+  const keys = [
+    ['explorer.page_size', before.explorer.pageSize !== now.explorer.pageSize],
+  ] as const;
+  return keys.filter(([, hasChanged]) => hasChanged).map(([key]) => key);
+}

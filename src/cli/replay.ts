@@ -1,0 +1,135 @@
+import Table from 'cli-table3';
+import { openDatabase } from '../app.ts';
+import { createScratchDatabase } from '../db/scratch.ts';
+import { printable } from '../explorer/excerpt.ts';
+import type { RowDifference } from '../feeds/compare.ts';
+import { differs, replayArchive, type ReplayReport, type ReplayUse } from '../feeds/replay.ts';
+import {
+  exitCodes,
+  settingsOf,
+  UsageError,
+  writeJson,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { isPrepared } from './prepared.ts';
+import { tellWhere } from './where.ts';
+
+interface ReplayFlags {
+  readonly diff?: boolean;
+  readonly apply?: boolean;
+}
+
+/** `replay`: the tables as the archive makes them, beside those that are there. No request. */
+export function registerReplay({ program, run }: Registry): void {
+  program
+    .command('replay')
+    .description('rebuild the tables from archived pages, and compare; makes no request')
+    .option('--diff', 'list the rows that would change')
+    .option('--apply', 'take over what differs, in one transaction')
+    .addHelpText(
+      'after',
+      `
+Needs explorer.archive: all from the first page on, and a role that may create a database:
+it rebuilds in <database>_replay, which it drops at the end. Exit code 0 if all is equal,
+or was applied; 1 if something differs.
+
+Examples:
+  explorer-etl replay
+  explorer-etl replay --diff
+  explorer-etl replay --apply
+`,
+    )
+    .action(run<ReplayFlags>(replay));
+}
+
+async function replay(context: Context, options: ReplayFlags & GlobalOptions): Promise<ExitCode> {
+  const use = useOf(options);
+  const database = await openDatabase(settingsOf(context, options, 'database'), context);
+  try {
+    tellWhere(context, options, database);
+    if (!(await isPrepared(database))) {
+      throw new UsageError('there is nothing to replay yet: run sync or start first.');
+    }
+    const scratch = await createScratchDatabase(database.url);
+    const shown: RowDifference[] = [];
+    let different = 0;
+    try {
+      const report = await replayArchive(
+        database.pool,
+        scratch,
+        {
+          use,
+          onProgress: (so) => {
+            if (!options.quiet) context.stderr(`${so.pages} pages, ${so.rows} rows replayed\n`);
+          },
+          onDifference: (difference) => {
+            different += 1;
+            if (shown.length < mostShown) shown.push(difference);
+          },
+        },
+        context.signal,
+      );
+      if (options.json) writeJson(context, { ...report, differences: shown });
+      else context.stdout(describe(report, use, shown, different));
+      return report.tables.some(differs) && use !== 'apply' ? exitCodes.failed : exitCodes.done;
+    } finally {
+      await scratch.drop();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+function useOf({ diff, apply }: ReplayFlags): ReplayUse {
+  if (diff === true && apply === true) {
+    throw new UsageError('--diff shows and --apply takes over: give one of them.');
+  }
+  if (apply === true) return 'apply';
+  return diff === true ? 'diff' : 'digests';
+}
+
+/** Differing rows that are printed; the others are counted. */
+const mostShown = 1_000;
+const plain = { head: [], border: [] };
+
+function describe(
+  { pages, rows, missing, tables, applied }: ReplayReport,
+  use: ReplayUse,
+  shown: readonly RowDifference[],
+  different: number,
+): string {
+  const table = new Table({
+    head: ['table', 'rows', 'digest', 'replayed rows', 'digest', ''],
+    style: plain,
+  });
+  for (const compared of tables) {
+    const { table: name, present, replayed } = compared;
+    const equal = differs(compared) ? 'differs' : 'equal';
+    table.push([name, present.rows, present.digest, replayed.rows, replayed.digest, equal]);
+  }
+  const lines = [
+    `Replayed ${pages} pages, ${rows} rows, without a request.`,
+    table.toString(),
+    ...(missing > 0
+      ? [`${missing} pages are not in the archive: what they told is missing here.`]
+      : []),
+    ...shown.map(line),
+    ...(different > shown.length ? [`… and ${different - shown.length} more rows.`] : []),
+    ...(use === 'apply' ? [`Took over ${applied} rows.`] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Of a row that is on both sides only what differs. */
+function line({ table, key, present, replayed }: RowDifference): string {
+  const name = `${table} ${JSON.stringify(key)}`;
+  if (present === null) return printable(`${name}: would be added`);
+  if (replayed === null) return printable(`${name}: would go`);
+  const changes = Object.keys({ ...present, ...replayed })
+    .filter((column) => present[column] !== replayed[column])
+    .map((column) => `${column} ${present[column] ?? 'null'} -> ${replayed[column] ?? 'null'}`);
+  return printable(`${name}: ${changes.join(', ')}`);
+}

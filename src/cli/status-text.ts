@@ -1,0 +1,88 @@
+import Table from 'cli-table3';
+import type { FeedCoverage } from '../feeds/lane-status.ts';
+import type { FeedReport } from '../jobs/report.ts';
+import { duration } from './duration.ts';
+
+const plain = { head: [], border: [] };
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+/** The status for people, at most 100 columns wide: the feeds, then their lanes. */
+export function statusText(feeds: readonly FeedReport[]): string {
+  const notes = feeds.flatMap(({ feed, reason, quarantined, drift, archived_bytes }) => [
+    ...(reason === null ? [] : [`${feed}: ${reason}`]),
+    ...(quarantined === 0 ? [] : [`${feed}: ${whole.format(quarantined)} items in quarantine`]),
+    ...(drift === 0 ? [] : [`${feed}: ${ways(drift)}, see verify`]),
+    ...(archived_bytes === 0 ? [] : [`${feed}: ${volume(archived_bytes)} of archived pages`]),
+  ]);
+  return `${[feedTable(feeds), laneTable(feeds), ...notes].join('\n')}\n`;
+}
+
+function feedTable(feeds: readonly FeedReport[]): string {
+  const lines = new Table({
+    head: ['feed', 'state', 'rows', 'lag', 'complete'],
+    style: plain,
+  });
+  for (const feed of feeds) {
+    lines.push([
+      feed.feed,
+      feed.state,
+      whole.format(feed.rows),
+      feed.lag_s === null ? '' : duration(feed.lag_s),
+      completeness(feed.coverage),
+    ]);
+  }
+  return lines.toString();
+}
+
+function laneTable(feeds: readonly FeedReport[]): string {
+  const lines = new Table({
+    head: ['feed', 'lane', 'state', 'last done', 'pages left', 'ends in'],
+    style: plain,
+  });
+  for (const { feed, lanes } of feeds) {
+    for (const lane of lanes) {
+      const isOpen = lane.state !== 'idle';
+      lines.push([
+        feed,
+        lane.lane,
+        lane.state,
+        age(lane.last_success_age_s),
+        lane.lane === 'live' ? '' : left(lane.left_requests),
+        isOpen && lane.lane === 'backfill' ? duration(lane.ends_in_s) : '',
+      ]);
+    }
+  }
+  return lines.toString();
+}
+
+function completeness(coverage: FeedCoverage): string {
+  switch (coverage.of) {
+    case 'blocks': {
+      const gaps = coverage.gaps === 1 ? '1 gap' : `${whole.format(coverage.gaps)} gaps`;
+      return coverage.gaps === 0
+        ? 'no gaps'
+        : `${gaps}, ${compact.format(coverage.missing)} blocks`;
+    }
+    case 'batches':
+      return `${compact.format(coverage.settled)} settled of ${compact.format(coverage.read)}`;
+    case 'census':
+      return coverage.as_of === null
+        ? 'no census'
+        : `${whole.format(coverage.factories)} factories`;
+  }
+}
+
+const ways = (drift: number) =>
+  `items differ from the specification in ${drift === 1 ? '1 way' : `${whole.format(drift)} ways`}`;
+
+/** Bytes as people say them; a unit is a thousand of the one before. */
+function volume(bytes: number): string {
+  const step = Math.min(3, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** step).toPrecision(3)} ${['B', 'kB', 'MB', 'GB'][step] ?? 'GB'}`;
+}
+
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact' });
+
+const left = (requests: number | null) => (requests === null ? 'unknown' : whole.format(requests));
+
+const age = (seconds: number | null) => (seconds === null ? '' : `${duration(seconds)} ago`);

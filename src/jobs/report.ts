@@ -1,0 +1,49 @@
+import type { Database } from '../db/transaction.ts';
+import { feedReaches, registeredChains, type FeedReach } from '../feeds/lane-status.ts';
+import { estimateFeeds } from '../feeds/plan/plan.ts';
+import { feedStandings, type FeedStanding, type LaneStanding } from './standing.ts';
+
+/** What of a lane is left to read, and when that ends at its present pace; null: not known. */
+interface LaneOutlook {
+  readonly left_requests: number | null;
+  readonly ends_in_s: number | null;
+  readonly ends_at: string | null;
+}
+
+/** What `status` says of a feed. */
+export interface FeedReport extends Omit<FeedStanding, 'lanes'>, Omit<FeedReach, 'feed'> {
+  readonly lanes: readonly (LaneStanding & LaneOutlook)[];
+}
+
+/** The report on every feed, from what is stored. */
+export async function reportFeeds(db: Database, pageSize: number): Promise<FeedReport[]> {
+  const at = new Date();
+  const reaches = new Map((await feedReaches(db)).map((reach) => [reach.feed, reach]));
+  const estimates = await estimateFeeds(db, await registeredChains(db), { pageSize, at });
+  return (await feedStandings(db)).flatMap((standing) => {
+    const reach = reaches.get(standing.feed);
+    if (reach === undefined) return [];
+    const left = estimates.find(({ feed }) => feed === standing.feed)?.history.requests ?? null;
+    const lanes = standing.lanes.map((lane) => ({ ...lane, ...outlook(lane, left, at) }));
+    return [{ ...standing, ...reach, lanes }];
+  });
+}
+
+/** History is what the backfill lane has left; what is new cannot be known beforehand. */
+function outlook(
+  { lane, state, pages_per_second: pace }: LaneStanding,
+  history: number | null,
+  at: Date,
+): LaneOutlook {
+  const left_requests = lane === 'backfill' ? history : null;
+  const isMoving = state === 'running' && pace !== null && pace > 0;
+  if (left_requests === null || !isMoving) {
+    return { left_requests, ends_in_s: null, ends_at: null };
+  }
+  const seconds = Math.round(left_requests / pace);
+  return {
+    left_requests,
+    ends_in_s: seconds,
+    ends_at: new Date(at.getTime() + seconds * 1000).toISOString(),
+  };
+}

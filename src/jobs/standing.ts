@@ -1,0 +1,86 @@
+import type { Database } from '../db/transaction.ts';
+import { feedName } from '../feeds/feed.ts';
+import { laneRecords, type LaneRecord } from '../feeds/lane-status.ts';
+import { feedStatus, type FeedStatus } from '../feeds/status.ts';
+import { attendances, type Attendance } from './attendance.ts';
+
+/**
+ * What a lane is doing. `idle`: no tick is open. Of an open one: `running`, by a worker that lives;
+ * `stalled`, a worker has it and gets nowhere; `queued`, it waits for a worker; `resting`, it waits
+ * after a trouble; `unattended`, nobody has it, such as after a kill of every worker.
+ */
+export type LaneState = 'idle' | 'running' | 'stalled' | 'queued' | 'resting' | 'unattended';
+
+/** A lane as it stands. */
+export interface LaneStanding extends Omit<LaneRecord, 'feed'> {
+  readonly state: LaneState;
+  /** ISO 8601; until when a resting lane rests. */
+  readonly until: string | null;
+}
+
+/** A feed as it stands: its stored state, held against who works on it. */
+export interface FeedStanding extends FeedStatus {
+  readonly lanes: readonly LaneStanding[];
+}
+
+/**
+ * After so long without a page a lane is stalled, in seconds: an answer takes 2 minutes at most, so
+ * a slow service brings one in time.
+ */
+const stallSeconds = 300;
+
+/** A job that was queued so recently, after pages so recent, is a lane between two slices; seconds. */
+const chainedSeconds = 1;
+const recentSeconds = 15;
+
+/** What a worker that still has the lane may have said last: it waits, or tries again. */
+const patience: ReadonlySet<string> = new Set(['degraded', 'waiting', 'unauthorized']);
+
+/** How every feed stands. */
+export async function feedStandings(db: Database): Promise<FeedStanding[]> {
+  const [feeds, records, jobs] = [
+    await feedStatus(db),
+    await laneRecords(db),
+    await attendances(db),
+  ];
+  return feeds.map((status) => {
+    const lanes = records
+      .filter(({ feed }) => feed === status.feed)
+      .map(({ feed, ...record }): LaneStanding => {
+        const job = jobs.find(({ lane }) => feedName(lane) === feed && lane.lane === record.lane);
+        return { ...record, state: laneState(record, job), until: job?.until ?? null };
+      });
+    return { ...status, state: feedState(status.state, lanes), lanes };
+  });
+}
+
+/** What a lane is doing, by its tick and its job. Pure. */
+export function laneState(
+  { tick_state, last_page_age_s }: Pick<LaneRecord, 'tick_state' | 'last_page_age_s'>,
+  job: Pick<Attendance, 'is' | 'age_s'> | undefined,
+): LaneState {
+  if (tick_state !== 'open') return 'idle';
+  if (job === undefined || job.is === 'lost') return 'unattended';
+  if (job.is === 'resting') return 'resting';
+  const quietSeconds = Math.min(job.age_s, last_page_age_s ?? Infinity);
+  if (job.is === 'queued') {
+    const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
+    if (isBetween) return 'running';
+    return quietSeconds < stallSeconds ? 'queued' : 'unattended';
+  }
+  return quietSeconds < stallSeconds ? 'running' : 'stalled';
+}
+
+/**
+ * What a feed is doing. What is stored is what a worker said last; a worker that was killed says
+ * nothing more, and one that is about to begin has not spoken yet. Pure.
+ */
+export function feedState(stored: string, lanes: readonly Pick<LaneStanding, 'state'>[]): string {
+  const isQuiet = stored === 'running' || stored === 'idle';
+  const has = (wanted: LaneState) => lanes.some(({ state }) => state === wanted);
+  if (lanes.every(({ state }) => state === 'idle')) return isQuiet ? 'idle' : stored;
+  if (has('running')) return patience.has(stored) ? stored : 'running';
+  if (has('stalled')) return 'stalled';
+  if (has('resting')) return isQuiet ? 'queued' : stored;
+  return has('queued') ? 'queued' : 'unattended';
+}
