@@ -16,15 +16,22 @@ function project(name: string, testTimeout?: number): TestProjectInlineConfigura
   };
 }
 
+const timed = project('timed', longTimeoutMs);
+timed.test = { ...timed.test, sequence: { groupOrder: 1 } };
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
+    // The default is one for a machine of two cores; files wait for Postgres and processes mostly.
+    maxWorkers: 2,
     projects: [
       project('unit'),
       project('conventions', databaseTimeoutMs),
       project('integration', databaseTimeoutMs),
       project('fault', longTimeoutMs),
       project('e2e', longTimeoutMs),
+      // After all others, with the machine to themselves: these measure what load would change.
+      timed,
     ],
   },
 });

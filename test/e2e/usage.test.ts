@@ -4,38 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { runProgram } from '../../src/cli/program.ts';
-import { command, emptyFolder, type Ended } from '../support/child.ts';
+import { call, expectOneMessage } from '../support/call.ts';
+import { command, emptyFolder } from '../support/child.ts';
 
 const key = { EXPLORER_API_KEY: 'a-key' };
 /** Nothing listens on port 1. */
 const refused = 'postgres://someone:hidden-password@127.0.0.1:1/chains';
-
-/** The same program without a process around it, which costs a second each. */
-async function call(
-  args: readonly string[],
-  { env = {}, cwd }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
-): Promise<Ended> {
-  const output = { stdout: '', stderr: '' };
-  const code = await runProgram(args, {
-    env,
-    cwd: cwd ?? (await emptyFolder()),
-    signal: new AbortController().signal,
-    stdout: (text) => void (output.stdout += text),
-    stderr: (text) => void (output.stderr += text),
-    isTerminal: false,
-  });
-  return { code, ...output };
-}
-
-/** Exit 2, one message on stderr, no stack, nothing on stdout. */
-function expectOneMessage(ended: Ended, message: RegExp, lines = 1): void {
-  expect(ended.stderr).toMatch(message);
-  expect(ended.stderr).not.toMatch(/^ {4}at |node:internal|Error:.*\n/m);
-  expect(ended.stderr.trimEnd().split('\n')).toHaveLength(lines);
-  expect(ended.stdout).toBe('');
-  expect(ended.code).toBe(2);
-}
 
 describe('wrong flags end with exit code 2 and one message', () => {
   test.each<[name: string, args: string[], message: RegExp]>([
@@ -59,6 +33,26 @@ describe('wrong flags end with exit code 2 and one message', () => {
       /--since yesterday: not a date or time, such as 2024-01-01/,
     ],
     [
+      'a time that is still to come',
+      ['sync', '--chain', '10', '--since', '2999-01-01'],
+      /--since 2999-01-01 is in the future/,
+    ],
+    [
+      'a time for operations that are not chosen',
+      ['sync', '--chain', '10', '--operation', 'factories', '--since', '2026-01-01'],
+      /--since is about user-operations, which is not among what is chosen/,
+    ],
+    [
+      'a first batch where no batches are chosen',
+      ['sync', '--chain', '10', '--operation', 'factories', '--from-batch', '1'],
+      /--from-batch is about optimism-batch-blocks, which is not among what is chosen/,
+    ],
+    [
+      'a last batch where no batches are chosen',
+      ['sync', '--chain', '10', '--operation', 'user-operations', '--to-batch', '9'],
+      /--to-batch is about optimism-batch-blocks, .* add --operation optimism-batch-blocks/,
+    ],
+    [
       'an operation that does not exist',
       ['sync', '--chain', '10', '--operation', 'blocks'],
       /--operation.*'blocks' is invalid.*user-operations, optimism-batch-blocks, factories/,
@@ -68,9 +62,23 @@ describe('wrong flags end with exit code 2 and one message', () => {
       ['sync', '--chain', '10', '--max-pages', '0'],
       /--max-pages.*'0' is invalid.*at least 1/,
     ],
-    ['a config file that is not there', ['sync', '--config', 'gone.yaml'], /cannot read gone.yaml/],
+    [
+      'a config file that is not there',
+      ['sync', '--config', 'gone.yaml'],
+      /cannot read gone\.yaml \(ENOENT\): no such file; check --config .*explorer-etl init/,
+    ],
     ['no chain', ['sync'], /no chain to copy: run "explorer-etl init".*--chain 10/],
     ['no chain to start', ['start'], /no chain to copy: run "explorer-etl init".*--chain 10/],
+    [
+      'a simulated chain without a number',
+      ['simulate', '--chains', 'foo'],
+      /"foo" does not begin with a chain's number, as 10:optimism:v12 does\. Families are optimism, .*v12/,
+    ],
+    [
+      'a port that is none',
+      ['simulate', '--port', '65536'],
+      /--port.*'65536' is invalid.*from 0 to 65535/,
+    ],
     ['a simulated family that is none', ['simulate', '--chains', '10:moon'], /one of optimism, /],
   ])('%s', async (_name, args, message) => {
     const ended = await call(args, { env: key });
@@ -161,6 +169,14 @@ describe('a wrong database ends with exit code 2 and without its password', () =
     const ended = await call(['migrate', '--database-url', 'nonsense']);
     expectOneMessage(ended, /--database-url: not a URL/);
   });
+
+  test('for a flag that leads nowhere, which is to be checked and not the variable', async () => {
+    const ended = await call(['migrate', '--database-url', refused]);
+    expectOneMessage(
+      ended,
+      /the database can't be used: connection refused .*Check --database-url\.$/m,
+    );
+  });
 });
 
 test('init writes over no file', async () => {
@@ -187,25 +203,36 @@ test('simulate says that its port is taken', async () => {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const ended = await command(['simulate', '--port', String(port)]);
-  expectOneMessage(ended, new RegExp(`can't listen on port ${port}: .*EADDRINUSE`));
+  expectOneMessage(
+    ended,
+    new RegExp(`can't listen on port ${port}: .*EADDRINUSE.*--port, or 0 for any`),
+  );
 });
 
 test('a folder where a file should be is told by its name', async () => {
   const cwd = await emptyFolder();
   await mkdir(join(cwd, 'folder'));
   const ended = await call(['sync', '--config', 'folder'], { cwd, env: key });
-  expectOneMessage(ended, /cannot read folder \(EISDIR\)/);
+  expectOneMessage(ended, /cannot read folder \(EISDIR\): it is a folder; name the file in it/);
 });
 
 describe('help', () => {
-  test.each(['demo', 'init', 'check', 'migrate', 'sync', 'start', 'status', 'simulate'])(
-    'of %s shows an example',
-    async (name) => {
-      const { code, stdout, stderr } = await call([name, '--help']);
-      expect(stdout).toMatch(new RegExp(`Examples?:\n(?:  .*\n)*.*explorer-etl ${name}`));
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    },
-  );
+  test.each([
+    'demo',
+    'init',
+    'check',
+    'migrate',
+    'sync',
+    'backfill',
+    'plan',
+    'start',
+    'status',
+    'simulate',
+  ])('of %s shows an example', async (name) => {
+    const { code, stdout, stderr } = await call([name, '--help']);
+    expect(stdout).toMatch(new RegExp(`Examples?:\n(?:  .*\n)*.*explorer-etl ${name}`));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
 
   test('of the program names every command', async () => {
     const { code, stdout } = await call(['--help']);
@@ -219,6 +246,8 @@ describe('help', () => {
         'check',
         'migrate',
         'sync',
+        'backfill',
+        'plan',
         'start',
         'status',
         'simulate',

@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
+import { seededRandom } from '../chaos/random.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { eventually, startProgram, type Program } from '../support/process.ts';
 import { differences } from '../support/tables.ts';
-import { drawMoment, killAt, seededRandom, type Scene } from './moment.ts';
+import { drawMoment, killAt, type Scene } from './moment.ts';
 import { openWorld, type FaultWorld } from './world.ts';
 
 /** Each seed kills `sync` and `start` this often: 50 in all with the standard seeds. */

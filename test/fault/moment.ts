@@ -11,17 +11,6 @@ export type Moment =
   /** While a transaction that has written rows waits to write its ledger entries. */
   | { readonly at: 'write'; readonly requests: number };
 
-/** Uniform in [0, 1), the same from the same seed (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Longer than a start takes; a later moment of this kind is as good as a request's. */
 const startMs = 1_200;
 /** Requests before a kill: few, so that a world bears many kills. */
@@ -30,9 +19,9 @@ const mostRequests = 12;
 const mostAfterMs = 60;
 
 /** One start in eight is killed early, two in eight in a transaction, the others near a commit. */
-export function drawMoment(random: () => number): Moment {
+export function drawMoment(random: () => number, within = mostRequests): Moment {
   const kind = random() * 8;
-  const requests = 1 + Math.floor(random() * mostRequests);
+  const requests = 1 + Math.floor(random() * within);
   const amount = random();
   if (kind < 1) return { at: 'start', afterMs: Math.round(amount * startMs) };
   if (kind < 3) return { at: 'write', requests };
@@ -59,7 +48,7 @@ const boundMs = 30_000;
 export async function killAt(
   moment: Moment,
   scene: Scene,
-  victims: readonly Program[],
+  victims: readonly Pick<Program, 'isRunning' | 'kill'>[],
 ): Promise<boolean> {
   const before = scene.requests();
   const kill = () => {

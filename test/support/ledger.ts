@@ -12,11 +12,12 @@ const faults = {
     group by 1 having min(sequence) <> 0 or max(sequence) + 1 <> count(*)`,
   'a page does not begin where the one before it ended': `
     select * from (
-      select walk_id, sequence, cursor_in,
+      select walk_id, sequence, cursor_in, from_head,
              lag(cursor_out) over (partition by walk_id order by sequence) as cursor_before
-      from etl.pages
+      from etl.pages join etl.walks on walks.id = walk_id
     ) as step
-    where cursor_in is distinct from cursor_before`,
+    where case when sequence = 0 then from_head <> (cursor_in is null)
+               else cursor_in is distinct from cursor_before end`,
   'a walk counts other than its ledger': `
     select * from (
       select walks.id, walks.pages, walks.items, walks.inserted, walks.changed, walks.quarantined,

@@ -1,14 +1,15 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import type { ChainSettings, Settings } from '../../src/config/settings.ts';
+import type { ChainSettings, ResweepRule, Settings } from '../../src/config/settings.ts';
 import { configuredLanes, type ScopeBounds } from '../../src/feeds/lanes.ts';
 import { syncOnce, type SyncResult } from '../../src/jobs/sync.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
 import type { SimulatedChain } from '../../src/simulator/index.ts';
 import type { TestDatabase } from './database.ts';
+import { testKey } from './key.ts';
 
-export const testKey = 'simulated-key';
+export { testKey };
 
 /** Faster than any test can ask. */
 const unlimited = 100_000;
@@ -23,8 +24,12 @@ export interface SyncRun extends ScopeBounds {
   /** Whether every batch of the chain is asked for by its number; else the frontier is searched. */
   readonly isRangeGiven?: boolean;
   readonly signal?: AbortSignal;
+  /** Whether bodies are archived. */
+  readonly archive?: 'off' | 'all';
   /** Replaces the overlap of the live lane, in ms. */
   readonly overlapMs?: number;
+  /** Replaces the resweep rules. */
+  readonly resweep?: readonly ResweepRule[];
   /** The time of day that the sync believes in; default the real one. */
   readonly at?: Date;
 }
@@ -47,18 +52,21 @@ export function settingsFor(run: SyncRun): Settings {
       ...settings.explorer,
       requestsPerSecond: unlimited,
       pageSize: run.pageSize ?? settings.explorer.pageSize,
+      archive: run.archive ?? 'off',
     },
-    ...(run.overlapMs !== undefined && {
-      chains: settings.chains.map((chain) => withOverlap(chain, run.overlapMs)),
-    }),
+    chains: settings.chains.map((chain) => withDepths(chain, run)),
   };
 }
 
-function withOverlap(chain: ChainSettings, overlapMs = 0): ChainSettings {
-  const live = chain.operations['user-operations'];
-  return live === undefined
-    ? chain
-    : { ...chain, operations: { ...chain.operations, 'user-operations': { ...live, overlapMs } } };
+function withDepths(chain: ChainSettings, { overlapMs, resweep }: SyncRun): ChainSettings {
+  const list = chain.operations['user-operations'];
+  if (list === undefined) return chain;
+  const own = {
+    ...list,
+    ...(overlapMs !== undefined && { overlapMs }),
+    ...(resweep !== undefined && { resweep }),
+  };
+  return { ...chain, operations: { ...chain.operations, 'user-operations': own } };
 }
 
 /** One sync of simulated chains into a test database, through the product's own composition. */

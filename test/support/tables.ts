@@ -7,7 +7,7 @@ const provenance = ['first_seen_at', 'updated_at', 'page_id', 'observed_at', 'wa
 type Row = Record<string, unknown>;
 
 /** A row in one spelling, so that equal rows are equal text. */
-function spell(row: Row): string {
+export function spell(row: Row): string {
   return JSON.stringify(sorted(row));
 }
 
@@ -22,8 +22,16 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** bigint arrives as text like numeric; the column's type tells which is a count. */
-async function storedRows(pool: Pool, table: string, chainId: number): Promise<string[]> {
+/**
+ * The rows of a table, spelled, without their provenance. bigint arrives as text like numeric; the
+ * column's type tells which is a count.
+ */
+export async function storedRows(
+  pool: Pool,
+  table: string,
+  chainId: number,
+  change: (row: Row) => Row = (row) => row,
+): Promise<string[]> {
   const { rows, fields } = await pool.query<Row>(
     `select * from explorer.${table} where chain_id = $1`,
     [chainId],
@@ -36,7 +44,7 @@ async function storedRows(pool: Pool, table: string, chainId: number): Promise<s
       for (const name of bigints) {
         if (name in kept && kept[name] !== null) kept[name] = Number(kept[name]);
       }
-      return spell(kept);
+      return spell(change(kept));
     })
     .sort();
 }
@@ -49,6 +57,18 @@ export interface TableDifference {
 /** How many differing rows are shown of a table. */
 const shown = 3;
 
+/** Which rows one of two tables lacks; null when they are equal. */
+export function compareRows(
+  expected: readonly string[],
+  stored: readonly string[],
+): TableDifference | null {
+  const [wanted, had] = [new Set(expected), new Set(stored)];
+  const missing = expected.filter((row) => !had.has(row)).sort();
+  const unexpected = stored.filter((row) => !wanted.has(row)).sort();
+  if (missing.length + unexpected.length === 0 && expected.length === stored.length) return null;
+  return { missing: missing.slice(0, shown), unexpected: unexpected.slice(0, shown) };
+}
+
 /**
  * Holds every table of schema `explorer` against the simulator's truth for a chain, row for row
  * and column for column. Empty when all are equal.
@@ -59,18 +79,21 @@ export async function differences(
   chain: SimulatedChain,
   scope?: TruthScope,
 ): Promise<Record<string, TableDifference>> {
+  return differencesFrom(pool, chain, truth(seed, chain, scope));
+}
+
+/** Holds the tables that `wanted` names against its rows, as `differences` does. */
+export async function differencesFrom(
+  pool: Pool,
+  chain: SimulatedChain,
+  wanted: Readonly<Record<string, readonly Row[]>>,
+): Promise<Record<string, TableDifference>> {
   const found: Record<string, TableDifference> = {};
-  for (const [table, rows] of Object.entries(truth(seed, chain, scope))) {
-    const expected = rows.map(spell).sort();
+  for (const [table, rows] of Object.entries(wanted)) {
     const stored = await storedRows(pool, table, chain.id);
-    const [wanted, had] = [new Set(expected), new Set(stored)];
-    const missing = expected.filter((row) => !had.has(row));
-    const unexpected = stored.filter((row) => !wanted.has(row));
-    if (missing.length + unexpected.length > 0 || expected.length !== stored.length) {
-      found[`${table} (${expected.length} expected, ${stored.length} stored)`] = {
-        missing: missing.slice(0, shown),
-        unexpected: unexpected.slice(0, shown),
-      };
+    const difference = compareRows(rows.map(spell), stored);
+    if (difference !== null) {
+      found[`${table} (${rows.length} expected, ${stored.length} stored)`] = difference;
     }
   }
   return found;

@@ -80,6 +80,20 @@ test('an operation that left the list is marked as removed, and only that one', 
   ).toEqual([{ hash: hashOf(192) }]);
 });
 
+test('an operation that left the list between two pages is marked as removed, and no other', async () => {
+  const { list, sync, query } = await world(200);
+  await sync();
+  // The first page of ten ends with 193, the second begins with 191.
+  list.operations = list.operations.filter(({ id }) => id !== 192);
+  list.operations.push({ block: 201, id: 201 }, { block: 202, id: 202 });
+
+  await sync();
+
+  expect(
+    await query('select hash from explorer.user_operations where removed_at is not null'),
+  ).toEqual([{ hash: hashOf(192) }]);
+});
+
 test('an operation that comes back is no longer removed', async () => {
   const { list, sync, query } = await world(200);
   await sync();

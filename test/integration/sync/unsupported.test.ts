@@ -1,5 +1,7 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
+import { dueLanes, type Occasion } from '../../../src/feeds/due.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { differences } from '../../support/tables.ts';
@@ -54,4 +56,20 @@ test('the command says so for each feed, and that is no failure', async () => {
     '10/user-operations: unsupported: …',
   ]);
   expect(code).toBe(0);
+});
+
+test('schedules look at such a feed again after a day, a person may at any time', async () => {
+  const { pool } = await copyChain(plain, { operations: ['factories'] });
+  const target = {
+    lane: { chain_id: plain.id, operation: 'factories', lane: 'backfill' },
+    scope: {},
+  } as const;
+  const isDue = async (occasion: Occasion) =>
+    (await dueLanes(drizzle(pool), [target], occasion, new Date())).length > 0;
+  const seen = [await isDue('tick'), await isDue('start'), await isDue('sync')];
+  await pool.query("update etl.feeds set look_again_at = look_again_at - interval '23 hours'");
+  seen.push(await isDue('tick'));
+  await pool.query("update etl.feeds set look_again_at = look_again_at - interval '3 hours'");
+  seen.push(await isDue('tick'));
+  expect(seen).toEqual([false, false, true, false, true]);
 });

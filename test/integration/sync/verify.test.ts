@@ -26,10 +26,6 @@ async function world() {
   const db = drizzle(database.pool);
   const run = { url: simulator.url, chains: [chain] };
   await runSync(database, run);
-  // The simulated service never ends the wait of some blocks; that is not what is tested here.
-  await database.pool.query(
-    'update explorer.blocks set is_pending_update = false where is_pending_update',
-  );
   const lanes = configuredLanes(settingsFor(run).chains).map(({ lane, scope }) => ({
     lane,
     scope,

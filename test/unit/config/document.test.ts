@@ -156,3 +156,28 @@ test.each(['30', '-5s', '1 fortnight', 's', '30s30s'])('overlap "%s" is refused'
   const lines = complaints(() => load(chain(`user-operations: { overlap: "${text}" }`)));
   expect(lines[0]).toMatch(/overlap: not a duration: a number and a unit, such as 30s$/u);
 });
+
+test('resweep rules are read as durations', () => {
+  const { chains } = load(chain('user-operations: { resweep: [{ depth: 1h, every: 1 day }] }'));
+  expect(chains[0]?.operations['user-operations']?.resweep).toEqual([
+    { depthMs: 3_600_000, everyMs: 86_400_000 },
+  ]);
+});
+
+test.each([
+  ['{ depth: soon, every: 1h }', '[0].depth: not a duration: a number and a unit, such as 30s'],
+  [
+    '{ depth: 91d, every: 91d }',
+    '[0].depth: is more than 90d: read the history again with backfill',
+  ],
+  ['{ depth: 1h, every: 30s }', '[0].every: is less than 1m: schedules tick once a minute at most'],
+  ['{ depth: 20s, every: 1h }', '[0].depth: is not deeper than overlap, which each look reads'],
+  ['{ depth: 1h }', '[0].every: expected string, received undefined'],
+  ['{ depth: 1h, every: 8h, always: true }', '[0].always: unknown key; known are depth, every'],
+])('resweep [%s] is refused', (rule, expected) => {
+  const lines = complaints(() => load(chain(`user-operations: { resweep: [${rule}] }`)));
+  expect(lines[0]).toMatch(
+    /^explorer-etl\.yaml:4: chains\[0\]\.operations\.user-operations\.resweep/u,
+  );
+  expect(lines[0]).toContain(expected);
+});

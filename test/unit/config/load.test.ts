@@ -5,7 +5,17 @@ import { requireApiKey } from '../../../src/config/settings.ts';
 import { complaints, folder, load } from './folder.ts';
 
 const standard = {
-  'user-operations': { schedule: '*/5 * * * *', timezone: 'UTC', overlapMs: 30_000, since: null },
+  'user-operations': {
+    schedule: '*/5 * * * *',
+    timezone: 'UTC',
+    overlapMs: 30_000,
+    resweep: [
+      { depthMs: 300_000, everyMs: 1_200_000 },
+      { depthMs: 3_600_000, everyMs: 28_800_000 },
+      { depthMs: 86_400_000, everyMs: 691_200_000 },
+    ],
+    since: null,
+  },
   'optimism-batch-blocks': {
     schedule: '*/10 * * * *',
     timezone: 'UTC',
@@ -27,6 +37,9 @@ describe('without a file', () => {
         requestsPerSecond: 5,
         dailyCredits: null,
         pageSize: 50,
+        archive: 'off',
+        archiveDays: null,
+        keys: {},
       },
       databaseUrl: null,
       chains: [
@@ -74,11 +87,13 @@ explorer:
   requests_per_second: 15
   daily_credits: 20000
   page_size: 10
+  archive: all
+  archive_days: 90
 chains:
   - id: 10
     name: op
     operations:
-      user-operations: { schedule: '@hourly', timezone: Europe/Berlin, overlap: 2m, since: 2024-01-01 }
+      user-operations: { schedule: '@hourly', timezone: Europe/Berlin, overlap: 2m, resweep: [], since: 2024-01-01 }
       optimism-batch-blocks: { from_batch: 5, to_batch: 9, reread: 0, parallel: 1 }
   - id: 8453
     operations:
@@ -93,6 +108,9 @@ chains:
       requestsPerSecond: 15,
       dailyCredits: 20_000,
       pageSize: 10,
+      archive: 'all',
+      archiveDays: 90,
+      keys: {},
     });
     expect(settings.chains).toEqual([
       {
@@ -103,6 +121,7 @@ chains:
             schedule: '@hourly',
             timezone: 'Europe/Berlin',
             overlapMs: 120_000,
+            resweep: [],
             since: '2024-01-01T00:00:00.000Z',
           },
           'optimism-batch-blocks': {
@@ -164,10 +183,10 @@ describe('precedence', () => {
 
   test('a file that was named must be there and readable', () => {
     expect(complaints(() => load(null, { configFile: 'no.yaml', chains: ['1'] }))).toEqual([
-      'cannot read no.yaml (ENOENT)',
+      'cannot read no.yaml (ENOENT): no such file; check --config or EXPLORER_ETL_CONFIG, or write one with "explorer-etl init"',
     ]);
     expect(complaints(() => load(null, { env: { EXPLORER_ETL_CONFIG: '/' } }))).toEqual([
-      'cannot read / (EISDIR)',
+      'cannot read / (EISDIR): it is a folder; name the file in it, such as explorer-etl.yaml',
     ]);
   });
 
@@ -194,7 +213,7 @@ describe('the API key', () => {
       'EXPLORER_API_KEY is not set: put your API key there, or the path of a file that holds it in EXPLORER_API_KEY_FILE',
     ]);
     const env = { EXPLORER_API_KEY: ' canary \n' };
-    expect(requireApiKey(load(null, { chains: ['10'], env }))).toBe('canary');
+    expect(requireApiKey(load(null, { chains: ['10'], env })).get(10)?.apiKey).toBe('canary');
   });
 });
 
@@ -205,4 +224,60 @@ test('the problems of environment, flags and file are shown together', () => {
     'DATABASE_URL: the scheme is mysql, not postgres or postgresql',
     'explorer-etl.yaml:1: chain: unknown key; did you mean chains?',
   ]);
+});
+
+describe('several keys', () => {
+  const text = `
+explorer:
+  daily_credits: 100000
+  keys:
+    base: { env: KEY_OF_BASE, requests_per_second: 15 }
+    spare: { env: KEY_OF_SPARE, daily_credits: 40 }
+chains:
+  - { id: 10 }
+  - { id: 8453, key: base }
+  - { id: 1, key: spare }
+`;
+
+  test('each chain has the key that it names, with the limits of that key', () => {
+    const cwd = folder({ 'explorer-etl.yaml': text, spare: 'canary-3\n' });
+    const env = {
+      EXPLORER_API_KEY: 'canary-1',
+      EXPLORER_SECRET_KEY: 'secret',
+      KEY_OF_BASE: 'canary-2',
+      KEY_OF_SPARE_FILE: 'spare',
+    };
+    expect([...requireApiKey(load(null, { cwd, env }))]).toEqual([
+      [
+        10,
+        { apiKey: 'canary-1', secretKey: 'secret', requestsPerSecond: 5, dailyCredits: 100_000 },
+      ],
+      [8453, { apiKey: 'canary-2', secretKey: null, requestsPerSecond: 15, dailyCredits: 100_000 }],
+      [1, { apiKey: 'canary-3', secretKey: null, requestsPerSecond: 5, dailyCredits: 40 }],
+    ]);
+  });
+
+  test('every key that a chain needs and that is not set is named, others are not', () => {
+    expect(complaints(() => requireApiKey(load(text)))).toEqual(
+      ['EXPLORER_API_KEY', 'KEY_OF_BASE', 'KEY_OF_SPARE'].map(
+        (name) =>
+          `${name} is not set: put your API key there, or the path of a file that holds it in ${name}_FILE`,
+      ),
+    );
+    const env = { KEY_OF_BASE: 'canary' };
+    const only = load(text, { chains: ['8453'], env });
+    expect([...requireApiKey(only).keys()]).toEqual([8453]);
+  });
+
+  test('a chain with a key that is not listed is refused', () => {
+    expect(complaints(() => load('chains: [{ id: 10, key: bse }]'))).toEqual([
+      'chain 10: key bse is not among explorer.keys',
+    ]);
+  });
+
+  test('a key in the place of its variable is refused without being repeated', () => {
+    const said = complaints(() => load('explorer: { keys: { base: { env: proapi-canary } } }'));
+    expect(said.join()).toContain('not the name of an environment variable');
+    expect(said.join()).not.toContain('canary');
+  });
 });

@@ -1,5 +1,6 @@
 import { describe as group, expect, test } from 'vitest';
-import { classify, describe, failures } from '../../../src/explorer/failure.ts';
+import { classify, failures } from '../../../src/explorer/failure.ts';
+import { describe } from '../../../src/explorer/said.ts';
 
 const html = '<!DOCTYPE html><html><head><title>502 Bad\nGateway</title></head></html>';
 const plain = (text: string): string => text;

@@ -18,6 +18,7 @@ const onTheWay: Progress = {
   oldest: '2026-01-02T00:00:00.000000Z',
   lowest: 1000,
   floor: null,
+  showsKnown: false,
 };
 
 describe('a walk', () => {
@@ -31,6 +32,19 @@ describe('a walk', () => {
       is: 'bound',
       bound: 'floor',
     });
+  });
+
+  test('ends where it meets the block below which all is known, or at the end of the list', () => {
+    const met = { ...onTheWay, showsKnown: true };
+    expect(judgeProgress({}, met)).toEqual({ is: 'bound', bound: 'known' });
+    expect(judgeProgress({}, { ...met, cursor_out: null })).toEqual({ is: 'end' });
+  });
+
+  test('ends where the next cursor is the one that another walk began with', () => {
+    const until = { page_size: 50, page_token: '10,b' };
+
+    expect(judgeProgress({ until }, onTheWay)).toEqual({ is: 'bound', bound: 'until' });
+    expect(judgeProgress({ until: { ...until, page_token: '9,c' } }, onTheWay)).toBeNull();
   });
 
   test('ends where there is no next cursor', () => {

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { failures, type FailureRule } from '../../src/explorer/failure.ts';
+import { troubledStates } from '../../src/feeds/feed.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+
+/** The cells of each row of the table whose first column is headed so, without their code marks. */
+function table(head: string): string[][] {
+  const rows = page.split('\n').map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+  const from = rows.findIndex(([first]) => first === head);
+  const body = rows.slice(from + 2);
+  return body.slice(
+    0,
+    body.findIndex((row) => row.length === 0),
+  );
+}
+
+/** How docs/operations.md words what the code says. */
+const comesBack: Readonly<Record<FailureRule['again'], string>> = {
+  growing: 'after growing rests',
+  stated: 'at the stated time',
+  look: 'after a look, every 5 minutes',
+  daily: 'after a day',
+  'next-tick': 'with the next tick',
+  'at-once': 'at once',
+};
+
+test('the classes of docs/operations.md are those of the code, with state, exit code, log and advice', () => {
+  const told = table('class').map(([name, , ...facts]) => [name, ...facts]);
+  const known = Object.entries(failures).map(([name, rule]) => [
+    name,
+    rule.retry === 'in-place' ? 'yes' : 'no',
+    rule.feed ?? 'as it was',
+    comesBack[rule.again],
+    String(rule.exit),
+    rule.log?.event ?? 'none',
+    rule.advice.replaceAll('`', ''),
+  ]);
+  expect(told).toEqual(known);
+});
+
+test('every state that a class gives a feed is explained, and kept until the feed succeeds', () => {
+  const explained = new Set(table('state').map(([state]) => state));
+  const given = Object.values(failures).flatMap(({ feed }) => feed ?? []);
+  expect(given.filter((state) => !explained.has(state))).toEqual([]);
+  expect(given.filter((state) => !troubledStates.includes(state))).toEqual([]);
+});

@@ -1,0 +1,43 @@
+import { describe, test } from 'vitest';
+import { call, expectOneMessage } from '../support/call.ts';
+
+const key = { EXPLORER_API_KEY: 'a-key' };
+
+describe('wrong flags of backfill and plan end with exit code 2 and one message', () => {
+  test.each<[name: string, args: string[], message: RegExp]>([
+    [
+      'a history that factories do not have',
+      ['backfill', '--chain', '10', '--operation', 'factories'],
+      /factories have no history: choose user-operations or optimism-batch-blocks/,
+    ],
+    [
+      'batches that are to be read again',
+      ['backfill', '--chain', '10', '--again', '--operation', 'optimism-batch-blocks'],
+      /--again is about user-operations/,
+    ],
+    [
+      'an end that a backfill does not have',
+      ['backfill', '--chain', '10', '--to-batch', '9'],
+      /^error: unknown option '--to-batch'/,
+    ],
+    [
+      'a probe of no requests',
+      ['plan', '--chain', '10', '--probe', '0'],
+      /--probe.*'0' is invalid.*at least 1/,
+    ],
+    ['a plan of no chain', ['plan'], /no chain to copy: run "explorer-etl init".*--chain 10/],
+  ])('%s', async (_name, args, message) => {
+    const ended = await call(args, { env: key });
+    expectOneMessage(ended, message, ended.stderr.includes('Did you mean') ? 2 : 1);
+  });
+
+  test('a bound of a backfill for another list', async () => {
+    const args = ['backfill', '--chain', '10', '--operation', 'optimism-batch-blocks'];
+    expectOneMessage(await call([...args, '--since', '2024-01-01'], { env: key }), /--since/);
+  });
+
+  test('a probe without an API key', async () => {
+    const ended = await call(['plan', '--chain', '10', '--probe']);
+    expectOneMessage(ended, /EXPLORER_API_KEY is not set/);
+  });
+});

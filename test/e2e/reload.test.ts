@@ -1,0 +1,127 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { freshDatabase } from '../support/database.ts';
+import { configFolder, eventually, startProgram } from '../support/process.ts';
+
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+const schedule = '0 0 1 1 *';
+/** A start on a busy machine and a feed's first slice, in ms. */
+const boundMs = 40_000;
+/** Requests that were under way when a feed was removed may still be answered, in ms. */
+const settleMs = 3_000;
+
+const chainOf = (id: number): SimulatedChain => ({
+  id,
+  name: `chain-${id}`,
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 50_000,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 100,
+});
+
+const small = { id: 10, operations: { factories: { schedule } } };
+const large = { id: 20, operations: { 'user-operations': { schedule } } };
+
+/** A running `start` whose configuration the test rewrites. */
+async function scene(chains: readonly object[]) {
+  const seen = new Map<number, number>();
+  const simulator = await startSimulator({
+    seed: 4,
+    chains: [chainOf(10), chainOf(20)],
+    latencyMs: 50,
+    onRequest: ({ chainId }) => void seen.set(chainId, (seen.get(chainId) ?? 0) + 1),
+  });
+  onTestFinished(() => simulator.close());
+  const { pool, url } = await freshDatabase();
+  const contentOf = (list: readonly object[]) =>
+    JSON.stringify({ explorer: { requests_per_second: 1000 }, chains: list });
+  const cwd = await configFolder({});
+  const write = (text: string) => writeFile(join(cwd, 'explorer-etl.yaml'), text);
+  await write(contentOf(chains));
+  const start = () =>
+    startProgram(['start'], { databaseUrl: url, explorerUrl: simulator.url, cwd });
+  const program = start();
+  const requestsOf = (id: number) => seen.get(id) ?? 0;
+  return {
+    pool,
+    program,
+    start,
+    requestsOf,
+    configure: (list: readonly object[]) => write(contentOf(list)),
+    /** Rewrites the file and has it read; `text` where it is to be no configuration. */
+    reload: async (list: readonly object[] | string) => {
+      await write(typeof list === 'string' ? list : contentOf(list));
+      program.kill('SIGHUP');
+    },
+    untilRead: (id: number) =>
+      eventually(`requests for chain ${id}`, boundMs, async () => requestsOf(id) > 0),
+    hasWritten: (event: RegExp) =>
+      eventually(`${event}`, boundMs, async () => event.test(program.stderr)),
+  };
+}
+
+test('a feed that is added with SIGHUP is copied; one that is removed costs no more', async () => {
+  const { pool, program, requestsOf, reload, untilRead, hasWritten } = await scene([small]);
+  await untilRead(10);
+  expect(requestsOf(20)).toBe(0);
+
+  await reload([small, large]);
+  await untilRead(20);
+
+  await reload([small]);
+  await hasWritten(/config\.reloaded[^]*config\.reloaded/);
+  await delay(settleMs);
+  const atRest = requestsOf(20);
+  await delay(settleMs);
+  expect(requestsOf(20)).toBe(atRest);
+  const { rows } = await pool.query(
+    `select walks.state, feeds.state as feed,
+            (select count(*) > 0 from explorer.user_operations where chain_id = 20) as is_kept
+     from etl.walks
+     join etl.feeds using (chain_id, operation)
+     where chain_id = 20`,
+  );
+  expect(rows).toEqual([{ state: 'abandoned', feed: 'idle', is_kept: true }]);
+  const { rows: schedules } = await pool.query('select key from pgboss.schedule');
+  expect(schedules).toEqual([{ key: '10.factories.backfill' }]);
+  expect(program.isRunning).toBe(true);
+});
+
+test('a wrong file is told with its problems, and the one before it stays in force', async () => {
+  const { program, requestsOf, reload, untilRead, hasWritten } = await scene([large]);
+  await untilRead(20);
+
+  await reload('chains:\n  - id: abc\n    operatoins: {}\n');
+
+  await hasWritten(/config\.refused.*explorer-etl\.yaml:2.*explorer-etl\.yaml:3/);
+  const before = requestsOf(20);
+  await eventually('the feed to go on', boundMs, async () => requestsOf(20) > before + 3);
+  await reload([large, small]);
+  await untilRead(10);
+  expect(program.isRunning).toBe(true);
+});
+
+test('a feed that is gone from the configuration at a restart costs no more', async () => {
+  const { pool, program, start, requestsOf, configure, untilRead } = await scene([small, large]);
+  await untilRead(20);
+  program.kill('SIGKILL');
+  await program.ended(boundMs);
+  const before = requestsOf(20);
+  const tickOf20 = `select state from etl.ticks where chain_id = 20`;
+  expect((await pool.query(tickOf20)).rows).toEqual([{ state: 'open' }]);
+
+  await configure([small]);
+  const again = start();
+
+  await eventually('the feed to be set aside', boundMs, async () => {
+    const { rows } = await pool.query<{ state: string }>(tickOf20);
+    return rows[0]?.state === 'superseded';
+  });
+  await delay(settleMs);
+  expect(requestsOf(20)).toBe(before);
+  expect(again.isRunning).toBe(true);
+});

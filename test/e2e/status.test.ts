@@ -1,0 +1,124 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { FeedReport } from '../../src/jobs/report.ts';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { freshDatabase } from '../support/database.ts';
+import { call } from '../support/call.ts';
+import { configFolder, eventually, startProgram } from '../support/process.ts';
+import { testKey } from '../support/sync.ts';
+
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+const schedule = '0 0 1 1 *';
+/** A start on a busy machine, and a command to its end, in ms. */
+const boundMs = 40_000;
+
+const chain: SimulatedChain = {
+  id: 11_155_420,
+  name: 'optimism-sepolia',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 8_000,
+  batches: { first: 1, count: 40, blocks: 100 },
+  factories: 300,
+};
+
+const feedOf = (operation: string) => `${chain.id}/${operation}`;
+
+/** A world whose pages come at this pace, and the program in it. */
+async function scene(latencyMs: number) {
+  const simulator = await startSimulator({ seed: 6, chains: [chain], latencyMs });
+  onTestFinished(() => simulator.close());
+  const { url, pool } = await freshDatabase();
+  const cwd = await configFolder({
+    explorer: { requests_per_second: 1000 },
+    chains: [
+      {
+        id: chain.id,
+        operations: {
+          'user-operations': { schedule },
+          'optimism-batch-blocks': { schedule },
+          factories: { schedule },
+        },
+      },
+    ],
+  });
+  const start = (...args: string[]) =>
+    startProgram(args, { databaseUrl: url, explorerUrl: simulator.url, cwd });
+  const env = {
+    DATABASE_URL: url,
+    EXPLORER_BASE_URL: simulator.url,
+    EXPLORER_API_KEY: testKey,
+  };
+  const run = (...args: string[]) => call(args, { env, cwd });
+  const status = async () =>
+    JSON.parse((await run('status', '--json')).stdout) as readonly FeedReport[];
+  const stateOf = async (operation: string) =>
+    (await status()).find(({ feed }) => feed === feedOf(operation))?.state;
+  const untilRead = (pages: number) =>
+    eventually(`${pages} pages`, boundMs, async () => {
+      const { rows } = await pool.query<{ pages: number }>(
+        `select count(*)::int as pages from etl.pages
+         join etl.walks on walks.id = walk_id where operation = 'user-operations'`,
+      );
+      return (rows[0]?.pages ?? 0) >= pages;
+    });
+  return { pool, start, run, status, stateOf, untilRead };
+}
+
+test('lanes, lag, coverage, what is left and when it ends, while it runs', async () => {
+  const { start, status, untilRead } = await scene(50);
+  start('start');
+  await untilRead(20);
+
+  const report = (await status()).find(({ feed }) => feed === feedOf('user-operations'));
+
+  expect(report).toMatchObject({ state: 'running', coverage: { of: 'blocks', gaps: 1 } });
+  expect(report?.lag_s).toBeGreaterThan(0);
+  const [lane, ...others] = report?.lanes ?? [];
+  expect(others).toEqual([]);
+  expect(lane).toMatchObject({ lane: 'backfill', state: 'running', tick_state: 'open' });
+  expect(lane?.left_requests).toBeGreaterThan(100);
+  expect(lane?.ends_in_s).toBeGreaterThan(0);
+});
+
+test('a feed whose workers were all killed is not running', async () => {
+  const { start, stateOf, untilRead } = await scene(50);
+  const worker = start('start');
+  await untilRead(3);
+  expect(await stateOf('user-operations')).toBe('running');
+
+  worker.kill('SIGKILL');
+  await worker.ended(boundMs);
+
+  expect(
+    await eventually('the end of its session', boundMs, async () => {
+      const state = await stateOf('user-operations');
+      return state !== 'running' && state;
+    }),
+  ).toMatch(/^(unattended|queued)$/);
+});
+
+test('progress does not begin with the last state of an earlier run', async () => {
+  const { pool, run } = await scene(0);
+  await run('sync', '--operation', 'factories');
+  await pool.query(`update etl.feeds set state = 'failed', reason = 'long ago'`);
+
+  const { stderr } = await run('sync', '--operation', 'factories');
+
+  // Log lines begin with their time; one of them says what the feed recovered from.
+  const progress = stderr.split('\n').filter((line) => line.startsWith(feedOf('factories')));
+  expect(progress.length).toBeGreaterThan(0);
+  expect(progress.join()).not.toMatch(/failed|degraded/);
+});
+
+test('a table of it is readable at 100 columns, before and after', async () => {
+  const { run } = await scene(0);
+  expect((await run('status')).stdout).toBe('No feeds yet: run sync or start.\n');
+  await run('sync');
+
+  const { stdout } = await run('status');
+
+  expect(stdout).toMatch(/factories +│ idle +│ 300 +│[^│]*│ 300 factories/);
+  expect(stdout).toMatch(/user-operations +│ backfill │ idle +│[^│]* ago +│ 0 +│/);
+  const widths = stdout.split('\n').map((line) => line.length);
+  expect(Math.max(...widths)).toBeLessThanOrEqual(100);
+});

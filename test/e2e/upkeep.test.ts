@@ -1,0 +1,137 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { prepareDatabase } from '../../src/app.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runSync, testKey } from '../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 200,
+  batches: { first: 1, count: 2, blocks: 20 },
+  factories: 60,
+  oddities: ['missing-hash'],
+};
+
+let database: TestDatabase;
+beforeAll(async () => {
+  const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
+  database = await createTestDatabase();
+  await runSync(database, { url: simulator.url, chains: [chain], archive: 'all' });
+  await simulator.close();
+  return () => database.drop();
+});
+
+/** A command on that database, in this process. */
+async function call(...args: readonly string[]) {
+  const output = { stdout: '', stderr: '' };
+  const code = await runProgram(args, {
+    env: { DATABASE_URL: database.url },
+    cwd: '/',
+    signal: new AbortController().signal,
+    stdout: (text) => void (output.stdout += text),
+    stderr: (text) => void (output.stderr += text),
+    isTerminal: false,
+  });
+  return { code, ...output };
+}
+
+const count = async () => {
+  const { rows } = await database.pool.query<{ count: number }>(
+    'select count(*)::int from etl.quarantine',
+  );
+  return rows[0]?.count ?? 0;
+};
+
+describe('replay', () => {
+  test('prints a digest of each table, and ends with 0 where all are equal', async () => {
+    const { code, stdout } = await call('replay', '--quiet');
+    expect(stdout).toMatch(/Replayed \d+ pages, \d+ rows, without a request/);
+    expect(stdout).toMatch(/explorer\.user_operations.*[0-9a-f]{32}.*equal/);
+    expect(stdout).not.toContain('differs');
+    expect(code).toBe(0);
+  });
+
+  test('ends with 1 where something differs, lists it, and takes it over', async () => {
+    await database.pool.query(
+      `update explorer.factories set total_accounts = 1 where rank = (select min(rank) from explorer.factories)`,
+    );
+    const { code, stdout } = await call('replay', '--quiet', '--diff');
+    expect(stdout).toMatch(/explorer\.factories \{.*\}: .*total_accounts 1 -> \d+/);
+    expect(code).toBe(1);
+    const applied = await call('replay', '--quiet', '--apply');
+    expect([applied.code, /Took over 1 rows/.test(applied.stdout)]).toEqual([0, true]);
+    expect((await call('replay', '--quiet')).code).toBe(0);
+  });
+
+  test('knows no two uses at once', async () => {
+    const { code, stderr } = await call('replay', '--diff', '--apply');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('give one of them')]);
+  });
+});
+
+describe('quarantine', () => {
+  test('list shows a table, and with --json the whole of each item', async () => {
+    const { code, stdout } = await call('quarantine', 'list', '--operation', 'user-operations');
+    expect(stdout).toMatch(/10\/user-operations.*hash: Invalid input/);
+    expect(code).toBe(0);
+    const { stdout: json } = await call('quarantine', 'list', '--json');
+    const listed = JSON.parse(json) as { raw: object; feed: string; reason: string }[];
+    expect(listed).toHaveLength(await count());
+    expect(listed[0]?.raw).toEqual(expect.any(Object));
+  });
+
+  test('list does not hand control characters to a terminal', async () => {
+    await database.pool.query(`
+      insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+      values (10, 'factories', '{}', '{"a": "\\u001b[2J"}', 'odd', E'bad: \\u001b[2J', 1, 0)
+    `);
+    const { stdout } = await call('quarantine', 'list', '--reason', 'bad:');
+    expect(stdout).toContain(String.raw`bad: \u001b[2J`);
+    expect(stdout).not.toContain('\u001b');
+    expect((await call('quarantine', 'drop', '--reason', 'bad:')).stdout).toBe(
+      'Dropped 1 items.\n',
+    );
+  });
+
+  test('retry ends with 1 while something still cannot be read', async () => {
+    const { code, stdout } = await call('quarantine', 'retry', '--chain', '10');
+    expect(stdout).toMatch(/^0 became rows, \d+ stay in quarantine\.\n {2}\d+ of 10\//);
+    expect(code).toBe(1);
+  });
+
+  test('drop wants to be told which', async () => {
+    const before = await count();
+    const { code, stderr } = await call('quarantine', 'drop');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('or --all')]);
+    expect(await count()).toBe(before);
+    expect((await call('quarantine', 'drop', '--chain', '11')).stdout).toBe('Dropped 0 items.\n');
+    expect((await call('quarantine', 'drop', '--all')).stdout).toBe(`Dropped ${before} items.\n`);
+    expect(await call('quarantine', 'retry')).toMatchObject({
+      code: 0,
+      stdout: 'Nothing to retry.\n',
+    });
+  });
+});
+
+test('migrate --roles says what it granted', async () => {
+  const db = drizzle(database.pool);
+  const close = async () => 'left-running' as const;
+  await prepareDatabase({ url: database.url, pool: database.pool, db, embedded: null, close });
+  const { code, stdout } = await call('migrate', '--roles');
+  expect(stdout).toContain(
+    'Granted: explorer_etl_owner, explorer_etl_worker, explorer_etl_analyst.',
+  );
+  expect(code).toBe(0);
+});
+
+test('status and verify tell of drift and of the archive', async () => {
+  const { stdout } = await call('status');
+  expect(stdout).toMatch(/10\/\S+: items differ from the specification in \d+ ways?, see verify/);
+  expect(stdout).toMatch(/10\/user-operations: \S+ kB of archived pages/);
+  expect((await call('verify')).stdout).toMatch(/ {2}note: new field .*, kept in extra: \d+ times/);
+});

@@ -1,0 +1,214 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { configuredLanes } from '../../src/feeds/lanes.ts';
+import { openLane } from '../../src/jobs/schedule.ts';
+import { serve } from '../../src/jobs/serve.ts';
+import { createLog } from '../../src/log.ts';
+import {
+  startSimulator,
+  statusFaults,
+  type Fault,
+  type SimulatedChain,
+} from '../../src/simulator/index.ts';
+import { freshDatabase } from '../support/database.ts';
+import { ledgerFaults } from '../support/ledger.ts';
+import { configFolder, eventually } from '../support/process.ts';
+import { differences } from '../support/tables.ts';
+
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+const yearly = '0 0 1 1 *';
+const seed = 11;
+/** Every feed's first slices on a busy machine, in ms. */
+const boundMs = 60_000;
+
+interface Case {
+  readonly fault: Fault;
+  /** What the fault does to its feed. */
+  readonly state: string;
+  /** Whether every feed of the key stops, or only the one that met it. */
+  readonly stopsKey?: true;
+  /** How many pages came before it; all when absent. */
+  readonly after?: number;
+}
+
+const throttledForLong: Fault = {
+  ...statusFaults['429-bare'],
+  headers: { 'retry-after': 3600 },
+};
+
+/** A chain for each answer that is not a page: its user operations meet it while the fault lasts. */
+const cases: Readonly<Record<string, Case>> = {
+  '500': { fault: statusFaults['500'], state: 'degraded' },
+  '502-html': { fault: statusFaults['502-html'], state: 'degraded' },
+  '503': { fault: statusFaults['503'], state: 'degraded' },
+  '504': { fault: statusFaults['504'], state: 'degraded' },
+  '200-html': { fault: { status: 200, body: '<html>Sorry</html>' }, state: 'degraded' },
+  '200-error': { fault: { status: 200, body: { error: 'oops' } }, state: 'degraded' },
+  '400-action': { fault: statusFaults['400-action'], state: 'unsupported' },
+  '404-network': { fault: statusFaults['404-network'], state: 'unsupported' },
+  '501': { fault: statusFaults['501'], state: 'unsupported' },
+  '422': { fault: statusFaults['422'], state: 'failed' },
+  '400-token': { fault: statusFaults['400-token'], state: 'failed', after: 1 },
+  '429': { fault: throttledForLong, state: 'waiting', stopsKey: true },
+  '402-credits': { fault: statusFaults['402-credits'], state: 'waiting', stopsKey: true },
+  '401': { fault: statusFaults['401'], state: 'unauthorized', stopsKey: true },
+  '402-key': { fault: statusFaults['402-key'], state: 'unauthorized', stopsKey: true },
+};
+
+const names = Object.keys(cases);
+const pageSize = 10;
+
+const chainOf = (index: number): SimulatedChain => ({
+  id: 100 + index,
+  name: names[index] ?? '',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 25,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 5,
+});
+
+const chains = names.map((_name, index) => chainOf(index));
+
+/** Each chain with a key of its own, as far as keys are stopped. */
+const config = {
+  explorer: {
+    requests_per_second: 1000,
+    page_size: pageSize,
+    keys: Object.fromEntries(names.map((name, index) => [name, { env: `KEY_${index}` }])),
+  },
+  chains: chains.map(({ id, name }) => ({
+    id,
+    name,
+    key: name,
+    operations: { 'user-operations': { schedule: yearly }, factories: { schedule: yearly } },
+  })),
+};
+
+const keyOf = (name: string) => `key-of-${name}`;
+
+async function openScene() {
+  let isBroken = true;
+  const requests = new Map<string, number>();
+  const simulator = await startSimulator({
+    seed,
+    chains,
+    apiKey: names.map(keyOf),
+    faults: ({ chainId, operation, url }) => {
+      const found = cases[names[chainId - 100] ?? ''];
+      if (!isBroken || found === undefined || operation !== 'user-operations') return null;
+      if (found.after !== undefined && !url.searchParams.has('page_token')) return null;
+      return found.fault;
+    },
+    onRequest: ({ chainId }) => {
+      const name = names[chainId - 100] ?? '';
+      requests.set(name, (requests.get(name) ?? 0) + 1);
+    },
+  });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const { pool, url } = database;
+  const settings = loadSettings({
+    cwd: await configFolder(config),
+    env: {
+      EXPLORER_BASE_URL: simulator.url,
+      ...Object.fromEntries(names.map((name, index) => [`KEY_${index}`, keyOf(name)])),
+    },
+  });
+  const open = {
+    url,
+    pool,
+    db: drizzle(pool),
+    embedded: null,
+    close: async () => 'stopped' as const,
+  };
+  await prepareDatabase(open);
+  const lines: string[] = [];
+  const log = createLog('info', (line) => void lines.push(line));
+  const engine = await openEngine({ settings, database: open, log, supervise: false });
+  const stop = new AbortController();
+  const lanes = configuredLanes(settings.chains);
+  const serving = serve(lanes, engine, stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
+    await serving;
+    await engine.close();
+  });
+  const states = async (operation: string) => {
+    const { rows } = await pool.query<{ name: string; state: string }>(
+      'select name, state from etl.feeds join explorer.chains using (chain_id) where operation = $1',
+      [operation],
+    );
+    return Object.fromEntries(rows.map(({ name, state }) => [name, state]));
+  };
+  /** Rests, pauses and the day that unsupported feeds are left alone for are over. */
+  const timePasses = async () => {
+    await pool.query('update etl.budget set paused_until = now()');
+    await pool.query('update etl.feeds set look_again_at = null');
+    await pool.query(
+      "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
+    );
+  };
+  /** The next scheduled time of those whose tick did not stay open. */
+  const tick = async () => {
+    for (const { lane, scope } of lanes) {
+      const { rows } = await pool.query(
+        "select from etl.feeds where chain_id = $1 and operation = $2 and state <> 'idle'",
+        [lane.chain_id, lane.operation],
+      );
+      if (lane.lane === 'backfill' && rows.length > 0)
+        await openLane(engine.db, engine.boss, lane, scope);
+    }
+  };
+  return { pool, lines, requests, states, timePasses, tick, mend: () => void (isBroken = false) };
+}
+
+test('each answer that is no page stops what it should, loses nothing, and is over when it ends', async () => {
+  const { pool, lines, requests, states, timePasses, tick, mend } = await openScene();
+  const expected = Object.fromEntries(names.map((name) => [name, cases[name]?.state]));
+  await eventually('every fault to show', boundMs, async () => {
+    const now = await states('user-operations');
+    return names.every((name) => now[name] === expected[name]);
+  }).catch(() => undefined);
+  expect(await states('user-operations')).toEqual(expected);
+
+  const others = names.filter((name) => cases[name]?.stopsKey !== true);
+  await eventually('the other feeds to go on', boundMs, async () => {
+    const now = await states('factories');
+    return others.every((name) => now[name] === 'idle');
+  });
+  const { rows: stored } = await pool.query<{ name: string; rows: number }>(
+    `select name, count(hash)::int as rows
+     from explorer.chains left join explorer.user_operations using (chain_id) group by name`,
+  );
+  expect(Object.fromEntries(stored.map(({ name, rows }) => [name, rows]))).toEqual(
+    Object.fromEntries(names.map((name) => [name, (cases[name]?.after ?? 0) * pageSize])),
+  );
+  const before = Object.fromEntries(names.map((name) => [name, requests.get(name)]));
+  for (const name of names.filter((one) => cases[one]?.stopsKey)) {
+    // The first feed's request, and one of the other if it was on its way already.
+    expect(before[name], name).toBeLessThanOrEqual(2);
+  }
+
+  mend();
+  await timePasses();
+  await tick();
+  await eventually('every feed to recover', boundMs, async () => {
+    await timePasses();
+    const all = [await states('user-operations'), await states('factories')];
+    return all.every((now) => names.every((name) => now[name] === 'idle'));
+  });
+  for (const chain of chains) {
+    expect(await differences(pool, seed, chain), chain.name).toEqual({});
+  }
+  expect(await ledgerFaults(pool, 'under-way')).toEqual({});
+  const recovered = (name: string) =>
+    lines.some(
+      (line) =>
+        line.includes('feed.recovered') &&
+        line.includes(`${100 + names.indexOf(name)}/user-operations`),
+    );
+  expect(names.filter((name) => !recovered(name))).toEqual([]);
+});

@@ -1,0 +1,140 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { onTestFinished } from 'vitest';
+import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
+import type { Patience } from '../../src/db/patience.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { configuredLanes } from '../../src/feeds/lanes.ts';
+import { serve } from '../../src/jobs/serve.ts';
+import { createLog } from '../../src/log.ts';
+import { startSimulator, type SimulatedChain, type Simulator } from '../../src/simulator/index.ts';
+import { openDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { ledgerFaults } from '../support/ledger.ts';
+import { eventually } from '../support/process.ts';
+import { settingsFor, testKey } from '../support/sync.ts';
+import { differences } from '../support/tables.ts';
+import { yearly } from './driven.ts';
+
+const seed = 23;
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 600,
+  batches: { first: 1, count: 4, blocks: 40 },
+  factories: 40,
+};
+
+/** Answers slow enough that a fault falls into the work, in ms. */
+const latencyMs = 25;
+const pageSize = 10;
+
+/** As `workPatience`, for tests: statements take milliseconds here. */
+const shortPatience: Patience = { statementMs: 1_000, answerMs: 1_500, idleTransactionMs: 1_000 };
+
+/** A takeover, a rest after a trouble and the work itself, on a busy machine, in ms. */
+export const boundMs = 60_000;
+
+/** A `start` in this process, at work on a database behind a proxy. */
+export interface DatabaseScene {
+  /** Not through the proxy. */
+  readonly database: Pick<TestDatabase, 'pool' | 'url'>;
+  readonly simulator: Simulator;
+  readonly proxy: DatabaseProxy;
+  /** All log lines so far. */
+  readonly log: () => string;
+  /** Waits until so many pages more are stored. */
+  morePages(count: number): Promise<void>;
+  /** Waits until every feed has come to its end by itself. */
+  end(): Promise<void>;
+  /** What is wrong with tables, ledger and log; all empty when nothing is. */
+  faults(): Promise<Record<string, unknown>>;
+}
+
+/** Starts to copy a small chain, and resolves when the first pages are stored. */
+export async function openDatabaseScene(
+  database: Pick<TestDatabase, 'pool' | 'url'>,
+): Promise<DatabaseScene> {
+  const { pool } = database;
+  const simulator = await startSimulator({ seed, chains: [chain], latencyMs });
+  onTestFinished(() => simulator.close());
+  const proxy = await openDatabaseProxy(database.url);
+  onTestFinished(() => proxy.close());
+  const direct = openOf(database.url, pool);
+  await prepareDatabase(direct);
+  const lines: string[] = [];
+  const settings = settingsFor({ url: simulator.url, chains: [chain], pageSize });
+  const engine = await openEngine({
+    settings,
+    database: openOf(proxy.url, pool),
+    log: createLog('info', (line) => void lines.push(line)),
+    supervise: true,
+    patience: shortPatience,
+  });
+  const stop = new AbortController();
+  const { first, count } = chain.batches;
+  const configured = configuredLanes(settings.chains, {
+    fromBatch: first,
+    toBatch: first + count - 1,
+  });
+  // What has not succeeded starts at once; a minute in which a schedule fires would open more.
+  const lanes = configured.map((lane) => ({ ...lane, cron: yearly }));
+  let failure: string | null = null;
+  const serving = serve(lanes, engine, stop.signal).catch((error: unknown) => {
+    failure = error instanceof Error ? error.message : 'not an error';
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    proxy.set('open');
+    proxy.cutAll();
+    await serving;
+    await engine.close();
+  });
+  const pages = async () => {
+    const { rows } = await pool.query<{ pages: number }>(
+      'select count(*)::int as pages from etl.pages',
+    );
+    return rows[0]?.pages ?? 0;
+  };
+  const morePages = async (wanted: number) => {
+    const before = await pages();
+    await eventually('more pages', boundMs, async () => (await pages()) >= before + wanted);
+  };
+  await morePages(3);
+  return {
+    database,
+    simulator,
+    proxy,
+    log: () => lines.join(''),
+    morePages,
+    end: () =>
+      eventually('the end of every feed', boundMs, async () => {
+        const { rows } = await pool.query<{ ended: boolean }>(
+          `select count(*) >= 3 and bool_and(state <> 'open') as ended from etl.ticks`,
+        );
+        return rows[0]?.ended ?? false;
+      }).then(() => undefined),
+    async faults() {
+      const said = lines.join('');
+      return {
+        ...(await differences(pool, seed, chain)),
+        ...(await ledgerFaults(pool, 'ended')),
+        ...(failure !== null && { 'start ended': failure }),
+        ...(said.includes(testKey) && { 'the log has the key': true }),
+        ...(/\n\s+at /u.test(said) && { 'the log has a stack': said }),
+      };
+    },
+  };
+}
+
+function openOf(url: string, pool: TestDatabase['pool']): OpenDatabase {
+  return { url, pool, db: drizzle(pool), embedded: null, close: async () => 'left-running' };
+}
+
+/** A pool on a server that the test breaks; it is ended with the test. */
+export function poolOn(url: string) {
+  const pool = createPool({ url, max: 4, applicationName: 'explorer-etl test' });
+  onTestFinished(() => pool.end());
+  return pool;
+}

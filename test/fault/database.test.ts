@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../src/db/embedded/postgres.ts';
+import { freshDatabase, freshDirectory } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
+import { boundMs, openDatabaseScene, poolOn, type DatabaseScene } from './database-scene.ts';
+
+const openScene = async () => openDatabaseScene(await freshDatabase());
+
+/** Every feed ends by itself, and nothing is lost, doubled or half-written. */
+async function expectWhole(scene: DatabaseScene) {
+  await scene.end();
+  expect(await scene.faults()).toEqual({});
+}
+
+/** Makes inserts into the table fail as Postgres would, as long as `condition` holds. */
+async function failInserts(
+  { database: { pool } }: DatabaseScene,
+  { state, condition }: { readonly state: string; readonly condition: string },
+) {
+  await pool.query(`
+    create sequence public.attempts;
+    create function public.fail() returns trigger language plpgsql as $$
+    begin
+      if nextval('public.attempts') ${condition} then
+        raise exception 'made by a test' using errcode = '${state}';
+      end if;
+      return null;
+    end $$;
+    create trigger fail before insert on explorer.user_operations
+    for each statement execute function public.fail();
+  `);
+}
+
+async function logSays(scene: DatabaseScene, text: string) {
+  await eventually(`the log to say ${text}`, boundMs, async () => scene.log().includes(text));
+}
+
+test('connections that are cut again and again are made anew', async () => {
+  const scene = await openScene();
+  for (let cut = 0; cut < 15; cut += 1) {
+    await eventually('connections', boundMs, async () => scene.proxy.connections > 3);
+    scene.proxy.cutAll();
+  }
+  await scene.morePages(1);
+
+  await expectWhole(scene);
+});
+
+test('a transaction whose connection is cut in its middle leaves nothing', async () => {
+  const scene = await openScene();
+  const holder = await scene.database.pool.connect();
+  await holder.query('begin');
+  await holder.query('lock table etl.pages in share mode');
+  const port = await eventually('a writer in its transaction', boundMs, async () => {
+    const { rows } = await scene.database.pool.query<{ client_port: number }>(`
+      select client_port from pg_locks join pg_stat_activity using (pid)
+      where not granted and relation = 'etl.pages'::regclass and datname = current_database()
+    `);
+    return rows[0]?.client_port;
+  });
+
+  expect(scene.proxy.cut(port)).toBe(true);
+
+  await holder.query('rollback');
+  holder.release();
+  await expectWhole(scene);
+});
+
+test('connections that swallow all are given up, on both sides', async () => {
+  const scene = await openScene();
+  scene.proxy.set('swallow');
+  await eventually('the server to end the silent session of locks', boundMs, async () => {
+    const { rows } = await scene.database.pool.query(`
+      select from pg_locks where locktype = 'advisory' and objsubid = 1 and mode = 'ExclusiveLock'
+        and database = (select oid from pg_database where datname = current_database())
+    `);
+    return rows.length === 0;
+  });
+  await logSays(scene, 'nudge.trouble');
+
+  scene.proxy.set('open');
+
+  await expectWhole(scene);
+});
+
+test('a database that refuses connections is waited for', async () => {
+  const scene = await openScene();
+  scene.proxy.set('refuse');
+  scene.proxy.cutAll();
+  await logSays(scene, 'nudge.trouble');
+
+  scene.proxy.set('open');
+
+  await expectWhole(scene);
+});
+
+test.each(['40001', '40P01'])('a page that meets %s is written at once again', async (state) => {
+  const scene = await openScene();
+  await failInserts(scene, { state, condition: '<= 4' });
+
+  await expectWhole(scene);
+
+  const { rows } = await scene.database.pool.query<{ attempts: string; pages: number }>(
+    `select last_value as attempts, (select count(*)::int from etl.pages) as pages
+     from public.attempts`,
+  );
+  expect(Number(rows[0]?.attempts)).toBeGreaterThan(4);
+  // No page was read again for it.
+  expect(scene.simulator.requests).toBe(rows[0]?.pages);
+});
+
+test('a feed whose disk is full rests, and goes on when there is room', async () => {
+  const scene = await openScene();
+  await failInserts(scene, { state: '53100', condition: '> 0' });
+  await logSays(scene, 'disk full (53100)');
+
+  await scene.database.pool.query('drop trigger fail on explorer.user_operations');
+
+  await expectWhole(scene);
+});
+
+test('a statement that waits too long is ended, and its feed goes on later', async () => {
+  const scene = await openScene();
+  const holder = await scene.database.pool.connect();
+  await holder.query('begin');
+  await holder.query('lock table explorer.user_operations in share mode');
+  await logSays(scene, 'query cancelled (57014)');
+
+  await holder.query('rollback');
+  holder.release();
+
+  await expectWhole(scene);
+});
+
+/** A Postgres of its own, for what would disturb other tests. */
+async function ownServer(settings: Readonly<Record<string, string>>) {
+  const directory = await freshDirectory();
+  const options = { directory, settings: { fsync: 'off', ...settings } };
+  const server = await startEmbeddedPostgres(options);
+  return { ...server, restart: () => startEmbeddedPostgres(options) };
+}
+
+test('a server whose connections are all taken is waited for', async () => {
+  const { url } = await ownServer({ max_connections: '45' });
+  const scene = await openDatabaseScene({ url, pool: poolOn(url) });
+  const taken: Client[] = [];
+  onTestFinished(async () => void (await Promise.all(taken.map((client) => client.end()))));
+  const takeOne = async () => {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => undefined);
+    await client.connect();
+    taken.push(client);
+  };
+  await eventually('no connection left', boundMs, async () => {
+    await takeOne().catch(() => scene.proxy.cutAll());
+    return scene.log().includes('53300') || scene.log().includes('too many clients');
+  });
+
+  await Promise.all(taken.splice(0).map((client) => client.end()));
+
+  await expectWhole(scene);
+});
+
+test('a Postgres that is killed in the middle of a transaction and started again', async () => {
+  const server = await ownServer({});
+  const scene = await openDatabaseScene({ url: server.url, pool: poolOn(server.url) });
+  const pid = Number(
+    await readFile(join(server.dataDirectory, 'postmaster.pid'), 'utf8').then(firstLine),
+  );
+  const holder = await scene.database.pool.connect();
+  await holder.query('begin');
+  await holder.query('lock table etl.pages in share mode');
+  await eventually('a writer in its transaction', boundMs, async () => {
+    const { rows } = await scene.database.pool.query(
+      `select from pg_locks where not granted and relation = 'etl.pages'::regclass`,
+    );
+    return rows.length > 0;
+  });
+
+  process.kill(pid, 'SIGKILL');
+
+  holder.release(true);
+  const again = await server.restart();
+  onTestFinished(() => again.stop());
+  expect(again.url).toBe(server.url);
+  await expectWhole(scene);
+});
+
+const firstLine = (text: string) => text.split('\n')[0];

@@ -1,0 +1,183 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import type { ChainSettings, Settings } from '../../src/config/settings.ts';
+import { dueLanes } from '../../src/feeds/due.ts';
+import { configuredLanes } from '../../src/feeds/lanes.ts';
+import { openLane } from '../../src/jobs/schedule.ts';
+import { serve } from '../../src/jobs/serve.ts';
+import { createLog } from '../../src/log.ts';
+import {
+  openFault,
+  redirectTo,
+  startSimulator,
+  type FaultName,
+  type SimulatedChain,
+} from '../../src/simulator/index.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { settingsFor, testKey } from '../support/sync.ts';
+import { differences, type TableDifference } from '../support/tables.ts';
+
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+const yearly = '0 0 1 1 *';
+const seed = 17;
+const pageSize = 10;
+/** Longer than any list goes back, in ms. */
+const foreverMs = 100 * 365 * 24 * 60 * 60 * 1000;
+/** No known chain has such an id, so that all are named after it. */
+const firstId = 900_000;
+
+/** Short, so that what is slow is given up while one looks; each attempt has them again. */
+const timeouts = { connectMs: 1000, headersMs: 500, bodyMs: 2000, totalMs: 1200 };
+
+/** What a chain's user operations hold: five pages, or more than a thousand of one operation. */
+const operationsOf = (name: FaultName) => (name === 'cursor-circle-of-1000' ? 1010 : 45);
+
+/** What is known of a feed. */
+export interface FeedFacts {
+  readonly state: string;
+  readonly reason: string | null;
+  readonly stored: number;
+  readonly quarantined: number;
+}
+
+/** Feeds that meet a fault each, and neighbours that meet none. */
+export interface HostileWorld {
+  readonly pool: Pool;
+  readonly lines: readonly string[];
+  /** How many requests came to the host that the redirect names. */
+  readonly elsewhere: () => number;
+  /** By fault. */
+  facts(operation: string): Promise<Readonly<Record<string, FeedFacts>>>;
+  /** How the tables of each fault's chain differ from the truth. */
+  differences(): Promise<Readonly<Record<string, Readonly<Record<string, TableDifference>>>>>;
+  /** The faults end. */
+  mend(): void;
+  /** Rests are over. */
+  timePasses(): Promise<void>;
+  /** The next scheduled time: all lanes that have something to do. */
+  tick(): Promise<void>;
+  /** Whether no tick is open any more. */
+  isAtRest(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Settings whose looks read all there is, so that what came damaged is read again. */
+function settingsOf(url: string, chains: readonly SimulatedChain[]): Settings {
+  const operations = ['user-operations', 'factories'];
+  const run = { url, chains, operations, pageSize, overlapMs: foreverMs, resweep: [] };
+  const settings = settingsFor(run);
+  const withoutSchedule = (chain: ChainSettings): ChainSettings => ({
+    ...chain,
+    operations: Object.fromEntries(
+      Object.entries(chain.operations).map(([name, own]) => [name, { ...own, schedule: yearly }]),
+    ),
+  });
+  return { ...settings, chains: settings.chains.map(withoutSchedule) };
+}
+
+async function listenElsewhere() {
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    response.end('{"items":[],"next_page_params":null}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests: () => requests,
+    close: () => void server.close(),
+  };
+}
+
+/** Starts workers on a chain for each of the faults, which its user operations meet. */
+export async function openHostileWorld(names: readonly FaultName[]): Promise<HostileWorld> {
+  const chains = names.map((name, index): SimulatedChain => ({
+    id: firstId + index,
+    name: `chain-${firstId + index}`,
+    family: 'optimism',
+    generation: 'v12',
+    userOperations: operationsOf(name),
+    batches: { first: 1, count: 0, blocks: 0 },
+    factories: 5,
+  }));
+  const elsewhere = await listenElsewhere();
+  const faults = names.map((name) =>
+    name === 'redirect' ? redirectTo(elsewhere.url)() : openFault(name),
+  );
+  let isBroken = true;
+  const simulator = await startSimulator({
+    seed,
+    chains,
+    apiKey: testKey,
+    faults: ({ chainId, operation }) =>
+      isBroken && operation === 'user-operations' ? (faults[chainId - firstId] ?? null) : null,
+  });
+  const database = await createTestDatabase();
+  const { pool, url } = database;
+  const settings = settingsOf(simulator.url, chains);
+  const close = async () => 'stopped' as const;
+  const open = { url, pool, db: drizzle(pool), embedded: null, close };
+  await prepareDatabase(open);
+  const lines: string[] = [];
+  const log = createLog('info', (line) => void lines.push(line));
+  const engine = await openEngine({ settings, database: open, log, supervise: false, timeouts });
+  const stop = new AbortController();
+  const lanes = configuredLanes(settings.chains);
+  const serving = serve(lanes, engine, stop.signal);
+  return {
+    pool,
+    lines,
+    elsewhere: elsewhere.requests,
+    facts: (operation) => readFacts(pool, names, operation),
+    async differences() {
+      const found: Record<string, Record<string, TableDifference>> = {};
+      for (const [index, chain] of chains.entries()) {
+        found[names[index] ?? ''] = await differences(pool, seed, chain);
+      }
+      return found;
+    },
+    mend: () => void (isBroken = false),
+    async timePasses() {
+      await pool.query('update etl.feeds set look_again_at = null');
+      await pool.query(
+        "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
+      );
+    },
+    async tick() {
+      for (const { lane, scope } of await dueLanes(engine.db, lanes, 'tick', new Date())) {
+        await openLane(engine.db, engine.boss, lane, scope);
+      }
+    },
+    async isAtRest() {
+      const { rows } = await pool.query("select from etl.ticks where state = 'open' limit 1");
+      return rows.length === 0;
+    },
+    async close() {
+      stop.abort();
+      await serving;
+      await engine.close();
+      await simulator.close();
+      elsewhere.close();
+      await database.drop();
+    },
+  };
+}
+
+async function readFacts(pool: Pool, names: readonly FaultName[], operation: string) {
+  const { rows } = await pool.query<FeedFacts & { chain_id: string }>(
+    `select chain_id, state, feeds.reason,
+            (select count(*)::int from explorer.user_operations as row
+             where row.chain_id = feeds.chain_id) as stored,
+            (select count(distinct raw_hash)::int from etl.quarantine as item
+             where item.chain_id = feeds.chain_id) as quarantined
+     from etl.feeds where operation = $1`,
+    [operation],
+  );
+  return Object.fromEntries(
+    rows.map(({ chain_id, ...facts }) => [names[Number(chain_id) - firstId] ?? chain_id, facts]),
+  );
+}

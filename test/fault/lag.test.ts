@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { startInstantMs, type SimulatedChain } from '../../src/simulator/index.ts';
+import { eventually } from '../support/process.ts';
+import { openDrivenWorld, yearly, type DrivenWorld } from './driven.ts';
+
+const seed = 7;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const tickMs = 5 * minuteMs;
+
+/** A service that answers every other second, whoever asks. */
+const requestMs = 2000;
+
+/** Thousands of pages of ten in each list: hours of such a service. */
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 22_000,
+  batches: { first: 1, count: 100, blocks: 150 },
+  factories: 0,
+  motion: { operationsPerMinute: 4, blockSeconds: 12 },
+};
+
+/** Real time that the whole may take, in ms: ten times what it does. */
+const endBoundMs = 240_000;
+
+test(
+  'a backfill of hours never keeps the live lanes from being current',
+  { timeout: endBoundMs + 30_000 },
+  async () => {
+    const world = await openDrivenWorld({
+      seed,
+      chain,
+      operations: {
+        'user-operations': { schedule: yearly },
+        // More at once would keep the database busier than such a service ever lets them.
+        'optimism-batch-blocks': { schedule: yearly, parallel: 1 },
+      },
+      workers: 1,
+      pageSize: 10,
+      requestMs,
+      repeat: 'npx vitest run test/fault/lag.test.ts',
+    });
+    const lag = createLag(world);
+    let nextTickMs = tickMs;
+
+    await eventually('the end of the backfill', endBoundMs, async () => {
+      if (world.nowMs >= nextTickMs) {
+        nextTickMs += tickMs;
+        await world.setTime(world.nowMs);
+        await world.sendTicks(world.lanes);
+      }
+      await lag.look();
+      return isBackfilled(world);
+    });
+
+    process.stderr.write(
+      `lag: backfill of ${(world.nowMs / hourMs).toFixed(1)} h, ${lag.looks} looks, worst of operations ${lag.worstMs.operations / 1000} s, of blocks ${lag.worstMs.blocks / 1000} s\n`,
+    );
+    expect(world.nowMs).toBeGreaterThan(2 * hourMs);
+    expect(lag.worstMs.operations).toBeLessThan(2 * tickMs);
+    expect(lag.worstMs.blocks).toBeLessThan(2 * tickMs);
+  },
+);
+
+/** How old the newest row of each list was at worst, after the first hour. */
+function createLag(world: DrivenWorld) {
+  const worstMs = { operations: 0, blocks: 0 };
+  let looks = 0;
+  return {
+    worstMs,
+    get looks() {
+      return looks;
+    },
+    async look() {
+      const { rows } = await world.database.pool.query<{ operations: Date; blocks: Date }>(
+        `select (
+           select timestamp from explorer.user_operations
+           where chain_id = $1 and timestamp is not null
+           order by block_number desc limit 1
+         ) as operations, (
+           select timestamp from explorer.blocks where chain_id = $1 order by height desc limit 1
+         ) as blocks`,
+        [chain.id],
+      );
+      const [newest] = rows;
+      if (newest === undefined || world.nowMs < hourMs) return;
+      looks += 1;
+      for (const list of ['operations', 'blocks'] as const) {
+        const ageMs = startInstantMs + world.nowMs - newest[list].getTime();
+        worstMs[list] = Math.max(worstMs[list], ageMs);
+      }
+    },
+  };
+}
+
+async function isBackfilled({ database }: DrivenWorld): Promise<boolean> {
+  const { rows } = await database.pool.query(
+    "select distinct operation from etl.ticks where lane = 'backfill' and state = 'finished'",
+  );
+  return rows.length === 2;
+}

@@ -1,0 +1,229 @@
+import { expect } from 'vitest';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { certify } from '../../src/feeds/certificate.ts';
+import type { ConfiguredLane } from '../../src/feeds/lanes.ts';
+import {
+  startInstantMs,
+  type Family,
+  type Generation,
+  type SimulatedChain,
+} from '../../src/simulator/index.ts';
+import { ledgerFaults } from '../support/ledger.ts';
+import { startProgram } from '../support/process.ts';
+import { runSync } from '../support/sync.ts';
+import { watchedDifferences } from '../support/watched.ts';
+import { openDrivenWorld, yearly, type DrivenWorld } from './driven.ts';
+import { CensusModel } from './census-model.ts';
+import { seededRandom } from '../chaos/random.ts';
+import { drawMoment, killAt } from './moment.ts';
+
+const hourMs = 3_600_000;
+
+/** Every how long a tick of the two lists that grow comes, and one of the census. */
+const tickMs = hourMs;
+const censusMs = 6 * hourMs;
+
+export type ListName = 'user-operations' | 'optimism-batch-blocks' | 'factories';
+export const allLists: readonly ListName[] = [
+  'user-operations',
+  'optimism-batch-blocks',
+  'factories',
+];
+
+const families: readonly Family[] = ['optimism', 'arbitrum', 'celo'];
+const generations: readonly Generation[] = ['v12', 'v11', 'v10'];
+
+/** A chain on which all moves that the product claims to follow; what it is follows from the seed. */
+const chainOf = (seed: number): SimulatedChain => ({
+  id: 10,
+  name: 'optimism',
+  family: families[(seed - 1) % families.length] ?? 'optimism',
+  generation: generations[(seed - 1) % generations.length] ?? 'v12',
+  userOperations: 600,
+  batches: { first: 1, count: 12, blocks: 150 },
+  holesPercent: 3,
+  factories: 120,
+  motion: {
+    operationsPerMinute: 3,
+    blockSeconds: 24,
+    latePercent: 2,
+    latestLateMs: 20 * hourMs,
+    orphanedPercent: 0.5,
+    // An operation that comes and goes between two ticks is seen by nobody.
+    orphanedAfterMs: [2.2 * tickMs, 6 * tickMs],
+    reincludedPercent: 50,
+    reorgsPerDay: 96,
+    pendingMs: 4 * tickMs,
+    oddBatchesPercent: 10,
+    factoryChangeMs: 3 * hourMs,
+    absentFactoriesPercent: 10,
+    newFactoriesPercent: 10,
+  },
+});
+
+const settings: Readonly<Record<ListName, object>> = {
+  // What is late by up to 20 h is caught by a look of 24 h every 4.
+  'user-operations': {
+    schedule: yearly,
+    overlap: '10m',
+    resweep: [
+      { depth: '4h', every: '2h' },
+      { depth: '1d', every: '4h' },
+    ],
+  },
+  'optimism-batch-blocks': { schedule: yearly },
+  factories: { schedule: yearly },
+};
+
+export interface WeekOptions {
+  readonly seed: number;
+  readonly lists: readonly ListName[];
+  /** How long the week is: whole days, so that every rule has its last tick at the end. */
+  readonly hours: number;
+  readonly workers: number;
+  /** SIGKILLs, spread over the week. */
+  readonly kills: number;
+  readonly repeat: string;
+}
+
+/** What a week left behind, and what it took. */
+export interface Week {
+  readonly world: DrivenWorld;
+  readonly censuses: CensusModel;
+  readonly kills: number;
+  /** Of each tick from sending to rest, real ms, ascending. */
+  readonly ticksMs: readonly number[];
+}
+
+/**
+ * Lives through a week: all ticks in their time, each at rest before the clock moves on. At its end
+ * a person asks for what schedules look at in growing intervals.
+ */
+export async function liveWeek(options: WeekOptions): Promise<Week> {
+  const { seed, lists, hours, repeat } = options;
+  const chain = chainOf(seed);
+  const world = await openDrivenWorld({
+    seed,
+    chain,
+    operations: Object.fromEntries(lists.map((list) => [list, settings[list]])),
+    workers: options.workers,
+    repeat,
+  });
+  const censuses = new CensusModel(seed, chain);
+  await world.untilCopied();
+  if (lists.includes('factories')) censuses.take(0);
+  const killer = createKiller(world, options);
+  const ticksMs: number[] = [];
+  for (let atMs = tickMs; atMs <= hours * hourMs; atMs += tickMs) {
+    await world.setTime(atMs);
+    const begun = performance.now();
+    for (const lanes of roundsOf(world, atMs === hours * hourMs)) {
+      await world.sendTicks(lanes.filter((lane) => isDue(lane, atMs)));
+      await killer.at(atMs);
+      await world.untilAtRest();
+    }
+    if (lists.includes('factories') && atMs % censusMs === 0) censuses.take(atMs);
+    ticksMs.push(performance.now() - begun);
+  }
+  if (lists.includes('optimism-batch-blocks')) await readUnproved(world, chain);
+  return { world, censuses, kills: killer.kills, ticksMs: ticksMs.sort((a, b) => a - b) };
+}
+
+async function readUnproved(
+  { database, simulator, nowMs }: DrivenWorld,
+  chain: SimulatedChain,
+): Promise<void> {
+  await runSync(database, {
+    url: simulator.url,
+    chains: [chain],
+    operations: ['optimism-batch-blocks'],
+    isRangeGiven: false,
+    at: new Date(startInstantMs + nowMs),
+  });
+}
+
+/**
+ * A deep look goes on from where the last live one ended, and beside a live one that is where the one
+ * before it did: what came since between the two is left to the next rule. The last has none.
+ */
+function roundsOf({ lanes }: DrivenWorld, isLast: boolean) {
+  if (!isLast) return [lanes];
+  const [live, backfill] = [
+    lanes.filter(({ lane }) => lane.lane === 'live'),
+    lanes.filter(({ lane }) => lane.lane === 'backfill'),
+  ];
+  return [live, backfill];
+}
+
+const isDue = ({ lane }: ConfiguredLane, atMs: number) =>
+  lane.operation !== 'factories' || atMs % censusMs === 0;
+
+/** Kills workers at moments of the week that follow from the seed. */
+function createKiller(world: DrivenWorld, { seed, kills: wanted, hours }: WeekOptions) {
+  const random = seededRandom(seed);
+  const everyMs = (hours * hourMs) / (wanted + 1);
+  let kills = 0;
+  return {
+    get kills() {
+      return kills;
+    },
+    /** Kills, if it is time to and the moment comes before the ticks of now are done. */
+    async at(atMs: number): Promise<void> {
+      if (kills >= Math.min(wanted, Math.floor(atMs / everyMs))) return;
+      const both = wanted - kills > 1 && random() < 0.25;
+      const first = random() < 0.5 ? 0 : 1;
+      const victims = world.workers.filter((_, place) => both || place % 2 === first);
+      const scene = {
+        database: world.database,
+        requests: () => world.simulator.requests,
+        isOver: () => world.isAtRest(),
+      };
+      if (!(await killAt(drawMoment(random, mostRequests), scene, victims))) return;
+      await Promise.all(victims.map(({ ended }) => ended));
+      kills += victims.length;
+      world.replaceEnded();
+    },
+  };
+}
+
+/** As many as a tick with something new makes. */
+const mostRequests = 5;
+
+/** Holds what the week left against the truth; each line says what is being compared. */
+export async function expectTrueWeek({ world, censuses }: Week, { seed, lists }: WeekOptions) {
+  const { database, nowMs } = world;
+  const chain = chainOf(seed);
+  const found = await watchedDifferences(
+    database.pool,
+    { seed, chain, scope: { operations: lists } },
+    nowMs,
+    lists.includes('factories') ? { factories: censuses.factories(nowMs) } : {},
+  );
+  expect(found).toEqual({});
+  expect(await censuses.storedHistory(database.pool)).toEqual(censuses.history());
+  expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
+  const open = (await certify(drizzle(database.pool))).map((feed) => [feed.feed, feed.open]);
+  expect(open).toEqual(lists.toSorted().map((list) => [`${chain.id}/${list}`, []]));
+  const verify = startProgram(['verify'], world.environment);
+  expect((await verify.ended(verifyBoundMs)).code, verify.stdout + verify.stderr).toBe(0);
+}
+
+/** A start of the program and a few statements, in ms. */
+const verifyBoundMs = 30_000;
+
+/** What the week was full of, as the database has it: a week in which nothing moved shows nothing. */
+export async function eventsOf({ world }: Week): Promise<Record<string, number>> {
+  const { rows } = await world.database.pool.query<{ events: Record<string, number> }>(
+    `select json_build_object(
+       'operations', (select count(*) from explorer.user_operations),
+       'removed', (select count(*) from explorer.user_operations where removed_at is not null),
+       'late', (select count(*) from explorer.late_arrivals),
+       'batches', (select count(*) from explorer.optimism_batches),
+       'settled', (select count(*) from explorer.optimism_batches where state = 'settled'),
+       'reorgs', (select count(*) from explorer.block_reorgs),
+       'missing factories', (select count(*) from explorer.factories where missing_since is not null),
+       'changed counts', (select count(*) from explorer.factory_history)
+     ) as events`,
+  );
+  return rows[0]?.events ?? {};
+}

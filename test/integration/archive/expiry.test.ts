@@ -1,0 +1,83 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import { expireArchive } from '../../../src/feeds/archive.ts';
+import { feedStatus } from '../../../src/feeds/status.ts';
+import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { unpackBody } from '../../../src/walk/archive.ts';
+import { digest } from '../../../src/walk/page.ts';
+import { archivedWorld } from './archive.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 200,
+  batches: { first: 1, count: 0, blocks: 1 },
+  factories: 120,
+};
+const never = new AbortController().signal;
+const dayMs = 86_400_000;
+
+async function world() {
+  const { database, syncAt } = await archivedWorld(chain);
+  await syncAt(0);
+  const db = drizzle(database.pool);
+  const stored = async () => {
+    const { rows } = await database.pool.query<{ pages: number; bytes: number }>(
+      `select count(*)::int as pages, coalesce(sum(octet_length(body)), 0)::int as bytes
+       from etl.raw_pages`,
+    );
+    return rows[0];
+  };
+  const told = async () =>
+    (await feedStatus(db)).reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
+  return { database, db, stored, told };
+}
+
+test('status says how many bytes are archived', async () => {
+  const { stored, told } = await world();
+  const archive = await stored();
+  expect(archive?.pages).toBe(7);
+  expect(await told()).toBe(archive?.bytes);
+});
+
+test('a body is kept as it was served, in less than a third of its size', async () => {
+  const { database, stored } = await world();
+  const { rows } = await database.pool.query<{ body: Buffer; encoding: string; hash: string }>(
+    `select body, encoding, body_hash as hash from etl.raw_pages join etl.pages on id = page_id`,
+  );
+  let size = 0;
+  for (const { body, encoding, hash } of rows) {
+    const unpacked = await unpackBody(body, encoding);
+    size += unpacked.length;
+    expect(digest(unpacked)).toBe(hash);
+  }
+  expect((await stored())?.bytes).toBeLessThan(size / 3);
+});
+
+test('bodies older than they are to be kept are deleted, younger ones stay', async () => {
+  const { database, db, stored, told } = await world();
+  await database.pool.query(
+    `update etl.raw_pages set stored_at = now() - interval '3 days' where page_id <= 4`,
+  );
+  expect(await expireArchive(db, 2, new Date(), never)).toBe(4);
+  const left = await stored();
+  expect(left?.pages).toBe(3);
+  expect(await told()).toBe(left?.bytes);
+});
+
+test('more than one batch is deleted, and nothing where no age is configured', async () => {
+  const { database, db, stored } = await world();
+  await database.pool.query(`
+    insert into etl.pages (id, walk_id, sequence, cursor_in, items, rows, repeats, quarantined,
+      inserted, changed, bytes, body_hash, attempts, latency_ms, credits, fetched_at)
+    select 1000 + n, min(id), 1000 + n, jsonb_build_object('page_token', n), 0, 0, 0, 0, 0, 0, 0, '', 1, 1, 20, now()
+    from etl.walks, generate_series(1, 1500) as n group by n;
+    insert into etl.raw_pages (page_id, body, encoding)
+    select 1000 + n, '', 'zstd' from generate_series(1, 1500) as n
+  `);
+  expect(await expireArchive(db, null, new Date(Date.now() + 9 * dayMs), never)).toBe(0);
+  expect(await expireArchive(db, 2, new Date(Date.now() + 9 * dayMs), never)).toBe(1507);
+  expect((await stored())?.pages).toBe(0);
+});

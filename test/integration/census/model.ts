@@ -1,0 +1,114 @@
+export interface Sight {
+  readonly address: string;
+  readonly accounts: number | null;
+}
+export type ModelPage = readonly Sight[];
+
+interface Published {
+  readonly address: string;
+  readonly rank: number | null;
+  readonly isMissing: boolean;
+  readonly history: readonly (number | null)[];
+}
+
+/** What a factory's last sight of a walk says, and how manieth it was in the walk. */
+interface Met {
+  readonly accounts: number | null;
+  readonly position: number;
+}
+
+/** The rules of a census, written down once more in the plainest way. */
+export class CensusModel {
+  readonly #factories = new Map<
+    string,
+    { rank: number | null; isMissing: boolean; history: (number | null)[] }
+  >();
+  #walks: Map<string, Met>[] = [];
+
+  beginTick(): void {
+    this.#walks = [];
+  }
+
+  /** One walk of the open tick; null when it publishes. */
+  walk(pages: readonly ModelPage[]): 'moved' | null {
+    const { met, hasMoved } = readWalk(pages);
+    for (const address of met.keys()) {
+      if (!this.#factories.has(address)) {
+        this.#factories.set(address, { rank: null, isMissing: false, history: [] });
+      }
+    }
+    const expected =
+      this.#metBefore().size > 0 ? this.#metBefore() : new Set(this.#listedAddresses());
+    this.#walks.push(met);
+    const lacksOne = [...expected].some((address) => !met.has(address));
+    if ((hasMoved || lacksOne) && this.#walks.length < 3) return 'moved';
+    this.#publish();
+    return null;
+  }
+
+  published(): Published[] {
+    return [...this.#factories]
+      .map(([address, factory]) => ({ address, ...factory, history: [...factory.history] }))
+      .sort((a, b) => (a.address < b.address ? -1 : 1));
+  }
+
+  #metBefore(): Set<string> {
+    return new Set(this.#walks.flatMap((met) => [...met.keys()]));
+  }
+
+  #listedAddresses(): string[] {
+    return [...this.#factories].flatMap(([address, { rank }]) => (rank === null ? [] : [address]));
+  }
+
+  #publish(): void {
+    const latest = [...this.#metBefore()].map((address) => {
+      const walk = this.#walks.findLastIndex((met) => met.has(address));
+      const { accounts = null, position = 0 } = this.#walks[walk]?.get(address) ?? {};
+      return { address, accounts, walk, position };
+    });
+    latest.sort(
+      (a, b) =>
+        (b.accounts ?? -1) - (a.accounts ?? -1) || b.walk - a.walk || a.position - b.position,
+    );
+    for (const factory of this.#factories.values()) {
+      if (factory.rank !== null || factory.history.length > 0) factory.isMissing = true;
+      factory.rank = null;
+    }
+    for (const [index, { address, accounts }] of latest.entries()) {
+      const factory = this.#factories.get(address);
+      if (factory === undefined) throw new Error(`${address} was never met`);
+      factory.rank = index + 1;
+      factory.isMissing = false;
+      if (factory.history.length === 0 || factory.history.at(-1) !== accounts) {
+        factory.history.push(accounts);
+      }
+    }
+  }
+}
+
+/** What a walk met last of each factory, and whether it shows that rows moved. */
+function readWalk(pages: readonly ModelPage[]) {
+  const met = new Map<string, Met>();
+  let hasMoved = false;
+  let position = 0;
+  let above: Sight | undefined;
+  for (const page of pages) {
+    const lastOfPageBefore = above;
+    const metBefore = new Map(met);
+    for (const sight of page) {
+      if (isMore(sight.accounts, above?.accounts)) hasMoved = true;
+      const earlier = metBefore.get(sight.address);
+      const isBorder = sight.address === lastOfPageBefore?.address;
+      if (earlier !== undefined && !(isBorder && earlier.accounts === sight.accounts)) {
+        hasMoved = true;
+      }
+      met.set(sight.address, { accounts: sight.accounts, position });
+      above = sight;
+      position += 1;
+    }
+  }
+  return { met, hasMoved };
+}
+
+const isMore = (accounts: number | null, than: number | null | undefined) =>
+  accounts !== null && than !== null && than !== undefined && accounts > than;

@@ -1,0 +1,98 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+} as const;
+
+const addressOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
+
+/** Of the type that is expected, so no drift, and yet no count. */
+const noCount = 1.5;
+
+/** A list of factories on one page, as a test says at the moment. */
+async function factoriesWorld() {
+  const list = { requests: 0, accounts: new Map<number, unknown>() };
+  const server = createServer((_request, response) => {
+    list.requests += 1;
+    const items = [...list.accounts].map(([id, total_accounts]) => ({
+      address: { hash: addressOf(id) },
+      total_accounts,
+    }));
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ items, next_page_params: null }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const database = await freshDatabase();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    list,
+    sync: async (): Promise<number> => {
+      list.requests = 0;
+      await runSync(database, { url, chains: [chain], operations: ['factories'] });
+      return list.requests;
+    },
+    missing: async () =>
+      (
+        await database.pool.query<{ address_hash: string }>(
+          'select address_hash from explorer.factories where missing_since is not null order by 1',
+        )
+      ).rows.map(({ address_hash }) => address_hash),
+  };
+}
+
+test('a factory whose item is in quarantine is not said to be missing', async () => {
+  const { list, sync, missing } = await factoriesWorld();
+  list.accounts = new Map([
+    [1, 30],
+    [2, 20],
+    [3, 10],
+  ]);
+  await sync();
+  list.accounts.set(2, noCount);
+
+  await sync();
+
+  expect(await missing()).toEqual([]);
+});
+
+test('a census with an item in quarantine is not walked again for the factory it may be', async () => {
+  const { list, sync } = await factoriesWorld();
+  list.accounts = new Map([
+    [1, 30],
+    [2, 20],
+  ]);
+  await sync();
+  list.accounts.set(2, noCount);
+
+  expect(await sync()).toBe(1);
+});
+
+test('once nothing is in quarantine, a factory that is not listed is missing', async () => {
+  const { list, sync, missing } = await factoriesWorld();
+  list.accounts = new Map<number, unknown>([
+    [1, 30],
+    [2, 20],
+    [3, 10],
+  ]);
+  await sync();
+  list.accounts.set(2, noCount);
+  list.accounts.delete(3);
+  await sync();
+  expect(await missing()).toEqual([]);
+  list.accounts.set(2, 20);
+
+  await sync();
+
+  expect(await missing()).toEqual([addressOf(3)]);
+});

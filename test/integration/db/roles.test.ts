@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { prepareDatabase } from '../../../src/app.ts';
+import { createPool } from '../../../src/db/pool.ts';
+import { grantRoles, roles } from '../../../src/db/roles.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { configFolder, eventually, startProgram } from '../../support/process.ts';
+import { runSync, testKey } from '../../support/sync.ts';
+import { differences } from '../../support/tables.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 30,
+};
+const seed = 5;
+
+const opened = (database: Pick<TestDatabase, 'url' | 'pool'>) => ({
+  ...database,
+  db: drizzle(database.pool),
+  embedded: null,
+  close: async () => 'left-running' as const,
+});
+
+/** A prepared database whose roles are granted, and on which nobody else may create anything. */
+async function grantedDatabase(): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  await prepareDatabase(opened(database));
+  await grantRoles(database.pool);
+  await database.pool.query(`
+    do $$ begin
+      execute format('revoke all on database %I from public', current_database());
+    end $$;
+    revoke all on schema public from public
+  `);
+  return database;
+}
+
+/** A user who logs in with one of the roles, and no other right. */
+async function userWith(database: TestDatabase, role: string): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await database.pool.query(`create role ${name} login password 'test' in role ${role}`);
+  const url = new URL(database.url);
+  url.username = name;
+  url.password = 'test';
+  const pool = createPool({ url: url.href, max: 4, applicationName: 'explorer-etl test user' });
+  onTestFinished(async () => {
+    await pool.end();
+    const admin = createPool({ url: database.url, max: 1, applicationName: 'explorer-etl test' });
+    await admin.query(`drop role ${name}`).catch(() => undefined);
+    await admin.end();
+  });
+  return { url: url.href, pool, drop: async () => undefined };
+}
+
+const attempt = (pool: Pool, statement: string) =>
+  pool.query(statement).then(
+    ({ rowCount }) => rowCount,
+    (error: unknown) => (error as { code: string }).code,
+  );
+const denied = '42501';
+
+async function simulated(): Promise<string> {
+  const simulator = await startSimulator({ port: 0, seed, chains: [chain], apiKey: testKey });
+  onTestFinished(() => simulator.close());
+  return simulator.url;
+}
+
+test('a user with the worker role syncs everything, and may change no table', async () => {
+  const database = await grantedDatabase();
+  const worker = await userWith(database, roles.worker);
+  await runSync(worker, { url: await simulated(), chains: [chain] });
+  expect(await differences(database.pool, seed, chain)).toEqual({});
+  for (const statement of [
+    'create schema mine',
+    'create table explorer.mine (id int)',
+    'create table etl.mine (id int)',
+    'create temporary table mine (id int)',
+    'alter table explorer.blocks add column mine int',
+    'drop table etl.walks',
+    'truncate explorer.blocks',
+    'delete from etl.migrations',
+  ]) {
+    expect([statement, await attempt(worker.pool, statement)]).toEqual([statement, denied]);
+  }
+});
+
+test('start runs with the worker role alone', async () => {
+  const database = await grantedDatabase();
+  const worker = await userWith(database, roles.worker);
+  const cwd = await configFolder({
+    explorer: { requests_per_second: 1000, archive: 'all', archive_days: 1 },
+    chains: [{ id: 10, operations: { 'user-operations': {}, factories: {} } }],
+  });
+  const environment = { databaseUrl: worker.url, explorerUrl: await simulated(), cwd };
+  const program = startProgram(['start'], environment);
+  await eventually('all rows', 30_000, async () => {
+    const { rows } = await database.pool.query<{ all: boolean }>(
+      `select (select count(*) from explorer.user_operations) = ${chain.userOperations}
+          and (select count(*) from explorer.factories where rank is not null) = ${chain.factories}
+          as all`,
+    );
+    return rows[0]?.all;
+  });
+  program.kill('SIGTERM');
+  expect(await program.ended(20_000)).toEqual({ code: 0, signal: null });
+  expect(program.stderr).not.toContain('permission denied');
+});
+
+test('an analyst reads schema explorer but for what belongs to the owner of the key', async () => {
+  const database = await grantedDatabase();
+  await database.pool.query(`
+    insert into explorer.addresses (chain_id, hash, page_id) values (10, '0x1', 1);
+    insert into explorer.address_labels (chain_id, address_hash, kind, position, label, page_id)
+    values (10, '0x1', 'private', 0, 'mine', 1), (10, '0x1', 'public', 0, 'ours', 1);
+    insert into explorer.address_watchlist_names (chain_id, address_hash, position, label, page_id)
+    values (10, '0x1', 0, 'mine', 1)
+  `);
+  const { pool } = await userWith(database, roles.analyst);
+  const { rows } = await pool.query('select kind, label from explorer.address_labels');
+  expect(rows).toEqual([{ kind: 'public', label: 'ours' }]);
+  const { rows: relations } = await database.pool.query<{ name: string }>(
+    `select oid::regclass::text as name from pg_class
+     where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'v') order by 1`,
+  );
+  const unread = [];
+  for (const { name } of relations) {
+    if ((await attempt(pool, `select * from ${name} limit 1`)) === denied) unread.push(name);
+  }
+  expect(unread).toEqual(['explorer.address_watchlist_names']);
+  for (const statement of [
+    'select from etl.walks',
+    'select from etl.quarantine',
+    'select from pgboss.job',
+    'delete from explorer.blocks',
+    `update explorer.address_labels set label = 'other'`,
+    'create table explorer.mine (id int)',
+  ]) {
+    expect([statement, await attempt(pool, statement)]).toEqual([statement, denied]);
+  }
+});
+
+test('granting again changes nothing', async () => {
+  const database = await grantedDatabase();
+  const rights = async () => {
+    const { rows } = await database.pool.query(
+      `select oid::regclass::text as name, relacl::text, relowner::regrole::text, relrowsecurity
+       from pg_class
+       where relnamespace in ('explorer'::regnamespace, 'etl'::regnamespace, 'pgboss'::regnamespace)
+       union all
+       select polname, polroles::text, polqual::text, true from pg_policy
+       order by 1, 2`,
+    );
+    return rows;
+  };
+  const before = await rights();
+  await grantRoles(database.pool);
+  expect(await rights()).toEqual(before);
+});
+
+test('a user with the owner role migrates', async () => {
+  const database = await grantedDatabase();
+  const owner = await userWith(database, roles.owner);
+  await owner.pool.query('alter table explorer.blocks add column later int');
+  await owner.pool.query('create table etl.later (id int)');
+  expect(await prepareDatabase(opened(owner))).toEqual({ applied: 0 });
+});
+
+test('a worker whose database is behind says that the owner has to migrate', async () => {
+  const database = await freshDatabase('empty');
+  const worker = await userWith(database, roles.worker).catch(async () => {
+    // On a server that has never seen the roles.
+    const other = await freshDatabase();
+    await prepareDatabase(opened(other));
+    await grantRoles(other.pool);
+    return userWith(database, roles.worker);
+  });
+  await expect(prepareDatabase(opened(worker))).rejects.toThrow(
+    /this role may not change it: run "explorer-etl migrate" as the owner/,
+  );
+});

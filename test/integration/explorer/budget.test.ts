@@ -1,0 +1,210 @@
+import { expect, test } from 'vitest';
+import {
+  statusFaults,
+  type Faults,
+  type Limits,
+  type StatusFault,
+} from '../../../src/simulator/index.ts';
+import { eventually } from '../../support/process.ts';
+import { openScene, openWorker, rejection } from './keyed.ts';
+
+const throttledFirst: readonly StatusFault[] = ['429-seconds', '429-date', '429-reset', '429-bare'];
+
+test.each(throttledFirst)('a %s pauses the key for all workers, once', async (name) => {
+  const faults: Faults = ({ number }) => (number === 0 ? statusFaults[name] : null);
+  const { simulator, seen, database } = await openScene({ faults });
+  const [first, second] = [
+    await openWorker(database, simulator.url),
+    await openWorker(database, simulator.url),
+  ];
+  const one = first.fetch();
+  await eventually('the pause', 5_000, async () => {
+    const { rows } = await database.pool.query('select from etl.budget where paused_until > now()');
+    return rows.length === 1;
+  });
+  await Promise.all([one, second.fetch(), second.fetch('backfill')]);
+  const [refused, ...later] = seen;
+  const waits = later.map(({ at }) => at - (refused?.at ?? 0));
+  expect({
+    statuses: seen.map(({ status }) => status),
+    tooEarly: waits.filter((ms) => ms < 980),
+  }).toEqual({ statuses: [429, 200, 200, 200], tooEarly: [] });
+});
+
+test('an hour’s Retry-After ends the request with the time it goes on, and nobody asks before', async () => {
+  const faults: Faults = () => ({
+    ...statusFaults['429-bare'],
+    headers: { 'retry-after': 3600 },
+  });
+  const { simulator, database } = await openScene({ faults });
+  const worker = await openWorker(database, simulator.url);
+  const refused = await rejection(worker.fetch());
+  const other = await rejection((await openWorker(database, simulator.url)).fetch());
+  for (const error of [refused, other]) {
+    expect(error).toMatchObject({
+      name: 'KeyPausedError',
+      failure: 'throttled',
+      detail: expect.stringMatching(/^HTTP 429, .*; no request before 20\d\d-.* UTC$/),
+    });
+  }
+  expect(simulator.requests).toBe(1);
+});
+
+test('a limit that only the headers tell is kept without a 429', async () => {
+  const { simulator, seen, database } = await openScene({
+    limits: () => ({ requestsPerSecond: 4 }),
+  });
+  const worker = await openWorker(database, simulator.url);
+  for (let i = 0; i < 8; i += 1) await worker.fetch();
+  expect(seen.filter(({ status }) => status !== 200)).toEqual([]);
+});
+
+test('an answer after which no request remains holds all until the reset', async () => {
+  const { simulator, seen, database } = await openScene();
+  const [first, second] = [
+    await openWorker(database, simulator.url),
+    await openWorker(database, simulator.url),
+  ];
+  const admission = await first.budget.take('live', new AbortController().signal);
+  const limits = { limit: null, remaining: 0, resetMs: 700, creditsRemaining: null };
+  const start = performance.now();
+  await first.budget.heed({ admission, error: null, limits });
+  await Promise.all([first.fetch(), second.fetch()]);
+  expect(seen.map(({ at }) => at - start).filter((ms) => ms < 690)).toEqual([]);
+});
+
+test.each(['absent', 'unknown'] as const)('%s headers change nothing', async (headers) => {
+  const { simulator, database } = await openScene({
+    limits: () => ({ requestsPerSecond: 500, dailyCredits: 1_000_000, headers }),
+  });
+  const worker = await openWorker(database, simulator.url);
+  for (let i = 0; i < 3; i += 1) await worker.fetch();
+  const { rows } = await database.pool.query(
+    'select service_limit, credits_remaining, paused_until from etl.budget',
+  );
+  expect(rows).toEqual([{ service_limit: null, credits_remaining: null, paused_until: null }]);
+});
+
+test('a limit above the configured one raises nothing', async () => {
+  const { simulator, seen, database } = await openScene({
+    limits: () => ({ requestsPerSecond: 1000 }),
+  });
+  const worker = await openWorker(database, simulator.url, { requestsPerSecond: 10 });
+  for (let i = 0; i < 4; i += 1) await worker.fetch();
+  const [first, last] = [seen.at(0)?.at ?? 0, seen.at(-1)?.at ?? 0];
+  expect(last - first).toBeGreaterThan(290);
+});
+
+test('no request leaves above the day’s credits; the error says until when', async () => {
+  const { simulator, database } = await openScene();
+  const worker = await openWorker(database, simulator.url, { dailyCredits: 60 });
+  for (let i = 0; i < 3; i += 1) await worker.fetch();
+  expect(await rejection(worker.fetch())).toMatchObject({
+    failure: 'out-of-credits',
+    detail: expect.stringMatching(/daily_credits\) are used; no request before .* 00:00:00 UTC$/),
+  });
+  expect(simulator.requests).toBe(3);
+});
+
+test('a new day has its credits again', async () => {
+  const { simulator, database } = await openScene();
+  const worker = await openWorker(database, simulator.url, { dailyCredits: 20 });
+  await worker.fetch();
+  await database.pool.query('update etl.budget set credits_day = credits_day - 1');
+  await worker.fetch();
+  expect(simulator.requests).toBe(2);
+});
+
+test('history leaves credits to what is new', async () => {
+  const { simulator, database } = await openScene();
+  const worker = await openWorker(database, simulator.url, { dailyCredits: 400 });
+  const untilRefused = async (lane: 'live' | 'backfill') => {
+    const before = simulator.requests;
+    // Ends: twenty requests are all that the day allows.
+    while ((await rejection(worker.fetch(lane))) === null);
+    return simulator.requests - before;
+  };
+  const { rows } = await database.pool.query<{ hour: number }>(
+    `select extract(hour from now() at time zone 'utc')::int as hour`,
+  );
+  const kept = Math.floor((400 * 0.2 * (24 - (rows[0]?.hour ?? 0))) / 24 / 20);
+  expect([await untilRefused('backfill'), await untilRefused('live')]).toEqual([20 - kept, kept]);
+});
+
+test('where the service says that no credits remain, no request asks for more', async () => {
+  const { simulator, seen, database } = await openScene({ limits: () => ({ dailyCredits: 60 }) });
+  const worker = await openWorker(database, simulator.url);
+  for (let i = 0; i < 3; i += 1) await worker.fetch();
+  expect(await rejection(worker.fetch())).toMatchObject({ failure: 'out-of-credits' });
+  expect(seen.map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+test('a 402 for credits pauses the key to the end of the day', async () => {
+  const limits: Limits = { dailyCredits: 20, headers: 'absent' };
+  const { simulator, database } = await openScene({ limits: () => limits });
+  const worker = await openWorker(database, simulator.url);
+  await worker.fetch();
+  const refused = await rejection(worker.fetch());
+  expect(refused).toMatchObject({
+    failure: 'out-of-credits',
+    detail: expect.stringMatching(/^HTTP 402, Out of credits; no request before .* 00:00:00 UTC$/),
+  });
+  await rejection(worker.fetch());
+  expect(simulator.requests).toBe(2);
+});
+
+test.each(['401', '402-key'] as const)(
+  'after a %s one request looks again, not one for each worker',
+  async (name) => {
+    let isRefused = true;
+    const faults: Faults = () => (isRefused ? statusFaults[name] : null);
+    const { simulator, database } = await openScene({ faults, latencyMs: 50 });
+    const lookAgainMs = 60_000;
+    const workers = [
+      await openWorker(database, simulator.url, { lookAgainMs }),
+      await openWorker(database, simulator.url, { lookAgainMs }),
+    ];
+    const all = () =>
+      Promise.all(
+        workers.flatMap(({ fetch }) => [rejection(fetch()), rejection(fetch('backfill'))]),
+      );
+    const timePasses = () => database.pool.query('update etl.budget set paused_until = now()');
+    await rejection(workers[0]!.fetch());
+    await all();
+    expect(simulator.requests, 'while it is refused').toBe(1);
+    await timePasses();
+    await all();
+    expect(simulator.requests, 'when it is looked at').toBe(2);
+    isRefused = false;
+    await timePasses();
+    expect(await all(), 'when it is accepted').toEqual([null, null, null, null]);
+  },
+);
+
+test('a process that starts looks at a refused key without waiting', async () => {
+  let isRefused = true;
+  const faults: Faults = () => (isRefused ? statusFaults['401'] : null);
+  const { simulator, database } = await openScene({ faults });
+  await rejection((await openWorker(database, simulator.url)).fetch());
+  isRefused = false;
+  const next = await openWorker(database, simulator.url);
+  expect(await rejection(next.fetch())).toBeNull();
+});
+
+test('slots of concurrent workers are numbered in their order', async () => {
+  const { simulator, database } = await openScene();
+  const workers = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      openWorker(database, simulator.url, { requestsPerSecond: 400 }),
+    ),
+  );
+  const pages = await Promise.all(
+    workers.flatMap(({ fetch }) => Array.from({ length: 10 }, () => fetch('backfill'))),
+  );
+  const ids = pages.map(({ page_id }) => page_id);
+  const byTime = pages.toSorted((a, b) => (a.at < b.at ? -1 : 1)).map(({ page_id }) => page_id);
+  expect({ distinct: new Set(ids).size, byTime }).toEqual({
+    distinct: 40,
+    byTime: ids.toSorted((a, b) => a - b),
+  });
+});

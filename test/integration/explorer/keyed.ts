@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { createPool } from '../../../src/db/pool.ts';
+import { openBudget, type BudgetLane } from '../../../src/explorer/budget.ts';
+import { createExplorerClient } from '../../../src/explorer/client.ts';
+import { createFetcher } from '../../../src/explorer/fetcher.ts';
+import {
+  startSimulator,
+  type SimulatedChain,
+  type SimulatorOptions,
+} from '../../../src/simulator/index.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { testKey } from '../../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 2,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 0,
+};
+
+/** A simulated service, a database, and when each request came, in ms. */
+export async function openScene(options: Partial<SimulatorOptions> = {}) {
+  const seen: { readonly at: number; readonly status: number }[] = [];
+  const simulator = await startSimulator({
+    seed: 1,
+    chains: [chain],
+    onRequest: ({ status }) => void seen.push({ at: performance.now(), status }),
+    ...options,
+  });
+  onTestFinished(() => simulator.close());
+  return { simulator, seen, database: await freshDatabase() };
+}
+
+interface WorkerOptions {
+  readonly requestsPerSecond?: number;
+  readonly dailyCredits?: number;
+  readonly lookAgainMs?: number;
+}
+
+/** A worker as each process has one: `fetch` gets a page for a lane and gives the status of it. */
+export async function openWorker(database: TestDatabase, url: string, options: WorkerOptions = {}) {
+  const pool = createPool({ url: database.url, max: 2, applicationName: 'budget test' });
+  const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });
+  const now = () => performance.now();
+  const client = createExplorerClient({
+    baseUrl: url,
+    apiKey: testKey,
+    random: () => 0,
+    now,
+    sleep,
+  });
+  onTestFinished(async () => {
+    await client.close();
+    await pool.end();
+  });
+  const budget = await openBudget({
+    requestsPerSecond: 1000,
+    dailyCredits: null,
+    ...options,
+    pool,
+    apiKey: testKey,
+    sleep,
+    now,
+  });
+  const get = createFetcher({ client, budget, secrets: [testKey] });
+  const request = {
+    chainId: chain.id,
+    path: 'proxy/account-abstraction/operations',
+    query: { page_size: 1 },
+  };
+  return {
+    budget,
+    fetch: (lane: BudgetLane = 'live') => get({ ...request, lane }, new AbortController().signal),
+  };
+}
+
+/** What a promise rejects with; null when it does not. */
+export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  );

@@ -1,0 +1,187 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import fc from 'fast-check';
+import type { Pool } from 'pg';
+import { expect, test } from 'vitest';
+import { floorsOf, gapsOf } from '../../../src/feeds/coverage.ts';
+import { freshDatabase } from '../../support/database.ts';
+
+/** Each case is a handful of statements: a few seconds in all. */
+const numRuns = 80;
+const highestBlock = 24;
+const feed = { chain_id: 10, operation: 'user-operations' } as const;
+
+interface Walk {
+  readonly top: number;
+  readonly bottom: number;
+  readonly is_ordered: boolean;
+  readonly state: string;
+  readonly reason: string | null;
+}
+
+interface Stored {
+  readonly block: number;
+  readonly hasTime: boolean;
+}
+
+const ends = [
+  { state: 'finished', reason: null },
+  { state: 'finished', reason: 'floor' },
+  { state: 'finished', reason: 'until' },
+  { state: 'running', reason: null },
+  { state: 'failed', reason: 'cursor loop' },
+];
+
+const blocks = fc.integer({ min: 0, max: highestBlock });
+const walks = fc.array(
+  fc
+    .record({ heights: fc.tuple(blocks, blocks), isOrdered: fc.boolean(), end: fc.nat(4) })
+    .map(({ heights, isOrdered, end }): Walk => ({
+      top: Math.max(...heights),
+      bottom: Math.min(...heights),
+      // Mostly in order: the rest proves nothing.
+      is_ordered: isOrdered || heights[0] % 2 === 0,
+      state: ends[end]?.state ?? '',
+      reason: ends[end]?.reason ?? null,
+    })),
+  { maxLength: 5 },
+);
+const operations = fc.array(
+  fc.record({ block: blocks, hasTime: fc.boolean() }).map((operation): Stored => operation),
+  { maxLength: 12 },
+);
+
+const genesisMs = Date.UTC(2026, 0, 1);
+const blockMs = 2_000;
+const timeOf = (block: number) => new Date(genesisMs + block * blockMs).toISOString();
+
+async function fill(
+  pool: Pool,
+  walked: readonly Walk[],
+  stored: readonly Stored[],
+  since: number | null,
+): Promise<void> {
+  await pool.query('truncate etl.walks, etl.feeds, explorer.user_operations cascade');
+  await pool.query(
+    `insert into etl.feeds (chain_id, operation, settings) values (10, 'user-operations', $1)`,
+    [{ since: since === null ? null : timeOf(since) }],
+  );
+  await pool.query(
+    `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, top, bottom, is_ordered, state, reason)
+     select 10, 'user-operations', 'backfill', 1, 'sweep', jsonb_build_object('max_pages', number),
+            top, bottom, is_ordered, state, reason
+     from json_to_recordset($1) as walk(
+       top bigint, bottom bigint, is_ordered boolean, state text, reason text, number bigint)`,
+    [JSON.stringify(walked.map((walk, number) => ({ ...walk, number })))],
+  );
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     select 10, number::text, block, time, 1
+     from json_to_recordset($1) as operation(block bigint, time timestamptz, number bigint)`,
+    [
+      JSON.stringify(
+        stored.map(({ block, hasTime }, number) => ({
+          block,
+          time: hasTime ? timeOf(block) : null,
+          number,
+        })),
+      ),
+    ],
+  );
+}
+
+/** The blocks that walks prove, one by one. */
+function covered(walked: readonly Walk[]): Set<number> {
+  const proven = new Set<number>();
+  for (const { top, bottom, state, reason } of walked.filter((walk) => walk.is_ordered)) {
+    const lowest = state === 'finished' && reason === null ? 0 : bottom + 1;
+    for (let block = lowest; block < top; block += 1) proven.add(block);
+  }
+  return proven;
+}
+
+const highestOf = (walked: readonly Walk[]) =>
+  Math.max(-1, ...walked.filter((walk) => walk.is_ordered).map(({ top }) => top));
+
+/** Whole numbers as runs of neighbours, the lowest first. */
+function runs(numbers: readonly number[]): { from: number; to: number }[] {
+  const found: { from: number; to: number }[] = [];
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    const last = found.at(-1);
+    if (last?.to === number - 1) last.to = number;
+    else found.push({ from: number, to: number });
+  }
+  return found;
+}
+
+/** Whether all of a hole is older than what is wanted: the lowest that is known above it is. */
+function isTooOld(to: number, stored: readonly Stored[], since: number | null): boolean {
+  const above = stored.filter(({ block, hasTime }) => hasTime && block >= to);
+  return since !== null && above.length > 0 && Math.min(...above.map(({ block }) => block)) < since;
+}
+
+test('coverage and its holes are those of a plain set of block numbers', async () => {
+  const { pool } = await freshDatabase();
+  const db = drizzle(pool);
+  await fc.assert(
+    fc.asyncProperty(walks, operations, fc.option(blocks), async (walked, stored, since) => {
+      await fill(pool, walked, stored, since);
+      const { rows } = await pool.query<{ from: number; to: number }>(
+        `select lower(range)::int as "from", upper(range)::int - 1 as "to"
+         from etl.feed_coverage, unnest(covered) as range order by 1`,
+      );
+      const proven = covered(walked);
+      expect(rows).toEqual(runs([...proven]));
+      const all = Array.from({ length: Math.max(0, highestOf(walked)) }, (_, block) => block);
+      const holes = runs(all.filter((block) => !proven.has(block)));
+      expect(await gapsOf(db, feed)).toEqual(
+        holes.filter(({ to }) => !isTooOld(to, stored, since)).toReversed(),
+      );
+    }),
+    { numRuns },
+  );
+}, 60_000);
+
+/** The floor of a walk that is so deep below a block, by looking at one block after the other. */
+function floorOf(
+  walked: readonly Walk[],
+  stored: readonly Stored[],
+  depthMs: number,
+  below: number | null,
+): number | null {
+  const highest = highestOf(walked);
+  if (highest < 0) return null;
+  const from = Math.min(highest, below ?? highest);
+  const timed = stored.filter(({ block, hasTime }) => hasTime && block <= from);
+  if (timed.length === 0) return from;
+  const at = Math.max(...timed.map(({ block }) => block)) * blockMs;
+  const older = timed.filter(({ block }) => block * blockMs < at - depthMs);
+  const lowest = Math.min(from, runs([...covered(walked)]).at(-1)?.from ?? highest);
+  return Math.max(lowest, 0, ...older.map(({ block }) => block));
+}
+
+test('a floor is as deep as its depth says by the times of the operations, and never in a hole', async () => {
+  const { pool } = await freshDatabase();
+  const db = drizzle(pool);
+  const depths = fc.uniqueArray(fc.integer({ min: 0, max: highestBlock * blockMs }), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      walks,
+      operations,
+      depths,
+      fc.option(blocks),
+      async (walked, stored, depthsMs, below) => {
+        await fill(pool, walked, stored, null);
+        const found = await floorsOf(db, feed, depthsMs, below);
+        const expected = depthsMs
+          .toSorted((a, b) => a - b)
+          .map((depthMs) => ({ depthMs, floor: floorOf(walked, stored, depthMs, below) }))
+          .filter(({ floor }) => floor !== null);
+        expect(found.map(({ depthMs, floor }) => ({ depthMs, floor }))).toEqual(expected);
+      },
+    ),
+    { numRuns },
+  );
+}, 60_000);

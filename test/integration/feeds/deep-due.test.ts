@@ -1,0 +1,55 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import { deepResweep } from '../../../src/feeds/resweep.ts';
+import { freshDatabase } from '../../support/database.ts';
+
+const feed = { chain_id: 10, operation: 'user-operations' } as const;
+const startMs = Date.UTC(2026, 0, 1);
+const hourMs = 3_600_000;
+const at = (ms: number) => new Date(startMs + ms).toISOString();
+
+/** More than the live lane reads again by itself: an operation in each block, a block a minute. */
+const known = 2_000;
+
+/** A list that was read whole, and a live walk that has come half way down to it, or all of it. */
+async function rangeOfDeepLook(live: 'half way' | 'ended') {
+  const { pool } = await freshDatabase();
+  await pool.query(
+    `insert into etl.feeds (chain_id, operation, settings) values (10, 'user-operations', '{}')`,
+  );
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     select 10, block::text, block, $1::timestamptz + make_interval(mins => block), 1
+     from generate_series(1, $2::int) as block`,
+    [at(0), known + 100],
+  );
+  await pool.query(
+    `insert into etl.ticks (id, chain_id, operation, lane, scope, state)
+     values (1, 10, 'user-operations', 'backfill', '{}', 'finished'),
+            (2, 10, 'user-operations', 'live', '{}', $1)`,
+    [live === 'ended' ? 'finished' : 'open'],
+  );
+  const isEnded = live === 'ended';
+  await pool.query(
+    `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, state, reason, floor, top, bottom, started_at)
+     values (10, 'user-operations', 'backfill', 1, 'sweep', '{}', 'finished', null, null, $1, 1, $2),
+            (10, 'user-operations', 'live', 2, 'sweep', '{}', $3, $4, $1 - 10, $1 + 100, $5, $6)`,
+    [
+      known,
+      at(0),
+      isEnded ? 'finished' : 'running',
+      isEnded ? 'floor' : null,
+      isEnded ? known - 12 : known + 50,
+      at(5 * hourMs),
+    ],
+  );
+  const rules = [{ depth_ms: 24 * hourMs, every_ms: 4 * hourMs }];
+  return deepResweep(drizzle(pool), feed, rules, new Date(startMs + 5 * hourMs));
+}
+
+test('a deep rule that is due goes as deep while a live walk is on its way down', async () => {
+  const ended = await rangeOfDeepLook('ended');
+  expect(ended?.floor).toBeLessThan(known);
+
+  expect(await rangeOfDeepLook('half way')).toEqual(ended);
+});

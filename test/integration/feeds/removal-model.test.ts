@@ -1,0 +1,121 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ItemRows, PageEnd } from '../../../src/operations/operation.ts';
+import { noteChanges } from '../../../src/operations/user-operations/changes.ts';
+import { freshDatabase } from '../../support/database.ts';
+
+/** Each case is a handful of statements: a few seconds in all. */
+const numRuns = 300;
+const pageId = 10;
+
+interface Place {
+  readonly height: number;
+  readonly key: string;
+}
+
+interface Stored extends Place {
+  readonly page_id: number;
+  readonly is_removed: boolean;
+}
+
+/** Most of the time, so that most cases conclude something. */
+const often = fc.integer({ min: 0, max: 3 }).map((number) => number > 0);
+const keys = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+const place = fc.record({ height: fc.nat(5), key: keys }).map((where): Place => where);
+const isAbove = (a: Place, b: Place) =>
+  a.height > b.height || (a.height === b.height && a.key > b.key);
+const newestFirst = (a: Place, b: Place) => (isAbove(a, b) ? -1 : 1);
+
+const stored = fc.uniqueArray(
+  fc.record({
+    height: fc.nat(7),
+    key: keys,
+    page_id: fc.integer({ min: 1, max: 14 }),
+    is_removed: often.map((isIt) => !isIt),
+  }),
+  { selector: ({ key }) => key, maxLength: 8 },
+);
+const page = fc.uniqueArray(place, { selector: ({ key }) => key, maxLength: 4 });
+/** The end of the page before, where there is one: at or above all that this page holds. */
+const before = fc.option(
+  fc.record({
+    where: fc.record({ height: fc.integer({ min: 3, max: 7 }), key: keys }),
+    page_id: fc.integer({ min: 5, max: 9 }),
+  }),
+);
+
+/** Which operations have left the list, by looking at each. */
+function gone(
+  known: readonly Stored[],
+  items: readonly Place[],
+  above: PageEnd | null,
+  isConclusive: boolean,
+): string[] {
+  const [first, last] = [items[0], items.at(-1)];
+  const isGone = (operation: Stored): boolean => {
+    if (operation.is_removed) return true;
+    if (first === undefined || last === undefined || !isConclusive) return false;
+    if (items.some(({ key }) => key === operation.key) || !isAbove(operation, last)) return false;
+    if (isAbove(first, operation)) return operation.page_id < pageId;
+    return above !== null && isAbove(above, operation) && operation.page_id < above.page_id;
+  };
+  return known
+    .filter(isGone)
+    .map(({ key }) => key)
+    .sort();
+}
+
+test('what has left is within the range of a conclusive page, and unseen by any newer one', async () => {
+  const { pool } = await freshDatabase();
+  const db = drizzle(pool);
+  await fc.assert(
+    fc.asyncProperty(stored, page, before, often, async (known, listed, end, conclusive) => {
+      const items = listed.toSorted(newestFirst);
+      const first = items[0];
+      const above =
+        end === null || (first !== undefined && isAbove(first, end.where))
+          ? null
+          : { ...end.where, page_id: end.page_id };
+      await pool.query('truncate explorer.user_operations');
+      await pool.query(
+        `insert into explorer.user_operations (chain_id, hash, block_number, page_id, removed_at)
+         select 10, key, height, page_id, case when is_removed then now() end
+         from json_to_recordset($1) as row(key text, height bigint, page_id bigint, is_removed boolean)`,
+        [JSON.stringify(known)],
+      );
+
+      await db.transaction((tx) =>
+        noteChanges(
+          tx,
+          {
+            walk_id: 1,
+            tick_id: 1,
+            chain_id: 10,
+            started_at: new Date(0).toISOString(),
+            scope: {},
+            floor: null,
+            page_id: pageId,
+            inserted: 0,
+            above,
+            isConclusive: conclusive,
+          },
+          items.map(({ key, height }): ItemRows => ({
+            key,
+            height,
+            row: {},
+            children: [],
+            addresses: [],
+            position: 0,
+          })),
+        ),
+      );
+
+      const { rows } = await pool.query<{ hash: string }>(
+        'select hash from explorer.user_operations where removed_at is not null order by hash',
+      );
+      expect(rows.map(({ hash }) => hash)).toEqual(gone(known, items, above, conclusive));
+    }),
+    { numRuns },
+  );
+}, 60_000);

@@ -1,0 +1,159 @@
+import { PgBoss, TestClock } from 'pg-boss';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Database } from '../../../src/db/transaction.ts';
+import type { FeedLane } from '../../../src/feeds/feed.ts';
+import { registerFeeds } from '../../../src/feeds/register.ts';
+import { closeTick, currentTick } from '../../../src/feeds/tick.ts';
+import { installQueues, tickQueue } from '../../../src/jobs/boss.ts';
+import { setSchedules, workOnTicks, type LaneSchedule } from '../../../src/jobs/schedule.ts';
+import { openJobLocks } from '../../../src/jobs/takeover.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/process.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+/** pg-boss answers within a few of its own statements; a busy machine takes longer. In ms. */
+const boundMs = 10_000;
+
+const lane: FeedLane = { chain_id: 10, operation: 'factories', lane: 'backfill' };
+
+const scheduleOf = (cron: string, timezone = 'UTC'): LaneSchedule => ({
+  lane,
+  cron,
+  timezone,
+  scope: {},
+});
+
+/** pg-boss with its real scheduler, on a clock that the test drives. */
+async function openBoss(database: TestDatabase, clock: TestClock): Promise<PgBoss> {
+  const boss = new PgBoss({
+    connectionString: database.url,
+    schema: 'pgboss',
+    migrate: false,
+    createSchema: false,
+    supervise: false,
+    schedule: true,
+    clock,
+  });
+  boss.on('error', () => undefined);
+  await boss.start();
+  return boss;
+}
+
+async function scene(start: string) {
+  const database = await freshDatabase();
+  await installQueues(database.url);
+  const db: Database = drizzle(database.pool);
+  await registerFeeds(db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file');
+  const clock = new TestClock(start);
+  let boss = await openBoss(database, clock);
+  const locks = openJobLocks(database.url);
+  onTestFinished(async () => {
+    await boss.stop({ graceful: false });
+    await locks.close();
+  });
+  const work = () => workOnTicks({ db, boss, clock: () => new Date(clock.now()) }, locks);
+  /** How many ticks the scheduler has sent, and none of them waits to be answered. */
+  const sent = async () => {
+    const { rows } = await database.pool.query<{ sent: number; waiting: number }>(
+      `select count(*)::int as sent,
+              (count(*) filter (where state <> 'completed'))::int as waiting
+       from pgboss.job where name = $1`,
+      [tickQueue],
+    );
+    return rows[0] ?? { sent: 0, waiting: 0 };
+  };
+  /** Lets so much time pass, minute by minute, each with what it started answered. */
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += minuteMs) {
+      await clock.tick(Math.min(minuteMs, ms - passed));
+      await eventually('the ticks to be answered', boundMs, async () => {
+        if ((await sent()).waiting === 0) return true;
+        await clock.tick(secondMs);
+        return false;
+      });
+    }
+  };
+  const ticks = async () => {
+    const { rows } = await database.pool.query<{ state: string }>(
+      'select state from etl.ticks order by id',
+    );
+    return rows.map(({ state }) => state);
+  };
+  /** Ends the tick that is open, as its last slice does. */
+  const finish = async () => {
+    const tick = await currentTick(db, lane);
+    if (tick !== null) await closeTick(db, tick, 'finished', null);
+  };
+  return {
+    clock,
+    pass,
+    ticks,
+    finish,
+    sent: async () => (await sent()).sent,
+    set: (schedule: LaneSchedule) => setSchedules(db, boss, [schedule]),
+    work,
+    /** All processes stop, and one starts `ms` later. */
+    sleep: async (ms: number) => {
+      await boss.stop({ graceful: false });
+      await clock.setTime(clock.now() + ms);
+      boss = await openBoss(database, clock);
+      await work();
+    },
+  };
+}
+
+test('a lane gets its tick by its cron, in its time zone', async () => {
+  const { set, work, pass, ticks } = await scene('2026-11-21T04:57:30Z');
+  // Berlin is one hour ahead of UTC in November.
+  await set(scheduleOf('0 6 * * *', 'Europe/Berlin'));
+  await work();
+
+  await pass(2 * minuteMs);
+  expect(await ticks()).toEqual([]);
+  await pass(2 * minuteMs);
+  expect(await ticks()).toEqual(['open']);
+});
+
+test('a tick each time, when each ends before the next', async () => {
+  const { set, work, pass, ticks, finish } = await scene('2026-11-21T05:00:30Z');
+  await set(scheduleOf('*/5 * * * *'));
+  await work();
+
+  for (let round = 0; round < 3; round += 1) {
+    await pass(5 * minuteMs);
+    await finish();
+  }
+
+  expect(await ticks()).toEqual(['finished', 'finished', 'finished']);
+});
+
+test('a tick that outlasts its interval takes the later ones in: nothing piles up', async () => {
+  const { set, work, pass, ticks, sent, finish } = await scene('2026-11-21T05:00:30Z');
+  await set(scheduleOf('* * * * *'));
+  await work();
+
+  await pass(5 * minuteMs);
+  expect(await sent()).toBeGreaterThanOrEqual(4);
+  expect(await ticks()).toEqual(['open']);
+
+  await finish();
+  await pass(minuteMs);
+  expect(await ticks()).toEqual(['finished', 'open']);
+});
+
+test('times that passed while no process ran are made up for once', async () => {
+  const { set, work, pass, ticks, sent, sleep } = await scene('2026-11-21T05:01:30Z');
+  await set(scheduleOf('*/5 * * * *'));
+  await work();
+  await pass(minuteMs);
+  expect(await sent()).toBe(0);
+
+  await sleep(3 * hourMs);
+  await pass(minuteMs);
+
+  expect(await sent()).toBe(1);
+  expect(await ticks()).toEqual(['open']);
+});

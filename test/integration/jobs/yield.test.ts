@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import type { FeedLane } from '../../../src/feeds/feed.ts';
+import { registerFeeds } from '../../../src/feeds/register.ts';
+import { serve } from '../../../src/jobs/serve.ts';
+import { beginTick, openContender } from '../../support/contender.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { listOperations } from '../../support/listed-operations.ts';
+
+const chain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+} as const;
+const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
+
+test('a worker that starts leaves the tick alone that a person began with other bounds', async () => {
+  const list = await listOperations([{ block: 1, id: 1 }]);
+  const database = await freshDatabase();
+  const engine = await openContender(database, {
+    url: list.url,
+    chains: [chain],
+    operations: ['user-operations'],
+  });
+  await registerFeeds(engine.db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file');
+  await beginTick(engine, lane, { max_pages: 1 });
+
+  const schedule = { lane, cron: '0 0 1 1 *', timezone: 'UTC', scope: {} };
+  await serve([schedule], engine, AbortSignal.abort());
+
+  const { rows } = await database.pool.query('select scope, state from etl.ticks order by id');
+  expect(rows).not.toContainEqual({ scope: { max_pages: 1 }, state: 'superseded' });
+});

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { startInstantMs } from '../../../src/simulator/index.ts';
+import { hourMs, minuteMs, readAgain, watchOperations } from './watch.ts';
+
+test('known history is read again by walks side by side, for no more requests than its pages', async () => {
+  const { tickAt, query } = await watchOperations({ userOperations: 5000 });
+  expect(await tickAt(0)).toBe(100);
+
+  expect(await tickAt(hourMs, readAgain)).toBe(100);
+
+  const walks = await query(
+    `select from_head, reason, state from etl.walks where scope ? 'again' order by top desc`,
+  );
+  expect(walks).toEqual([
+    { from_head: true, state: 'finished', reason: 'until' },
+    { from_head: false, state: 'finished', reason: 'until' },
+    { from_head: false, state: 'finished', reason: 'until' },
+    { from_head: false, state: 'finished', reason: null },
+  ]);
+});
+
+test('history that was bounded by a time is read again down to that time, and no further', async () => {
+  const { tickAt, query } = await watchOperations({ userOperations: 5000 });
+  const since = new Date(startInstantMs + 5 * minuteMs).toISOString();
+  await query(`update etl.feeds set settings = settings || '{"since": "${since}"}'`);
+  const bounded = await tickAt(0, () => ({ since }));
+  expect(bounded).toBeLessThan(100);
+
+  const requests = await tickAt(hourMs, (lane) => {
+    const again = readAgain(lane);
+    return again && { ...again, since };
+  });
+
+  expect(requests).toBe(bounded);
+});
+
+test('what came late, left and came back is all found by reading again', async () => {
+  const { tickAt, stored, expectedAt, query } = await watchOperations(
+    {
+      userOperations: 1000,
+      motion: {
+        operationsPerMinute: 60,
+        latePercent: 4,
+        latestLateMs: 2 * hourMs,
+        orphanedPercent: 4,
+        reincludedPercent: 50,
+      },
+    },
+    { resweep: [] },
+  );
+  const endMs = 2 * hourMs;
+  for (let atMs = 0; atMs <= endMs; atMs += 5 * minuteMs) await tickAt(atMs);
+  expect(await stored()).not.toEqual(expectedAt(endMs));
+
+  await tickAt(endMs, readAgain);
+
+  expect(await stored()).toEqual(expectedAt(endMs));
+  expect(await query(`select from etl.walks where scope ? 'again'`)).toHaveLength(4);
+  expect(await query('select from explorer.gaps')).toEqual([]);
+});
+
+test('nothing is concluded from a reading again whose pages break the order', async () => {
+  const { tickAt, query } = await watchOperations({
+    userOperations: 5000,
+    disorder: { percent: 100, fromMs: hourMs },
+  });
+  await tickAt(0);
+  const before = await query('select covered from etl.feed_coverage');
+
+  await tickAt(hourMs, readAgain);
+
+  expect(await query('select covered from etl.feed_coverage')).toEqual(before);
+  expect(await query('select from explorer.user_operations where removed_at is not null')).toEqual(
+    [],
+  );
+  expect(await query(`select distinct is_ordered from etl.walks where scope ? 'again'`)).toEqual([
+    { is_ordered: false },
+  ]);
+  expect(await query('select state from etl.feeds')).toEqual([{ state: 'unordered' }]);
+});
+
+test('where stored cursors are refused, the range is read again from the head', async () => {
+  const { tickAt, query } = await watchOperations({ userOperations: 5000 });
+  await tickAt(0);
+  await query(
+    `update etl.pages set cursor_in = jsonb_set(cursor_in, '{page_token}', to_jsonb('gone ' || id))`,
+  );
+
+  const requests = await tickAt(hourMs, readAgain);
+
+  const [last] = await query(
+    'select from_head, state, pages from etl.walks order by id desc limit 1',
+  );
+  expect(last).toEqual({ from_head: true, state: 'finished', pages: '100' });
+  const parts = 4;
+  expect(requests).toBeLessThanOrEqual(100 + 100 / parts + 1 + (parts - 1));
+});

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { certify } from '../../../src/feeds/certificate.ts';
+import { repairsOf } from '../../../src/feeds/repairs.ts';
+import { batchWorld, fullBatch, startMs } from '../../support/batch-world.ts';
+
+test('a hole made by hand is named exactly, closed with its pages, and then nothing is open', async () => {
+  const { look, ticker, lanes, list, database } = await batchWorld(8);
+  await look(0);
+  const findings = async () => (await certify(ticker.db)).flatMap(({ open }) => open);
+  expect(await findings()).toEqual([]);
+  await database.pool.query(`
+    delete from explorer.blocks where optimism_batch_number = 4;
+    delete from explorer.optimism_batches where batch_number = 4;
+    delete from etl.pages using etl.walks where walks.id = walk_id and batch = 4;
+    delete from etl.walks where batch = 4;
+  `);
+
+  expect(await findings()).toEqual(['batches 4 to 4: not read']);
+  for (const round of await repairsOf(ticker.db, await certify(ticker.db), lanes)) {
+    await ticker.tick(round, new Date(startMs), 'sync');
+  }
+
+  expect(list.takeRequests()).toEqual([4, 4, 4]);
+  expect(await findings()).toEqual([]);
+  const [certificate] = await certify(ticker.db);
+  expect(certificate?.covered).toMatchObject([{ from: 1, to: 7 }]);
+  expect(certificate?.head).toEqual(['batches 8 to 8: wait for the next batch']);
+});
+
+test('an unproved batch below a settled one is open, and so are empty numbers that nothing proves', async () => {
+  const { list, look, ticker, lanes } = await batchWorld(9);
+  list.batches.set(3, fullBatch(3).toSpliced(60, 1));
+  list.batches.delete(6);
+  await look(0);
+  const open = async () => (await certify(ticker.db)).flatMap((feed) => feed.open);
+
+  expect(await open()).toEqual([
+    'batch 3: heights or hashes inside it do not meet',
+    'batches 6 to 6: read as empty, which nothing proves',
+    'border of batches 5 and 7: heights or hashes do not meet',
+  ]);
+  const [[newest, ...others] = []] = await repairsOf(ticker.db, await certify(ticker.db), lanes);
+  expect(newest?.scope).toEqual({ from_batch: 5, to_batch: 7 });
+  expect(others).toEqual([]);
+});
+
+test('where nothing of three batches is settled, they are no head', async () => {
+  const { list, look, ticker } = await batchWorld(3);
+  const pending = [1, 2, 3].map((number) => [number, fullBatch(number)] as const);
+  for (const [number, blocks] of pending) {
+    list.batches.set(
+      number,
+      blocks.map((block) => ({ ...block, isPending: true })),
+    );
+  }
+  await look(0);
+
+  const [certificate] = await certify(ticker.db);
+  expect(certificate?.open).toEqual(['batches 1 to 3: none of them is settled']);
+});
+
+test('a border that was broken by hand is mended by the repair, and then nothing is open', async () => {
+  const { look, ticker, lanes, database } = await batchWorld(8);
+  await look(0);
+  const findings = async () => (await certify(ticker.db)).flatMap(({ open }) => open);
+  await database.pool.query(
+    `update explorer.blocks set parent_hash = null
+     where height = (select first_height from explorer.optimism_batches where batch_number = 5)`,
+  );
+  expect(await findings()).toEqual(['border of batches 4 and 5: heights or hashes do not meet']);
+
+  for (const round of await repairsOf(ticker.db, await certify(ticker.db), lanes)) {
+    await ticker.tick(round, new Date(startMs), 'sync');
+  }
+
+  expect(await findings()).toEqual([]);
+});

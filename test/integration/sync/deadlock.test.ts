@@ -1,0 +1,49 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+import { hashOf, listOperations } from '../../support/listed-operations.ts';
+import { eventually } from '../../support/process.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+} as const;
+
+test('pages that lose a deadlock are written all the same, and asked for once', async () => {
+  const list = await listOperations([{ block: 1, id: 1 }]);
+  const database = await freshDatabase();
+  const sync = () =>
+    runSync(database, { url: list.url, chains: [chain], operations: ['user-operations'] });
+  await sync();
+  list.takeRequests();
+  list.operations.push({ block: 2, id: 2 });
+  const other = await database.pool.connect();
+  onTestFinished(() => other.release(true));
+  await other.query('begin');
+  await other.query('update explorer.addresses set updated_at = now()');
+
+  const syncing = sync();
+  // The page holds its operations and waits for their addresses: now each waits for the other.
+  await eventually('the page waits for a lock', 20_000, async () => {
+    const { rows } = await database.pool.query(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    );
+    return rows.length > 0;
+  });
+  await other.query(
+    `update explorer.user_operations set updated_at = now() where hash = '${hashOf(1)}'`,
+  );
+  await other.query('commit');
+
+  expect((await syncing).map(({ state }) => state)).toEqual(['finished']);
+  expect(list.takeRequests()).toBe(1);
+  const { rows } = await database.pool.query(
+    'select hash from explorer.user_operations order by 1',
+  );
+  expect(rows).toEqual([{ hash: hashOf(1) }, { hash: hashOf(2) }]);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { certify } from '../../../src/feeds/certificate.ts';
+import type { Occasion } from '../../../src/feeds/due.ts';
+import { configuredLanes } from '../../../src/feeds/lanes.ts';
+import {
+  startInstantMs,
+  startSimulator,
+  truthAt,
+  type Motion,
+  type SimulatedChain,
+} from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { ledgerFaults } from '../../support/ledger.ts';
+import { settingsFor } from '../../support/sync.ts';
+import { differencesFrom } from '../../support/tables.ts';
+import { openTicker } from '../../support/ticks.ts';
+
+const minuteMs = 60_000;
+const operations = ['optimism-batch-blocks'] as const;
+
+/** Batches of 60 blocks, one in ten minutes. */
+const chainWith = (motion: Partial<Motion>): SimulatedChain => ({
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 6, blocks: 60 },
+  holesPercent: 10,
+  factories: 0,
+  motion: { operationsPerMinute: 1, blockSeconds: 10, ...motion },
+});
+
+/** A chain that moves, and what is done beside it at simulated times. */
+async function movingWorld(seed: number, chain: SimulatedChain) {
+  let nowMs = 0;
+  const simulator = await startSimulator({ seed, chains: [chain], clock: () => nowMs });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const settings = settingsFor({ url: simulator.url, chains: [chain], operations });
+  const ticker = await openTicker(database, settings);
+  const targets = configuredLanes(settings.chains);
+  const lookAt = async (atMs: number, occasion: Occasion) => {
+    nowMs = atMs;
+    const ended = await ticker.tick(targets, new Date(startInstantMs + atMs), occasion);
+    expect(ended).toEqual(ended.map(() => 'finished'));
+  };
+  const tablesAt = async (atMs: number) => {
+    const { block_reorgs: told, ...truth } = truthAt(seed, chain, { operations }, atMs);
+    const { rows: seen } = await database.pool.query<{ told: string }>(
+      `select concat_ws(',', height, old_hash, new_hash) as told from explorer.block_reorgs`,
+    );
+    const all = new Set(
+      told.map((row) => [row['height'], row['old_hash'], row['new_hash']].join(',')),
+    );
+    return {
+      differences: await differencesFrom(database.pool, chain, truth),
+      untrueReorgs: seen.filter((row) => !all.has(row.told)),
+      reorgs: seen.length,
+    };
+  };
+  const findings = async () => (await certify(ticker.db)).flatMap(({ open }) => open);
+  return { database, lookAt, tablesAt, findings };
+}
+
+describe.each([11, 13])('with seed %i, batches that fill, move, vanish and are reused', (seed) => {
+  test.each([
+    ['each sync', 'sync'],
+    ['ticks of a schedule', 'tick'],
+  ] as const)('are followed row for row by %s', { timeout: 120_000 }, async (_name, occasion) => {
+    const chain = chainWith({ oddBatchesPercent: 50, reorgsPerDay: 200 });
+    const { database, lookAt, tablesAt, findings } = await movingWorld(seed, chain);
+    const lastMs = 180 * minuteMs;
+    await lookAt(0, 'sync');
+    for (let atMs = 0; atMs < lastMs; atMs += 5 * minuteMs) await lookAt(atMs, occasion);
+
+    // So many looks reach past three holes in a row above the frontier.
+    for (let look = 0; look < 6; look += 1) await lookAt(lastMs, 'sync');
+
+    const { differences, untrueReorgs, reorgs } = await tablesAt(lastMs);
+    expect(differences).toEqual({});
+    expect(untrueReorgs).toEqual([]);
+    expect(reorgs).toBeGreaterThan(0);
+    expect(await findings()).toEqual([]);
+    expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { configuredLanes } from '../../../src/feeds/lanes.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { ledgerFaults } from '../../support/ledger.ts';
+import { settingsFor } from '../../support/sync.ts';
+import { differences } from '../../support/tables.ts';
+import { openTicker } from '../../support/ticks.ts';
+
+const seed = 23;
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 60, blocks: 20 },
+  holesPercent: 10,
+  factories: 0,
+};
+
+test('eight walks at once settle all but the newest batch, and none is read twice', async () => {
+  const simulator = await startSimulator({ seed, chains: [chain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const operations = ['optimism-batch-blocks'] as const;
+  const settings = settingsFor({ url: simulator.url, chains: [chain], operations });
+  const wide = settings.chains.map((settingsOf) => {
+    const batches = settingsOf.operations['optimism-batch-blocks'];
+    const parallel =
+      batches === undefined ? {} : { 'optimism-batch-blocks': { ...batches, parallel: 8 } };
+    return { ...settingsOf, operations: { ...settingsOf.operations, ...parallel } };
+  });
+  const ticker = await openTicker(database, { ...settings, chains: wide });
+
+  const lanes = configuredLanes(wide, { fromBatch: 1, toBatch: 60 });
+  expect(await ticker.tick(lanes, new Date(), 'sync')).toEqual(['finished']);
+
+  expect(await differences(database.pool, seed, chain, { operations })).toEqual({});
+  expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
+  expect(simulator.requests).toBe(60);
+  const { rows } = await database.pool.query<{ batch_number: string }>(
+    'select batch_number from explorer.optimism_batches where not is_proved',
+  );
+  expect(rows).toEqual([{ batch_number: '60' }]);
+});

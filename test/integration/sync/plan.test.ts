@@ -1,0 +1,184 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { loadSettings } from '../../../src/config/load.ts';
+import { planDocument, type PlanDocument } from '../../../src/feeds/plan/document.ts';
+import { forecastFeeds } from '../../../src/feeds/plan/plan.ts';
+import {
+  startInstantMs,
+  startSimulator,
+  type SimulatedChain,
+} from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { configFolder } from '../../support/process.ts';
+import { testKey } from '../../support/sync.ts';
+
+const seed = 31;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** The free plan's pace, and its day made small: 100 requests instead of 5,000. */
+const requestMs = 200;
+const dailyCredits = 2_000;
+const creditsPerRequest = 20;
+/** 700 requests take seconds; a busy machine gets so long, in ms. */
+const longMs = 90_000;
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 22_000,
+  batches: { first: 1, count: 60, blocks: 220 },
+  holesPercent: 3,
+  factories: 460,
+  motion: { operationsPerMinute: 10 },
+};
+
+const since = new Date(startInstantMs - 36 * hourMs).toISOString();
+/** Some pages back. */
+const recently = new Date(startInstantMs - 2 * hourMs).toISOString();
+
+const everything = {
+  'user-operations': { since },
+  'optimism-batch-blocks': {},
+  factories: {},
+};
+
+/** A free plan of the service with a clock of its own, and the program against it. */
+async function scene(operations: object = everything, explorer: object = {}) {
+  let nowMs = 0;
+  let spent = 0;
+  let requests = 0;
+  const stop = { after: Infinity, signal: new AbortController() };
+  const simulator = await startSimulator({
+    seed,
+    chains: [chain],
+    clock: () => nowMs,
+    onRequest: () => {
+      requests += 1;
+      nowMs += requestMs;
+      spent += creditsPerRequest;
+      if (requests === stop.after) stop.signal.abort();
+      if (spent < dailyCredits) return;
+      nowMs = Math.ceil((nowMs + 1) / dayMs) * dayMs;
+      spent = 0;
+    },
+  });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const cwd = await configFolder({
+    explorer: { requests_per_second: 1000, ...explorer },
+    chains: [{ id: chain.id, operations }],
+  });
+  const env = {
+    DATABASE_URL: database.url,
+    EXPLORER_BASE_URL: simulator.url,
+    EXPLORER_API_KEY: testKey,
+  };
+  const call = async (args: readonly string[], signal = new AbortController().signal) => {
+    let stdout = '';
+    const before = requests;
+    const code = await runProgram([...args, '--quiet', '--log-level', 'silent'], {
+      env,
+      cwd,
+      signal,
+      stdout: (text) => void (stdout += text),
+      stderr: () => undefined,
+      isTerminal: false,
+    });
+    return { code, stdout, requests: requests - before };
+  };
+  const settings = loadSettings({ env, cwd });
+  return {
+    call,
+    pool: database.pool,
+    now: () => nowMs,
+    /** What `plan` says at the service's own time, for the free plan's pace. */
+    plan: async (): Promise<PlanDocument> => {
+      const at = new Date(startInstantMs + nowMs);
+      const options = { pageSize: settings.explorer.pageSize, at };
+      const forecasts = await forecastFeeds(drizzle(database.pool), settings.chains, options);
+      const configured = { requestsPerSecond: 1000 / requestMs, dailyCredits };
+      return planDocument(forecasts, configured, { at, spentToday: spent / creditsPerRequest });
+    },
+    /** A backfill that is interrupted after so many requests. */
+    backfillFor: (more: number) => {
+      stop.after = requests + more;
+      stop.signal = new AbortController();
+      return call(['backfill'], stop.signal.signal);
+    },
+  };
+}
+
+const expectWithinTenPercent = (predicted: number | null, actual: number) => {
+  expect(predicted).not.toBeNull();
+  expect(Math.abs((predicted ?? 0) - actual) / actual).toBeLessThan(0.1);
+};
+
+test(
+  'the days of a free plan are foretold within a tenth, after a probe and during the run',
+  { timeout: longMs },
+  async () => {
+    const { call, plan, backfillFor, now } = await scene();
+    const probe = await call(['plan', '--probe', '30', '--json']);
+    expect(probe.code).toBe(0);
+    expect(probe.requests).toBeLessThanOrEqual(3 * 30);
+    const probedAt = now();
+    const early = await plan();
+    expect(early.history.unknown).toEqual([]);
+
+    const first = await backfillFor(200);
+    expect(first.code).toBe(130);
+    const underWayAt = now();
+    const underWay = await plan();
+    const rest = await call(['backfill']);
+    expect(rest.code).toBe(0);
+
+    const endedAt = now();
+    expectWithinTenPercent(early.history.requests, first.requests + rest.requests);
+    expectWithinTenPercent(early.history.days, (endedAt - probedAt) / dayMs);
+    expectWithinTenPercent(underWay.history.days, (endedAt - underWayAt) / dayMs);
+    expect((await plan()).history.requests).toBe(0);
+  },
+);
+
+test('what nothing was read of is unknown, and to say so costs nothing', async () => {
+  const { call } = await scene();
+
+  const { code, stdout, requests } = await call(['plan', '--json']);
+
+  expect({ code, requests }).toEqual({ code: 0, requests: 0 });
+  const document = JSON.parse(stdout) as PlanDocument;
+  expect(document.history).toMatchObject({
+    requests: null,
+    days: null,
+    unknown: ['10/user-operations', '10/optimism-batch-blocks', '10/factories'],
+  });
+});
+
+test('what a probe reads is not paid for again', async () => {
+  const operations = { 'user-operations': { since: recently } };
+  const probed = await scene(operations);
+  const first = await probed.call(['plan', '--probe', '7']);
+  const { rows } = await probed.pool.query('select state from etl.ticks');
+  const rest = await probed.call(['backfill']);
+
+  const whole = await (await scene(operations)).call(['backfill']);
+
+  expect(first).toMatchObject({ code: 0, requests: 7 });
+  expect(rows).toEqual([{ state: 'interrupted' }]);
+  expect(first.requests + rest.requests).toBe(whole.requests);
+});
+
+test('a table of the plan is readable at 100 columns', async () => {
+  const { call } = await scene(everything, { daily_credits: dailyCredits });
+  await call(['plan', '--probe', '30']);
+
+  const { stdout } = await call(['plan']);
+
+  const widths = stdout.split('\n').filter((line) => /[│┌]/u.test(line));
+  expect(widths.length).toBeGreaterThan(10);
+  expect(Math.max(...widths.map((line) => line.length))).toBeLessThanOrEqual(100);
+  expect(stdout).toMatch(/Warning: a day's upkeep of [\d,]+ credits does not fit/);
+});

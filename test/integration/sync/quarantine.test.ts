@@ -1,0 +1,171 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import { certify } from '../../../src/feeds/certificate.ts';
+import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import {
+  dropQuarantined,
+  listQuarantined,
+  retryQuarantined,
+  type QuarantineFilter,
+} from '../../../src/walk/quarantine.ts';
+import { alterExplorer } from '../../support/altered-explorer.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { ledgerFaults } from '../../support/ledger.ts';
+import { runSync } from '../../support/sync.ts';
+import { differences } from '../../support/tables.ts';
+
+const seed = 5;
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 70 },
+  factories: 60,
+};
+const all: QuarantineFilter = { chains: [], operations: [], ids: [], reason: null };
+
+const hashOf = (address: string | { hash: string }) =>
+  typeof address === 'string' ? address : address.hash;
+
+/** A copy in which the first item of each page went to quarantine, for a hash that is none. */
+async function world(operations: readonly string[]) {
+  const explorer = await alterExplorer(seed, chain);
+  const database = await freshDatabase();
+  const db = drizzle(database.pool);
+  const { pool } = database;
+  const sync = () => runSync(database, { url: explorer.url, chains: [chain], operations });
+  const spoil = () => {
+    explorer.alter = (page) => {
+      const [first] = page.items;
+      if (first !== undefined) {
+        // A factory is known by its address, everything else by its hash.
+        if ('hash' in first) first['hash'] = `?${String(first['hash'])}`;
+        else first['address'] = `?${hashOf(first['address'] as string | { hash: string })}`;
+      }
+      return page;
+    };
+  };
+  const mend = () => {
+    explorer.alter = (page) => page;
+  };
+  /** What a fixed version would do: the marks of the spoiled items can be read. */
+  const fix = () =>
+    pool.query(`update etl.quarantine set raw = replace(raw::text, '"?', '"')::jsonb`);
+  const equal = () => differences(pool, seed, chain, { operations: operations as never });
+  return { pool, db, sync, spoil, mend, fix, equal };
+}
+
+test('items that can be read now become the rows that they would have been', async () => {
+  const operations = ['user-operations', 'optimism-batch-blocks'];
+  const { pool, db, sync, spoil, fix, equal } = await world(operations);
+  spoil();
+  await sync();
+  const quarantined = (await listQuarantined(db, all)).length;
+  await fix();
+
+  const { rows, written, kept } = await retryQuarantined(db, all);
+
+  expect([rows.length, written, kept]).toEqual([quarantined, quarantined, []]);
+  expect(await equal()).toEqual({});
+  expect(await ledgerFaults(pool, 'ended')).toEqual({});
+  expect(await listQuarantined(db, all)).toEqual([]);
+  const open = (await certify(db)).flatMap((feed) => feed.open);
+  expect(open.filter((finding) => /quarantine|do not meet/.test(finding))).toEqual([]);
+});
+
+test('a block that can be read now is in its batch, and its page has served it', async () => {
+  const operations = ['optimism-batch-blocks'];
+  const { pool, db, sync, spoil, fix, equal } = await world(operations);
+  spoil();
+  await sync();
+  await fix();
+  // One after the other, so that pages of one walk are without a bad item before the others.
+  for (const { id } of await listQuarantined(db, all)) {
+    await retryQuarantined(db, { ...all, ids: [id] });
+  }
+
+  expect(await equal()).toEqual({});
+  const { rows: unserved } = await pool.query(
+    `select height from explorer.blocks
+     where not exists (
+       select from etl.pages join etl.walks on walks.id = walk_id
+       where batch = optimism_batch_number and height <@ heights
+     )`,
+  );
+  expect(unserved).toEqual([]);
+});
+
+test('a row is of the page that served the item', async () => {
+  const { pool, db, sync, spoil, fix } = await world(['user-operations']);
+  spoil();
+  await sync();
+  const [first] = await listQuarantined(db, all);
+  await fix();
+  await retryQuarantined(db, { ...all, ids: [first!.id] });
+  const { rows } = await pool.query(
+    `select page_id::int from explorer.user_operations where hash = $1`,
+    [(first!.raw as { hash: string }).hash.slice(1).toLowerCase()],
+  );
+  expect(rows).toEqual([{ page_id: first!.page_id }]);
+});
+
+test('what a newer page has told since is not overwritten', async () => {
+  const { pool, db, sync, spoil, mend, fix, equal } = await world(['factories']);
+  spoil();
+  await sync();
+  await pool.query(
+    `update etl.quarantine set raw = jsonb_set(raw, '{total_accounts}', '987654321')`,
+  );
+  mend();
+  await sync();
+  await fix();
+
+  const { rows, written } = await retryQuarantined(db, all);
+
+  expect([rows.length, written]).toEqual([2, 0]);
+  expect(await equal()).toEqual({});
+  expect(await listQuarantined(db, all)).toEqual([]);
+});
+
+test('an item that is served again is of the page that served it last', async () => {
+  const { db, sync, spoil } = await world(['factories']);
+  spoil();
+  await sync();
+  const before = await listQuarantined(db, all);
+  await sync();
+  const after = await listQuarantined(db, all);
+  expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  expect(after.every(({ page_id }, index) => page_id > before[index]!.page_id)).toBe(true);
+});
+
+test('what still cannot be read stays, with the reason as it is now', async () => {
+  const { pool, db, sync, spoil } = await world(['user-operations']);
+  spoil();
+  await sync();
+  const before = await listQuarantined(db, all);
+  await pool.query(`update etl.quarantine set reason = 'as an older version said'`);
+
+  const { rows, kept } = await retryQuarantined(db, all);
+
+  expect(rows).toEqual([]);
+  expect(kept.map(({ reason }) => reason)).toEqual(before.map(({ reason }) => reason));
+  expect(await listQuarantined(db, all)).toEqual(before);
+});
+
+test('filters choose by chain, operation, id and a part of the reason', async () => {
+  const { pool, db, sync, spoil } = await world(['user-operations', 'factories']);
+  spoil();
+  await sync();
+  await pool.query(`update etl.quarantine set reason = 'odd: 100% wrong' where id = 1`);
+  const feeds = async (filter: Partial<QuarantineFilter>) =>
+    (await listQuarantined(db, { ...all, ...filter })).map(({ feed }) => feed);
+  expect(new Set(await feeds({}))).toEqual(new Set(['10/user-operations', '10/factories']));
+  expect(new Set(await feeds({ operations: ['factories'] }))).toEqual(new Set(['10/factories']));
+  expect(await feeds({ chains: [11] })).toEqual([]);
+  expect(await feeds({ chains: [10], ids: [1], reason: '100% w' })).toHaveLength(1);
+  const total = (await feeds({})).length;
+  expect(await dropQuarantined(db, { ...all, ids: [1] })).toBe(1);
+  expect(await feeds({})).toHaveLength(total - 1);
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { FeedLane } from '../../../src/feeds/feed.ts';
+import { beginWork, recover } from '../../../src/feeds/recover.ts';
+import { setFeedState } from '../../../src/feeds/register.ts';
+import { countTrouble } from '../../../src/feeds/tick.ts';
+import { beginTick, openContender } from '../../support/contender.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { smallChain } from './copy.ts';
+
+const chain = smallChain({});
+const live: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'live' };
+const backfill: FeedLane = { ...live, lane: 'backfill' };
+
+/** A feed whose backfill waits, as it does when the credits for history are used. */
+async function openScene() {
+  const database = await freshDatabase();
+  const engine = await openContender(database, { url: 'http://127.0.0.1:1', chains: [chain] });
+  const ticks = {
+    live: await beginTick(engine, live, {}),
+    backfill: await beginTick(engine, backfill, {}),
+  };
+  await countTrouble(engine.db, ticks.backfill, false);
+  await setFeedState(engine.db, backfill, 'waiting', 'out-of-credits: …');
+  const state = async () => {
+    const { rows } = await database.pool.query(
+      "select state, reason from etl.feeds where feed = '10/user-operations'",
+    );
+    return rows[0];
+  };
+  return { db: engine.db, ticks, state };
+}
+
+const waiting = { state: 'waiting', reason: 'out-of-credits: …' };
+
+test('a feed in trouble keeps its state while it is tried again', async () => {
+  const { db, state } = await openScene();
+  expect(await beginWork(db, backfill)).toBe(true);
+  expect(await state()).toEqual(waiting);
+});
+
+test('a lane that goes well does not hide the trouble of the other', async () => {
+  const { db, ticks, state } = await openScene();
+  expect(await recover(db, ticks.live, 'running')).toBeNull();
+  expect(await state()).toEqual(waiting);
+});
+
+test('the lane that was in trouble ends it', async () => {
+  const { db, ticks, state } = await openScene();
+  expect(await recover(db, ticks.backfill, 'running')).toEqual({
+    was: 'waiting',
+    reason: waiting.reason,
+  });
+  expect(await state()).toEqual({ state: 'running', reason: null });
+});

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+import { listOperations, type ListedOperation } from '../../support/listed-operations.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+} as const;
+
+/** One operation in each block down to 170, nine in block 161, one in each below. */
+const operations: readonly ListedOperation[] = [
+  ...Array.from({ length: 31 }, (_, index) => ({ block: 200 - index, id: 200 - index })),
+  ...Array.from({ length: 9 }, (_, index) => ({ block: 161, id: 1_000 + index })),
+  ...Array.from({ length: 100 }, (_, index) => ({ block: 160 - index, id: 160 - index })),
+];
+
+test('a hole is closed although all that its nearest stored cursor led to above it has left', async () => {
+  const list = await listOperations([...operations]);
+  const database = await freshDatabase();
+  const sync = (bounds: { readonly maxPages?: number } = {}) =>
+    runSync(database, {
+      url: list.url,
+      chains: [chain],
+      operations: ['user-operations'],
+      pageSize: 10,
+      ...bounds,
+    });
+  // The fourth page begins with block 170 and ends in 161, so all from there down is unproved.
+  await sync({ maxPages: 4 });
+  list.operations = list.operations.filter(({ block }) => block !== 170);
+
+  await sync();
+
+  expect(
+    (await database.pool.query('select from_block, to_block from explorer.gaps')).rows,
+  ).toEqual([]);
+});

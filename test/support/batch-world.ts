@@ -1,0 +1,66 @@
+import type { Occasion } from '../../src/feeds/due.ts';
+import { configuredLanes } from '../../src/feeds/lanes.ts';
+import { freshDatabase } from './database.ts';
+import { blocksOf, listBatches } from './listed-batches.ts';
+import { settingsFor } from './sync.ts';
+import { openTicker } from './ticks.ts';
+
+const minuteMs = 60_000;
+/** When the driven clock begins. */
+export const startMs = Date.UTC(2026, 5, 1);
+
+/** Blocks of a full batch: three pages. */
+export const batchBlocks = 120;
+
+/** The blocks of a batch as it is when nothing is odd about it. */
+export const fullBatch = (number: number) =>
+  blocksOf(1000 + number * batchBlocks, 999 + (number + 1) * batchBlocks);
+
+const chain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 0,
+} as const;
+
+/** An explorer that has full batches 1 to `count`, and looks at it at minutes of a driven clock. */
+export async function batchWorld(count: number) {
+  const list = await listBatches();
+  for (let number = 1; number <= count; number += 1) list.batches.set(number, fullBatch(number));
+  const database = await freshDatabase();
+  const operations = ['optimism-batch-blocks'];
+  const settings = settingsFor({ url: list.url, chains: [chain], operations });
+  const ticker = await openTicker(database, settings);
+  const lanes = configuredLanes(settings.chains);
+  /** The numbers that were asked for, in order; only a list that loops may fail a tick. */
+  const look = async (minute: number, occasion: Occasion = 'tick') => {
+    const ended = await ticker.tick(lanes, new Date(startMs + minute * minuteMs), occasion);
+    const failed = ended.filter((how) => how !== 'finished');
+    if (failed.length > 0 && list.looping.size === 0) throw new Error(failed.join('; '));
+    return list.takeRequests();
+  };
+  const states = async () => {
+    const { rows } = await database.pool.query<{ batch: number; is: string }>(
+      `select batch_number::int as batch,
+              state || case when blocks_count = 0 and is_proved then ', proved' else '' end as is
+       from explorer.optimism_batches order by 1`,
+    );
+    return Object.fromEntries(rows.map(({ batch, is }) => [batch, is]));
+  };
+  const membersOf = async (from: number, to: number) => {
+    const { rows } = await database.pool.query<{ batch: number | null }>(
+      `select optimism_batch_number::int as batch from explorer.blocks
+       where height between $1 and $2 order by height`,
+      [from, to],
+    );
+    return rows.map(({ batch }) => batch);
+  };
+  return { list, look, states, membersOf, ticker, lanes, database };
+}
+
+/** How often a number was asked for. */
+export const times = (numbers: readonly number[], wanted: number) =>
+  numbers.filter((number) => number === wanted).length;

@@ -1,0 +1,77 @@
+import { createServer } from 'node:http';
+import { onTestFinished } from 'vitest';
+
+/** A block that a test lists, moves and replaces by hand. */
+export interface ListedBlock {
+  readonly height: number;
+  /** Tells blocks of one height apart: after a reorganisation another one stands there. */
+  readonly edition?: number;
+  /** That of the block below; 0 if absent. */
+  readonly parentEdition?: number;
+  readonly isPending?: boolean;
+}
+
+interface BatchesList {
+  readonly url: string;
+  /** What each number lists now, in any order; served highest first. */
+  readonly batches: Map<number, ListedBlock[]>;
+  /** Numbers whose list leads back to its own beginning. */
+  readonly looping: Set<number>;
+  /** The numbers that were asked for since this was read last, in order, one for each page. */
+  takeRequests(): number[];
+}
+
+const hashOf = (height: number, edition: number) =>
+  `0x${(BigInt(height) * 1000n + BigInt(edition)).toString(16).padStart(64, '0')}`;
+
+const itemOf = ({ height, edition = 0, parentEdition = 0, isPending = false }: ListedBlock) => ({
+  height,
+  hash: hashOf(height, edition),
+  parent_hash: hashOf(height - 1, parentEdition),
+  is_pending_update: isPending,
+});
+
+/** Blocks of a range of heights, both ends included. */
+export const blocksOf = (from: number, to: number): ListedBlock[] =>
+  Array.from({ length: to - from + 1 }, (_, place) => ({ height: from + place }));
+
+const pageSize = 50;
+
+/** An explorer that serves batches of blocks, exactly as a test says at the moment. */
+export async function listBatches(): Promise<BatchesList> {
+  let asked: number[] = [];
+  const batches = new Map<number, ListedBlock[]>();
+  const looping = new Set<number>();
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const number = Number(url.pathname.split('/').at(-1));
+    asked.push(number);
+    const before = Number(url.searchParams.get('block_number') ?? Infinity);
+    const below = (batches.get(number) ?? [])
+      .toSorted((a, b) => b.height - a.height)
+      .filter(({ height }) => height < before);
+    const page = below.slice(0, pageSize);
+    const cursor = looping.has(number) ? 2 : (page.at(-1)?.height ?? 0);
+    const isEnd = !looping.has(number) && below.length <= pageSize;
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify({
+        items: page.map(itemOf),
+        next_page_params: isEnd ? null : { block_number: cursor, items_count: page.length },
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const bound = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`,
+    batches,
+    looping,
+    takeRequests() {
+      const taken = asked;
+      asked = [];
+      return taken;
+    },
+  };
+}

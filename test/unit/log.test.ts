@@ -1,0 +1,17 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createLog } from '../../src/log.ts';
+
+test('a log line begins with its time in UTC, zone included, and stays one line', () => {
+  vi.stubEnv('TZ', 'Asia/Tokyo');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(new Date().getTimezoneOffset()).toBe(-540);
+  const lines: string[] = [];
+
+  createLog('info', (line) => lines.push(line)).info({ text: 'a\nb' }, 'page.read');
+
+  expect(lines).toHaveLength(1);
+  const [, time, rest] = /^\[(\S+)\] (.*)\n$/.exec(lines[0] ?? '') ?? [];
+  expect(time).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+  expect(Math.abs(Date.now() - Date.parse(time ?? ''))).toBeLessThan(60_000);
+  expect(rest).toBe('INFO: page.read {"text":"a\\nb"}');
+});

@@ -1,0 +1,116 @@
+import { get, type IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  faultNames,
+  faultsAtRates,
+  openFault,
+  startSimulator,
+  type FaultName,
+} from '../../../src/simulator/index.ts';
+
+const chain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 5,
+} as const;
+const path = '/10/api/v2/proxy/account-abstraction/operations?apikey=simulated-key';
+
+interface Received {
+  readonly bytes: Buffer;
+  readonly isWhole: boolean;
+}
+
+/** What comes of an answer, whole or not. */
+async function receive(url: string): Promise<Received> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    // A connection of its own: those that are kept may have ended already.
+    get(url, { agent: false }, resolve).on('error', reject);
+  });
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of answer) chunks.push(chunk as Buffer);
+  } catch {
+    // A cut answer; what has come is what is looked at.
+  }
+  return { bytes: Buffer.concat(chunks), isWhole: answer.complete };
+}
+
+async function openFaulty(name: FaultName): Promise<string> {
+  const fault = openFault(name);
+  const simulator = await startSimulator({ seed: 3, chains: [chain], faults: () => fault });
+  onTestFinished(() => simulator.close());
+  return simulator.url;
+}
+
+describe('a cut falls where its name says, however the length was announced', () => {
+  test.each<[FaultName, RegExp]>([
+    ['cut-in-envelope', /^\{"ite$/u],
+    ['cut-at-last-byte', /"next_page_params":\{[^}]*\}$/u],
+    ['cut-in-item', /[^,],$/u],
+    ['cut-in-string', /"note":"ca$/u],
+    ['cut-in-escape', /"caf\\u00$/u],
+    // The first byte of two, which latin1 shows as what it is.
+    ['cut-in-character', /is caf\u00C3$/u],
+  ])('%s', async (name, end) => {
+    const url = await openFaulty(name);
+    const received = [];
+    for (let time = 0; time < 3; time += 1) received.push(await receive(`${url}${path}`));
+    for (const { bytes } of received) expect(bytes.toString('latin1')).toMatch(end);
+    // Announced whole, announced as it is, and not announced.
+    expect(received.map(({ isWhole }) => isWhole)).toEqual([false, true, true]);
+  });
+
+  test('cut-in-gzip', async () => {
+    const url = await openFaulty('cut-in-gzip');
+    const { bytes } = await receive(`${url}${path}`);
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(() => gunzipSync(bytes)).toThrow('unexpected end of file');
+  });
+});
+
+test('a bomb unpacks to 256 MiB of JSON from less than a third of one', async () => {
+  const { bytes } = await receive(`${await openFaulty('gzip-bomb')}${path}`);
+  expect(bytes.length).toBeLessThan(340_000);
+  const text = gunzipSync(bytes);
+  expect(text.length).toBeGreaterThan(256 * 1024 * 1024);
+  expect(text.subarray(0, 11).toString()).toBe('{"items":[]');
+});
+
+test('a slow answer sends a byte and then waits', async () => {
+  const url = await openFaulty('byte-a-second');
+  const answer = await new Promise<IncomingMessage>((resolve) => get(`${url}${path}`, resolve));
+  let bytes = 0;
+  answer.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('error', () => undefined);
+  await delay(1500);
+  expect(bytes).toBeGreaterThanOrEqual(1);
+  expect(bytes).toBeLessThanOrEqual(2);
+});
+
+test('a fault with a rate happens to that part of the requests, the same for the same seed', () => {
+  const draw = (seed: number) => {
+    let state = seed;
+    // A plain generator (Lehmer): its quality does not matter here.
+    return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  };
+  const request = { chainId: 10, operation: 'factories', number: 0, now: 0 } as const;
+  const happened = (seed: number) => {
+    const random = draw(seed);
+    const faults = faultsAtRates([{ name: '503', rate: 0.1 }]);
+    const url = new URL('http://simulator/');
+    return Array.from({ length: 5000 }, () => faults({ ...request, url }, random) !== null);
+  };
+  const count = happened(7).filter(Boolean).length;
+  expect(count).toBeGreaterThan(400);
+  expect(count).toBeLessThan(600);
+  expect(happened(7)).toEqual(happened(7));
+});
+
+test('every fault has one name', () => {
+  expect(new Set(faultNames).size).toBe(faultNames.length);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { cutNesting, isDeeper } from '../../../src/walk/nesting.ts';
+
+const nested = (levels: number): unknown => (levels === 0 ? 'x' : [nested(levels - 1)]);
+
+test('counts lists and objects within each other, not the values in them', () => {
+  expect(isDeeper('x', 0)).toBe(false);
+  expect(isDeeper(nested(3), 3)).toBe(false);
+  expect(isDeeper(nested(4), 3)).toBe(true);
+  expect(isDeeper({ a: 1, b: { c: [nested(1)] } }, 3)).toBe(true);
+});
+
+test('says where something was cut, and keeps the rest', () => {
+  expect(cutNesting({ a: 1, b: [2, [3]] }, 2)).toEqual({
+    a: 1,
+    b: [2, '(nested deeper than this program reads)'],
+  });
+});
+
+test('ends on what no recursion could follow', () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  expect(isDeeper(deep, 128)).toBe(true);
+  expect(isDeeper(cutNesting(deep, 128), 128)).toBe(false);
+});
+
+test('a __proto__ key stays a key', () => {
+  const item = JSON.parse('{"__proto__":{"polluted":true}}') as object;
+  expect(Object.keys(cutNesting(item, 5) as object)).toEqual(['__proto__']);
+});
