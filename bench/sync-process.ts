@@ -9,7 +9,7 @@ import type { MemorySample, SyncInput, SyncMeasure } from './sync.ts';
 import { settingsFor } from './world.ts';
 
 const input = readInput() as SyncInput;
-const settings = settingsFor(input.explorerUrl);
+const settings = settingsFor(input.explorerUrl, input.archive);
 const database = await openDatabase({ databaseUrl: input.databaseUrl }, { cwd: '/' });
 await prepareDatabase(database);
 

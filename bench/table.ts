@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { latencyMs, type Latency } from './latency.ts';
+import type { ReplayMeasure } from './replay.ts';
 import type { MemorySample } from './sync.ts';
 import type { Throughput } from './throughput.ts';
 
@@ -92,5 +93,38 @@ export function memoryFigures(samples: readonly MemorySample[]): Figure[] {
     figure('heap after a collection', ({ heapBytes }) => heapBytes),
     figure('resident memory', ({ rssBytes }) => rssBytes),
     figure('peak of resident memory', ({ peakRssBytes }) => peakRssBytes),
+  ];
+}
+
+/** A replay beside the sync that archived its pages. */
+export function replayFigures(replay: ReplayMeasure): Figure[] {
+  const { rows, syncMs, replayMs, compareMs, nodeCpuMs, postgresCpuMs, archivedBytes } = replay;
+  const perRow = (ms: number) => `${((ms * 1000) / rows).toFixed(0)} µs`;
+  const postgres = postgresCpuMs === null ? 'not told by this system' : perRow(postgresCpuMs);
+  return [
+    {
+      name: `rows/s of a replay, ${rows} archived user operations, tables ${replay.isEqual ? 'equal' : 'NOT EQUAL'}`,
+      measured: ((rows * 1000) / replayMs).toFixed(0),
+      aim: 'at least 20000',
+      floor: `${((rows * 1000) / syncMs).toFixed(0)} by the sync that archived them`,
+    },
+    {
+      name: 'its processor time per row in node, in Postgres',
+      measured: `${perRow(nodeCpuMs)}, ${postgres}`,
+      aim: '',
+      floor: '',
+    },
+    {
+      name: 'comparing all tables by digest',
+      measured: `${(compareMs / 1000).toFixed(1)} s`,
+      aim: '',
+      floor: '',
+    },
+    {
+      name: 'archive, bytes of a row',
+      measured: (archivedBytes / rows).toFixed(0),
+      aim: '',
+      floor: '',
+    },
   ];
 }

@@ -27,12 +27,12 @@ export function chainOf(pages: number): SimulatedChain {
 }
 
 /** The program's own settings for one feed of the simulated explorer; nothing else is changed. */
-export function settingsFor(explorerUrl: string): Settings {
+export function settingsFor(explorerUrl: string, archive: 'off' | 'all' = 'off'): Settings {
   const settings = loadSettings({
     cwd: '/',
     env: { EXPLORER_BASE_URL: explorerUrl, EXPLORER_API_KEY: apiKey },
     chains: [String(chainOf(0).id)],
     operations: ['user-operations'],
   });
-  return { ...settings, explorer: { ...settings.explorer, requestsPerSecond, pageSize } };
+  return { ...settings, explorer: { ...settings.explorer, requestsPerSecond, pageSize, archive } };
 }

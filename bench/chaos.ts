@@ -1,0 +1,51 @@
+/**
+ * `npm run chaos -- --minutes N --seed S [--workers K]`: workers are killed and stopped, their
+ * database is cut off and the explorer fails, for so long; then all must be as if nothing had been.
+ * Exit code 1 when it is not, with the command that repeats it.
+ */
+import { parseArgs } from 'node:util';
+import { runChaos } from '../test/chaos/chaos.ts';
+import { withServer } from './server.ts';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '3' },
+  },
+});
+
+const interrupted = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => interrupted.abort(new Error('interrupted')));
+}
+const { signal } = interrupted;
+const repeat = `npm run chaos -- --minutes ${values.minutes} --seed ${values.seed} --workers ${values.workers}`;
+
+try {
+  await withServer((server) =>
+    server.withDatabase(async (databaseUrl) => {
+      const { faults, ...seen } = await runChaos({
+        databaseUrl,
+        seed: Number(values.seed),
+        lengthMs: Number(values.minutes) * 60_000,
+        workers: Number(values.workers),
+        signal,
+      });
+      console.log(JSON.stringify(seen, null, 2));
+      if (Object.keys(faults).length === 0) {
+        console.log('all tables equal the truth, and nothing is open');
+        return;
+      }
+      console.error(JSON.stringify(faults, null, 2));
+      console.error(`repeat with: ${repeat}`);
+      process.exitCode = 1;
+    }),
+  );
+} catch (error) {
+  if (!signal.aborted) {
+    console.error(`repeat with: ${repeat}`);
+    throw error;
+  }
+  process.exitCode = 130;
+}
