@@ -46,7 +46,7 @@ try {
       console.log(
         drawTable([
           figure('killed', seen.killsMs, 'at most 3000 ms'),
-          figure('stopped', seen.stopsMs, 'at most 6000 ms'),
+          figure('stopped', seen.stopsMs, 'at most 3000 ms'),
           zombies,
         ]),
       );

@@ -17,6 +17,7 @@ const labels: Readonly<Record<string, string>> = {
   '23514': 'check constraint violated',
   '25006': 'server is read-only',
   '28000': 'login refused',
+  '25P03': 'transaction ended by the server after silence',
   '28P01': 'wrong password',
   '3D000': 'database does not exist',
   '40001': 'serialization conflict',
@@ -73,8 +74,12 @@ const driverLosses: ReadonlySet<string> = new Set([
   'timeout exceeded when trying to connect',
 ]);
 
-/** 57P05 is idle_session_timeout; 25006 is a server that became a standby: reconnecting may help. */
+/**
+ * 25P03 and 57P05 are the time-outs of idle transactions and sessions; 25006 is a server that became
+ * a standby: reconnecting may help.
+ */
 const lostStates: ReadonlySet<string> = new Set([
+  '25P03',
   '57P01',
   '57P02',
   '57P03',
@@ -82,7 +87,7 @@ const lostStates: ReadonlySet<string> = new Set([
   '53300',
   '25006',
 ]);
-const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01']);
+const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03']);
 
 /** Classes whose message names users, databases, tables or settings, never a value of a row. */
 const openClasses: ReadonlySet<string> = new Set(['08', '28', '3D', '53', '57']);
@@ -116,7 +121,10 @@ export function isConnectionLost(error: unknown): boolean {
     : code in systemLabels;
 }
 
-/** True when the transaction lost against another one and may be run again at once. */
+/**
+ * True when the transaction lost against another one, or was silent for longer than its locks are
+ * left to it, and may be run again at once.
+ */
 export function isRetryable(error: unknown): boolean {
   const root = rootOf(error);
   return root instanceof DatabaseError && retryableStates.has(root.code ?? '');

@@ -16,13 +16,14 @@ export interface Patience {
 /**
  * Of a connection that works on pages. Statements take milliseconds; one that takes a minute waits
  * for a lock, and its feed had better rest. The server says so before the client gives up on it. A
- * transaction never waits for the explorer, so ten silent seconds are those of a process that was
- * stopped, or of a machine that is gone, and the rows that it locked are wanted by its successor.
+ * transaction never waits for the explorer, so silent seconds are those of a process that was
+ * stopped, or of a machine that is gone, and its successor, which comes within three, wants the rows
+ * that it locked. One that was only slow has lost the transaction, and makes it again.
  */
 export const workPatience: Patience = {
   statementMs: 60_000,
   answerMs: 75_000,
-  idleTransactionMs: 10_000,
+  idleTransactionMs: 2_500,
 };
 
 /** Before the first probe of a silent connection, in ms; Linux waits for two hours by default. */

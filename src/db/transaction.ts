@@ -16,7 +16,7 @@ const mostAttempts = 5;
 
 /**
  * Runs `work` in a transaction, and at once again where Postgres ends it for another one's sake
- * (40001, 40P01): nothing of it is written then, and its pages are paid for. `work` must hold
+ * (40001, 40P01, 25P03): nothing of it is written then, and its pages are paid for. `work` must hold
  * nothing of an attempt that failed.
  *
  * A connection of a failed transaction is closed, whatever state it is in. drizzle's own
@@ -41,11 +41,18 @@ export async function transact<T>(
 async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let isFailed = true;
+  // What the server says between two queries is the reason; the next query only finds nobody there.
+  let said: unknown;
+  const note = (error: Error) => (said ??= error);
+  client.on('error', note);
   try {
     const result = await drizzle(client).transaction(work);
     isFailed = false;
     return result;
+  } catch (error) {
+    throw isRetryable(said) ? said : error;
   } finally {
+    client.off('error', note);
     client.release(isFailed);
   }
 }

@@ -19,7 +19,7 @@ const lockGrace = '1 second';
  * worker that is taken for dead and is not is fenced, and has lost a few requests.
  */
 const beatMs = 500;
-const silenceMs = 3_000;
+const silenceMs = 2_000;
 
 /**
  * Proof that this process lives: a session that holds an advisory lock for each of its jobs.

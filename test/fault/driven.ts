@@ -32,6 +32,8 @@ export interface DrivenOptions {
   readonly workers: number;
   /** Simulated ms that pass with each request, whoever makes it; none if absent. */
   readonly requestMs?: number;
+  /** Of the key's budget, in real time; more than are ever made if absent. */
+  readonly requestsPerSecond?: number;
   readonly pageSize?: number;
   /** The command that runs the test again with its seed. */
   readonly repeat: string;
@@ -75,7 +77,10 @@ export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWor
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   const cwd = await configFolder({
-    explorer: { requests_per_second: 1000, page_size: options.pageSize ?? 50 },
+    explorer: {
+      requests_per_second: options.requestsPerSecond ?? 1000,
+      page_size: options.pageSize ?? 50,
+    },
     chains: [{ id: chain.id, name: chain.name, operations: options.operations }],
   });
   const environment = { databaseUrl: database.url, explorerUrl: simulator.url, cwd };

@@ -1,0 +1,30 @@
+import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { createPool } from '../../../src/db/pool.ts';
+import { transact } from '../../../src/db/transaction.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/process.ts';
+
+test('a transaction that the server ended for its silence is made again, and written once', async () => {
+  const { pool: watch, url } = await freshDatabase();
+  await watch.query('create table notes (attempt integer)');
+  const pool = createPool({ url, max: 1, applicationName: 'explorer-etl test' });
+  onTestFinished(() => pool.end());
+  let attempts = 0;
+
+  await transact(drizzle(pool), async (tx) => {
+    attempts += 1;
+    await tx.execute(sql`insert into notes values (${attempts})`);
+    if (attempts > 1) return;
+    const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+    await tx.execute(sql`set local idle_in_transaction_session_timeout = '20ms'`);
+    await eventually('the end of the session', 20_000, async () => {
+      const alive = 'select from pg_stat_activity where pid = $1';
+      return (await watch.query(alive, [rows[0]?.pid])).rowCount === 0;
+    });
+    await tx.execute(sql`select`);
+  });
+
+  expect((await watch.query('select * from notes')).rows).toEqual([{ attempt: 2 }]);
+});
