@@ -16,9 +16,6 @@ function project(name: string, testTimeout?: number): TestProjectInlineConfigura
   };
 }
 
-const timed = project('timed', longTimeoutMs);
-timed.test = { ...timed.test, sequence: { groupOrder: 1 } };
-
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
@@ -30,8 +27,6 @@ export default defineConfig({
       project('integration', databaseTimeoutMs),
       project('fault', longTimeoutMs),
       project('e2e', longTimeoutMs),
-      // After all others, with the machine to themselves: these measure what load would change.
-      timed,
     ],
   },
 });

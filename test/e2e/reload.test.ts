@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -10,8 +9,6 @@ import { configFolder, eventually, startProgram } from '../support/process.ts';
 const schedule = '0 0 1 1 *';
 /** A start on a busy machine and a feed's first slice, in ms. */
 const boundMs = 40_000;
-/** Requests that were under way when a feed was removed may still be answered, in ms. */
-const settleMs = 3_000;
 
 const chainOf = (id: number): SimulatedChain => ({
   id,
@@ -24,6 +21,8 @@ const chainOf = (id: number): SimulatedChain => ({
 });
 
 const small = { id: 10, operations: { factories: { schedule } } };
+/** Added when nothing of another chain may be asked any more: by its first request that would show. */
+const later = { id: 30, operations: { factories: { schedule } } };
 const large = { id: 20, operations: { 'user-operations': { schedule } } };
 
 /** A running `start` whose configuration the test rewrites. */
@@ -31,7 +30,7 @@ async function scene(chains: readonly object[]) {
   const seen = new Map<number, number>();
   const simulator = await startSimulator({
     seed: 4,
-    chains: [chainOf(10), chainOf(20)],
+    chains: [chainOf(10), chainOf(20), chainOf(30)],
     latencyMs: 50,
     onRequest: ({ chainId }) => void seen.set(chainId, (seen.get(chainId) ?? 0) + 1),
   });
@@ -59,13 +58,24 @@ async function scene(chains: readonly object[]) {
     },
     untilRead: (id: number) =>
       eventually(`requests for chain ${id}`, boundMs, async () => requestsOf(id) > 0),
+    /** Until no worker has a job of the chain in hand, so that no request is under way. */
+    untilLeft: (id: number) =>
+      eventually(`the last job of chain ${id}`, boundMs, async () => {
+        const { rowCount } = await pool.query(
+          `select from pgboss.job where state in ('created', 'retry', 'active') and data ->> 'chain_id' = $1`,
+          [String(id)],
+        );
+        return rowCount === 0;
+      }),
     hasWritten: (event: RegExp) =>
       eventually(`${event}`, boundMs, async () => event.test(program.stderr)),
   };
 }
 
 test('a feed that is added with SIGHUP is copied; one that is removed costs no more', async () => {
-  const { pool, program, requestsOf, reload, untilRead, hasWritten } = await scene([small]);
+  const { pool, program, requestsOf, reload, untilRead, untilLeft, hasWritten } = await scene([
+    small,
+  ]);
   await untilRead(10);
   expect(requestsOf(20)).toBe(0);
 
@@ -74,9 +84,10 @@ test('a feed that is added with SIGHUP is copied; one that is removed costs no m
 
   await reload([small]);
   await hasWritten(/config\.reloaded[^]*config\.reloaded/);
-  await delay(settleMs);
+  await untilLeft(20);
   const atRest = requestsOf(20);
-  await delay(settleMs);
+  await reload([small, later]);
+  await untilRead(30);
   expect(requestsOf(20)).toBe(atRest);
   const { rows } = await pool.query(
     `select walks.state, feeds.state as feed,
@@ -86,8 +97,8 @@ test('a feed that is added with SIGHUP is copied; one that is removed costs no m
      where chain_id = 20`,
   );
   expect(rows).toEqual([{ state: 'abandoned', feed: 'idle', is_kept: true }]);
-  const { rows: schedules } = await pool.query('select key from pgboss.schedule');
-  expect(schedules).toEqual([{ key: '10.factories.backfill' }]);
+  const { rows: schedules } = await pool.query('select key from pgboss.schedule order by 1');
+  expect(schedules).toEqual([{ key: '10.factories.backfill' }, { key: '30.factories.backfill' }]);
   expect(program.isRunning).toBe(true);
 });
 
@@ -114,14 +125,14 @@ test('a feed that is gone from the configuration at a restart costs no more', as
   const tickOf20 = `select state from etl.ticks where chain_id = 20`;
   expect((await pool.query(tickOf20)).rows).toEqual([{ state: 'open' }]);
 
-  await configure([small]);
+  await configure([small, later]);
   const again = start();
 
   await eventually('the feed to be set aside', boundMs, async () => {
     const { rows } = await pool.query<{ state: string }>(tickOf20);
     return rows[0]?.state === 'superseded';
   });
-  await delay(settleMs);
+  await untilRead(30);
   expect(requestsOf(20)).toBe(before);
   expect(again.isRunning).toBe(true);
 });

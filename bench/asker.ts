@@ -1,9 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { openEngine } from '../../src/app.ts';
-import { loadSettings } from '../../src/config/load.ts';
-import { createPool } from '../../src/db/pool.ts';
-import type { BudgetLane } from '../../src/explorer/budget.ts';
-import { createLog } from '../../src/log.ts';
+import { openEngine, prepareDatabase, type OpenDatabase } from '../src/app.ts';
+import { loadSettings } from '../src/config/load.ts';
+import { createPool } from '../src/db/pool.ts';
+import type { BudgetLane } from '../src/explorer/budget.ts';
+import { createLog } from '../src/log.ts';
+import { readInput, tellParent } from './child.ts';
 
 /** What a process of askers is started with. */
 export interface AskerInput {
@@ -20,8 +21,7 @@ export type AskerRun = Readonly<Record<BudgetLane, number>> & { readonly ms: num
 /** How long each request waited before it left, in ms. */
 export type AskerWaits = Record<BudgetLane, number[]>;
 
-const input = JSON.parse(process.argv[2] ?? '') as AskerInput;
-const { databaseUrl, explorerUrl, apiKey, requestsPerSecond, chainId } = input;
+const { databaseUrl, explorerUrl, apiKey, requestsPerSecond, chainId } = readInput() as AskerInput;
 
 const settings = loadSettings({
   cwd: '/',
@@ -29,17 +29,26 @@ const settings = loadSettings({
   chains: [String(chainId)],
 });
 const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'asker' });
+const database: OpenDatabase = {
+  url: databaseUrl,
+  pool,
+  db: drizzle(pool),
+  embedded: null,
+  close: never,
+};
+// All of them do, as all that start do.
+await prepareDatabase(database);
 const engine = await openEngine({
   settings: { ...settings, explorer: { ...settings.explorer, requestsPerSecond } },
-  database: { url: databaseUrl, pool, db: drizzle(pool), embedded: null, close: never },
+  database,
   log: createLog('silent', () => undefined),
   supervise: false,
 });
 
 process.on('message', (run: AskerRun) => {
-  void ask(run).then((waits) => process.send?.(waits));
+  void ask(run).then(tellParent);
 });
-process.send?.('ready');
+tellParent('ready');
 
 async function ask({ live, backfill, ms }: AskerRun): Promise<AskerWaits> {
   const waits: AskerWaits = { live: [], backfill: [] };
