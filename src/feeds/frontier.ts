@@ -48,13 +48,22 @@ function runLength(misses: ReadonlySet<number>, start: number): number {
   return length;
 }
 
-/** How far above the frontier live ticks look: as wide as the run that confirms a frontier. */
-const lookAhead = confirmRun;
+/**
+ * Where live ticks look when the number right above the frontier stays empty: first as wide as the
+ * run that confirms a frontier, then also by doubling. Numbering goes on behind any hole, so that one
+ * of these is met in time; what it passes over is read as history.
+ */
+const near = Array.from({ length: confirmRun - 1 }, (_, index) => index + 2);
+const far = [16, 32, 64, 128, 256, 512];
 
 /**
  * Where above the frontier the nth look goes, from 0: right above it on the first look and every
  * other one, where the next batch will be, and in between to the numbers behind, in case that one is
  * a hole: 1, 2, 1, 3, 1, 4 … One request a tick.
  */
-export const offsetOf = (look: number) =>
-  look % 2 === 0 ? 1 : 2 + (((look - 1) / 2) % (lookAhead - 1));
+export function offsetOf(look: number): number {
+  if (look % 2 === 0) return 1;
+  const turn = (look - 1) / 2;
+  const all = [...near, ...far];
+  return near[turn] ?? all[(turn - near.length) % all.length] ?? 1;
+}

@@ -200,3 +200,20 @@ test('a chain without a batch is searched again in growing intervals, not by eve
   await look(201, 'sync');
   expect(await states()).toEqual({ 1: 'open' });
 });
+
+test('batches behind a wide hole are found, and all of them are read', async () => {
+  const { list, look, states } = await batchWorld(3);
+  await look(0);
+  for (let number = 30; number <= 40; number += 1) {
+    // The chain goes on as if there were no hole.
+    list.batches.set(number, fullBatch(number - 26));
+  }
+
+  // As many as go right above the frontier, near and far.
+  for (let tick = 1; tick <= 45; tick += 1) await look(tick * 10);
+
+  const read = await states();
+  const settled = Object.keys(read).filter((number) => read[number] === 'settled');
+  expect(settled.map(Number)).toEqual([1, 2, 3, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39]);
+  expect(read).toMatchObject({ 4: 'empty, proved', 29: 'empty, proved', 40: 'open' });
+});
