@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import { rowsMoved } from '../operations/factories/census.ts';
+import { listEmpty, rowsMoved } from '../operations/factories/census.ts';
 import type { PlannedWalk } from './segments.ts';
 import { boundsOf } from './sweep.ts';
 import type { TickRow } from './tick.ts';
@@ -51,9 +51,19 @@ export const countedFactories = sql`
 
 /** What is to be known of the newest census of a feed, a row of `feeds`: a JSON list; as SQL. */
 export const censusNotes = sql`
-  select json_agg(
-    'factories still moved during the last of ' || walks || ' walks: one that moved up may be missing'
-  )
-  from (${newestCensus}) as newest
-  where still_moving
+  select json_agg(note) from (
+    select 'factories still moved during the last of ' || walks
+      || ' walks: one that moved up may be missing' as note
+    from (${newestCensus}) as newest
+    where still_moving
+    union all
+    select 'the list was empty, where factories were listed before: not believed'
+    from (
+      select reason from etl.walks
+      where walks.chain_id = feeds.chain_id and walks.operation = feeds.operation
+      order by id desc
+      limit 1
+    ) as last
+    where reason = ${listEmpty}
+  ) as notes
 `;

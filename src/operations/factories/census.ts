@@ -7,6 +7,12 @@ import { publishCensus } from './publish.ts';
 export const rowsMoved = 'moved';
 
 /**
+ * Why no census was published: the service listed nobody, time after time, where there was somebody.
+ * Contracts don't vanish; a service that is being mended answers so.
+ */
+export const listEmpty = 'empty';
+
+/**
  * How many walks a census takes at most. A ranking that never stands still would be read for ever;
  * a row that three walks missed is more likely gone than on the move each time.
  */
@@ -66,7 +72,7 @@ export async function noteCensusPage(
 /**
  * Ends a census that walked the whole list: publishes it, or asks for another walk where rows moved,
  * because one that moved up across the cursor was met by no page. The last walk is published anyway,
- * with a note.
+ * with a note, unless none of them met anybody.
  *
  * @returns null when it was published; else why it was not
  */
@@ -77,8 +83,23 @@ export async function concludeCensus(tx: Transaction, walk: WalkContext): Promis
   const walks = rows[0]?.walks ?? 1;
   const stillMoving = await showsMovement(tx, walk);
   if (stillMoving && walks < walksAtMost) return rowsMoved;
+  if (stillMoving && !(await metSomebody(tx, walk))) return listEmpty;
   await publishCensus(tx, walk, { walks, stillMoving });
   return null;
+}
+
+/** Whether any walk of the tick met a factory, or an item that may be one. */
+async function metSomebody(tx: Transaction, walk: WalkContext): Promise<boolean> {
+  const { rows } = await tx.execute<{ somebody: boolean }>(sql`
+    select exists (
+      select from etl.census_entries join etl.walks on walks.id = walk_id
+      where tick_id = ${walk.tick_id}
+    ) or exists (
+      select from etl.pages join etl.walks on walks.id = walk_id
+      where tick_id = ${walk.tick_id} and pages.quarantined > 0
+    ) as somebody
+  `);
+  return rows[0]?.somebody ?? false;
 }
 
 /**

@@ -30,7 +30,7 @@ export class CensusModel {
   }
 
   /** One walk of the open tick; null when it publishes. */
-  walk(pages: readonly ModelPage[]): 'moved' | null {
+  walk(pages: readonly ModelPage[]): 'moved' | 'empty' | null {
     const { met, hasMoved } = readWalk(pages);
     for (const address of met.keys()) {
       if (!this.#factories.has(address)) {
@@ -42,6 +42,7 @@ export class CensusModel {
     this.#walks.push(met);
     const lacksOne = [...expected].some((address) => !met.has(address));
     if ((hasMoved || lacksOne) && this.#walks.length < 3) return 'moved';
+    if (lacksOne && this.#metBefore().size === 0) return 'empty';
     this.#publish();
     return null;
   }

@@ -126,3 +126,23 @@ test('verify says how many factories the last census holds, and as of when', asy
     /^10\/factories: complete\n {2}covered: census of 60 factories, as of \S+\n$/,
   );
 });
+
+test('a list that is empty where factories stood is not believed, and its next census is', async () => {
+  const world = await censusWorld({}, factories);
+  await world.sync({ pageSize });
+  const before = await publishedOf(world);
+
+  world.service.isEmpty = true;
+  await world.sync({ pageSize });
+
+  expect(await publishedOf(world)).toEqual(before);
+  expect((await world.certificate())?.notes).toEqual([
+    'the list was empty, where factories were listed before: not believed',
+  ]);
+
+  world.service.isEmpty = false;
+  await world.sync({ pageSize });
+
+  expect(await world.stored()).toEqual(world.expected());
+  expect((await world.certificate())?.notes).toEqual([]);
+});

@@ -43,12 +43,15 @@ export async function censusWorld(motion: Partial<Motion> = {}, factories = 210)
     motion: { operationsPerMinute: 20, ...motion },
   };
   const clock = { nowMs: 0 };
+  const service = { isEmpty: false };
+  const nobody = { status: 200, body: { items: [], next_page_params: null } };
   let requests = 0;
   let onRequest = (_request: number): void => undefined;
   const simulator = await startSimulator({
     seed,
     chains: [chain],
     clock: () => clock.nowMs,
+    faults: () => (service.isEmpty ? nobody : null),
     onRequest: () => onRequest((requests += 1)),
   });
   onTestFinished(() => simulator.close());
@@ -58,6 +61,8 @@ export async function censusWorld(motion: Partial<Motion> = {}, factories = 210)
 
   return {
     clock,
+    /** Whether it lists nobody for now. */
+    service,
     query,
     url: database.url,
     /** A sync; `each` is told of each of its requests, from 1, before the answer leaves. */
