@@ -3,11 +3,12 @@ import type { Database } from '../db/transaction.ts';
 import { operations } from '../operations/index.ts';
 import { historyOf } from './batches.ts';
 import { frontierOf, ofFeed } from './begun.ts';
-import { gapsOf, hasCoverage } from './coverage.ts';
+import { hasCoverage } from './coverage.ts';
 import { feedName, type FeedLane } from './feed.ts';
 import { isLookedAtLater } from './recover.ts';
 import { hasReread, hasRested } from './reread.ts';
 import { deepResweep } from './resweep.ts';
+import { gapsDue } from './sweep.ts';
 import type { TickScope } from './tables.ts';
 
 /** Why lanes are looked at: a person wants all current, a schedule ticked, or a process started. */
@@ -20,8 +21,8 @@ interface Target {
 
 /**
  * Which of the lanes have something to do at a time. History is read where it is not covered, where
- * it is to be read again, and only there; batches that are not proved are read again in growing
- * intervals, or when a person asks. A live lane is current only beside some history. On start, what
+ * it is to be read again, and only there; batches that are not proved, and holes that stay because
+ * the service breaks the order, are read again in growing intervals, or when a person asks. A live lane is current only beside some history. On start, what
  * has a schedule waits for it, unless its feed never succeeded.
  *
  * @param at the time of day, for what is due by an interval
@@ -41,7 +42,7 @@ export async function dueLanes<Lane extends Target>(
 
 /** What a person asked for is read now, whatever its interval. */
 export function atOnce({ lane, scope }: Target): TickScope {
-  const hasIntervals = operations[lane.operation].kind === 'batch' && lane.lane === 'backfill';
+  const hasIntervals = operations[lane.operation].kind !== 'census' && lane.lane === 'backfill';
   return hasIntervals ? { ...scope, at_once: true } : scope;
 }
 
@@ -58,7 +59,8 @@ async function isDue(
   if (kind === 'batch') return areBatchesDue(db, { lane, scope }, occasion, at);
   const isBegun = await hasCoverage(db, lane);
   if (lane.lane === 'live') return occasion !== 'start' && isBegun;
-  return !isBegun || (await hasHistoryToRead(db, lane, scope, at));
+  if (!isBegun || (await hasHistoryToRead(db, lane, scope, at))) return true;
+  return (await gapsDue(db, lane, occasion === 'sync' ? 'at-once' : at, null)).length > 0;
 }
 
 async function areBatchesDue(
@@ -85,7 +87,7 @@ async function hasSearchRested(db: Database, feed: FeedLane, at: Date): Promise<
   return rows[0]?.rested ?? true;
 }
 
-/** Gaps, what a person wants read again, walks that were begun and not ended, and deep resweeps. */
+/** What a person wants read again, walks that were begun and not ended, and deep resweeps. */
 async function hasHistoryToRead(
   db: Database,
   lane: FeedLane,
@@ -95,7 +97,6 @@ async function hasHistoryToRead(
   return (
     scope.again === true ||
     (await hasUnfinished(db, lane)) ||
-    (await gapsOf(db, lane)).length > 0 ||
     (await deepResweep(db, lane, scope.resweep ?? [], at)) !== null
   );
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import type { Scope } from '../operations/operation.ts';
+import { ofFeed } from './begun.ts';
 import {
   entryAbove,
   floorsOf,
@@ -12,9 +13,40 @@ import {
 } from './coverage.ts';
 import type { Feed } from './feed.ts';
 import { parallelOf } from './register.ts';
+import { hasRested } from './reread.ts';
 import { deepResweep, liveDepth } from './resweep.ts';
 import { planSegments, type PlannedWalk } from './segments.ts';
 import type { TickRow } from './tick.ts';
+
+/**
+ * The holes that are to be read at a time, the newest first. Where the service breaks the order of
+ * the list the walks prove nothing, and the holes stay: they are read again in growing intervals
+ * then, or they would cost the whole history each time.
+ *
+ * @param tick the tick that reads, whose own walks don't count
+ */
+export async function gapsDue(
+  tx: Pick<Transaction, 'execute'>,
+  feed: Feed,
+  at: Date | 'at-once',
+  tick: Pick<TickRow, 'id'> | null,
+): Promise<Gap[]> {
+  const gaps = await gapsOf(tx, feed);
+  if (gaps.length === 0 || at === 'at-once') return gaps;
+  const backfill = sql`${ofFeed(feed)} and lane = 'backfill'`;
+  const disordered = sql`
+    ${backfill}
+    and not is_ordered
+    and tick_id is distinct from ${tick?.id ?? null}::bigint
+    and id > coalesce(
+      (select max(id) from etl.walks where ${backfill} and is_ordered and top is not null), 0
+    )
+  `;
+  const { rows } = await tx.execute<{ rested: boolean }>(
+    sql`select ${hasRested(disordered, at)} as rested`,
+  );
+  return rows[0]?.rested === false ? [] : gaps;
+}
 
 /** The user's bounds of a tick, as they bound each of its walks. */
 export function boundsOf({ scope: { since, max_pages } }: TickRow): Scope {
@@ -56,7 +88,7 @@ export async function planBackfillWalk(
   const planned =
     (await planFallback(tx, tick, begun)) ??
     (await planResweep(tx, tick, begun, at)) ??
-    (await planGap(tx, tick, begun));
+    (await planGap(tx, tick, begun, at));
   // What the walks under way leave behind is not known yet.
   return planned ?? (begun.some(({ state }) => state === 'running') ? 'wait' : null);
 }
@@ -138,9 +170,10 @@ async function planGap(
   tx: Transaction,
   tick: TickRow,
   begun: readonly BegunWalk[],
+  at: Date,
 ): Promise<PlannedWalk | null> {
   const feed = feedOf(tick);
-  const gaps = await gapsOf(tx, feed);
+  const gaps = await gapsDue(tx, feed, tick.scope.at_once === true ? 'at-once' : at, tick);
   const next = gaps.find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));
   if (next === undefined) return null;
   const refused = begun.some(({ state, floor }) => state === 'abandoned' && floor === next.from);

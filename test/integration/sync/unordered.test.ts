@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { Occasion } from '../../../src/feeds/due.ts';
+import { configuredLanes } from '../../../src/feeds/lanes.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { listOperations } from '../../support/listed-operations.ts';
+import { runSync, settingsFor } from '../../support/sync.ts';
+import { openTicker } from '../../support/ticks.ts';
+
+const chain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+} as const;
+
+const startMs = Date.UTC(2026, 0, 2);
+const blocks = 500;
+/** Pages of ten, of which the first sync reads two. */
+const pages = blocks / 10;
+
+/** A list of which the newest blocks are covered, and all below is a hole. */
+async function world() {
+  const operations = Array.from({ length: blocks }, (_, index) => ({
+    block: index + 1,
+    id: index + 1,
+  }));
+  const list = await listOperations(operations);
+  const database = await freshDatabase();
+  const run = { url: list.url, chains: [chain], operations: ['user-operations'], pageSize: 10 };
+  await runSync(database, { ...run, maxPages: 2, at: new Date(startMs) });
+  list.takeRequests();
+  const settings = settingsFor(run);
+  const ticker = await openTicker(database, settings);
+  const history = configuredLanes(settings.chains).filter(({ lane }) => lane.lane === 'backfill');
+  /** What the backfill lane asks for when it is looked at, a minute after the start. */
+  const look = async (minute: number, occasion: Occasion = 'tick') => {
+    await ticker.tick(history, new Date(startMs + minute * 60_000), occasion);
+    return list.takeRequests();
+  };
+  const gaps = async () => (await database.pool.query('select from explorer.gaps')).rowCount;
+  return { list, look, gaps };
+}
+
+test('a hole that stays because pages break the order is read again in growing intervals, a sync at once', async () => {
+  const { list, look, gaps } = await world();
+  list.isDisordered = true;
+  expect(await look(0)).toBeGreaterThanOrEqual(pages - 2);
+
+  const read: number[] = [];
+  for (let minute = 5; minute <= 200; minute += 5) {
+    if ((await look(minute)) > 0) read.push(minute);
+  }
+
+  expect(read).toEqual([10, 20, 40, 80, 160]);
+  expect(await gaps()).toBe(1);
+  list.isDisordered = false;
+  expect(await look(165)).toBe(0);
+  expect(await look(165, 'sync')).toBeGreaterThanOrEqual(pages - 2);
+  expect(await gaps()).toBe(0);
+});
