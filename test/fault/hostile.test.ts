@@ -46,6 +46,8 @@ const expected: Readonly<Record<HostileFault, Expected>> = {
   'cut-in-string': cut,
   'cut-in-escape': cut,
   'cut-in-character': cut,
+  'cut-after-item': cut,
+  'piece-missing': cut,
   'cut-in-gzip': degraded(/^unreachable: /u),
   'length-too-long': ended,
   'length-too-short': noPage,
