@@ -16,10 +16,10 @@ function keepTo(mark: string, bytes: number): (annotated: Buffer) => Buffer {
   return (annotated) => annotated.subarray(0, annotated.indexOf(mark) + bytes);
 }
 
-/** Behind the brace that ends the first item, where an envelope without items ends otherwise. */
+/** Behind the brace that ends the last item but one; of a page without items, behind its own. */
 function endOfItem(annotated: Buffer): number {
-  const border = annotated.indexOf('},{');
-  return border === -1 ? annotated.indexOf('}') + 1 : border + 1;
+  const border = annotated.lastIndexOf('},{');
+  return border === -1 ? annotated.lastIndexOf('}') + 1 : border + 1;
 }
 
 /** So few that no length gives them away. */
