@@ -37,7 +37,7 @@ const firstId = 900_000;
 const timeouts = { connectMs: 1000, headersMs: 500, bodyMs: 2000, totalMs: 1200 };
 
 /** A list that meets a fault holds some pages, or more than a thousand of one item. */
-const isLong = (name: FaultName) => name === 'cursor-circle-of-1000';
+export const isLong = (name: FaultName) => name === 'cursor-circle-of-1000';
 
 function chainOf(name: FaultName, index: number, struck: readonly OperationName[]): SimulatedChain {
   const isStruck = (operation: OperationName) => struck.includes(operation);
