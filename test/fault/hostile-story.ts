@@ -5,6 +5,9 @@ import { isLong, openHostileWorld, type FeedFacts, type HostileWorld } from './h
 /** All feeds' first slices, or their recovery, on a busy machine, in ms. */
 export const boundMs = 100_000;
 
+/** A look at so many feeds costs the database more than a look at one, in ms between two. */
+const lookMs = 250;
+
 /** What a fault does to its feed; the reason is matched. */
 export interface Expected extends Omit<FeedFacts, 'reason'> {
   readonly reason: RegExp | null;
@@ -105,7 +108,7 @@ export async function playHostile(
   const world = await openHostileWorld(names, { struck, neighbour });
   let met: Record<string, Facts> = {};
   let neighbours: Facts = {};
-  await eventually('every fault to show', boundMs, async () => {
+  const isShown = async () => {
     met = await factsOf(world, struck);
     neighbours = await world.facts(neighbour);
     return names.every(
@@ -113,7 +116,8 @@ export async function playHostile(
         neighbours[name]?.state === 'idle' &&
         lists.every(([list, facts]) => isAsExpected(met[list]?.[name], facts[name])),
     );
-  }).catch(() => undefined);
+  };
+  await eventually('every fault to show', boundMs, isShown, lookMs).catch(() => undefined);
   world.mend();
   for (let time = 0; time < 2; time += 1) await passTick(world);
   const recovered = await factsOf(world, struck);
@@ -123,10 +127,11 @@ export async function playHostile(
 /** The next time of the schedule, until all is at rest. */
 export async function passTick(world: HostileWorld): Promise<void> {
   await world.tick();
-  await eventually('every feed to rest', boundMs, async () => {
+  const isAtRest = async () => {
     await world.timePasses();
     return world.isAtRest();
-  }).catch(() => undefined);
+  };
+  await eventually('every feed to rest', boundMs, isAtRest, lookMs).catch(() => undefined);
 }
 
 async function factsOf(world: HostileWorld, lists: readonly OperationName[]) {
