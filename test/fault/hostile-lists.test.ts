@@ -110,6 +110,11 @@ describe.each(lists)('%s', (list) => {
     test('is over when it ends', () => {
       expect(story.recovered[list]?.[name]?.state).toBe('idle');
     });
+
+    test('leaves what was refused in quarantine, as evidence', () => {
+      const { quarantined } = expected[list][name];
+      expect(story.recovered[list]?.[name]?.quarantined).toBe(quarantined);
+    });
   });
 });
 

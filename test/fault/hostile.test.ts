@@ -66,6 +66,11 @@ describe.each(names)('%s', (name) => {
     expect(story.recovered['user-operations']?.[name]?.state).toBe('idle');
     expect(story.differing[name]).toEqual({});
   });
+
+  test('leaves what was refused in quarantine, as evidence', () => {
+    const { quarantined } = expected[name];
+    expect(story.recovered['user-operations']?.[name]?.quarantined).toBe(quarantined);
+  });
 });
 
 test('other feeds of the same chains go on', () => {
