@@ -3,6 +3,7 @@ import { openClient, openDatabase } from '../app.ts';
 import { configuredLanes, type ConfiguredLane } from '../feeds/lanes.ts';
 import { feedName } from '../feeds/feed.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
+import { parseBody } from '../explorer/body.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { failures } from '../explorer/failure.ts';
@@ -81,7 +82,10 @@ async function askFeed(
   const what = feedName(lane);
   const admit = () => delay(gapMs, undefined, { signal });
   try {
-    const answer = await client.get({ chainId: lane.chain_id, ...request }, { admit, signal });
+    const answer = await client.get(
+      { chainId: lane.chain_id, ...request },
+      { admit, read: parseBody, signal },
+    );
     return { what, ok: true, detail: `answered in ${Math.round(answer.latencyMs)} ms` };
   } catch (error) {
     if (!(error instanceof ExplorerError)) throw error;

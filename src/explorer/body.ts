@@ -2,6 +2,9 @@ import { ExplorerError } from './error.ts';
 import { excerpt } from './excerpt.ts';
 import { createRedactor } from './redact.ts';
 
+/** Largest body in bytes: fifty items take 55 KB, the largest fields seen a few MB. */
+export const largestBodyBytes = 16 * 1024 * 1024;
+
 /** Escapes that JSON allows and Postgres text refuses: NUL, and halves of surrogate pairs. */
 const unstorable = /\\u(?:0000|d[89a-f])/iu;
 

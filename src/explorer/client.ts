@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import { largestBodyBytes } from './body.ts';
 import { ExplorerError } from './error.ts';
 import { exchange, type Exchange } from './exchange.ts';
 import { excerpt } from './excerpt.ts';
@@ -26,13 +27,10 @@ const defaultTimeouts: Timeouts = {
   totalMs: 120_000,
 };
 
-/** Largest body in bytes: fifty items take 55 KB, the largest fields seen a few MB. */
-const defaultMaxBodyBytes = 16 * 1024 * 1024;
-
 /** A page as received, and what it took to get it. */
-export interface Answer<Admission> {
-  /** Decompressed. */
-  readonly body: Buffer;
+export interface Answer<Admission, Page> {
+  /** What `read` made of the body. */
+  readonly page: Page;
   readonly status: number;
   /** Body bytes on the wire. */
   readonly bytes: number;
@@ -45,11 +43,16 @@ export interface Answer<Admission> {
   readonly limits: RateHeaders;
 }
 
-/** What a request waits for and whom its answers are told. */
-export interface Call<Admission> {
+/** What a request waits for, whom its answers are told, and what is made of a page. */
+export interface Call<Admission, Page> {
   readonly admit: (signal: AbortSignal) => Promise<Admission>;
   /** Told of each answer, refusals too, before anything is made of it. */
   readonly heed?: (told: Told<Admission>) => Promise<void>;
+  /**
+   * Makes a page of a body, decompressed. An ExplorerError that it throws is a failure of this attempt:
+   * a body that was cut may still look like a page from its outside, and is whole when asked for again.
+   */
+  readonly read: (body: Buffer) => Page;
   readonly signal: AbortSignal;
 }
 
@@ -64,10 +67,13 @@ export interface Told<Admission> {
 export interface ExplorerClient {
   /**
    * Gets one page, repeating what repeating can help. `admit` is awaited before every attempt, `heed`
-   * after every answer. Throws ExplorerError, what `admit` and `heed` throw, or the signal's reason
-   * when it aborts.
+   * after every answer. Throws ExplorerError, what `admit`, `heed` and `read` throw, or the signal's
+   * reason when it aborts.
    */
-  get<Admission>(request: ExplorerRequest, call: Call<Admission>): Promise<Answer<Admission>>;
+  get<Admission, Page>(
+    request: ExplorerRequest,
+    call: Call<Admission, Page>,
+  ): Promise<Answer<Admission, Page>>;
   /** Ends the connections, after the requests under way. */
   close(): Promise<void>;
 }
@@ -97,12 +103,12 @@ export interface ExplorerClientOptions {
 export function createExplorerClient(options: ExplorerClientOptions): ExplorerClient {
   const { baseUrl, apiKey, secretKey, random, sleep, now, wallNow = Date.now } = options;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes;
+  const maxBodyBytes = options.maxBodyBytes ?? largestBodyBytes;
   const redact = createRedactor(secretKey === undefined ? [apiKey] : [apiKey, secretKey]);
   const dispatcher = createDispatcher(timeouts, maxBodyBytes);
   const limits = { dispatcher, totalMs: timeouts.totalMs, maxBodyBytes, redact };
   return {
-    async get(request, { admit, heed, signal }) {
+    async get(request, { admit, heed, read, signal }) {
       const url = requestUrl(baseUrl, request, { apiKey, secretKey });
       const attempt = async (attempts: number) => {
         const admission = await admit(signal);
@@ -114,7 +120,8 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
         const rate = rateHeaders(headers);
         await heed?.({ admission, error, limits: rate });
         if (error !== null) throw error;
-        return { body, status, bytes, attempts, latencyMs, admission, limits: rate };
+        const page = read(body);
+        return { page, status, bytes, attempts, latencyMs, admission, limits: rate };
       };
       const maxAttempts = options.maxAttempts ?? defaultMaxAttempts;
       return await retry(attempt, { maxAttempts, random, sleep, signal });

@@ -6,7 +6,9 @@ import type { ExplorerRequest } from './url.ts';
 
 /** A page as the walk takes it: its bytes, their value, and when and how they came. */
 export interface FetchedPage {
+  /** Orders it among all observations. */
   readonly page_id: number;
+  /** When the request was let through, on the database's clock. */
   readonly at: string;
   readonly body: Buffer;
   readonly json: unknown;
@@ -25,6 +27,10 @@ export interface KeyedClient {
 /** Gets a page for a lane: within the key's budget, and without the keys where it echoes them. */
 export function createFetcher({ client, budget, secrets }: KeyedClient) {
   const redact = createRedactor(secrets);
+  const read = (received: Buffer) => {
+    const body = withoutSecrets(received, secrets, redact);
+    return { body, json: parseBody(body, redact) };
+  };
   return async (
     request: ExplorerRequest & { readonly lane: BudgetLane },
     signal: AbortSignal,
@@ -32,14 +38,13 @@ export function createFetcher({ client, budget, secrets }: KeyedClient) {
     const answer = await client.get(request, {
       admit: (admitted) => budget.take(request.lane, admitted),
       heed: (told) => budget.heed(told),
+      read,
       signal,
     });
-    const body = withoutSecrets(answer.body, secrets, redact);
     return {
       page_id: answer.admission.page_id,
       at: answer.admission.at,
-      body,
-      json: parseBody(body, redact),
+      ...answer.page,
       bytes: answer.bytes,
       attempts: answer.attempts,
       latencyMs: answer.latencyMs,

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
+import { largestBodyBytes } from '../explorer/body.ts';
 
 /** Whether the bodies of pages are kept, to be replayed. */
 export type ArchiveMode = 'off' | 'all';
@@ -23,13 +24,11 @@ const decompress = promisify(zstdDecompress);
 
 export const packBody = (body: Buffer): Promise<Buffer> => compress(body);
 
-/** The largest body that the client lets in, in bytes; more than that was never packed. */
-const largestBytes = 16 * 1024 * 1024;
-
 /** @throws when the body was packed in a way that this version does not know */
 export async function unpackBody(body: Buffer, packedAs: string): Promise<Buffer> {
   if (packedAs !== encoding) throw new Error(`an archived body is packed as ${packedAs}`);
-  return decompress(body, { maxOutputLength: largestBytes });
+  // What the client does not let in was never packed.
+  return decompress(body, { maxOutputLength: largestBodyBytes });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { FetchedPage } from '../explorer/fetcher.ts';
 import type { Cursor, KnownBlock, Operation } from '../operations/operation.ts';
 import { packBody, type ArchiveMode } from './archive.ts';
 import { readEnvelope, type Envelope } from './envelope.ts';
@@ -24,18 +25,6 @@ export interface ReadPage {
   readonly body: Buffer | null;
 }
 
-/** One answer of the explorer, and the number that orders it among all observations. */
-export interface PageAnswer {
-  readonly page_id: number;
-  /** When the request was let through, on the database's clock. */
-  readonly at: string;
-  readonly body: Buffer;
-  readonly json: unknown;
-  readonly bytes: number;
-  readonly attempts: number;
-  readonly latencyMs: number;
-}
-
 /** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */
 export type FetchPage = (
   request: {
@@ -45,7 +34,7 @@ export type FetchPage = (
     readonly query: Cursor;
   },
   signal: AbortSignal,
-) => Promise<PageAnswer>;
+) => Promise<FetchedPage>;
 
 /** Says before each request whether the slice may still make it. */
 export interface SliceBudget {

@@ -3,51 +3,100 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import {
+  faultNames,
   openFault,
   startSimulator,
+  statusFaults,
   type FaultName,
   type SimulatedChain,
 } from '../../src/simulator/index.ts';
 import { freshDatabase } from '../support/database.ts';
+import type { MeasuredGet, MeasuredGetInput } from '../support/measured-get.ts';
 import type { Measured, MeasuredInput } from '../support/measured-sync.ts';
 import { differences } from '../support/tables.ts';
 
 const seed = 23;
-const program = join(import.meta.dirname, '..', 'support', 'measured-sync.ts');
+const programs = join(import.meta.dirname, '..', 'support');
 const run = promisify(execFile);
 
 /** The most that a process may grow by, whatever it is served, in bytes. */
 const mostGrowth = 256 * 1024 * 1024;
 
-/** A sync in a process of its own, of a service that is at fault all the time. */
-async function openScene(name: FaultName, userOperations: number) {
-  const chain: SimulatedChain = {
-    id: 900_000,
-    name: 'chain-900000',
-    family: 'optimism',
-    generation: 'v12',
-    userOperations,
-    batches: { first: 1, count: 0, blocks: 0 },
-    factories: 0,
-  };
-  const fault = openFault(name);
-  const simulator = await startSimulator({ seed, chains: [chain], faults: () => fault });
+/** No known chain has such an id, so that all are named after it. */
+const firstId = 900_000;
+
+/** Short, so that what is slow is given up while one looks. */
+const timeouts = { connectMs: 1000, headersMs: 500, bodyMs: 2000, totalMs: 1200 };
+
+/** Enough that what piles up is seen: more pages than are in memory at once, or one of all items. */
+const operationsOf: Partial<Record<FaultName, number>> = {
+  'page-of-10000': 10_100,
+  'string-of-1-mb': 2_000,
+};
+const someOperations = 100;
+
+const chainOf = (name: FaultName, index: number): SimulatedChain => ({
+  id: firstId + index,
+  name: `chain-${firstId + index}`,
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: operationsOf[name] ?? someOperations,
+  batches: { first: 1, count: 2, blocks: 60 },
+  factories: 60,
+});
+
+/** A program of `test/support`, in a process of its own. */
+async function measure<Output>(program: string, input: unknown): Promise<Output> {
+  const { stdout } = await run(process.execPath, [join(programs, program), JSON.stringify(input)]);
+  return JSON.parse(stdout) as Output;
+}
+
+/** An explorer with a chain for each fault, which meets it all the time. */
+async function openExplorer(names: readonly FaultName[]) {
+  const chains = names.map(chainOf);
+  const faults = names.map((name) => openFault(name));
+  const simulator = await startSimulator({
+    seed,
+    chains,
+    faults: ({ chainId }) => faults[chainId - firstId] ?? null,
+  });
   onTestFinished(() => simulator.close());
+  return { url: simulator.url, chains };
+}
+
+/** A sync of such an explorer in a process of its own. */
+async function openScene(
+  names: readonly FaultName[],
+  how: Pick<MeasuredInput, 'operations' | 'timeouts'> = {},
+) {
+  const { url, chains } = await openExplorer(names);
   const database = await freshDatabase();
-  const input: MeasuredInput = { url: simulator.url, databaseUrl: database.url, chain };
-  const sync = async () => {
-    const { stdout } = await run(process.execPath, [program, JSON.stringify(input)]);
-    return JSON.parse(stdout) as Measured;
-  };
+  const input: MeasuredInput = { url, databaseUrl: database.url, chains, ...how };
+  const sync = () => measure<Measured>('measured-sync.ts', input);
+  const [chain] = chains;
+  if (chain === undefined) throw new Error('no fault was named');
   return { pool: database.pool, chain, sync };
 }
+
+test.each(['user-operations', 'optimism-batch-blocks', 'factories'])(
+  'every hostile answer there is, to %s of a chain each, in one process',
+  async (operation) => {
+    const names = faultNames.filter((name) => !(name in statusFaults));
+    const { sync } = await openScene(names, { operations: [operation], timeouts });
+    const { states, grownBytes } = await sync();
+    expect(states.length).toBe(names.length);
+    // Whether each does what it should is told elsewhere: here, that they came to pass.
+    expect(new Set(states)).toEqual(new Set(['finished', 'failed', 'interrupted']));
+    expect(grownBytes).toBeLessThan(mostGrowth);
+  },
+);
 
 test.each<[FaultName, RegExp]>([
   ['gzip-bomb', /the body exceeds/u],
   ['body-of-100-mb', /the body exceeds/u],
   ['endless-headers', /HEADERS_OVERFLOW/u],
 ])('%s is given up before it fills the memory, and nothing is stored', async (name, reason) => {
-  const { pool, sync } = await openScene(name, 100);
+  const { pool, sync } = await openScene([name]);
   const { states, reasons, grownBytes } = await sync();
   expect(states).toEqual(['interrupted']);
   expect(reasons[0]).toMatch(reason);
@@ -55,19 +104,34 @@ test.each<[FaultName, RegExp]>([
   expect((await pool.query('select from explorer.user_operations')).rowCount).toBe(0);
 });
 
+test.each<FaultName>(['gzip-bomb', 'body-of-100-mb'])(
+  '%s does fill the memory of a client that has no limit, and the measure shows it',
+  async (name) => {
+    const { url } = await openExplorer([name]);
+    const asked: MeasuredGetInput = { url, chainId: firstId };
+    const limited = await measure<MeasuredGet>('measured-get.ts', asked);
+    expect(limited.refused).toMatch(/the body exceeds/u);
+    expect(limited.grownBytes).toBeLessThan(mostGrowth);
+    const maxBodyBytes = Number.MAX_SAFE_INTEGER;
+    const lifted = await measure<MeasuredGet>('measured-get.ts', { ...asked, maxBodyBytes });
+    expect(lifted.refused).toBeNull();
+    expect(lifted.grownBytes).toBeGreaterThan(mostGrowth);
+  },
+);
+
 test('a page of ten thousand items is stored whole within the memory of any other', async () => {
-  const { pool, chain, sync } = await openScene('page-of-10000', 10_100);
+  const { pool, chain, sync } = await openScene(['page-of-10000']);
   const { states, grownBytes } = await sync();
   expect(states).toEqual(['finished']);
   expect(grownBytes).toBeLessThan(mostGrowth);
   const { rows } = await pool.query('select max(items)::int as items from etl.pages');
   expect(rows).toEqual([{ items: 10_000 }]);
-  expect(await differences(pool, seed, chain)).toEqual({});
+  const scope = { operations: ['user-operations'] } as const;
+  expect(await differences(pool, seed, chain, scope)).toEqual({});
 });
 
 test('pages with two megabytes of text in one item, one after the other, do not pile up', async () => {
-  // More pages than are in memory at once.
-  const { pool, chain, sync } = await openScene('string-of-1-mb', 2_000);
+  const { pool, chain, sync } = await openScene(['string-of-1-mb']);
   const { states, grownBytes } = await sync();
   expect(states).toEqual(['finished']);
   expect(grownBytes).toBeLessThan(mostGrowth);

@@ -14,6 +14,7 @@ import {
   redirectTo,
   startSimulator,
   type FaultName,
+  type OperationName,
   type SimulatedChain,
 } from '../../src/simulator/index.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -24,16 +25,34 @@ import { differences, type TableDifference } from '../support/tables.ts';
 const yearly = '0 0 1 1 *';
 const seed = 17;
 const pageSize = 10;
-/** Longer than any list goes back, in ms. */
-const foreverMs = 100 * 365 * 24 * 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
+/** A look deeper than any list goes back, due at each tick of these worlds. */
+const resweep = [{ depthMs: 100 * 365 * 24 * hourMs, everyMs: 24 * hourMs }];
+/** From one tick to the next: no batch rests longer, and no rule. */
+const tickMs = 25 * hourMs;
 /** No known chain has such an id, so that all are named after it. */
 const firstId = 900_000;
 
 /** Short, so that what is slow is given up while one looks; each attempt has them again. */
 const timeouts = { connectMs: 1000, headersMs: 500, bodyMs: 2000, totalMs: 1200 };
 
-/** What a chain's user operations hold: five pages, or more than a thousand of one operation. */
-const operationsOf = (name: FaultName) => (name === 'cursor-circle-of-1000' ? 1010 : 45);
+/** A list that meets a fault holds some pages, or more than a thousand of one item. */
+export const isLong = (name: FaultName) => name === 'cursor-circle-of-1000';
+
+function chainOf(name: FaultName, index: number, struck: readonly OperationName[]): SimulatedChain {
+  const isStruck = (operation: OperationName) => struck.includes(operation);
+  const long = { first: 1, count: 1, blocks: 1500 };
+  const short = { first: 1, count: isStruck('optimism-batch-blocks') ? 3 : 0, blocks: 30 };
+  return {
+    id: firstId + index,
+    name: `chain-${firstId + index}`,
+    family: 'optimism',
+    generation: 'v12',
+    userOperations: isStruck('user-operations') ? (isLong(name) ? 1010 : 45) : 15,
+    batches: isStruck('optimism-batch-blocks') && isLong(name) ? long : short,
+    factories: isStruck('factories') ? (isLong(name) ? 1010 : 45) : 5,
+  };
+}
 
 /** What is known of a feed. */
 export interface FeedFacts {
@@ -43,14 +62,14 @@ export interface FeedFacts {
   readonly quarantined: number;
 }
 
-/** Feeds that meet a fault each, and neighbours that meet none. */
+/** Feeds that meet a fault each, and neighbours of the same chains that meet none. */
 export interface HostileWorld {
   readonly pool: Pool;
   readonly lines: readonly string[];
   /** How many requests came to the host that the redirect names. */
   readonly elsewhere: () => number;
   /** By fault. */
-  facts(operation: string): Promise<Readonly<Record<string, FeedFacts>>>;
+  facts(operation: OperationName): Promise<Readonly<Record<string, FeedFacts>>>;
   /** How the tables of each fault's chain differ from the truth. */
   differences(): Promise<Readonly<Record<string, Readonly<Record<string, TableDifference>>>>>;
   /** The faults end. */
@@ -59,16 +78,20 @@ export interface HostileWorld {
   timePasses(): Promise<void>;
   /** The next scheduled time: all lanes that have something to do. */
   tick(): Promise<void>;
+  /** Deletes what is known of the batches of some faults' chains, as a person may. */
+  forgetBatches(of: readonly string[]): Promise<void>;
   /** Whether no tick is open any more. */
   isAtRest(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Settings whose looks read all there is, so that what came damaged is read again. */
-function settingsOf(url: string, chains: readonly SimulatedChain[]): Settings {
-  const operations = ['user-operations', 'factories'];
-  const run = { url, chains, operations, pageSize, overlapMs: foreverMs, resweep: [] };
-  const settings = settingsFor(run);
+/** Settings with a rule that reads again all there is, so that what came damaged does not stay. */
+function settingsOf(
+  url: string,
+  chains: readonly SimulatedChain[],
+  operations: readonly OperationName[],
+): Settings {
+  const settings = settingsFor({ url, chains, operations, pageSize, resweep });
   const withoutSchedule = (chain: ChainSettings): ChainSettings => ({
     ...chain,
     operations: Object.fromEntries(
@@ -93,20 +116,24 @@ async function listenElsewhere() {
   };
 }
 
-/** Starts workers on a chain for each of the faults, which its user operations meet. */
-export async function openHostileWorld(names: readonly FaultName[]): Promise<HostileWorld> {
-  const chains = names.map((name, index): SimulatedChain => ({
-    id: firstId + index,
-    name: `chain-${firstId + index}`,
-    family: 'optimism',
-    generation: 'v12',
-    userOperations: operationsOf(name),
-    batches: { first: 1, count: 0, blocks: 0 },
-    factories: 5,
-  }));
+/** Which lists of a chain meet its fault, and which one goes on beside them. */
+export interface Roles {
+  readonly struck: readonly OperationName[];
+  readonly neighbour: OperationName;
+}
+
+/** Starts workers on a chain for each of the faults, which its struck lists meet. */
+export async function openHostileWorld(
+  names: readonly FaultName[],
+  { struck, neighbour }: Roles,
+): Promise<HostileWorld> {
+  const chains = names.map((name, index) => chainOf(name, index, struck));
   const elsewhere = await listenElsewhere();
-  const faults = names.map((name) =>
-    name === 'redirect' ? redirectTo(elsewhere.url)() : openFault(name),
+  // Each list has its own: some faults remember what they did.
+  const open = (name: FaultName) =>
+    name === 'redirect' ? redirectTo(elsewhere.url)() : openFault(name);
+  const faults = Object.fromEntries(
+    struck.map((operation) => [operation, names.map(open)] as const),
   );
   let isBroken = true;
   const simulator = await startSimulator({
@@ -114,17 +141,25 @@ export async function openHostileWorld(names: readonly FaultName[]): Promise<Hos
     chains,
     apiKey: testKey,
     faults: ({ chainId, operation }) =>
-      isBroken && operation === 'user-operations' ? (faults[chainId - firstId] ?? null) : null,
+      isBroken ? (faults[operation]?.[chainId - firstId] ?? null) : null,
   });
   const database = await createTestDatabase();
   const { pool, url } = database;
-  const settings = settingsOf(simulator.url, chains);
+  const settings = settingsOf(simulator.url, chains, [...struck, neighbour]);
   const close = async () => 'stopped' as const;
-  const open = { url, pool, db: drizzle(pool), embedded: null, close };
-  await prepareDatabase(open);
+  const opened = { url, pool, db: drizzle(pool), embedded: null, close };
+  await prepareDatabase(opened);
   const lines: string[] = [];
   const log = createLog('info', (line) => void lines.push(line));
-  const engine = await openEngine({ settings, database: open, log, supervise: false, timeouts });
+  const composed = await openEngine({
+    settings,
+    database: opened,
+    log,
+    supervise: false,
+    timeouts,
+  });
+  let passedMs = 0;
+  const engine = { ...composed, clock: () => new Date(Date.now() + passedMs) };
   const stop = new AbortController();
   const lanes = configuredLanes(settings.chains);
   const serving = serve(lanes, engine, stop.signal);
@@ -148,9 +183,14 @@ export async function openHostileWorld(names: readonly FaultName[]): Promise<Hos
       );
     },
     async tick() {
-      for (const { lane, scope } of await dueLanes(engine.db, lanes, 'tick', new Date())) {
+      passedMs += tickMs;
+      for (const { lane, scope } of await dueLanes(engine.db, lanes, 'tick', engine.clock())) {
         await openLane(engine.db, engine.boss, lane, scope);
       }
+    },
+    async forgetBatches(of) {
+      const ids = chains.flatMap(({ id }, index) => (of.includes(names[index] ?? '') ? id : []));
+      await pool.query('delete from explorer.optimism_batches where chain_id = any($1)', [ids]);
     },
     async isAtRest() {
       const { rows } = await pool.query("select from etl.ticks where state = 'open' limit 1");
@@ -167,13 +207,19 @@ export async function openHostileWorld(names: readonly FaultName[]): Promise<Hos
   };
 }
 
-async function readFacts(pool: Pool, names: readonly FaultName[], operation: string) {
+const tableOf: Readonly<Record<OperationName, string>> = {
+  'user-operations': 'user_operations',
+  'optimism-batch-blocks': 'blocks',
+  factories: 'factories',
+};
+
+async function readFacts(pool: Pool, names: readonly FaultName[], operation: OperationName) {
   const { rows } = await pool.query<FeedFacts & { chain_id: string }>(
     `select chain_id, state, feeds.reason,
-            (select count(*)::int from explorer.user_operations as row
+            (select count(*)::int from explorer.${tableOf[operation]} as row
              where row.chain_id = feeds.chain_id) as stored,
             (select count(distinct raw_hash)::int from etl.quarantine as item
-             where item.chain_id = feeds.chain_id) as quarantined
+             where item.chain_id = feeds.chain_id and item.operation = feeds.operation) as quarantined
      from etl.feeds where operation = $1`,
     [operation],
   );

@@ -1,72 +1,23 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { HostileFault } from '../../src/simulator/index.ts';
 import { ledgerFaults } from '../support/ledger.ts';
-import { eventually } from '../support/process.ts';
 import { testKey } from '../support/sync.ts';
-import { openHostileWorld, type FeedFacts, type HostileWorld } from './hostile-world.ts';
+import {
+  boundMs,
+  failed,
+  idle,
+  noPages,
+  playHostile,
+  type ExpectedByFault,
+  type HostileStory,
+} from './hostile-story.ts';
 
-/** All feeds' first slices, or their recovery, on a busy machine, in ms. */
-const boundMs = 100_000;
-
-/** What a fault does to its feed; the reason is matched. */
-interface Expected extends Omit<FeedFacts, 'reason'> {
-  readonly reason: RegExp | null;
-}
-
-const degraded = (reason: RegExp): Expected => ({
-  state: 'degraded',
-  reason,
-  stored: 0,
-  quarantined: 0,
-});
-const failed = (stored: number, reason: RegExp): Expected => ({
-  state: 'failed',
-  reason,
-  stored,
-  quarantined: 0,
-});
-const whole: Expected = { state: 'idle', reason: null, stored: 45, quarantined: 0 };
+const whole = idle(45);
 /** One item of each of the five pages. */
-const fiveRefused: Expected = { state: 'idle', reason: null, stored: 40, quarantined: 5 };
+const fiveRefused = idle(40, 5);
 
-/** Which of the two depends on how the cut body was announced. */
-const cut = degraded(/^(?:unreachable|envelope-invalid): /u);
-const late = degraded(/^unreachable: .*(?:TIMEOUT|within 1200 ms)/u);
-/** On a busy machine the time of the scene runs out before the size does. */
-const tooLarge = degraded(
-  /^(?:envelope-invalid: the body exceeds 16777216 bytes|unreachable: no complete answer within)/u,
-);
-const ended = degraded(/^unreachable: (?:UND_ERR_SOCKET|ECONNRESET)/u);
-const noPage = degraded(/^envelope-invalid: /u);
-
-const expected: Readonly<Record<HostileFault, Expected>> = {
-  'cut-in-envelope': cut,
-  'cut-at-last-byte': cut,
-  'cut-in-item': cut,
-  'cut-in-string': cut,
-  'cut-in-escape': cut,
-  'cut-in-character': cut,
-  'cut-in-gzip': degraded(/^unreachable: /u),
-  'length-too-long': ended,
-  'length-too-short': noPage,
-  'gzip-bomb': tooLarge,
-  'body-of-100-mb': tooLarge,
-  'byte-a-second': late,
-  'endless-headers': degraded(/^unreachable: UND_ERR_HEADERS_OVERFLOW/u),
-  'slow-headers': late,
-  'no-answer': late,
-  redirect: degraded(/^unreachable: HTTP 302, redirected to 127\.0\.0\.1:\d+, not followed/u),
-  'closed-without-answer': ended,
-  reset: ended,
-  'reset-in-body': ended,
-  'not-http': degraded(/^unreachable: Response does not match/u),
-  'unknown-encoding': degraded(/^unreachable: unknown content encoding/u),
-  '200-html': degraded(/^envelope-invalid: HTTP 200, an HTML page: Just a moment/u),
-  '200-error': degraded(/^envelope-invalid: HTTP 200, Internal server error/u),
-  '200-empty': degraded(/^envelope-invalid: HTTP 200, an empty body/u),
-  'other-shape': noPage,
-  'items-as-object': noPage,
-  'bare-list': noPage,
+const expected: ExpectedByFault = {
+  ...noPages,
   'wrong-order': { ...whole, state: 'unordered', reason: /^unordered: / },
   'page-of-10000': whole,
   'cursor-repeated': failed(20, /^cursor loop/u),
@@ -91,71 +42,48 @@ const expected: Readonly<Record<HostileFault, Expected>> = {
 };
 const names = Object.keys(expected) as HostileFault[];
 
-const bare = ({ state, stored, quarantined }: FeedFacts | Expected) =>
-  JSON.stringify({ state, stored, quarantined });
-
-let world: HostileWorld;
-/** While the faults last. */
-let met: Readonly<Record<string, FeedFacts>>;
-let neighbours: Readonly<Record<string, FeedFacts>>;
-/** When they have ended. */
-let recovered: Readonly<Record<string, FeedFacts>>;
-let differing: Awaited<ReturnType<HostileWorld['differences']>>;
+let story: HostileStory;
 
 beforeAll(async () => {
-  world = await openHostileWorld(names);
-  // Where one of them does not come to pass, its own test says so.
-  await eventually('every fault to show', boundMs, async () => {
-    met = await world.facts('user-operations');
-    neighbours = await world.facts('factories');
-    return (
-      names.every((name) => bare(met[name] ?? whole) === bare(expected[name])) &&
-      names.every((name) => neighbours[name]?.state === 'idle')
-    );
-  }).catch(() => undefined);
-  world.mend();
-  // Twice: what is live is looked at only where something is covered.
-  for (let time = 0; time < 2; time += 1) {
-    await world.tick();
-    await eventually('every feed to rest', boundMs, async () => {
-      await world.timePasses();
-      return world.isAtRest();
-    }).catch(() => undefined);
-  }
-  recovered = await world.facts('user-operations');
-  differing = await world.differences();
-  return () => world.close();
-}, 2 * boundMs);
+  story = await playHostile({ 'user-operations': expected }, 'factories');
+  return () => story.world.close();
+}, 3 * boundMs);
 
 describe.each(names)('%s', (name) => {
+  const met = () => story.met['user-operations']?.[name];
+
   test('leaves its feed in the state that says so, with its reason', () => {
-    expect(met[name]?.state).toBe(expected[name].state);
-    expect(met[name]?.reason ?? '').toMatch(expected[name].reason ?? /^$/u);
+    expect(met()?.state).toBe(expected[name].state);
+    expect(met()?.reason ?? '').toMatch(expected[name].reason ?? /^$/u);
   });
 
   test('keeps what was sound, and what was not in quarantine', () => {
-    expect(met[name]).toMatchObject({
-      stored: expected[name].stored,
-      quarantined: expected[name].quarantined,
-    });
+    const { stored, quarantined } = expected[name];
+    expect(met()).toMatchObject({ stored, quarantined });
   });
 
   test('is over when it ends: nothing is lost, doubled or damaged', () => {
-    expect(recovered[name]?.state).toBe('idle');
-    expect(differing[name]).toEqual({});
+    expect(story.recovered['user-operations']?.[name]?.state).toBe('idle');
+    expect(story.differing[name]).toEqual({});
+  });
+
+  test('leaves what was refused in quarantine, as evidence', () => {
+    const { quarantined } = expected[name];
+    expect(story.recovered['user-operations']?.[name]?.quarantined).toBe(quarantined);
   });
 });
 
 test('other feeds of the same chains go on', () => {
-  expect(names.filter((name) => neighbours[name]?.state !== 'idle')).toEqual([]);
+  expect(names.filter((name) => story.neighbours[name]?.state !== 'idle')).toEqual([]);
 });
 
 test('nothing is asked of the host that a redirect names', () => {
-  expect(world.elsewhere()).toBe(0);
+  expect(story.world.elsewhere()).toBe(0);
 });
 
 test('no key is in any log line or reason', () => {
-  const said = [...world.lines, ...Object.values(met).map(({ reason }) => reason ?? '')];
+  const reasons = Object.values(story.met['user-operations'] ?? {}).map(({ reason }) => reason);
+  const said = [...story.world.lines, ...reasons.map((reason) => reason ?? '')];
   expect(said.filter((line) => line.includes(testKey))).toEqual([]);
 });
 
@@ -164,5 +92,5 @@ test('no object of this process is polluted', () => {
 });
 
 test('the ledger is whole', async () => {
-  expect(await ledgerFaults(world.pool, 'under-way')).toEqual({});
+  expect(await ledgerFaults(story.world.pool, 'under-way')).toEqual({});
 });

@@ -1,5 +1,6 @@
-/** One sync of a simulated chain's user operations in a process of its own, measured from inside. */
+/** One sync of simulated chains in a process of its own, measured from inside. */
 import { createPool } from '../../src/db/pool.ts';
+import type { Timeouts } from '../../src/explorer/client.ts';
 import type { SimulatedChain } from '../../src/simulator/index.ts';
 import { runSync } from './sync.ts';
 
@@ -7,7 +8,10 @@ import { runSync } from './sync.ts';
 export interface MeasuredInput {
   readonly url: string;
   readonly databaseUrl: string;
-  readonly chain: SimulatedChain;
+  readonly chains: readonly SimulatedChain[];
+  /** User operations alone if absent. */
+  readonly operations?: readonly string[];
+  readonly timeouts?: Partial<Timeouts>;
 }
 
 /** What it writes to stdout, as JSON. */
@@ -18,13 +22,24 @@ export interface Measured {
   readonly grownBytes: number;
 }
 
-const { url, databaseUrl, chain } = JSON.parse(process.argv[2] ?? '') as MeasuredInput;
+const {
+  url,
+  databaseUrl,
+  chains,
+  operations = ['user-operations'],
+  timeouts,
+} = JSON.parse(process.argv[2] ?? '') as MeasuredInput;
 const before = process.memoryUsage.rss();
 const pool = createPool({ url: databaseUrl, max: 10, applicationName: 'explorer-etl measured' });
 const drop = async () => undefined;
 const results = await runSync(
   { url: databaseUrl, pool, drop },
-  { url, chains: [chain], operations: ['user-operations'] },
+  {
+    url,
+    chains,
+    operations,
+    ...(timeouts !== undefined && { timeouts }),
+  },
 );
 await pool.end();
 const measured: Measured = {

@@ -105,12 +105,13 @@ export async function eventually<T>(
   what: string,
   boundMs: number,
   look: () => Promise<T | null | undefined | false>,
+  everyMs = lookMs,
 ): Promise<T> {
   const start = performance.now();
   for (;;) {
     const seen = await look();
     if (seen !== null && seen !== undefined && seen !== false) return seen;
     if (performance.now() - start > boundMs) throw new Error(`${what}: not within ${boundMs} ms`);
-    await delay(lookMs);
+    await delay(everyMs);
   }
 }

@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, ResweepRule, Settings } from '../../src/config/settings.ts';
+import type { Timeouts } from '../../src/explorer/client.ts';
 import { configuredLanes, type ScopeBounds } from '../../src/feeds/lanes.ts';
 import { syncOnce, type SyncResult } from '../../src/jobs/sync.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
@@ -30,6 +31,8 @@ export interface SyncRun extends ScopeBounds {
   readonly overlapMs?: number;
   /** Replaces the resweep rules. */
   readonly resweep?: readonly ResweepRule[];
+  /** Replace the client's own. */
+  readonly timeouts?: Partial<Timeouts>;
   /** The time of day that the sync believes in; default the real one. */
   readonly at?: Date;
 }
@@ -85,6 +88,7 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
     database: open,
     log: createLog(run.logLevel ?? 'silent', (line) => void process.stderr.write(line)),
     supervise: false,
+    ...(run.timeouts !== undefined && { timeouts: run.timeouts }),
   });
   try {
     const targets = settings.chains.flatMap((chain) => {

@@ -80,19 +80,21 @@ async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
   `);
 }
 
+/** A count that was not told, or came as something else, is no change: a history would keep it for good. */
 async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void> {
   await tx.execute(sql`
     insert into explorer.factory_history (chain_id, address_hash, observed_at, total_accounts, page_id)
     select ${walk.chain_id}::bigint, sight.address_hash, now(), sight.total_accounts, ${walk.page_id}::bigint
     from (${latestSights(walk)}) as sight
     left join lateral (
-      select true as found, total_accounts
+      select total_accounts
       from explorer.factory_history
       where chain_id = ${walk.chain_id} and address_hash = sight.address_hash
       order by observed_at desc
       limit 1
     ) as last on true
-    where last.found is null or last.total_accounts is distinct from sight.total_accounts
+    where sight.total_accounts is not null
+      and last.total_accounts is distinct from sight.total_accounts
     order by sight.address_hash
   `);
 }

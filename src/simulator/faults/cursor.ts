@@ -1,5 +1,5 @@
 import type { AskedPage, Fault } from '../fault.ts';
-import { alterPage, pageOf, type Page } from './page.ts';
+import { alterPage, pageOf, sizeName, type Page } from './page.ts';
 
 type Cursor = NonNullable<Page['next_page_params']>;
 
@@ -44,7 +44,7 @@ const isSame = (a: Cursor, b: Cursor) => places.every((name) => spell(a[name]) =
 function withSmallPages({ url, serve }: AskedPage): AskedPage {
   const small = (at: URL) => {
     const asked = new URL(at);
-    asked.searchParams.set('page_size', '1');
+    asked.searchParams.set(sizeName(at), '1');
     return serve(asked);
   };
   return { url, serve: small };

@@ -16,6 +16,15 @@ function keepTo(mark: string, bytes: number): (annotated: Buffer) => Buffer {
   return (annotated) => annotated.subarray(0, annotated.indexOf(mark) + bytes);
 }
 
+/** Behind the brace that ends the last item but one; of a page without items, behind its own. */
+function endOfItem(annotated: Buffer): number {
+  const border = annotated.lastIndexOf('},{');
+  return border === -1 ? annotated.lastIndexOf('}') + 1 : border + 1;
+}
+
+/** So few that no length gives them away. */
+const pieceBytes = 7;
+
 const headOf = (headers: Readonly<Record<string, string | number>>) => {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${lines.join('')}\r\n`;
@@ -67,6 +76,12 @@ export const cutFaults = {
   'cut-in-string': cut(keepTo('caf', 2)),
   'cut-in-escape': cut(keepTo(String.raw`\u00e9`, 4)),
   'cut-in-character': cut(keepTo('é', 1)),
+  // From its outside it looks whole.
+  'cut-after-item': cut((annotated) => annotated.subarray(0, endOfItem(annotated))),
+  'piece-missing': cut((annotated) => {
+    const from = endOfItem(annotated) - pieceBytes;
+    return Buffer.concat([annotated.subarray(0, from), annotated.subarray(from + pieceBytes)]);
+  }),
   'cut-in-gzip': () => ({
     async wire(wire) {
       const whole = gzipSync(wire.body);

@@ -21,6 +21,10 @@ export function alterPage(alter: (page: Page, asked: AskedPage) => object): Faul
 /** The service's own pages have this shape. */
 export const pageOf = (answer: Answer): Page => answer.body as Page;
 
+/** How a list is told how many items a page is to have. */
+export const sizeName = ({ pathname }: URL) =>
+  pathname.includes('/optimism-batch/') ? 'items_count' : 'page_size';
+
 /** How many items the large page has, where the list has as many. */
 const largeLength = 10_000;
 
@@ -30,7 +34,7 @@ function serveLarge({ url, serve }: AskedPage): Answer {
   const at = new URL(url);
   let next: Page['next_page_params'];
   do {
-    at.searchParams.set('page_size', String(pageLimit));
+    at.searchParams.set(sizeName(at), String(pageLimit));
     const answer = serve(at);
     if (answer.status !== 200) return answer;
     const page = pageOf(answer);

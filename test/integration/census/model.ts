@@ -8,7 +8,7 @@ interface Published {
   readonly address: string;
   readonly rank: number | null;
   readonly isMissing: boolean;
-  readonly history: readonly (number | null)[];
+  readonly history: readonly number[];
 }
 
 /** What a factory's last sight of a walk says, and how manieth it was in the walk. */
@@ -21,7 +21,7 @@ interface Met {
 export class CensusModel {
   readonly #factories = new Map<
     string,
-    { rank: number | null; isMissing: boolean; history: (number | null)[] }
+    { rank: number | null; isMissing: boolean; history: number[] }
   >();
   #walks: Map<string, Met>[] = [];
 
@@ -80,9 +80,7 @@ export class CensusModel {
       if (factory === undefined) throw new Error(`${address} was never met`);
       factory.rank = index + 1;
       factory.isMissing = false;
-      if (factory.history.length === 0 || factory.history.at(-1) !== accounts) {
-        factory.history.push(accounts);
-      }
+      if (accounts !== null && factory.history.at(-1) !== accounts) factory.history.push(accounts);
     }
   }
 }

@@ -12,7 +12,7 @@ test('gets a page with the credentials in the query and only there', async () =>
   });
   const { get } = start(`${baseUrl}/prefix/`);
   const answer = await get();
-  expect(answer.body.toString()).toBe(page);
+  expect(answer.page.toString()).toBe(page);
   expect(answer).toMatchObject({ status: 200, bytes: page.length, attempts: 1, admission: 1 });
   expect(answer.limits).toEqual({ limit: 5, remaining: 4, resetMs: null, creditsRemaining: 980 });
   expect(answer.latencyMs).toBeGreaterThan(0);
@@ -34,7 +34,7 @@ test('a cursor that echoes key or apikey neither adds nor replaces a credential'
   });
   const { client } = start(baseUrl, { secretKey: undefined as never });
   const query = { key: 'echo', apikey: 'echo', page_token: 'a+b/c=' };
-  const call = { admit: async () => 0, signal: new AbortController().signal };
+  const call = { admit: async () => 0, read: () => null, signal: new AbortController().signal };
   await client.get({ chainId: 10, path: 'x', query }, call);
   expect(seen).toEqual([[canary]]);
 });
@@ -70,7 +70,7 @@ test.each(Object.keys(encodings))('decodes %s', async (encoding) => {
     response.setHeader('content-encoding', encoding).end(body);
   });
   const answer = await start(baseUrl).get();
-  expect(answer.body.toString()).toBe(long);
+  expect(answer.page.toString()).toBe(long);
   expect(answer.bytes).toBe(body.length);
 });
 
@@ -92,8 +92,10 @@ test('what admit throws ends the request without sending it', async () => {
   const { baseUrl, requests } = await serve((_request, response) => response.end(page));
   const refusal = new Error('budget gone');
   const { client } = start(baseUrl);
-  const call = { admit: () => Promise.reject(refusal), signal: new AbortController().signal };
-  await expect(client.get({ chainId: 1, path: 'x', query: {} }, call)).rejects.toBe(refusal);
+  const call = { admit: () => Promise.reject(refusal), read: () => null };
+  const { signal } = new AbortController();
+  const asked = client.get({ chainId: 1, path: 'x', query: {} }, { ...call, signal });
+  await expect(asked).rejects.toBe(refusal);
   expect(requests()).toBe(0);
 });
 

@@ -142,7 +142,7 @@ describe('a damaged answer is unreachable', () => {
 
   test('a whole page without any length is accepted', async () => {
     const { get } = start(await serveBytes(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${page}`));
-    expect((await get()).body.toString()).toBe(page);
+    expect((await get()).page.toString()).toBe(page);
   });
 
   test('a port where nobody listens', async () => {

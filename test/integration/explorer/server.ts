@@ -74,7 +74,7 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
   const get = (signal: AbortSignal = new AbortController().signal) =>
     client.get(
       { chainId: 10, path: 'proxy/account-abstraction/operations', query: { page_size: 50 } },
-      { admit, signal },
+      { admit, read: (body) => body, signal },
     );
   const fail = async (): Promise<ExplorerError> => {
     const error = await get().then(

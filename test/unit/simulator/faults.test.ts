@@ -53,6 +53,7 @@ describe('a cut falls where its name says, however the length was announced', ()
     ['cut-in-envelope', /^\{"ite$/u],
     ['cut-at-last-byte', /"next_page_params":\{[^}]*\}$/u],
     ['cut-in-item', /[^,],$/u],
+    ['cut-after-item', /^\{"items":\[\{.*\}$/u],
     ['cut-in-string', /"note":"ca$/u],
     ['cut-in-escape', /"caf\\u00$/u],
     // The first byte of two, which latin1 shows as what it is.
