@@ -12,8 +12,9 @@ export async function setClockBack(pool: Pool, by: string): Promise<void> {
      from information_schema.columns join information_schema.tables
        using (table_catalog, table_schema, table_name)
      where table_type = 'BASE TABLE' and is_generated = 'NEVER'
-       and data_type = 'timestamp with time zone'
+       and data_type in ('timestamp with time zone', 'timestamp without time zone')
        and table_schema in ('explorer', 'etl', 'pgboss')
+       and table_name <> '__pgboss_test_clock'
        and not exists (select from pg_inherits
          where inhrelid = format('%I.%I', table_schema, table_name)::regclass)
      group by table_schema, table_name`,
