@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Database } from '../db/transaction.ts';
-import { printable } from '../explorer/excerpt.ts';
+import { printable } from '../printable.ts';
 import {
   dropQuarantined,
   listQuarantined,

@@ -1,5 +1,5 @@
 import { createScratchDatabase } from '../db/scratch.ts';
-import { printable } from '../explorer/excerpt.ts';
+import { printable } from '../printable.ts';
 import type { RowDifference } from '../feeds/compare.ts';
 import { differs, replayArchive, type ReplayReport, type ReplayUse } from '../feeds/replay.ts';
 import {

@@ -1,4 +1,4 @@
-import { printable } from '../explorer/excerpt.ts';
+import { printable } from '../printable.ts';
 import type { FeedCoverage } from '../feeds/lane-status.ts';
 import type { FeedReport } from '../jobs/report.ts';
 import { duration } from './duration.ts';

@@ -3,7 +3,7 @@ import type { OperationName } from '../config/schema.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../config/time.ts';
 import { whileCurrent } from '../db/version.ts';
-import { printable } from '../explorer/excerpt.ts';
+import { printable } from '../printable.ts';
 import { classOf, failures } from '../explorer/failure.ts';
 import { feedName } from '../feeds/feed.ts';
 import { configuredLanes, type ScopeBounds } from '../feeds/lanes.ts';

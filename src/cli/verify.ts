@@ -1,4 +1,4 @@
-import { printable } from '../explorer/excerpt.ts';
+import { printable } from '../printable.ts';
 import { certify, type CoveredRange, type FeedCertificate } from '../feeds/certificate.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
