@@ -12,6 +12,7 @@ const floors: readonly (readonly string[])[] = [
   ['db'],
   ['config'],
   ['log.ts'],
+  ['printable.ts'],
 ];
 
 /** A world of its own: it plays the service, so it may not know the product. */

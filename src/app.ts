@@ -72,6 +72,7 @@ export async function openDatabase(
     await close();
     throw new DatabaseUnavailableError(
       `the database can't be used: ${describeDatabaseError(error)}.`,
+      { cause: error },
     );
   }
   return { url, pool, db: drizzle(pool), embedded, close };

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { pino, type Logger } from 'pino';
 import pretty from 'pino-pretty';
+import { printableLines } from './printable.ts';
 
 /** An event name and its fields, written to stderr. Never given a URL, a header or a secret. */
 export type Log = Logger;
@@ -11,7 +12,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 /**
  * A log that prints one plain line per event, `time LEVEL: event {fields}`, to `write`.
- * Control characters in fields are escaped by JSON, so page text cannot break a line.
+ * What acts on a terminal is escaped, so page text can neither break a line nor colour it.
  */
 export function createLog(level: LogLevel, write: (line: string) => void): Log {
   const lines = pretty({
@@ -25,7 +26,7 @@ export function createLog(level: LogLevel, write: (line: string) => void): Log {
     destination: new Writable({
       decodeStrings: false,
       write(line: string, _encoding, done) {
-        write(line);
+        write(printableLines(line));
         done();
       },
     }),

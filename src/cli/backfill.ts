@@ -1,4 +1,3 @@
-import { openDatabase, prepareDatabase } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../config/time.ts';
 import type { SyncTarget } from '../jobs/sync.ts';
@@ -11,8 +10,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { concludeSync, syncTargets, targetsOf } from './sync.ts';
-import { tellWhere } from './where.ts';
+import { syncOnDatabase, targetsOf } from './sync.ts';
 
 interface BackfillOptions extends ChosenFeeds {
   readonly since?: string;
@@ -51,15 +49,7 @@ async function backfill(
   requireApiKey(configured);
   const settings = withHistory(configured, options);
   const targets = historyTargets(settings, options, new Date());
-  const database = await openDatabase(settings, context);
-  try {
-    tellWhere(context, options, database);
-    await prepareDatabase(database);
-    const results = await syncTargets(context, options, settings, database, targets);
-    return concludeSync(context, options, results);
-  } finally {
-    await database.close();
-  }
+  return syncOnDatabase(context, options, settings, targets);
 }
 
 /**

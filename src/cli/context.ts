@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
+import { printableLines } from '../printable.ts';
 
 /** What a command has of the world around it; tests give their own. */
 export interface Context {
@@ -73,4 +74,4 @@ export function settingsOf(
 }
 
 export const writeJson = (context: Context, document: unknown) =>
-  context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+  context.stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);

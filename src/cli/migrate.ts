@@ -1,6 +1,7 @@
-import { openDatabase, prepareDatabase } from '../app.ts';
+import { prepareDatabase } from '../app.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { onDatabase } from './on-database.ts';
 import { tellWhere } from './where.ts';
 
 /** `migrate`: brings the database's schema up to this program. */
@@ -22,8 +23,7 @@ Examples:
     )
     .action(
       run<{ readonly roles?: boolean }>(async (context, options) => {
-        const database = await openDatabase(settingsOf(context, options, 'database'), context);
-        try {
+        return onDatabase(settingsOf(context, options, 'database'), context, async (database) => {
           tellWhere(context, options, database);
           const { applied } = await prepareDatabase(database);
           const granted = options.roles === true ? Object.values(roles) : [];
@@ -36,9 +36,7 @@ Examples:
             if (granted.length > 0) context.stdout(`Granted: ${granted.join(', ')}.\n`);
           }
           return exitCodes.done;
-        } finally {
-          await database.close();
-        }
+        });
       }),
     );
 }

@@ -1,9 +1,6 @@
-import Table from 'cli-table3';
 import type { PlanDocument } from '../feeds/plan/document.ts';
 import { duration } from './duration.ts';
-
-const plain = { head: [], border: [] };
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+import { table, whole } from './table.ts';
 
 /** The plan for people, at most 100 columns wide. */
 export function planText(document: PlanDocument): string {
@@ -20,31 +17,30 @@ export function planText(document: PlanDocument): string {
     ...upkeepLines(document),
     '',
     "History under the service's plans:",
-    ...planLines(document),
+    planTable(document),
     ...warnings.map((warning) => `\nWarning: ${warning}.`),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 function historyLines({ feeds, history }: PlanDocument): string[] {
-  const table = new Table({
-    head: ['feed', 'requests done', 'left', 'credits', 'ends in'],
-    style: plain,
-  });
-  for (const { feed, done, history: own } of feeds) {
-    table.push([feed, whole.format(done.requests), ...sizeOf(own), endOf(own)]);
-  }
-  const done = feeds.reduce((sum, feed) => sum + feed.done.requests, 0);
-  table.push([
-    'all',
-    whole.format(done),
-    ...sizeOf({ ...history, is_at_most: feeds.some((feed) => feed.history.is_at_most) }),
-    endOf(history),
-  ]);
+  const requests = feeds.reduce((sum, { done }) => sum + done.requests, 0);
+  const all = { ...history, is_at_most: feeds.some((feed) => feed.history.is_at_most) };
   const { days, days_beside_upkeep: beside, first_done: first } = history;
   const isLater = days !== null && days > 0;
   return [
-    table.toString(),
+    table(
+      ['feed', 'requests done', 'left', 'credits', 'ends in'],
+      [
+        ...feeds.map(({ feed, done, history: own }) => [
+          feed,
+          whole(done.requests),
+          ...sizeOf(own),
+          endOf(own),
+        ]),
+        ['all', whole(requests), ...sizeOf(all), endOf(history)],
+      ],
+    ),
     ...feeds.map((feed) => `  ${feed.feed}: ${feed.history.basis}`),
     ...(isLater
       ? [`  beside the upkeep: ${beside === null ? 'never' : duration(beside * 86_400)}`]
@@ -58,28 +54,28 @@ const endOf = ({ requests, seconds }: { requests: number | null; seconds: number
   requests === 0 ? 'done' : duration(seconds);
 
 function upkeepLines({ feeds, upkeep }: PlanDocument): string[] {
-  const table = new Table({ head: ['feed', 'requests', 'credits'], style: plain });
-  for (const feed of feeds) table.push([feed.feed, ...sizeOf(feed.upkeep)]);
-  const isAtMost = feeds.some((feed) => feed.upkeep.is_at_most);
-  table.push(['all', ...sizeOf({ ...upkeep, is_at_most: isAtMost })]);
-  return [table.toString(), ...feeds.map((feed) => `  ${feed.feed}: ${feed.upkeep.basis}`)];
+  const all = { ...upkeep, is_at_most: feeds.some((feed) => feed.upkeep.is_at_most) };
+  const rows = [
+    ...feeds.map((feed) => [feed.feed, ...sizeOf(feed.upkeep)]),
+    ['all', ...sizeOf(all)],
+  ];
+  return [
+    table(['feed', 'requests', 'credits'], rows),
+    ...feeds.map((feed) => `  ${feed.feed}: ${feed.upkeep.basis}`),
+  ];
 }
 
-function planLines({ plans }: PlanDocument): string[] {
-  const table = new Table({
-    head: ['plan', 'ends in', 'than as configured', 'upkeep fits', 'first done'],
-    style: plain,
-  });
-  for (const plan of plans) {
-    table.push([
+function planTable({ plans }: PlanDocument): string {
+  return table(
+    ['plan', 'ends in', 'than as configured', 'upkeep fits', 'first done'],
+    plans.map((plan) => [
       plan.plan,
       duration(plan.seconds),
       plan.saves_days === null ? '' : compared(plan.saves_days),
       plan.upkeep_fits === null ? 'unknown' : plan.upkeep_fits ? 'yes' : 'no',
       plan.first_done ?? '',
-    ]);
-  }
-  return [table.toString()];
+    ]),
+  );
 }
 
 function unknownLine(feeds: readonly string[]): string[] {
@@ -96,10 +92,10 @@ function sizeOf(size: {
 }): [string, string] {
   if (size.requests === null || size.credits === null) return ['unknown', ''];
   const most = size.is_at_most && size.requests > 0 ? 'at most ' : '';
-  return [`${most}${whole.format(size.requests)}`, whole.format(size.credits)];
+  return [`${most}${whole(size.requests)}`, whole(size.credits)];
 }
 
-const creditsOf = (credits: number) => `${whole.format(credits)} credits`;
+const creditsOf = (credits: number) => `${whole(credits)} credits`;
 
 function compared(savesDays: number): string {
   if (savesDays === 0) return 'the same';

@@ -1,10 +1,11 @@
-import { openDatabase, prepareDatabase, type OpenDatabase } from '../app.ts';
+import { prepareDatabase, type OpenDatabase } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { planDocument, type PlanDocument } from '../feeds/plan/document.ts';
 import { requestsSince } from '../feeds/plan/facts.ts';
 import { forecastFeeds, unknownFeeds } from '../feeds/plan/plan.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
 import { isPrepared } from './prepared.ts';
 import { probeFeeds } from './probe.ts';
@@ -40,8 +41,7 @@ Examples:
       run<PlanOptions>(async (context, options) => {
         const settings = settingsOf(context, options);
         if (options.probe !== undefined) requireApiKey(settings);
-        const database = await openDatabase(settings, context);
-        try {
+        return onDatabase(settings, context, async (database) => {
           if (options.probe !== undefined) {
             tellWhere(context, options, database);
             await prepareDatabase(database);
@@ -56,9 +56,7 @@ Examples:
           if (options.json) writeJson(context, document);
           else context.stdout(planText(document));
           return context.signal.aborted ? exitCodes.interrupted : exitCodes.done;
-        } finally {
-          await database.close();
-        }
+        });
       }),
     );
 }

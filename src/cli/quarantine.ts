@@ -1,8 +1,6 @@
-import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { openDatabase } from '../app.ts';
 import type { Database } from '../db/transaction.ts';
-import { printable } from '../explorer/excerpt.ts';
+import { printable } from '../printable.ts';
 import {
   dropQuarantined,
   listQuarantined,
@@ -22,7 +20,8 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { isPrepared } from './prepared.ts';
+import { demandPrepared, onDatabase } from './on-database.ts';
+import { table } from './table.ts';
 
 interface Chosen extends ChosenFeeds {
   readonly id?: readonly number[];
@@ -47,15 +46,10 @@ export function registerQuarantine({ program, run }: Registry): void {
       const filter = filterOf(options);
       // What was copied once stays in quarantine, whatever the configuration names now.
       const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
-      const database = await openDatabase(settings, context);
-      try {
-        if (!(await isPrepared(database))) {
-          throw new UsageError('there is nothing in quarantine yet: run sync or start first.');
-        }
-        return await work(database.db, filter, context, options);
-      } finally {
-        await database.close();
-      }
+      return onDatabase(settings, context, async (database) => {
+        await demandPrepared(database, 'in quarantine');
+        return work(database.db, filter, context, options);
+      });
     });
   addFilters(group.command('list'))
     .description('list them, with the reason; --json gives all of each')
@@ -88,28 +82,24 @@ function filterOf({ chain = [], operation = [], id = [], reason }: Chosen): Quar
 const mostListed = 100;
 /** Characters of an item in a line. */
 const rawLength = 60;
-const plain = { head: [], border: [] };
 
 const list: Work = async (db, filter, context, { json }) => {
   const entries = await listQuarantined(db, filter);
   if (json) writeJson(context, entries);
   else if (entries.length === 0) context.stdout('Nothing is in quarantine.\n');
-  else context.stdout(`${table(entries.slice(0, mostListed))}\n${more(entries.length)}`);
+  else context.stdout(`${listing(entries.slice(0, mostListed))}\n${more(entries.length)}`);
   return exitCodes.done;
 };
 
-function table(entries: readonly QuarantinedEntry[]): string {
-  const lines = new Table({
-    head: ['id', 'feed', 'batch', 'page', 'first seen', 'reason', 'item'],
-    style: plain,
-  });
-  for (const { id, feed, batch, page_id, first_seen_at, reason, raw } of entries) {
+function listing(entries: readonly QuarantinedEntry[]): string {
+  const head = ['id', 'feed', 'batch', 'page', 'first seen', 'reason', 'item'];
+  const rows = entries.map(({ id, feed, batch, page_id, first_seen_at, reason, raw }) => {
     const item = JSON.stringify(raw);
     const shown = item.length <= rawLength ? item : `${item.slice(0, rawLength - 1)}…`;
     const at = first_seen_at.slice(0, 19);
-    lines.push([id, feed, batch ?? '', page_id, at, printable(reason), printable(shown)]);
-  }
-  return lines.toString();
+    return [id, feed, batch ?? '', page_id, at, printable(reason), printable(shown)];
+  });
+  return table(head, rows);
 }
 
 const more = (count: number) =>

@@ -1,4 +1,3 @@
-import { openDatabase } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { certify } from '../feeds/certificate.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
@@ -7,13 +6,12 @@ import type { SyncResult } from '../jobs/sync.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   settingsOf,
-  UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { isPrepared } from './prepared.ts';
+import { demandPrepared, onDatabase } from './on-database.ts';
 import { concludeSync, syncTargets } from './sync.ts';
 
 /** `repair`: makes the walks that the certificate calls for, and no others. */
@@ -27,11 +25,8 @@ export function registerRepair({ program, run }: Registry): void {
 async function repair(context: Context, options: ChosenFeeds & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
-  const database = await openDatabase(settings, context);
-  try {
-    if (!(await isPrepared(database))) {
-      throw new UsageError('there is nothing to repair yet: run sync or start first.');
-    }
+  return onDatabase(settings, context, async (database) => {
+    await demandPrepared(database, 'to repair');
     const lanes = configuredLanes(settings.chains).map(({ lane, scope }) => ({
       lane,
       scope,
@@ -42,7 +37,5 @@ async function repair(context: Context, options: ChosenFeeds & GlobalOptions): P
       results.push(...(await syncTargets(context, options, settings, database, round)));
     }
     return concludeSync(context, options, results);
-  } finally {
-    await database.close();
-  }
+  });
 }

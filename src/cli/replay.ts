@@ -1,7 +1,5 @@
-import Table from 'cli-table3';
-import { openDatabase } from '../app.ts';
 import { createScratchDatabase } from '../db/scratch.ts';
-import { printable } from '../explorer/excerpt.ts';
+import { printable } from '../printable.ts';
 import type { RowDifference } from '../feeds/compare.ts';
 import { differs, replayArchive, type ReplayReport, type ReplayUse } from '../feeds/replay.ts';
 import {
@@ -14,7 +12,8 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { isPrepared } from './prepared.ts';
+import { demandPrepared, onDatabase } from './on-database.ts';
+import { table } from './table.ts';
 import { tellWhere } from './where.ts';
 
 interface ReplayFlags {
@@ -47,12 +46,9 @@ Examples:
 
 async function replay(context: Context, options: ReplayFlags & GlobalOptions): Promise<ExitCode> {
   const use = useOf(options);
-  const database = await openDatabase(settingsOf(context, options, 'database'), context);
-  try {
+  return onDatabase(settingsOf(context, options, 'database'), context, async (database) => {
     tellWhere(context, options, database);
-    if (!(await isPrepared(database))) {
-      throw new UsageError('there is nothing to replay yet: run sync or start first.');
-    }
+    await demandPrepared(database, 'to replay');
     const scratch = await createScratchDatabase(database.url);
     const shown: RowDifference[] = [];
     let different = 0;
@@ -78,9 +74,7 @@ async function replay(context: Context, options: ReplayFlags & GlobalOptions): P
     } finally {
       await scratch.drop();
     }
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 function useOf({ diff, apply }: ReplayFlags): ReplayUse {
@@ -93,7 +87,6 @@ function useOf({ diff, apply }: ReplayFlags): ReplayUse {
 
 /** Differing rows that are printed; the others are counted. */
 const mostShown = 1_000;
-const plain = { head: [], border: [] };
 
 function describe(
   { pages, rows, missing, tables, applied }: ReplayReport,
@@ -101,18 +94,15 @@ function describe(
   shown: readonly RowDifference[],
   different: number,
 ): string {
-  const table = new Table({
-    head: ['table', 'rows', 'digest', 'replayed rows', 'digest', ''],
-    style: plain,
+  const head = ['table', 'rows', 'digest', 'replayed rows', 'digest', ''];
+  const compared = tables.map((both) => {
+    const { table: name, present, replayed } = both;
+    const equal = differs(both) ? 'differs' : 'equal';
+    return [name, present.rows, present.digest, replayed.rows, replayed.digest, equal];
   });
-  for (const compared of tables) {
-    const { table: name, present, replayed } = compared;
-    const equal = differs(compared) ? 'differs' : 'equal';
-    table.push([name, present.rows, present.digest, replayed.rows, replayed.digest, equal]);
-  }
   const lines = [
     `Replayed ${pages} pages, ${rows} rows, without a request.`,
-    table.toString(),
+    table(head, compared),
     ...(missing > 0
       ? [`${missing} pages are not in the archive: what they told is missing here.`]
       : []),
@@ -124,8 +114,8 @@ function describe(
 }
 
 /** Of a row that is on both sides only what differs. */
-function line({ table, key, present, replayed }: RowDifference): string {
-  const name = `${table} ${JSON.stringify(key)}`;
+function line({ table: changed, key, present, replayed }: RowDifference): string {
+  const name = `${changed} ${JSON.stringify(key)}`;
   if (present === null) return printable(`${name}: would be added`);
   if (replayed === null) return printable(`${name}: would go`);
   const changes = Object.keys({ ...present, ...replayed })

@@ -1,8 +1,9 @@
-import { openDatabase, openEngine, prepareDatabase } from '../app.ts';
+import { openEngine, prepareDatabase } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { serve } from '../jobs/serve.ts';
+import { awaitDatabase } from './await-database.ts';
 import { watchConfig } from './reload.ts';
 import { exitCodes, logOf, settingsOf, type Registry } from './context.ts';
 import { tellWhere } from './where.ts';
@@ -22,7 +23,8 @@ export function registerStart({ program, run }: Registry): void {
         requireApiKey(settings);
         const log = logOf(context, options);
         const changesOf = watchConfig(context, options, log);
-        const database = await openDatabase(settings, context);
+        const database = await awaitDatabase(settings, context, log);
+        if (database === null) return exitCodes.done;
         try {
           tellWhere(context, options, database);
           await prepareDatabase(database);

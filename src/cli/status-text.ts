@@ -1,16 +1,14 @@
-import Table from 'cli-table3';
+import { printable } from '../printable.ts';
 import type { FeedCoverage } from '../feeds/lane-status.ts';
 import type { FeedReport } from '../jobs/report.ts';
 import { duration } from './duration.ts';
-
-const plain = { head: [], border: [] };
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+import { table, whole } from './table.ts';
 
 /** The status for people, at most 100 columns wide: the feeds, then their lanes. */
 export function statusText(feeds: readonly FeedReport[]): string {
   const notes = feeds.flatMap(({ feed, reason, quarantined, drift, archived_bytes }) => [
-    ...(reason === null ? [] : [`${feed}: ${reason}`]),
-    ...(quarantined === 0 ? [] : [`${feed}: ${whole.format(quarantined)} items in quarantine`]),
+    ...(reason === null ? [] : [`${feed}: ${printable(reason)}`]),
+    ...(quarantined === 0 ? [] : [`${feed}: ${whole(quarantined)} items in quarantine`]),
     ...(drift === 0 ? [] : [`${feed}: ${ways(drift)}, see verify`]),
     ...(archived_bytes === 0 ? [] : [`${feed}: ${volume(archived_bytes)} of archived pages`]),
   ]);
@@ -18,47 +16,38 @@ export function statusText(feeds: readonly FeedReport[]): string {
 }
 
 function feedTable(feeds: readonly FeedReport[]): string {
-  const lines = new Table({
-    head: ['feed', 'state', 'rows', 'lag', 'complete'],
-    style: plain,
-  });
-  for (const feed of feeds) {
-    lines.push([
-      feed.feed,
-      feed.state,
-      whole.format(feed.rows),
-      feed.lag_s === null ? '' : duration(feed.lag_s),
-      completeness(feed.coverage),
-    ]);
-  }
-  return lines.toString();
+  return table(
+    ['feed', 'state', 'rows', 'lag', 'complete'],
+    feeds.map(({ feed, state, rows, lag_s, coverage }) => [
+      feed,
+      state,
+      whole(rows),
+      lag_s === null ? '' : duration(lag_s),
+      completeness(coverage),
+    ]),
+  );
 }
 
 function laneTable(feeds: readonly FeedReport[]): string {
-  const lines = new Table({
-    head: ['feed', 'lane', 'state', 'last done', 'pages left', 'ends in'],
-    style: plain,
-  });
-  for (const { feed, lanes } of feeds) {
-    for (const lane of lanes) {
-      const isOpen = lane.state !== 'idle';
-      lines.push([
+  return table(
+    ['feed', 'lane', 'state', 'last done', 'pages left', 'ends in'],
+    feeds.flatMap(({ feed, lanes }) =>
+      lanes.map((lane) => [
         feed,
         lane.lane,
         lane.state,
         age(lane.last_success_age_s),
         lane.lane === 'live' ? '' : left(lane.left_requests),
-        isOpen && lane.lane === 'backfill' ? duration(lane.ends_in_s) : '',
-      ]);
-    }
-  }
-  return lines.toString();
+        lane.state !== 'idle' && lane.lane === 'backfill' ? duration(lane.ends_in_s) : '',
+      ]),
+    ),
+  );
 }
 
 function completeness(coverage: FeedCoverage): string {
   switch (coverage.of) {
     case 'blocks': {
-      const gaps = coverage.gaps === 1 ? '1 gap' : `${whole.format(coverage.gaps)} gaps`;
+      const gaps = coverage.gaps === 1 ? '1 gap' : `${whole(coverage.gaps)} gaps`;
       return coverage.gaps === 0
         ? 'no gaps'
         : `${gaps}, ${compact.format(coverage.missing)} blocks`;
@@ -66,14 +55,12 @@ function completeness(coverage: FeedCoverage): string {
     case 'batches':
       return `${compact.format(coverage.settled)} settled of ${compact.format(coverage.read)}`;
     case 'census':
-      return coverage.as_of === null
-        ? 'no census'
-        : `${whole.format(coverage.factories)} factories`;
+      return coverage.as_of === null ? 'no census' : `${whole(coverage.factories)} factories`;
   }
 }
 
 const ways = (drift: number) =>
-  `items differ from the specification in ${drift === 1 ? '1 way' : `${whole.format(drift)} ways`}`;
+  `items differ from the specification in ${drift === 1 ? '1 way' : `${whole(drift)} ways`}`;
 
 /** Bytes as people say them; a unit is a thousand of the one before. */
 function volume(bytes: number): string {
@@ -83,6 +70,6 @@ function volume(bytes: number): string {
 
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact' });
 
-const left = (requests: number | null) => (requests === null ? 'unknown' : whole.format(requests));
+const left = (requests: number | null) => (requests === null ? 'unknown' : whole(requests));
 
 const age = (seconds: number | null) => (seconds === null ? '' : `${duration(seconds)} ago`);

@@ -1,6 +1,6 @@
-import { openDatabase } from '../app.ts';
 import { reportFeeds } from '../jobs/report.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { onDatabase } from './on-database.ts';
 import { isPrepared } from './prepared.ts';
 import { statusText } from './status-text.ts';
 
@@ -13,8 +13,7 @@ export function registerStatus({ program, run }: Registry): void {
     .action(
       run<object>(async (context, options) => {
         const settings = settingsOf(context, options, 'database');
-        const database = await openDatabase(settings, context);
-        try {
+        return onDatabase(settings, context, async (database) => {
           // Looking changes nothing, so it makes no tables either.
           const feeds = (await isPrepared(database))
             ? await reportFeeds(database.db, settings.explorer.pageSize)
@@ -23,9 +22,7 @@ export function registerStatus({ program, run }: Registry): void {
           else if (feeds.length === 0) context.stdout('No feeds yet: run sync or start.\n');
           else context.stdout(statusText(feeds));
           return exitCodes.done;
-        } finally {
-          await database.close();
-        }
+        });
       }),
     );
 }

@@ -1,8 +1,9 @@
-import { openDatabase, openEngine, prepareDatabase, type OpenDatabase } from '../app.ts';
+import { openEngine, prepareDatabase, type OpenDatabase } from '../app.ts';
 import type { OperationName } from '../config/schema.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../config/time.ts';
 import { whileCurrent } from '../db/version.ts';
+import { printable } from '../printable.ts';
 import { classOf, failures } from '../explorer/failure.ts';
 import { feedName } from '../feeds/feed.ts';
 import { configuredLanes, type ScopeBounds } from '../feeds/lanes.ts';
@@ -20,6 +21,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { onDatabase } from './on-database.ts';
 import { openScreen, showProgress } from './progress.ts';
 import { tellWhere } from './where.ts';
 
@@ -50,16 +52,22 @@ Examples:
 async function sync(context: Context, options: SyncOptions & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
-  const targets = targetsOf(settings, options, new Date());
-  const database = await openDatabase(settings, context);
-  try {
+  return syncOnDatabase(context, options, settings, targetsOf(settings, options, new Date()));
+}
+
+/** Brings the database up to this program, then the targets up to date, and tells how they ended. */
+export function syncOnDatabase(
+  context: Context,
+  options: GlobalOptions,
+  settings: Settings,
+  targets: readonly SyncTarget[],
+): Promise<ExitCode> {
+  return onDatabase(settings, context, async (database) => {
     tellWhere(context, options, database);
     await prepareDatabase(database);
     const results = await syncTargets(context, options, settings, database, targets);
     return concludeSync(context, options, results);
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 /** Runs the sync itself on a prepared database, with progress as the options say. */
@@ -159,7 +167,9 @@ export function concludeSync(
     if (results.length === 0) context.stdout('Nothing to do: what was asked for is there.\n');
     for (const { feed, state, reason } of byFeed(results)) {
       const outcome = exitOf(reason) === exitCodes.done ? [] : [outcomes[state]];
-      context.stdout(`${[feed, ...outcome, ...(reason === null ? [] : [reason])].join(': ')}\n`);
+      context.stdout(
+        `${[feed, ...outcome, ...(reason === null ? [] : [printable(reason)])].join(': ')}\n`,
+      );
     }
     if (context.signal.aborted) {
       context.stdout('Interrupted; what was read is kept. The same command goes on from there.\n');

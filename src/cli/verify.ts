@@ -1,8 +1,7 @@
-import { openDatabase } from '../app.ts';
-import { printable } from '../explorer/excerpt.ts';
+import { printable } from '../printable.ts';
 import { certify, type CoveredRange, type FeedCertificate } from '../feeds/certificate.ts';
-import { exitCodes, settingsOf, UsageError, writeJson, type Registry } from './context.ts';
-import { isPrepared } from './prepared.ts';
+import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { demandPrepared, onDatabase } from './on-database.ts';
 
 /** `verify`: the certificate of what is complete; exit 0 only if nothing is open. */
 export function registerVerify({ program, run }: Registry): void {
@@ -15,19 +14,14 @@ export function registerVerify({ program, run }: Registry): void {
     )
     .action(
       run<object>(async (context, options) => {
-        const database = await openDatabase(settingsOf(context, options, 'database'), context);
-        try {
-          if (!(await isPrepared(database))) {
-            throw new UsageError('there is nothing to verify yet: run sync or start first.');
-          }
+        return onDatabase(settingsOf(context, options, 'database'), context, async (database) => {
+          await demandPrepared(database, 'to verify');
           const certificates = await certify(database.db);
           if (options.json) writeJson(context, certificates);
           else context.stdout(certificates.map(describe).join(''));
           const isComplete = certificates.every(({ open }) => open.length === 0);
           return isComplete ? exitCodes.done : exitCodes.failed;
-        } finally {
-          await database.close();
-        }
+        });
       }),
     );
 }
@@ -36,8 +30,8 @@ function describe({ feed, operation, covered, head, open, notes }: FeedCertifica
   const lines = [
     `${feed}: ${open.length === 0 ? 'complete' : 'open'}`,
     ...covered.map((range) => `  covered: ${spellRange(operation, range)}, as of ${range.as_of}`),
-    ...head.map((waiting) => `  head: ${waiting}`),
-    ...open.map((finding) => `  open: ${finding}`),
+    ...head.map((waiting) => `  head: ${printable(waiting)}`),
+    ...open.map((finding) => `  open: ${printable(finding)}`),
     ...notes.map((note) => `  note: ${printable(note)}`),
   ];
   return `${lines.join('\n')}\n`;

@@ -130,8 +130,9 @@ async function grantWorker(session: PoolClient): Promise<void> {
     grant usage, select, update on all sequences in schema ${all} to ${worker};
     grant execute on all routines in schema ${all} to ${worker};
     -- Which version the tables have is the owner's to say.
-    revoke insert, update, delete on etl.migrations, pgboss.version from ${worker};
-    grant update on pgboss.version to ${worker}
+    revoke insert, update, delete on etl.migrations from ${worker};
+    -- In that row the queue's housekeepers take turns, too.
+    revoke insert, delete on pgboss.version from ${worker}
   `);
 }
 

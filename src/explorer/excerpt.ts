@@ -1,3 +1,5 @@
+import { printable } from '../printable.ts';
+
 /** Longest excerpt of an answer in an error or a log line, in characters: one line of a terminal or two. */
 const longest = 200;
 
@@ -13,9 +15,3 @@ export function excerpt(text: string, redact: (text: string) => string): string 
   const cut = line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
   return cut.toWellFormed();
 }
-
-/** A foreign text that a terminal can be given: control and direction characters are escaped. */
-export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, escape);
-
-const escape = (character: string): string =>
-  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

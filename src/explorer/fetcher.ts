@@ -62,14 +62,16 @@ function withoutSecrets(
   redact: (text: string) => string,
 ): Buffer {
   const long = secrets.filter((key) => key.length >= shortestMasked);
-  const echoes = long.some((key) => echoOf(key).some((spelling) => body.includes(spelling)));
+  const echoes = long.some((key) => body.includes(traceOf(key)));
   return echoes ? Buffer.from(redact(body.toString())) : body;
 }
 
-/** How a service may spell a key that it echoes; what is then masked is found in any spelling. */
-const echoOf = (key: string) => [
-  key,
-  encodeURIComponent(key),
-  encodeURIComponent(key).toLowerCase(),
-  key.replaceAll('/', '\\/'),
-];
+/**
+ * The longest part of a key that JSON, HTML, URLs and forms all leave as it is: cheap to look for on
+ * every page. Whole spellings are not: JSON alone may write a key of odd characters in many ways.
+ */
+const traceOf = (key: string): string =>
+  (key.match(/[\w.-]+/gu) ?? []).reduce(
+    (long, part) => (part.length > long.length ? part : long),
+    '',
+  );

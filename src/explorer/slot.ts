@@ -26,8 +26,8 @@ const lookSeconds = 10;
 const untilFormat = 'YYYY-MM-DD HH24:MI:SS "UTC"';
 
 /**
- * Slots that may be taken ahead: more than there are workers, so that it binds only where the
- * database's clock was set back, and a head far ahead of it would hold everyone.
+ * Slots that may be taken ahead: more than there are workers. A head that is farther away is not
+ * theirs, and counts as none: it would hold everyone, and history for as long as that lies ahead.
  */
 const farthestSlots = 1000;
 
@@ -40,24 +40,31 @@ const farthestSlots = 1000;
  * numbers with them. Live takes the next slot at once. Backfill takes it only within the horizon;
  * otherwise it gets a turn, one a slot, so that any number of waiting workers ask once a slot and
  * not all at once. One who has no turn may pass them only where a slot would be lost.
+ *
+ * Where the clock is behind the row's last asker, it was set back: all times of the row go with it, or
+ * a pause of a second would last for an hour. A day that is still to come was today's before.
  */
 export const askForSlot = `
 with locked as materialized (
   select * from etl.budget where key_fingerprint = $1 for update
 ), asked as materialized (
   select *, clock_timestamp() as now from locked
+), present as materialized (
+  select *, now at time zone 'utc' as utc, greatest(updated_at - now, interval '0') as set_back
+  from asked
 ), heard as materialized (
-  select now, now at time zone 'utc' as utc,
-         paused_until, pause_class, pause_reason, daily_credits, requests_per_second,
-         next_at, queue_at,
+  select now, utc, pause_class, pause_reason, daily_credits, requests_per_second,
+         paused_until - set_back as paused_until,
+         next_at - set_back as next_at,
+         queue_at - set_back as queue_at,
          coalesce($4::float8, service_limit) as service_limit,
-         case when credits_day = (now at time zone 'utc')::date
+         case when credits_day >= utc::date
            then greatest(0, credits_spent - ${creditsPerRequest} * $6::int) else 0 end as spent,
          coalesce(
            $5::bigint,
-           case when credits_day = (now at time zone 'utc')::date then credits_remaining end
+           case when credits_day >= utc::date then credits_remaining end
          ) as remaining
-  from asked
+  from present
 ), measured as materialized (
   select *,
          make_interval(secs => 1 / (${pace} * least(requests_per_second, service_limit))) as gap,
@@ -68,8 +75,9 @@ with locked as materialized (
   from heard
 ), placed as materialized (
   select *,
-         least(next_at, now + ${farthestSlots} * gap) as head,
-         case when queue_at > now then least(queue_at, now + ${farthestSlots} * gap) end as tail,
+         case when next_at <= now + ${farthestSlots} * gap then next_at else now end as head,
+         case when queue_at > now and queue_at <= now + ${farthestSlots} * gap
+           then queue_at end as tail,
          now + greatest(gap, make_interval(secs => ${horizonSeconds})) as horizon
   from measured
 ), decided as materialized (
@@ -100,16 +108,17 @@ with locked as materialized (
   from decided
 )
 update etl.budget as budget
-set next_at = case when outcome in ('granted', 'look') then slot + gap else budget.next_at end,
-    queue_at = case when outcome = 'queued' then turn + gap else budget.queue_at end,
+set next_at = case when outcome in ('granted', 'look') then slot + gap else timed.next_at end,
+    queue_at = case when outcome = 'queued' then turn + gap else timed.queue_at end,
     paused_until = case when outcome = 'look' then now + make_interval(secs => ${lookSeconds})
-                        else budget.paused_until end,
+                        else timed.paused_until end,
     service_limit = timed.service_limit,
     credits_day = utc::date,
     credits_spent = case when outcome in ('granted', 'look') then spent + ${creditsPerRequest}
                          else spent end,
     credits_remaining = remaining,
-    requests = requests - $6::int + case when outcome in ('granted', 'look') then 1 else 0 end
+    requests = requests - $6::int + case when outcome in ('granted', 'look') then 1 else 0 end,
+    updated_at = now
 from timed
 where budget.key_fingerprint = $1
 returning
@@ -158,8 +167,7 @@ set requests_per_second = excluded.requests_per_second,
     daily_credits = excluded.daily_credits,
     service_limit = null,
     credits_remaining = null,
-    paused_until = case when budget.pause_class = 'throttled' then budget.paused_until end,
-    updated_at = now()`;
+    paused_until = case when budget.pause_class = 'throttled' then budget.paused_until end`;
 
 /**
  * Pauses the key, unless a longer pause is there: $1 fingerprint, $2 for how long, in ms (null: to

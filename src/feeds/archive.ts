@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 
-const dayMs = 86_400_000;
-
 /** Bodies deleted in one transaction: some 10 MB, so that none is long. */
 const deletedAtOnce = 1_000;
 
 /**
  * Deletes archived bodies of pages that were stored more than `days` before `at`, oldest first, in
- * batches, until none is left or the signal aborts.
+ * batches, until none is left or the signal aborts. Only what is so old by the database's clock too:
+ * one wrong clock must not delete what was paid for.
  *
  * @returns how many were deleted
  */
@@ -19,21 +18,20 @@ export async function expireArchive(
   signal: AbortSignal,
 ): Promise<number> {
   if (days === null) return 0;
-  const before = new Date(at.getTime() - days * dayMs).toISOString();
   let total = 0;
   while (!signal.aborted) {
-    const deleted = await deleteOldest(db, before);
+    const deleted = await deleteOldest(db, days, at);
     total += deleted;
     if (deleted < deletedAtOnce) break;
   }
   return total;
 }
 
-async function deleteOldest(db: Database, before: string): Promise<number> {
+async function deleteOldest(db: Database, days: number, at: Date): Promise<number> {
   const { rows } = await db.execute<{ deleted: number }>(sql`
     with old as (
       select page_id from etl.raw_pages
-      where stored_at < ${before}::timestamptz
+      where stored_at < least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})
       order by stored_at
       limit ${deletedAtOnce}
       for update skip locked

@@ -73,10 +73,16 @@ export async function lookLater(db: Database, feed: Feed, afterMs: number): Prom
   `);
 }
 
+/** Nobody looks later than this; a time beyond it is of a clock that was set back. */
+const latestLook = '2 days';
+
 /** Whether schedules are not to look at a feed yet. */
 export async function isLookedAtLater(db: Database, feed: Feed): Promise<boolean> {
-  const { rows } = await db.execute(
-    sql`select from etl.feeds where ${ofFeed(feed)} and look_again_at > now()`,
-  );
+  const { rows } = await db.execute(sql`
+    select from etl.feeds
+    where ${ofFeed(feed)}
+      and look_again_at > now()
+      and look_again_at < now() + ${latestLook}::interval
+  `);
   return rows.length > 0;
 }

@@ -2,6 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { KnownBlock } from '../operations/operation.ts';
 import { isBegun, isUnderWay, walkOf } from './begun.ts';
+import { latestStart } from './clock.ts';
 import type { Feed } from './feed.ts';
 import type { PlannedWalk } from './segments.ts';
 import type { TickRow } from './tick.ts';
@@ -16,7 +17,8 @@ const longestRest = '1 day';
 
 /**
  * As SQL: whether as much time has passed since the last of some walks as lay between the first and
- * the last, in bounds; true where there were none.
+ * the last, in bounds; true where there were none. Walks of a clock that ran ahead are none, or all
+ * would rest until it is that late.
  */
 export const hasRested = (walks: SQL, at: Date) => sql`(
   select coalesce(
@@ -26,7 +28,7 @@ export const hasRested = (walks: SQL, at: Date) => sql`(
     true
   )
   from etl.walks
-  where ${walks}
+  where ${walks} and started_at <= ${latestStart(at)}
 )`;
 
 /** Which batches that were read and are not proved are to be read again. */

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
+import { latestStart } from './clock.ts';
 import { floorsOf, type Floor } from './coverage.ts';
 import type { Feed } from './feed.ts';
 import type { TickResweep } from './tables.ts';
@@ -70,7 +71,8 @@ async function isShort(
 /**
  * The depths of the rules that are due, in ms: their interval has passed since as deep a run began,
  * or since the feed's first walk. A run is all walks of one tick that began together for one depth.
- * One that is under way counts, one that failed does not, but for a while.
+ * One that is under way counts, one that failed does not, but for a while; one that a clock which ran
+ * ahead has begun in the future does not either.
  */
 async function dueDepths(
   tx: Pick<Transaction, 'execute'>,
@@ -94,6 +96,7 @@ async function dueDepths(
              bool_and(state in ('running', 'finished')) as is_well
       from etl.walks
       where ${ofFeed} and depth_ms is not null and started_at > ${since(longestMs)}
+        and started_at <= ${latestStart(at)}
       group by tick_id, depth_ms, started_at
     )
     select rule.depth_ms::float8 as depth_ms

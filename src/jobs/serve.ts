@@ -5,6 +5,7 @@ import type { Database } from '../db/transaction.ts';
 import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../feeds/feed.ts';
 import { tickQueue } from './boss.ts';
+import { returnToPresent } from './clock.ts';
 import { keepHouse, type HouseOptions } from './housekeeping.ts';
 import { openLaneInTurn, setSchedules, workOnTicks, type LaneSchedule } from './schedule.ts';
 import { sendSlice } from './send.ts';
@@ -49,7 +50,8 @@ async function openDue(
 const lookIntervalMs = 2_000;
 
 /**
- * Until the signal aborts, puts a changed configuration in force, and queues a slice for each lane
+ * Until the signal aborts, puts a changed configuration in force, follows a database's clock that
+ * was set back, and queues a slice for each lane
  * whose tick is open. Where a job is there already nothing happens; where it was lost, with the
  * process that held it or because a tick was opened at the moment the lane's last slice ended, the
  * lane goes on.
@@ -69,6 +71,7 @@ async function lookAfter(
         await openDue(await setSchedules(db, boss, wanted), options);
         wanted = null;
       }
+      await returnToPresent(db);
       for (const lane of await openLanes(db)) await sendSlice(boss, lane);
     } catch (error) {
       log.warn({ error: describeDatabaseError(error) }, 'nudge.trouble');

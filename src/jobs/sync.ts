@@ -5,6 +5,7 @@ import { atOnce, dueLanes } from '../feeds/due.ts';
 import { feedName } from '../feeds/feed.ts';
 import { tickResults, type TickResult } from '../feeds/tick.ts';
 import type { TickScope } from '../feeds/tables.ts';
+import { returnToPresent } from './clock.ts';
 import { openLane } from './schedule.ts';
 import { sendSlice } from './send.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
@@ -100,6 +101,7 @@ async function untilClosed(
     if (open.length === 0) return;
     if (now() - nudged >= nudgeIntervalMs) {
       nudged = now();
+      await returnToPresent(db);
       for (const { id } of open) {
         const target = ids.get(id);
         if (target !== undefined) await sendSlice(boss, target.lane);

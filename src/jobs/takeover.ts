@@ -83,7 +83,9 @@ async function recoverLostJobs(pool: Pool, boss: PgBoss, log: Log): Promise<numb
     `with active as materialized (
        select id, name, retry_count, singleton_key as key
        from pgboss.job
-       where name = any($1) and state = 'active' and started_on < now() - $2::interval
+       where name = any($1) and state = 'active'
+         -- Older, or younger than the clock: that was set back since.
+         and (started_on < now() - $2::interval or started_on > now() + $2::interval)
      )
      select * from active where pg_try_advisory_xact_lock(hashtextextended(id::text, 0))`,
     [[sliceQueue, tickQueue], lockGrace],

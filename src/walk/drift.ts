@@ -15,11 +15,7 @@ export interface NewDrift {
 /** Different entries of one feed; a service that invents names without end must not fill the disk. */
 const mostEntries = 1_000;
 
-interface Entry {
-  readonly kind: DriftKind;
-  readonly path: string;
-  readonly detail: string;
-  readonly page_id: number;
+interface Entry extends NewDrift {
   readonly occurrences: number;
 }
 

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { z } from 'zod';
-import type { Database, Transaction } from '../db/transaction.ts';
+import { transact, type Database, type Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
 import { operations } from '../operations/index.ts';
 import type { ItemRows, Operation, OperationName } from '../operations/operation.ts';
@@ -101,7 +101,7 @@ export async function retryQuarantined(db: Database, filter: QuarantineFilter): 
   `);
   const pages: Retried[] = [];
   for (const { page_id, ids } of groups) {
-    pages.push(await db.transaction((tx) => retryPage(tx, Number(page_id), ids)));
+    pages.push(await transact(db, (tx) => retryPage(tx, Number(page_id), ids)));
   }
   return {
     rows: pages.flatMap(({ rows }) => rows),

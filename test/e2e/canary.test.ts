@@ -1,19 +1,24 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
-import { writeFile } from 'node:fs/promises';
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createPool } from '../../src/db/pool.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../src/simulator/index.ts';
+import { packBody } from '../../src/walk/archive.ts';
+import { alterExplorer, type ServedPage } from '../support/altered-explorer.ts';
+import {
+  apiKey,
+  leaks,
+  otherKey,
+  secretKey,
+  storedLeaks,
+  watchStatements,
+} from '../support/canary.ts';
 import { command, emptyFolder, type Ended } from '../support/child.ts';
 import { freshDatabase } from '../support/database.ts';
-
-/** Characters that URLs, JSON and base64 each write in another way. */
-const apiKey = 'canaryA+7Qx/w Z=9%"é';
-const secretKey = 'canaryS~4Kd&m?Y#2\\ü';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -25,83 +30,18 @@ const chain: SimulatedChain = {
   factories: 120,
   oddities: ['echo-key', 'missing-hash'],
 };
+const otherChain: SimulatedChain = {
+  ...chain,
+  id: 8453,
+  name: 'base',
+  userOperations: 120,
+  factories: 0,
+};
 
-/** Fifteen commands one after the other, on a slow machine, in ms. */
+/** Forty commands one after the other, on a slow machine, in ms. */
 const longestMs = 300_000;
-/** How often the sessions' statements are looked at, in ms. */
-const lookMs = 20;
-/** How long a feed may take to be copied, in ms. */
-const copiedMs = 30_000;
-
-/** Every way in which something could have written a secret. */
-const forms = [apiKey, secretKey].flatMap((secret) => {
-  const bytes = Buffer.from(secret);
-  const percent = encodeURIComponent(secret);
-  const query = new URLSearchParams({ x: secret }).toString().slice(2);
-  // Base64 depends on where in a group of three bytes the secret begins; its ends on neighbours.
-  const base64 = ['', 'x', 'xx'].map((before) =>
-    Buffer.from(before + secret)
-      .toString('base64')
-      .slice(4, -4),
-  );
-  const plain = [secret, JSON.stringify(secret).slice(1, -1), percent, query, secret.slice(0, 8)];
-  return [
-    ...plain,
-    ...[percent, query].map((text) => text.replaceAll(/%../g, (code) => code.toLowerCase())),
-    encodeURIComponent(percent),
-    ...base64,
-    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-    bytes.toString('hex'),
-  ];
-});
-
-const leaks = (text: string) => forms.filter((form) => text.includes(form));
-
-/** `table: form` for every table, of every schema, that holds a form of a secret in some row. */
-async function storedLeaks(pool: Pool): Promise<string[]> {
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `select format('%I.%I', nspname, relname) as name
-     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-     where relkind in ('r', 'p', 'm')
-       and nspname not in ('information_schema', 'pg_catalog', 'pg_toast')`,
-  );
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const { rows } = await pool.query<{ form: string }>(
-      `select distinct form
-       from ${name} as t, unnest($1::text[]) as form
-       where strpos(t::text, form) > 0 or strpos(to_json(t)::text, form) > 0`,
-      [forms],
-    );
-    found.push(...rows.map(({ form }) => `${name}: ${form}`));
-  }
-  return found;
-}
-
-/** Looks at what every session of the database runs or ran last, until stopped. */
-function watchStatements(url: string): { stop(): Promise<string[]> } {
-  const pool = createPool({ url, max: 1, applicationName: 'the watcher' });
-  const stopping = new AbortController();
-  const seen = new Set<string>();
-  const watching = (async () => {
-    while (!stopping.signal.aborted) {
-      const { rows } = await pool.query<{ text: string }>(
-        `select concat_ws(' ', application_name, query) as text from pg_stat_activity
-         where datname = current_database() and pid <> pg_backend_pid()`,
-      );
-      for (const { text } of rows) seen.add(text);
-      await delay(lookMs);
-    }
-  })();
-  return {
-    async stop() {
-      stopping.abort();
-      await watching;
-      await pool.end();
-      return [...seen];
-    },
-  };
-}
+/** How long feeds may take to be copied, in ms. */
+const copiedMs = 60_000;
 
 /** A service that is none: each of its answers repeats the request's URL, key and all. */
 async function startEcho(status: number, body: (url: string) => string): Promise<string> {
@@ -118,86 +58,197 @@ async function startEcho(status: number, body: (url: string) => string): Promise
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const config = `chains:
+/** As services do that are proud of their links: items repeat the request, its keys and its URL. */
+function echoInItems(page: ServedPage, _path: string, url: URL): ServedPage {
+  const [key, secret] = [url.searchParams.get('apikey'), url.searchParams.get('key')];
+  page.items.forEach((item, index) => {
+    item['self'] = { key, secret, url: url.href, again: encodeURIComponent(url.href) };
+    // A field of a name that nobody knows, and an item that is none.
+    item[`of ${key}`] = url.search;
+    if (index === 1) item['hash'] = `${key} ${secret}`;
+    // A value that nobody knows.
+    const address = item['address'] ?? item['miner'];
+    if (typeof address === 'object') Object.assign(address ?? {}, { name: key, proxy_type: key });
+  });
+  return page;
+}
+
+const config = `explorer:
+  archive: all
+  requests_per_second: 1000
+  keys:
+    base: { env: EXPLORER_API_KEY_BASE }
+chains:
   - id: 10
     operations:
       user-operations:
       factories:
       optimism-batch-blocks:
         to_batch: 3
+  - id: 8453
+    key: base
+    operations:
+      user-operations:
 `;
 const debug = ['--log-level', 'debug'];
 const feeds = ['--chain', '10', '--operation', 'user-operations', '--operation', 'factories'];
 
 async function startWorld() {
-  const simulator = await startSimulator({ seed: 3, chains: [chain], apiKey, secretKey });
-  onTestFinished(() => simulator.close());
+  const explorer = await alterExplorer(3, chain, {
+    chains: [chain, otherChain],
+    apiKey: [apiKey, otherKey],
+    secretKey,
+  });
+  explorer.alter = echoInItems;
   const database = await freshDatabase('empty');
   const cwd = await emptyFolder();
-  const run = (
+  const ended: (Ended & { readonly name: string })[] = [];
+  /** Runs a command, and tells its exit code. */
+  const run = async (
     args: readonly string[],
     env: Record<string, string> = {},
-    until?: () => Promise<unknown>,
-  ) =>
-    command([...debug, ...args], {
+    until?: (output: () => string, pid: number) => Promise<unknown>,
+  ) => {
+    const end = await command([...debug, ...args], {
       cwd,
       env: {
         EXPLORER_API_KEY: apiKey,
+        EXPLORER_API_KEY_BASE: otherKey,
         EXPLORER_SECRET_KEY: secretKey,
-        EXPLORER_BASE_URL: simulator.url,
+        EXPLORER_BASE_URL: explorer.url,
         DATABASE_URL: database.url,
         ...env,
       },
       ...(until !== undefined && { until }),
     });
-  return { database, cwd, run };
+    const name = args.join(' ');
+    ended.push({ ...end, name });
+    return `${name}: ${end.code}`;
+  };
+  return { database, cwd, run, ended };
 }
 
-/** Until each of the three feeds has succeeded. */
+type Run = Awaited<ReturnType<typeof startWorld>>['run'];
+
+/** Until each of the four feeds has succeeded. */
 async function untilCopied(pool: Pool): Promise<void> {
   await vi.waitFor(
     async () => {
       const { rows } = await pool.query('select from etl.feeds where last_success_at is not null');
-      expect(rows).toHaveLength(3);
+      expect(rows).toHaveLength(4);
     },
     { timeout: copiedMs, interval: 200 },
   );
+}
+
+/** What any user of the machine sees of a process, where it is a Linux. */
+async function shownOf(pid: number): Promise<string> {
+  const files = ['cmdline', 'comm', 'status'].map((name) => `/proc/${pid}/${name}`);
+  const texts = await Promise.all(files.filter(existsSync).map((file) => readFile(file, 'utf8')));
+  return texts.join('\n').replaceAll('\0', ' ');
+}
+
+/** Commands to which the service, or nobody, answers what it should. */
+async function runRefused(run: Run): Promise<void> {
+  const wrong = { EXPLORER_API_KEY: `${apiKey}-wrong`, EXPLORER_API_KEY_BASE: `${otherKey}-wrong` };
+  expect(await run(['check'], wrong)).toBe('check: 1');
+  expect(await run(['sync'], wrong)).toBe('sync: 1');
+  const sync = ['sync', ...feeds];
+  expect(await run(sync, { EXPLORER_BASE_URL: 'http://127.0.0.1:1' })).toMatch(/: 1$/);
+  for (const [status, body] of [
+    [200, (url) => `no JSON: ${url}`],
+    [200, (url) => JSON.stringify({ items: [url], next_page_params: { [url]: url } })],
+    [422, (url) => JSON.stringify({ errors: [{ title: url, detail: url }] })],
+    [500, (url) => `<html><title>${url}</title>`],
+  ] satisfies [number, (url: string) => string][]) {
+    const echo = await startEcho(status, body);
+    expect(await run(sync, { EXPLORER_BASE_URL: echo })).toMatch(/: 1$/);
+  }
 }
 
 test(
   'secrets are in no output, in no table and in no statement, whatever is run',
   { timeout: longestMs },
   async () => {
-    const { database, cwd, run } = await startWorld();
-    const statements = watchStatements(database.url);
-    const ended: Ended[] = [];
-    ended.push(await run(['init', '--chain', '10']));
-    ended.push(await run(['migrate']));
-    ended.push(await run(['check']));
-    const wrong = { EXPLORER_API_KEY: `${apiKey}-wrong` };
-    ended.push(await run(['check'], wrong));
-    ended.push(await run(['sync', ...feeds], wrong));
-    ended.push(await run(['sync', ...feeds], { EXPLORER_BASE_URL: 'http://127.0.0.1:1' }));
-    for (const [status, body] of [
-      [200, (url) => `no JSON: ${url}`],
-      [200, (url) => JSON.stringify({ items: [], next_page_params: { key: url, page_token: 1 } })],
-      [422, (url) => JSON.stringify({ errors: [{ title: url, detail: url }] })],
-      [500, (url) => `<html><title>${url}</title>`],
-    ] satisfies [number, (url: string) => string][]) {
-      const echo = await startEcho(status, body);
-      ended.push(await run(['sync', ...feeds], { EXPLORER_BASE_URL: echo }));
-    }
-    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
+    const { database, cwd, run, ended } = await startWorld();
+    const statements = watchStatements(database.pool);
+    expect(await run(['init', '--chain', '10'])).toMatch(/: 0$/);
     await writeFile(join(cwd, 'explorer-etl.yaml'), config);
-    ended.push(await run(['start'], {}, () => untilCopied(database.pool)));
-    ended.push(await run(['sync']), await run(['status']), await run(['status', '--json']));
-    expect(ended.slice(-4).map(({ code }) => code)).toEqual([0, 0, 0, 0]);
-
-    expect(ended.flatMap(({ stdout, stderr }) => leaks(stdout + stderr))).toEqual([]);
+    for (const args of [['migrate'], ['check'], ['plan'], ['plan', '--json']]) {
+      expect(await run(args)).toBe(`${args.join(' ')}: 0`);
+    }
+    await runRefused(run);
+    await database.pool.query('truncate etl.ticks, etl.walks, etl.pages, etl.raw_pages cascade');
+    expect(await run(['plan', '--probe', '2'])).toBe('plan --probe 2: 0');
+    const shown: string[] = [];
+    await run(['start'], {}, async (_output, pid) => {
+      shown.push(await shownOf(pid));
+      await untilCopied(database.pool);
+      shown.push(await shownOf(pid));
+    });
+    for (const [code, ...args] of [
+      [0, 'sync'],
+      [0, 'backfill'],
+      [0, 'backfill', '--again', '--operation', 'user-operations'],
+      [0, 'repair'],
+      [0, 'status'],
+      [0, 'status', '--json'],
+      [1, 'verify'],
+      [1, 'verify', '--json'],
+      [0, 'quarantine', 'list'],
+      [0, 'quarantine', 'list', '--json'],
+      [1, 'quarantine', 'retry'],
+      [1, 'quarantine', 'retry', '--json'],
+    ] as const) {
+      expect(await run(args)).toBe(`${args.join(' ')}: ${code}`);
+    }
+    expect(await kept(database.pool)).toEqual({ quarantined: true, drift: true, archived: true });
+    await database.pool.query(`update explorer.addresses set name = 'changed', extra = null`);
+    for (const [code, ...args] of [
+      [1, 'replay'],
+      [1, 'replay', '--diff'],
+      [1, 'replay', '--diff', '--json'],
+      [0, 'replay', '--apply'],
+      [0, 'migrate', '--roles'],
+    ] as const) {
+      expect(await run(args)).toBe(`${args.join(' ')}: ${code}`);
+    }
+    expect(ended.flatMap(leaksOf)).toEqual([]);
     expect((await statements.stop()).flatMap(leaks)).toEqual([]);
+    expect(shown.flatMap(leaks)).toEqual([]);
     expect(await storedLeaks(database.pool)).toEqual([]);
+    expect(await run(['quarantine', 'drop', '--all'])).toMatch(/: 0$/);
+    expect(ended.flatMap(leaksOf)).toEqual([]);
   },
 );
+
+const leaksOf = ({ name, stdout, stderr }: Ended & { readonly name: string }) =>
+  leaks(stdout + stderr).map((form) => `${name}: ${form}`);
+
+/** Whether what items echoed had a place to be kept in. */
+async function kept(pool: Pool): Promise<unknown> {
+  const { rows } = await pool.query(
+    `select exists (select from etl.quarantine where raw ->> 'hash' like '***%') as quarantined,
+            exists (select from etl.drift where kind = 'value' and detail = '***') as drift,
+            exists (select from etl.raw_pages) as archived`,
+  );
+  return rows[0];
+}
+
+test('a simulated explorer tells nothing of the keys that it is asked with', async () => {
+  const { run, ended } = await startWorld();
+  const simulate = ['simulate', '--port', '0', '--fault', '503=0.5', '--fault', 'redirect=0.5'];
+  await run(simulate, {}, async (output) => {
+    const url = await vi.waitFor(() => {
+      const [found] = /http:\S+/u.exec(output()) ?? [];
+      if (found === undefined) throw new Error('it does not listen yet');
+      return found;
+    }, copiedMs);
+    const env = { EXPLORER_BASE_URL: url };
+    expect(await run(['sync', ...feeds, '--max-pages', '1'], env)).toMatch(/: 1$/);
+  });
+  expect(ended.flatMap(leaksOf)).toEqual([]);
+});
 
 test('the search finds a secret in any column of any schema', async () => {
   const { pool } = await freshDatabase();
@@ -212,6 +263,19 @@ test('the search finds a secret in any column of any schema', async () => {
   for (const row of hidden) {
     await pool.query('truncate elsewhere.things');
     await pool.query('insert into elsewhere.things values ($1, $2, $3)', row);
+    expect(await storedLeaks(pool)).not.toEqual([]);
+  }
+});
+
+test('the search finds a secret in a packed body', async () => {
+  const { pool } = await freshDatabase();
+  await pool.query('alter table etl.raw_pages drop constraint raw_pages_page_id_pages_id_fk');
+  for (const body of [`{"items":[{"a":"${otherKey}"}]}`, String.raw`{"\u0063anaryB$8":1}`]) {
+    await pool.query('truncate etl.raw_pages');
+    await pool.query(
+      `insert into etl.raw_pages (page_id, body, encoding, commit_number) values (1, $1, 'zstd', 1)`,
+      [await packBody(Buffer.from(body))],
+    );
     expect(await storedLeaks(pool)).not.toEqual([]);
   }
 });

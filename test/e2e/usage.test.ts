@@ -158,7 +158,7 @@ describe('a wrong database ends with exit code 2 and without its password', () =
     expect(ended.stderr).not.toContain('hidden-password');
   });
 
-  test.each(['migrate', 'status', 'check', 'start'])('for %s too', async (name) => {
+  test.each(['migrate', 'status', 'check', 'sync'])('for %s too', async (name) => {
     const cwd = await emptyFolder();
     await writeFile(join(cwd, 'explorer-etl.yaml'), 'chains:\n  - id: 10\n');
     const ended = await call([name], { cwd, env: { ...key, DATABASE_URL: refused } });

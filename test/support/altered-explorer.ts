@@ -2,7 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import {
+  startSimulator,
+  type SimulatedChain,
+  type SimulatorOptions,
+} from '../../src/simulator/index.ts';
 import { testKey } from './sync.ts';
 
 type Json = Record<string, unknown>;
@@ -17,13 +21,17 @@ export interface AlteredExplorer {
   readonly url: string;
   /** Requests so far. */
   readonly requests: number;
-  /** What becomes of each page of an operation from now on; `path` tells which it is. */
-  alter: (page: ServedPage, path: string) => unknown;
+  /** What becomes of each page of an operation from now on; the URL's path tells which it is. */
+  alter: (page: ServedPage, path: string, url: URL) => unknown;
 }
 
 /** A simulated explorer whose answers go through a function of the test. */
-export async function alterExplorer(seed: number, chain: SimulatedChain): Promise<AlteredExplorer> {
-  const simulator = await startSimulator({ seed, chains: [chain], apiKey: testKey });
+export async function alterExplorer(
+  seed: number,
+  chain: SimulatedChain,
+  options: Partial<SimulatorOptions> = {},
+): Promise<AlteredExplorer> {
+  const simulator = await startSimulator({ seed, chains: [chain], apiKey: testKey, ...options });
   const altered = { url: '', requests: 0, alter: (page: ServedPage): unknown => page };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     altered.requests += 1;
@@ -34,7 +42,7 @@ export async function alterExplorer(seed: number, chain: SimulatedChain): Promis
     response.setHeader('content-type', 'application/json');
     const alter: AlteredExplorer['alter'] = altered.alter;
     const body = served.ok
-      ? JSON.stringify(alter(JSON.parse(text) as ServedPage, url.pathname))
+      ? JSON.stringify(alter(JSON.parse(text) as ServedPage, url.pathname, url))
       : text;
     response.end(body);
   };

@@ -24,7 +24,7 @@ interface CommandOptions {
   /** An empty folder of its own if absent. */
   readonly cwd?: string;
   /** When it resolves, the command is asked to stop with SIGTERM. */
-  readonly until?: (output: () => string) => Promise<unknown>;
+  readonly until?: (output: () => string, pid: number) => Promise<unknown>;
 }
 
 /** A folder that is removed when the running test ends. */
@@ -54,7 +54,7 @@ export async function command(
   const closed = once(child, 'close') as Promise<[number | null]>;
   try {
     if (until !== undefined) {
-      await Promise.race([until(() => output.stdout + output.stderr), closed]);
+      await Promise.race([until(() => output.stdout + output.stderr, child.pid ?? 0), closed]);
       child.kill('SIGTERM');
     }
     const [code] = await closed;

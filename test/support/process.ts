@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -54,6 +54,34 @@ export function startProgram(args: readonly string[], environment: ProgramEnviro
   const written = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (written.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (written.stderr += text));
+  const watched = watchChild(child);
+  return {
+    get isRunning() {
+      return watched.isRunning;
+    },
+    kill: watched.kill,
+    get stdout() {
+      return written.stdout;
+    },
+    get stderr() {
+      return written.stderr;
+    },
+    async ended(boundMs) {
+      const timer = new AbortController();
+      const late = delay(boundMs, 'late' as const, { signal: timer.signal });
+      const first = await Promise.race([watched.closed, late]);
+      if (first === 'late') {
+        throw new Error(`not ended after ${boundMs} ms; it wrote:\n${written.stderr}`);
+      }
+      timer.abort();
+      await late.catch(() => undefined);
+      return first;
+    },
+  };
+}
+
+/** A child process that is killed at the latest when the running test ends. */
+export function watchChild(child: ChildProcess) {
   // 'close' comes after 'exit', when all output has been read too.
   const closed = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
   const isRunning = () => child.exitCode === null && child.signalCode === null;
@@ -62,28 +90,13 @@ export function startProgram(args: readonly string[], environment: ProgramEnviro
     await closed;
   });
   return {
+    closed,
     get isRunning() {
       return isRunning();
     },
-    get stdout() {
-      return written.stdout;
-    },
-    get stderr() {
-      return written.stderr;
-    },
-    kill(signal) {
+    /** Sends a signal, if it still runs. */
+    kill: (signal: NodeJS.Signals): void => {
       if (isRunning()) child.kill(signal);
-    },
-    async ended(boundMs) {
-      const timer = new AbortController();
-      const late = delay(boundMs, 'late' as const, { signal: timer.signal });
-      const first = await Promise.race([closed, late]);
-      if (first === 'late') {
-        throw new Error(`not ended after ${boundMs} ms; it wrote:\n${written.stderr}`);
-      }
-      timer.abort();
-      await late.catch(() => undefined);
-      return first;
     },
   };
 }

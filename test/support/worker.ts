@@ -1,8 +1,6 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
-import type { Exit, ProgramEnvironment } from './process.ts';
+import { watchChild, type Exit, type ProgramEnvironment } from './process.ts';
 import { testKey } from './sync.ts';
 import type { TimeMessage } from './worker-process.ts';
 
@@ -34,22 +32,15 @@ export function startWorker(environment: ProgramEnvironment, instantMs: number):
   });
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const ended = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
-  const isRunning = () => child.exitCode === null && child.signalCode === null;
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
+  const watched = watchChild(child);
   return {
     get isRunning() {
-      return isRunning();
+      return watched.isRunning;
     },
     get stderr() {
       return stderr;
     },
-    kill(signal) {
-      if (isRunning()) child.kill(signal);
-    },
+    kill: watched.kill,
     async setTime(toMs) {
       const told = new Promise<void>((resolve) => {
         const listen = (message: unknown) => {
@@ -61,8 +52,8 @@ export function startWorker(environment: ProgramEnvironment, instantMs: number):
         // Whoever was killed a moment ago takes no message; its end resolves this too.
         child.send({ instantMs: toMs } satisfies TimeMessage, () => undefined);
       });
-      await Promise.race([told, ended]);
+      await Promise.race([told, watched.closed]);
     },
-    ended,
+    ended: watched.closed,
   };
 }

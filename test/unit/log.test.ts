@@ -15,3 +15,16 @@ test('a log line begins with its time in UTC, zone included, and stays one line'
   expect(Math.abs(Date.now() - Date.parse(time ?? ''))).toBeLessThan(60_000);
   expect(rest).toBe('INFO: page.read {"text":"a\\nb"}');
 });
+
+test('a log line holds nothing that acts on a terminal', () => {
+  const lines: string[] = [];
+
+  createLog('info', (line) => lines.push(line)).info(
+    { text: 'x\u001b[2J\u009b2J\u202e\u2028\u007f' },
+    'page.read',
+  );
+
+  expect(lines.join('')).toMatch(
+    /INFO: page\.read \{"text":"x\\u001b\[2J\\u009b2J\\u202e\\u2028\\u007f"\}\n$/,
+  );
+});

@@ -56,16 +56,11 @@ export async function estimateFeeds(
   options: ForecastOptions,
 ): Promise<FeedEstimate[]> {
   const found: FeedEstimate[] = [];
-  for (const chain of chains) {
-    for (const operation of operationNames) {
-      const settings = chain.operations[operation];
-      if (settings === undefined) continue;
-      const feed: Feed = { chain_id: chain.id, operation };
-      const looksPerDay = firingsPerDay(settings.schedule, options.at);
-      const how = { ...options, looksPerDay };
-      const estimates = await estimatesOf[operation](db, feed, settings as never, how);
-      found.push({ ...feed, feed: feedName(feed), ...estimates });
-    }
+  for (const { feed, settings } of feedsOf(chains)) {
+    const looksPerDay = firingsPerDay(settings.schedule, options.at);
+    const how = { ...options, looksPerDay };
+    const estimates = await estimatesOf[feed.operation](db, feed, settings as never, how);
+    found.push({ ...feed, feed: feedName(feed), ...estimates });
   }
   return found;
 }
@@ -73,18 +68,23 @@ export async function estimateFeeds(
 /** The feeds of these chains where there is no database yet. */
 export function unknownFeeds(chains: readonly ChainSettings[]): FeedForecast[] {
   const unread = { requests: null, isAtMost: false, basis: 'nothing was read yet' };
+  return feedsOf(chains).map(({ feed }) => ({
+    ...feed,
+    feed: feedName(feed),
+    done: { requests: 0, credits: 0, latencyMs: null },
+    history: unread,
+    upkeep: unread,
+    walks: 1,
+  }));
+}
+
+/** The feeds of these chains, with what is configured for each. */
+function feedsOf(chains: readonly ChainSettings[]) {
   return chains.flatMap((chain) =>
     operationNames.flatMap((operation) => {
-      if (chain.operations[operation] === undefined) return [];
       const feed: Feed = { chain_id: chain.id, operation };
-      return {
-        ...feed,
-        feed: feedName(feed),
-        done: { requests: 0, credits: 0, latencyMs: null },
-        history: unread,
-        upkeep: unread,
-        walks: 1,
-      };
+      const settings = chain.operations[operation];
+      return settings === undefined ? [] : [{ feed, settings }];
     }),
   );
 }

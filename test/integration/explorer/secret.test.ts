@@ -25,7 +25,8 @@ const forms = [canary, secondCanary].flatMap((secret) => [
 
 /** The forms of a secret that an error shows. */
 function leaks(error: ExplorerError): string[] {
-  const all = [...texts(error), String(error)].join('\n');
+  // Stacks name files, whose folder may be called anything.
+  const all = [...texts(error), String(error)].join('\n').replaceAll(process.cwd(), '');
   return ['canary', ...forms].filter((form) => all.includes(form));
 }
 

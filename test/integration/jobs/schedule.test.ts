@@ -1,13 +1,17 @@
-import { PgBoss, TestClock } from 'pg-boss';
+import { CLOCK_OVERRIDE_SETTING, PgBoss, TestClock } from 'pg-boss';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
+import { withSettings } from '../../../src/db/patience.ts';
+import { createPool } from '../../../src/db/pool.ts';
 import type { Database } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/feeds/feed.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { closeTick, currentTick } from '../../../src/feeds/tick.ts';
 import { installQueues, tickQueue } from '../../../src/jobs/boss.ts';
+import { returnToPresent } from '../../../src/jobs/clock.ts';
 import { setSchedules, workOnTicks, type LaneSchedule } from '../../../src/jobs/schedule.ts';
 import { openJobLocks } from '../../../src/jobs/takeover.ts';
+import { setClockBack } from '../../support/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 
@@ -48,11 +52,17 @@ async function scene(start: string) {
   const db: Database = drizzle(database.pool);
   await registerFeeds(db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file');
   const clock = new TestClock(start);
+  const onTestClock = createPool({
+    url: withSettings(database.url, { [CLOCK_OVERRIDE_SETTING]: 'on' }),
+    max: 1,
+    applicationName: 'explorer-etl test',
+  });
   let boss = await openBoss(database, clock);
   const locks = openJobLocks(database.url);
   onTestFinished(async () => {
     await boss.stop({ graceful: false });
     await locks.close();
+    await onTestClock.end();
   });
   const work = () => workOnTicks({ db, boss, clock: () => new Date(clock.now()) }, locks);
   /** How many ticks the scheduler has sent, and none of them waits to be answered. */
@@ -95,6 +105,11 @@ async function scene(start: string) {
     sent: async () => (await sent()).sent,
     set: (schedule: LaneSchedule) => setSchedules(db, boss, [schedule]),
     work,
+    /** The database's clock is set back, and a worker notices. */
+    setBack: async (by: string) => {
+      await setClockBack(database.pool, by);
+      await returnToPresent(drizzle(onTestClock));
+    },
     /** All processes stop, and one starts `ms` later. */
     sleep: async (ms: number) => {
       await boss.stop({ graceful: false });
@@ -156,4 +171,30 @@ test('times that passed while no process ran are made up for once', async () => 
 
   expect(await sent()).toBe(1);
   expect(await ticks()).toEqual(['open']);
+});
+
+test('ticks come as before after the clock was set back by an hour', async () => {
+  const { set, work, pass, sent, setBack } = await scene('2026-11-21T05:01:30Z');
+  await set(scheduleOf('*/5 * * * *'));
+  await work();
+  await pass(10 * minuteMs);
+  const before = await sent();
+
+  await setBack('1 hour');
+  await pass(10 * minuteMs);
+
+  expect(await sent()).toBeGreaterThanOrEqual(before + 2);
+});
+
+test('minutes that come again after the clock was set back have their ticks again', async () => {
+  const { set, work, pass, sent, setBack } = await scene('2026-11-21T05:01:30Z');
+  await set(scheduleOf('*/5 * * * *'));
+  await work();
+  await pass(10 * minuteMs);
+  const before = await sent();
+
+  await setBack('10 minutes');
+  await pass(10 * minuteMs);
+
+  expect(await sent()).toBeGreaterThanOrEqual(before + 2);
 });

@@ -74,6 +74,16 @@ test('a batch with a block that awaits an update is read down to that block', as
   expect(await states()).toMatchObject({ 4: 'settled', 5: 'open' });
 });
 
+test('a clock that ran ahead for a while lets no batch rest until it is that late', async () => {
+  const { list, look } = await batchWorld(8);
+  list.batches.set(3, fullBatch(3).toSpliced(60, 1));
+  await look(0);
+  expect(await look(100_000)).toContain(3);
+
+  expect(await look(10)).toContain(3);
+  expect(await look(15)).not.toContain(3);
+});
+
 test('a batch that nothing mends is read again in growing intervals, a sync at once', async () => {
   const { list, look, states } = await batchWorld(8);
   // A block is missing in the middle.

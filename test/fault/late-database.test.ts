@@ -1,0 +1,76 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { openDatabaseProxy } from '../support/database-proxy.ts';
+import { freshDatabase } from '../support/database.ts';
+import { configFolder, eventually, startProgram } from '../support/process.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 60,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 0,
+};
+const config = { chains: [{ id: 10, operations: { 'user-operations': {} } }] };
+/** A process on a busy machine, and a few growing waits, in ms. */
+const boundMs = 60_000;
+
+/** A command whose database is behind a proxy that lets nobody in. */
+async function startRefused(args: readonly string[]) {
+  const simulator = await startSimulator({ seed: 1, chains: [chain] });
+  const { url, pool } = await freshDatabase();
+  const proxy = await openDatabaseProxy(url);
+  onTestFinished(async () => {
+    await proxy.close();
+    await simulator.close();
+  });
+  proxy.set('refuse');
+  const cwd = await configFolder(config);
+  const environment = { databaseUrl: proxy.url, explorerUrl: simulator.url, cwd };
+  const program = startProgram(args, environment);
+  const untilTold = (times: number) =>
+    eventually('the log to say it', boundMs, async () => {
+      if (!program.isRunning) throw new Error(`it ended: ${program.stderr}`);
+      return program.stderr.split('WARN: database.away').length > times;
+    });
+  return { proxy, pool, program, untilTold };
+}
+
+test('a start that finds no database waits, and works when it is there', async () => {
+  const { proxy, pool, program, untilTold } = await startRefused(['start']);
+  await untilTold(2);
+  proxy.set('open');
+  await eventually('the feed to be copied', boundMs, async () => {
+    const { rows } = await pool.query('select from explorer.user_operations');
+    return rows.length === chain.userOperations;
+  });
+  program.kill('SIGTERM');
+  expect(await program.ended(boundMs)).toEqual({ code: 0, signal: null });
+});
+
+test('a start that waits for its database can be stopped', async () => {
+  const { program, untilTold } = await startRefused(['start']);
+  await untilTold(2);
+  program.kill('SIGTERM');
+  expect(await program.ended(boundMs)).toEqual({ code: 0, signal: null });
+});
+
+test('a start whose database does not exist ends at once', async () => {
+  const { url } = await freshDatabase();
+  const databaseUrl = new URL(url);
+  databaseUrl.pathname = '/no_such_database';
+  const cwd = await configFolder(config);
+  const environment = { databaseUrl: databaseUrl.href, explorerUrl: 'http://127.0.0.1:1', cwd };
+  const program = startProgram(['start'], environment);
+  expect(await program.ended(boundMs)).toEqual({ code: 2, signal: null });
+  expect(program.stderr).toContain('database does not exist (3D000)');
+  expect(program.stderr).not.toContain('database.away');
+});
+
+test('other commands do not wait', async () => {
+  const { program } = await startRefused(['sync']);
+  expect(await program.ended(boundMs)).toEqual({ code: 2, signal: null });
+  expect(program.stderr).not.toContain('database.away');
+});
