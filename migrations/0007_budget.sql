@@ -29,6 +29,6 @@ comment on column etl.budget.credits_spent is 'Credits of the slots that were ha
 --> statement-breakpoint
 comment on column etl.budget.credits_remaining is 'Credits left, as the service said last. Null: not said, or not since a process started last.';
 --> statement-breakpoint
-comment on column etl.budget.updated_at is 'When a process set the limits last.';
+comment on column etl.budget.updated_at is 'When the key was asked for a slot last, by the database''s clock. A clock that is behind it was set back.';
 --> statement-breakpoint
 comment on column etl.feeds.look_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';

@@ -39,7 +39,7 @@ const otherChain: SimulatedChain = {
 };
 
 /** Forty commands one after the other, on a slow machine, in ms. */
-const longestMs = 300_000;
+const longestMs = 600_000;
 /** How long feeds may take to be copied, in ms. */
 const copiedMs = 60_000;
 
