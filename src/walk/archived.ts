@@ -12,9 +12,7 @@ import type { WalkRow } from './walk-row.ts';
 /** A page of the archive, with its ledger entry and its walk as they ended. */
 export interface ArchivedPage {
   readonly commit_number: number;
-  /** When its transaction began: the `now()` of all that it wrote. */
-  readonly stored_at: string;
-  /** The same in µs since 1970. */
+  /** When its transaction began, in µs since 1970: the `now()` of all that it wrote. */
   readonly at_us: number;
   readonly body: Buffer;
   readonly encoding: string;
@@ -70,7 +68,7 @@ async function rowsAfter(
   after: number,
 ): Promise<UnplacedPage[]> {
   const { rows } = await source.execute<UnplacedPage & Record<string, unknown>>(sql`
-    select raw.commit_number::float8 as commit_number, raw.stored_at::text as stored_at,
+    select raw.commit_number::float8 as commit_number,
            (extract(epoch from raw.stored_at) * 1000000)::float8 as at_us,
            raw.body, raw.encoding, to_jsonb(pages.*) as page, to_jsonb(walks) as walk
     from etl.raw_pages as raw

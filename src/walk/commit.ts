@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
+import type { WrittenSights } from '../load/written-sights.ts';
 import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
@@ -59,6 +60,8 @@ export async function commitPages(
 interface Writing {
   readonly kept: readonly ReadPage[];
   readonly end: WalkEnd | null;
+  /** Of addresses, where nobody else writes them. */
+  readonly written?: WrittenSights;
 }
 
 /**
@@ -71,10 +74,10 @@ export async function writePages(
   tx: Transaction,
   operation: Operation<z.ZodType>,
   walk: WalkRow,
-  { kept, end }: Writing,
+  { kept, end, written }: Writing,
 ): Promise<WalkRow> {
   const pages = kept.map(({ page }) => page);
-  const counts = await loadPages(tx, operation, pages);
+  const counts = await loadPages(tx, operation, pages, written);
   await recordPages(tx, walk, pages, counts);
   await concludePages(tx, operation, walk, pages, counts);
   const said = await concludeWalk(tx, operation, walk, { last: pages.at(-1), counts, end });

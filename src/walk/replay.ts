@@ -7,6 +7,7 @@ import {
   type ArchivedPage,
   type DecodedCommit,
 } from './archived.ts';
+import { WrittenSights } from '../load/written-sights.ts';
 import { AskedNumbers } from './asked.ts';
 import { writePages } from './commit.ts';
 import type { ReadPage } from './fetch.ts';
@@ -30,6 +31,7 @@ export class Replay {
   readonly #archive = new ArchiveReader();
   readonly #walks = new Map<number, WalkRow>();
   readonly #asked = new AskedNumbers();
+  readonly #written = new WrittenSights();
   #pages = 0;
   #rows = 0;
 
@@ -61,7 +63,7 @@ export class Replay {
   }
 
   async #writeCommit(tx: Transaction, { first, last, pages }: DecodedCommit): Promise<void> {
-    await tx.execute(sql`select set_config('replay_clock.now', ${first.stored_at}, false)`);
+    await tx.execute(sql`select set_config('replay_clock.now_us', ${String(first.at_us)}, false)`);
     const walk = this.#walks.get(first.walk.id) ?? (await beginWalk(tx, first));
     if (walk.kind === 'batch') {
       await this.#asked.restore(tx, walk.feed, { tick_id: walk.tick_id, at_us: first.at_us });
@@ -72,7 +74,11 @@ export class Replay {
       return { page, end: null, emptyRun, body: null };
     });
     const end = endAfter(last.walk, last.page);
-    const moved = await writePages(tx, operationOf(first), walk, { kept, end });
+    const moved = await writePages(tx, operationOf(first), walk, {
+      kept,
+      end,
+      written: this.#written,
+    });
     this.#pages += pages.length;
     this.#rows += pages.reduce((sum, page) => sum + page.rows.length, 0);
     // One that was under way when it was read here may have more pages by the next time.
