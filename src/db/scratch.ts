@@ -52,6 +52,8 @@ export async function createScratchDatabase(url: string): Promise<ScratchDatabas
     await run(own.href, `alter database ${quoted} set search_path = replay_clock, pg_catalog`);
     // What is lost with the machine is built again.
     await run(own.href, `alter database ${quoted} set synchronous_commit = off`);
+    await run(own.href, `alter database ${quoted} set plan_cache_mode = force_generic_plan`);
+    await run(own.href, `alter database ${quoted} set enable_seqscan = off`);
     await migrate(own.href);
     await run(own.href, unlogged);
   } catch (error) {
@@ -63,6 +65,7 @@ export async function createScratchDatabase(url: string): Promise<ScratchDatabas
     max: connections,
     applicationName: 'explorer-etl replay',
     namesStatements: true,
+    isPipelined: true,
   });
   return {
     db: drizzle(pool),

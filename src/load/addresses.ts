@@ -8,9 +8,9 @@ import {
 } from '../address/tables.ts';
 import { mergedColumns, mergeExpression, mergeObservations } from '../address/merge.ts';
 import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
-import type { Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import { replaceChildren, type ChildLink } from './children.ts';
-import { upsert } from './upsert.ts';
+import { upsertStatement } from './upsert.ts';
 import type { WrittenSights } from './written-sights.ts';
 
 const linkOf = (table: PgTable, setKey = ['chain_id', 'address_hash']): ChildLink => ({
@@ -52,8 +52,7 @@ export async function loadAddresses(
   }
   const seen = [...byHash.values()];
   const sights = written?.unwritten(seen) ?? seen;
-  await upsert(
-    tx,
+  const statement = upsertStatement(
     addresses,
     sights.map(({ row, page_id }) => ({ ...row, page_id })),
     {
@@ -64,6 +63,8 @@ export async function loadAddresses(
       newerOnly: false,
     },
   );
+  if (statement === null) return;
+  await post(tx, statement);
   for (const list of addressLists) {
     const kind = kinds[list];
     const told = sights.flatMap(({ row, page_id, lists }) => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
@@ -129,7 +130,11 @@ export async function* decodedAhead(
 
 async function decodeCommit([first, ...rest]: ArchivedCommit): Promise<DecodedCommit> {
   const pages: NormalisedPage[] = [];
-  for (const archived of [first, ...rest]) pages.push(await readArchived(archived));
+  for (const archived of [first, ...rest]) {
+    // The database must not wait for more than a page to be told its next statement.
+    await setImmediate();
+    pages.push(readArchived(archived));
+  }
   return { first, last: rest.at(-1) ?? first, pages };
 }
 
@@ -137,12 +142,12 @@ export const operationOf = ({ walk }: Pick<ArchivedPage, 'walk'>): Operation<z.Z
   operations[walk.operation as OperationName];
 
 /** The page as its walk read it, its items decoded by the present rules. */
-async function readArchived(archived: ArchivedPage): Promise<NormalisedPage> {
+function readArchived(archived: ArchivedPage): NormalisedPage {
   const operation = operationOf(archived);
   const { page, walk, position } = archived;
   const { items } = readEnvelope(
     operation,
-    parseBody(await unpackBody(archived.body, archived.encoding)),
+    parseBody(unpackBody(archived.body, archived.encoding)),
   );
   const place = { chain_id: walk.chain_id, scope: walk.scope, position, above: null };
   const normalised = normalisePage(operation, { ...page, page_id: page.id }, items, place);

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database, Transaction } from '../db/transaction.ts';
+import { post, transactPosting, type Database, type Transaction } from '../db/transaction.ts';
 import {
   ArchiveReader,
   decodedAhead,
@@ -54,7 +54,7 @@ export class Replay {
       reading = this.#archive.read(source);
       // Awaited in the next round; until then a failure has nobody to tell.
       reading.catch(() => undefined);
-      await this.#target.transaction(async (tx) => {
+      await transactPosting(this.#target, async (tx) => {
         for await (const commit of decodedAhead(commits)) await this.#writeCommit(tx, commit);
       });
       onProgress({ pages: this.#pages, rows: this.#rows });
@@ -63,7 +63,7 @@ export class Replay {
   }
 
   async #writeCommit(tx: Transaction, { first, last, pages }: DecodedCommit): Promise<void> {
-    await tx.execute(sql`select set_config('replay_clock.now_us', ${String(first.at_us)}, false)`);
+    await post(tx, sql`select set_config('replay_clock.now_us', ${String(first.at_us)}, false)`);
     const walk = this.#walks.get(first.walk.id) ?? (await beginWalk(tx, first));
     if (walk.kind === 'batch') {
       await this.#asked.restore(tx, walk.feed, { tick_id: walk.tick_id, at_us: first.at_us });
