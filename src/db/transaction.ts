@@ -72,13 +72,14 @@ export async function transactPosting(
   await db.transaction(async (tx) => {
     const posted: Posted = { last: Promise.resolve(), failure: null };
     postedBy.set(tx, posted);
-    try {
-      await work(tx);
-    } finally {
-      // A commit would be answered as if it had been one.
-      await posted.last;
-      if (posted.failure !== null) throw posted.failure.error;
-    }
+    const failed = await work(tx).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    // Postgres answers the commit of a failed transaction as if it had been one.
+    await posted.last;
+    const failure = posted.failure ?? failed;
+    if (failure !== null) throw failure.error;
   });
 }
 
