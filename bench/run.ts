@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { measureLatency } from './latency.ts';
 import { describeMachine } from './machine.ts';
 import { measureMemory } from './memory.ts';
-import { measureReplay } from './replay.ts';
+import { measureReplay } from './replay-measure.ts';
 import { withServer } from './server.ts';
 import {
   drawTable,

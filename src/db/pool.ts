@@ -18,6 +18,7 @@ const connectTimeoutMs = 10_000;
  * @param options.patience how long its queries may take; for ever if absent, as migrations may.
  * @param options.namesStatements whether statements are planned once for each connection, for work
  *   that repeats a few of them many times.
+ * @param options.isPipelined whether statements are sent before those before them are answered.
  */
 export function createPool(options: {
   url: string;
@@ -26,6 +27,7 @@ export function createPool(options: {
   idleTimeoutMs?: number;
   patience?: Patience;
   namesStatements?: boolean;
+  isPipelined?: boolean;
 }): Pool {
   const { url, patience } = options;
   const pool = new Pool({
@@ -34,6 +36,7 @@ export function createPool(options: {
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    pipeline: options.isPipelined ?? false,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });

@@ -1,3 +1,4 @@
+import type { SQL } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { isRetryable } from './failure.ts';
@@ -55,4 +56,51 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
     client.off('error', note);
     client.release(isFailed);
   }
+}
+
+/** Statements of a transaction that nobody waits for: they are answered in the order of sending. */
+interface Posted {
+  last: Promise<void>;
+  failure: { readonly error: unknown } | null;
+}
+
+const postedBy = new WeakMap<Transaction, Posted>();
+
+/**
+ * Runs `work` in a transaction that does not wait for what it posts. Needs a pipelined connection.
+ * A posted statement that fails makes all after it fail, and is what is thrown.
+ *
+ * @throws what `work` throws, and what Postgres throws
+ */
+export async function transactPosting(
+  db: Database,
+  work: (tx: Transaction) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const posted: Posted = { last: Promise.resolve(), failure: null };
+    postedBy.set(tx, posted);
+    const failed = await work(tx).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    // Postgres answers the commit of a failed transaction as if it had been one.
+    await posted.last;
+    const failure = posted.failure ?? failed;
+    if (failure !== null) throw failure.error;
+  });
+}
+
+/** Runs a statement whose answer nobody needs; waits for it unless the transaction posts. */
+export async function post(tx: Transaction, statement: SQL): Promise<void> {
+  const posted = postedBy.get(tx);
+  if (posted === undefined) {
+    await tx.execute(statement);
+    return;
+  }
+  posted.last = tx.execute(statement).then(
+    () => undefined,
+    (error: unknown) => {
+      posted.failure ??= { error };
+    },
+  );
 }

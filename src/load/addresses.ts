@@ -8,9 +8,10 @@ import {
 } from '../address/tables.ts';
 import { mergedColumns, mergeExpression, mergeObservations } from '../address/merge.ts';
 import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
-import type { Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import { replaceChildren, type ChildLink } from './children.ts';
-import { upsert } from './upsert.ts';
+import { upsertStatement } from './upsert.ts';
+import type { WrittenSights } from './written-sights.ts';
 
 const linkOf = (table: PgTable, setKey = ['chain_id', 'address_hash']): ChildLink => ({
   table,
@@ -36,19 +37,22 @@ const merged: ReadonlySet<string> = new Set(mergedColumns);
 /**
  * Brings sights of addresses, oldest page first, into their tables: several sights of one address
  * become one, which then meets the stored row, both by the rules of `address/merge.ts`.
+ *
+ * @param written what a sole writer has written so far; without it, there may be others
  */
 export async function loadAddresses(
   tx: Transaction,
   observations: readonly AddressObservation[],
+  written?: WrittenSights,
 ): Promise<void> {
   const byHash = new Map<string, AddressObservation>();
-  for (const seen of observations) {
-    const before = byHash.get(seen.row.hash);
-    byHash.set(seen.row.hash, before === undefined ? seen : mergeObservations(before, seen));
+  for (const sight of observations) {
+    const before = byHash.get(sight.row.hash);
+    byHash.set(sight.row.hash, before === undefined ? sight : mergeObservations(before, sight));
   }
-  const sights = [...byHash.values()];
-  await upsert(
-    tx,
+  const seen = [...byHash.values()];
+  const sights = written?.unwritten(seen) ?? seen;
+  const statement = upsertStatement(
     addresses,
     sights.map(({ row, page_id }) => ({ ...row, page_id })),
     {
@@ -59,6 +63,8 @@ export async function loadAddresses(
       newerOnly: false,
     },
   );
+  if (statement === null) return;
+  await post(tx, statement);
   for (const list of addressLists) {
     const kind = kinds[list];
     const told = sights.flatMap(({ row, page_id, lists }) => {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
-import type { Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import { keyMatch, list, recordDefinition, shapeOf } from './statement.ts';
 
 /** The whole set of rows that one parent has in a child table, as a page showed it. */
@@ -43,7 +43,8 @@ export async function replaceChildren(
     members.map((row) => ({ ...row, ...parent, page_id })),
   );
   const { head, middle, tail } = statement(link);
-  await tx.execute(
+  await post(
+    tx,
     sql`${sql.raw(head)}${JSON.stringify(parents)}${sql.raw(middle)}${JSON.stringify(rows)}${sql.raw(tail)}`,
   );
 }

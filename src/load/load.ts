@@ -6,6 +6,7 @@ import { loadAddresses } from './addresses.ts';
 import { replaceChildren } from './children.ts';
 import { shapeOf } from './statement.ts';
 import { upsert, type CountsByPage } from './upsert.ts';
+import type { WrittenSights } from './written-sights.ts';
 
 /** Where rows go: a table, and those whose rows belong to one of its rows. */
 interface Tables {
@@ -31,12 +32,14 @@ interface LoadedPage {
  * Brings the rows of several pages, oldest first, into their tables in one transaction.
  * An item that stands in two of the pages is written once, as the newer page shows it.
  *
+ * @param written what a sole writer has written of addresses; without it, there may be others
  * @returns what each page added and changed in the items' own table
  */
 export async function loadPages(
   tx: Transaction,
   { table: own, children }: Tables,
   pages: readonly LoadedPage[],
+  written?: WrittenSights,
 ): Promise<CountsByPage> {
   const newest = new Map(
     pages.flatMap(({ page_id, rows }) => rows.map((item) => [item.key, { item, page_id }])),
@@ -60,6 +63,7 @@ export async function loadPages(
     tx,
     // Of repeated items too, and in the order of the pages: each sight may tell what no other does.
     pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
+    written,
   );
   return counts;
 }

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
@@ -33,15 +33,13 @@ export async function upsert(
   rows: readonly Row[],
   options: UpsertOptions = { rule: newestWins, newerOnly: true },
 ): Promise<CountsByPage> {
-  const [first] = rows;
-  if (first === undefined) return new Map();
-  const shape = shapeOf(table);
-  const [head, tail] = statement(shape, Object.keys(first), options);
+  const statement = upsertStatement(table, rows, options);
+  if (statement === null) return new Map();
   const { rows: counts } = await tx.execute<{
     page_id: string;
     inserted: string;
     changed: string;
-  }>(sql`${sql.raw(head)}${JSON.stringify(rows)}${sql.raw(tail)}`);
+  }>(statement);
   return new Map(
     counts.map((count) => [
       Number(count.page_id),
@@ -50,8 +48,20 @@ export async function upsert(
   );
 }
 
+/** What `upsert` runs, for who needs no counts; null where there are no rows. */
+export function upsertStatement(
+  table: PgTable,
+  rows: readonly Row[],
+  options: UpsertOptions,
+): SQL | null {
+  const [first] = rows;
+  if (first === undefined) return null;
+  const [head, tail] = around(shapeOf(table), Object.keys(first), options);
+  return sql`${sql.raw(head)}${JSON.stringify(rows)}${sql.raw(tail)}`;
+}
+
 /** The statement before and after its one parameter. Sorted by key, so that none deadlock. */
-function statement(
+function around(
   shape: TableShape,
   columns: readonly string[],
   { rule, newerOnly }: UpsertOptions,

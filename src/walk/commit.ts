@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
+import type { WrittenSights } from '../load/written-sights.ts';
 import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
@@ -42,50 +43,53 @@ export async function commitPages(
       read.map(({ page }) => page.cursor_out),
     );
     const { kept, end } = untilLoop(read, used);
-    return writePages(tx, operation, walk, { kept, end, steady });
+    const pages = kept.map(({ page }) => page);
+    const moved = await writePages(tx, operation, walk, { kept, end });
+    // Entries that several walks share come last: who waits for them holds up nobody's rows.
+    await recordQuarantined(tx, walk, pages);
+    const drift = await recordDrift(tx, walk, pages, steady);
+    const bodies = kept.flatMap(({ page: { page_id }, body }) =>
+      body === null ? [] : [{ page_id, body }],
+    );
+    await archiveBodies(tx, bodies);
+    return { walk: moved, end, drift };
   });
 }
 
-/** Pages that follow on a walk's checkpoint, and what is known of their walk. */
+/** Pages that follow on a walk's checkpoint, and the walk's end if it comes with them. */
 interface Writing {
   readonly kept: readonly ReadPage[];
   readonly end: WalkEnd | null;
-  /** Fields that were on every item of a page of the feed. */
-  readonly steady: ReadonlySet<string>;
+  /** Of addresses, where nobody else writes them. */
+  readonly written?: WrittenSights;
 }
 
 /**
- * Writes all that pages say, in a transaction of the caller's: rows, ledger, quarantine, drift,
- * conclusions, bodies, checkpoint. The same for pages just read and for those of the archive.
+ * Writes what pages say of the list, in a transaction of the caller's: rows, ledger, conclusions,
+ * checkpoint. The same for pages just read and for those of the archive.
+ *
+ * @returns the walk as it stands now
  */
 export async function writePages(
   tx: Transaction,
   operation: Operation<z.ZodType>,
   walk: WalkRow,
-  { kept, end, steady }: Writing,
-): Promise<Committed> {
+  { kept, end, written }: Writing,
+): Promise<WalkRow> {
   const pages = kept.map(({ page }) => page);
-  const counts = await loadPages(tx, operation, pages);
+  const counts = await loadPages(tx, operation, pages, written);
   await recordPages(tx, walk, pages, counts);
   await concludePages(tx, operation, walk, pages, counts);
   const said = await concludeWalk(tx, operation, walk, { last: pages.at(-1), counts, end });
-  // Entries that several walks share come last: who waits for them holds up nobody's rows.
-  await recordQuarantined(tx, walk, pages);
-  const drift = await recordDrift(tx, walk, pages, steady);
-  const bodies = kept.flatMap(({ page: { page_id }, body }) =>
-    body === null ? [] : [{ page_id, body }],
-  );
-  await archiveBodies(tx, bodies);
   const total = (count: 'inserted' | 'changed') =>
     [...counts.values()].reduce((sum, page) => sum + page[count], 0);
-  const moved = await moveCheckpoint(tx, walk, {
+  return moveCheckpoint(tx, walk, {
     ...sumOf(kept),
     ...stateAfter(end),
     ...(said !== null && { reason: said }),
     inserted: total('inserted'),
     changed: total('changed'),
   });
-  return { walk: moved, end, drift };
 }
 
 /** Lets the operation conclude from each page, which goes on where the one before it ended. */

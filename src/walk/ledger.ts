@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import { orderKeys, type NormalisedPage } from './page.ts';
@@ -40,7 +40,9 @@ export async function recordPages(
     credits: page.attempts * creditsPerPage,
     fetched_at: page.fetched_at,
   }));
-  await tx.execute(sql`
+  await post(
+    tx,
+    sql`
     insert into etl.pages (
       id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
       changed, top, bottom, heights, is_ordered, last_key, bytes, body_hash, attempts, latency_ms, credits,
@@ -50,7 +52,8 @@ export async function recordPages(
            changed, top, bottom, heights, is_ordered, last_key, bytes, body_hash, attempts, latency_ms, credits,
            fetched_at
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
-  `);
+  `,
+  );
 }
 
 /** The heights of a page's rows as a multirange: usually one range. */

@@ -71,7 +71,7 @@ async function archivedBodies(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ body: Buffer; encoding: string }>(
     'select body, encoding from etl.raw_pages',
   );
-  const bodies = await Promise.all(rows.map(({ body, encoding }) => unpackBody(body, encoding)));
+  const bodies = rows.map(({ body, encoding }) => unpackBody(body, encoding));
   return bodies.map(String).flatMap((text) => [text, ...textsOf(JSON.parse(text))]);
 }
 

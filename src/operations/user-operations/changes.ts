@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../../db/transaction.ts';
+import { post, type Transaction } from '../../db/transaction.ts';
 import type { ItemRows, WalkContext } from '../operation.ts';
 
 /**
@@ -32,7 +32,9 @@ async function noteLateArrivals(
   placed: readonly ItemRows[],
 ): Promise<void> {
   const heights = placed.map(({ height }) => height ?? 0);
-  await tx.execute(sql`
+  await post(
+    tx,
+    sql`
     with proven as (
       select range_agg(etl.proven_range(kind, is_ordered, state, reason, top, bottom)) as covered
       from etl.walks
@@ -51,7 +53,8 @@ async function noteLateArrivals(
       and first_seen_at = now()
       and block_number <@ covered
     on conflict do nothing
-  `);
+  `,
+  );
 }
 
 /**
@@ -68,7 +71,9 @@ async function noteRemovals(
   last: ItemRows,
 ): Promise<void> {
   const above = walk.above ?? { height: first.height, key: first.key, page_id: walk.page_id };
-  await tx.execute(sql`
+  await post(
+    tx,
+    sql`
     update explorer.user_operations
     set removed_at = now(), updated_at = now(), page_id = ${walk.page_id}
     where chain_id = ${walk.chain_id}
@@ -80,5 +85,6 @@ async function noteRemovals(
         when (block_number, hash) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
         else ${above.page_id}::bigint
       end
-  `);
+  `,
+  );
 }

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { loadPages } from '../../../src/load/load.ts';
+import type { WrittenSights } from '../../../src/load/written-sights.ts';
 import { operations } from '../../../src/operations/index.ts';
 import type { OperationName } from '../../../src/operations/operation.ts';
 
@@ -18,6 +19,7 @@ export async function load(
   name: OperationName,
   pages: readonly ServedPage[],
   chain_id = chainId,
+  written?: WrittenSights,
 ): Promise<void> {
   const operation = operations[name];
   await drizzle(pool).transaction((tx) =>
@@ -35,6 +37,7 @@ export async function load(
           }),
         ),
       })),
+      written,
     ),
   );
 }
@@ -45,8 +48,9 @@ export async function loadOneByOne(
   name: OperationName,
   pages: readonly ServedPage[],
   chain_id = chainId,
+  written?: WrittenSights,
 ): Promise<void> {
-  for (const page of pages) await load(pool, name, [page], chain_id);
+  for (const page of pages) await load(pool, name, [page], chain_id, written);
 }
 
 const hex = (digits: number) => (n: number) => `0x${n.toString(16).padStart(digits, '0')}`;
