@@ -34,6 +34,7 @@ export class Replay {
   readonly #written = new WrittenSights();
   #pages = 0;
   #rows = 0;
+  #plannedAt = 0;
 
   /** @param target as `createScratchDatabase` made it: its clock can be set */
   constructor(target: Database) {
@@ -57,9 +58,20 @@ export class Replay {
       await transactPosting(this.#target, async (tx) => {
         for await (const commit of decodedAhead(commits)) await this.#writeCommit(tx, commit);
       });
+      await this.#planAgain();
       onProgress({ pages: this.#pages, rows: this.#rows });
     }
     return { pages: this.#pages, rows: this.#rows };
+  }
+
+  /**
+   * Statements are planned once, while their tables are almost empty. Where these have doubled, what
+   * was right then reads a whole table for each page.
+   */
+  async #planAgain(): Promise<void> {
+    if (this.#pages < 2 * this.#plannedAt) return;
+    this.#plannedAt = this.#pages;
+    await this.#target.execute(sql`analyze`);
   }
 
   async #writeCommit(tx: Transaction, { first, last, pages }: DecodedCommit): Promise<void> {
