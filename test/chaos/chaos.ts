@@ -55,6 +55,7 @@ const mostCalmMs = 6_000;
 const slowFromMs = 60_000;
 /** Rests after troubles have grown by then; longer than two of the longest that are met, in ms. */
 const restBoundMs = 240_000;
+const lookMs = 100;
 /** A clean stop of `start`, on a busy machine, in ms. */
 const stopBoundMs = 30_000;
 /** A worker that is not at work by then met a database that swallowed its first words, in ms. */
@@ -77,7 +78,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
   const pagesInChaos = await pagesOf(pool);
   const atMs = clock.freeze();
   await cron.stop();
-  const faults: Record<string, unknown> = await comeToRest(world);
+  const faults: Record<string, unknown> = await comeToRest(world, plan.signal);
   const busiest = simulator.busiestSecond;
   const { place, chain, note } = world;
   const rest = { pool, seed: plan.seed, chain, atMs, place, note, signal: plan.signal };
@@ -198,7 +199,7 @@ function superviseWorkers({ workers, start }: Scene, note: (event: string) => vo
 }
 
 /** What is under way ends, a last tick of each lane comes, and the workers are asked to stop. */
-async function comeToRest(chaos: Chaos): Promise<Record<string, unknown>> {
+async function comeToRest(chaos: Chaos, signal?: AbortSignal): Promise<Record<string, unknown>> {
   const { scene, pool, cron, lanes, note } = chaos;
   const faults: Record<string, unknown> = {};
   const supervise = () => superviseWorkers(scene, note);
@@ -206,6 +207,11 @@ async function comeToRest(chaos: Chaos): Promise<Record<string, unknown>> {
     await cron.send(lanes.filter((configured) => configured.lane.lane === lane));
     const open = await openTicksAfter(pool, restBoundMs, supervise);
     if (open !== null) faults['did not come to rest'] = open;
+  }
+  // One that was started a moment ago would not know yet how to stop.
+  while (scene.workers.some(({ isReady }) => !isReady)) {
+    supervise();
+    await delay(lookMs, undefined, { signal });
   }
   for (const worker of scene.workers) worker.kill('SIGTERM');
   const late = delay(stopBoundMs, 'late' as const);
