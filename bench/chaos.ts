@@ -30,7 +30,7 @@ try {
         seed: Number(values.seed),
         lengthMs: Number(values.minutes) * 60_000,
         workers: Number(values.workers),
-        restartServer: server.restart,
+        restartServer: () => server.restart(),
         signal,
       });
       console.log(JSON.stringify(seen, null, 2));

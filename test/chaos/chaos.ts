@@ -13,11 +13,19 @@ import { strike, type Scene } from './blows.ts';
 import { WorldClock } from './clock.ts';
 import type { RunningClock } from './clocked-start.ts';
 import { startClockedWorker, type ClockedWorker, type Place } from './clocked-worker.ts';
-import { openCron, type Cron } from './cron.ts';
+import { openCron } from './cron.ts';
 import { endAsPerson, openTicksAfter } from './ending.ts';
-import { chaosFaults, usualShare } from './faults.ts';
+import { chaosFaults } from './faults.ts';
 import { seededRandom } from './random.ts';
-import { chainOf, clockRate, configOf, latencyMs, leashMs, requestsPerSecond } from './world.ts';
+import {
+  chainOf,
+  clockRate,
+  configOf,
+  latencyMs,
+  leashMs,
+  longFromMs,
+  requestsPerSecond,
+} from './world.ts';
 
 export interface ChaosPlan {
   readonly databaseUrl: string;
@@ -25,8 +33,6 @@ export interface ChaosPlan {
   /** How long things go wrong, in ms; the coming to rest follows. */
   readonly lengthMs: number;
   readonly workers: number;
-  /** Part of the requests that meet a fault; as on a bad day if absent. */
-  readonly faultShare?: number;
   /** Stops the database's server and starts it again, at the same URL; never if absent. */
   readonly restartServer?: () => Promise<void>;
   readonly signal?: AbortSignal;
@@ -42,6 +48,9 @@ export interface ChaosResult {
   readonly pagesInChaos: number;
   /** How far the world has moved, in simulated minutes. */
   readonly minutesOfWorld: number;
+  /** How long the coming to rest took, and what a person did then, in ms. */
+  readonly restMs: number;
+  readonly endingMs: number;
   /** The most requests that the explorer counted within one second; `limit` is what is allowed. */
   readonly busiestSecond: number;
   readonly limit: number;
@@ -50,9 +59,7 @@ export interface ChaosResult {
 }
 
 /** Time between two blows, in ms, at most; the mean is half of it, and a start takes a second. */
-const mostCalmMs = 6_000;
-/** Below it a run has no time for answers that take minutes, in ms. */
-const slowFromMs = 60_000;
+const mostCalmMs = { short: 2_000, long: 6_000 };
 /** Rests after troubles have grown by then; longer than two of the longest that are met, in ms. */
 const restBoundMs = 240_000;
 const lookMs = 100;
@@ -72,18 +79,18 @@ const daysBeforeMs = 5 * 86_400_000;
 export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
   await using stack = new AsyncDisposableStack();
   const world = await openChaos(plan, stack);
-  const { scene, cron, clock, simulator, pool, counts } = world;
+  const { cron, clock, simulator, pool, counts } = world;
   await beChaotic(plan, world);
   world.calm();
+  const calmMs = performance.now();
   const pagesInChaos = await pagesOf(pool);
   const atMs = clock.freeze();
   await cron.stop();
   const faults: Record<string, unknown> = await comeToRest(world, plan.signal);
-  const busiest = simulator.busiestSecond;
+  const restedMs = performance.now();
   const { place, chain, note } = world;
   const rest = { pool, seed: plan.seed, chain, atMs, place, note, signal: plan.signal };
   Object.assign(faults, await endAsPerson(rest), badOutput(world.all));
-  const busiestSecond = Math.max(busiest, simulator.busiestSecond);
   return {
     blows: { ...counts.blows, ...(cron.missed > 0 && { 'ticks not sent': cron.missed }) },
     explorerFaults: counts.faults,
@@ -91,9 +98,11 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
     pages: await pagesOf(pool),
     pagesInChaos,
     minutesOfWorld: Math.round(atMs / 60_000),
-    busiestSecond,
+    restMs: Math.round(restedMs - calmMs),
+    endingMs: Math.round(performance.now() - restedMs),
+    busiestSecond: simulator.busiestSecond,
     limit: requestsPerSecond,
-    faults: { ...faults, ...(scene.workers.length !== plan.workers && { workers: 'lost' }) },
+    faults,
   };
 }
 
@@ -102,7 +111,7 @@ type Chaos = Awaited<ReturnType<typeof openChaos>>;
 async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
   const { databaseUrl, seed } = plan;
   const random = seededRandom(seed);
-  const chain = chainOf(seed);
+  const chain = chainOf(seed, plan.lengthMs);
   const clock = new WorldClock({ rate: clockRate, leashMs });
   const counts = { blows: {} as Record<string, number>, faults: {} as Record<string, number> };
   const count = (kind: keyof typeof counts) => (name: string) => {
@@ -117,8 +126,7 @@ async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
     clock: () => clock.nowMs,
     limits: () => limits,
     faults: chaosFaults({
-      share: plan.faultShare ?? usualShare,
-      isSlowAllowed: plan.lengthMs >= slowFromMs,
+      isShort: plan.lengthMs < longFromMs,
       isCalm: () => isCalm,
       note: count('faults'),
     }),
@@ -174,9 +182,10 @@ async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
 async function beChaotic(plan: ChaosPlan, { scene, pool, clock, note }: Chaos): Promise<void> {
   const { signal } = plan;
   const endMs = performance.now() + plan.lengthMs;
+  const calmMs = plan.lengthMs < longFromMs ? mostCalmMs.short : mostCalmMs.long;
   while (performance.now() < endMs) {
     signal?.throwIfAborted();
-    await delay(Math.min(scene.random() * mostCalmMs, endMs - performance.now()));
+    await delay(Math.min(scene.random() * calmMs, endMs - performance.now()));
     // A blow that strikes the kit's own session as well has been struck.
     note(await strike(scene).catch(() => 'blow that missed'));
     superviseWorkers(scene, note);

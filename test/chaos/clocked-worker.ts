@@ -31,7 +31,7 @@ export interface ClockedWorker {
 }
 
 /** The environment of a program at a place, and nothing of ours but the path. */
-export const environmentOf = ({ databaseUrl, explorerUrl }: Place): NodeJS.ProcessEnv => ({
+const environmentOf = ({ databaseUrl, explorerUrl }: Place): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   NO_COLOR: '1',
   DATABASE_URL: databaseUrl,

@@ -7,14 +7,21 @@ import {
 } from '../../src/simulator/index.ts';
 
 /** Of all requests, those that a bad day of the service answers with a fault. */
-export const usualShare = 0.02;
+const usualShare = 0.02;
+/** A short run has as many of them as minutes of such a day. */
+const shortShare = 0.08;
 
 /** So that a limit of the key is met as often as all else together that a service says. */
 const throttlingWeight = 3;
 /** Each takes half a minute or two: a whole run has some, and still gets on. */
 const slowWeight = 0.2;
 
-const throttling: readonly FaultName[] = ['429-bare', '429-seconds', '429-date', '429-reset'];
+const throttling: ReadonlySet<FaultName> = new Set([
+  '429-bare',
+  '429-seconds',
+  '429-date',
+  '429-reset',
+]);
 const slow: ReadonlySet<FaultName> = new Set(['byte-a-second', 'slow-headers', 'no-answer']);
 
 /**
@@ -46,18 +53,17 @@ const believed: ReadonlySet<FaultName> = new Set([
 ]);
 
 export interface FaultPlan {
-  /** Part of the requests that meet a fault. */
-  readonly share: number;
-  /** Whether there is time for answers that take minutes. */
-  readonly isSlowAllowed: boolean;
+  /** Whether there is no time for answers that take minutes. */
+  readonly isShort: boolean;
   readonly isCalm: () => boolean;
   readonly note: (name: FaultName) => void;
 }
 
 /** All faults that have a name and pass, drawn by weight. */
-export function chaosFaults({ share, isSlowAllowed, isCalm, note }: FaultPlan): Faults {
+export function chaosFaults({ isShort, isCalm, note }: FaultPlan): Faults {
+  const share = isShort ? shortShare : usualShare;
   const drawn = faultNames
-    .filter((name) => !lasting.has(name) && (isSlowAllowed || !slow.has(name)))
+    .filter((name) => !lasting.has(name) && !(isShort && slow.has(name)))
     .map((name) => ({ name, weight: weightOf(name), fault: openFault(name) }));
   const total = drawn.reduce((sum, { weight }) => sum + weight, 0);
   return ({ operation }, random): Fault | null => {
@@ -73,5 +79,5 @@ export function chaosFaults({ share, isSlowAllowed, isCalm, note }: FaultPlan): 
 
 function weightOf(name: FaultName): number {
   if (slow.has(name)) return slowWeight;
-  return throttling.includes(name) ? throttlingWeight : 1;
+  return throttling.has(name) ? throttlingWeight : 1;
 }

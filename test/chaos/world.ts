@@ -19,16 +19,24 @@ export const leashMs = soonestOrphanedMs / 2;
 const families: readonly Family[] = ['optimism', 'arbitrum', 'celo'];
 const generations: readonly Generation[] = ['v12', 'v11', 'v10'];
 
+/** Below it a run is short: no more history than is read in seconds, and no answers of minutes, in ms. */
+export const longFromMs = 60_000;
+const history = { short: { operations: 250, batches: 4 }, long: { operations: 900, batches: 8 } };
+
 /** Half of what the key may ask for is needed to follow all that moves; what is left is for troubles. */
-export const chainOf = (seed: number): SimulatedChain => ({
+export const chainOf = (
+  seed: number,
+  lengthMs: number,
+  { operations, batches } = lengthMs < longFromMs ? history.short : history.long,
+): SimulatedChain => ({
   id: 10,
   name: 'optimism',
   family: families[(seed - 1) % families.length] ?? 'optimism',
   generation: generations[(seed - 1) % generations.length] ?? 'v12',
-  userOperations: 900,
-  batches: { first: 1, count: 8, blocks: 30 },
+  userOperations: operations,
+  batches: { first: 1, count: batches, blocks: 30 },
   holesPercent: 3,
-  factories: 100,
+  factories: 60,
   oddities: ['duplicates-across-pages', 'empty-page-with-cursor'],
   motion: {
     operationsPerMinute: 15,
