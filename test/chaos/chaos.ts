@@ -42,6 +42,8 @@ export interface ChaosResult {
   /** How often each thing was done, by its name. */
   readonly blows: Readonly<Record<string, number>>;
   readonly explorerFaults: Readonly<Record<string, number>>;
+  /** Transactions that the server ended, as they waited for each other. */
+  readonly deadlocks: number;
   readonly requests: number;
   readonly pages: number;
   /** Those of them that were stored before all was left alone. */
@@ -94,6 +96,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
   return {
     blows: { ...counts.blows, ...(cron.missed > 0 && { 'ticks not sent': cron.missed }) },
     explorerFaults: counts.faults,
+    deadlocks: await deadlocksOf(pool),
     requests: simulator.requests,
     pages: await pagesOf(pool),
     pagesInChaos,
@@ -214,8 +217,10 @@ async function comeToRest(chaos: Chaos, signal?: AbortSignal): Promise<Record<st
   const supervise = () => superviseWorkers(scene, note);
   for (const lane of [null, 'live', 'backfill'] as const) {
     await cron.send(lanes.filter((configured) => configured.lane.lane === lane));
-    const open = await openTicksAfter(pool, restBoundMs, supervise);
-    if (open !== null) faults['did not come to rest'] = open;
+    const open = await openTicksAfter(pool, { boundMs: restBoundMs, signal, onLook: supervise });
+    if (open === null) continue;
+    faults['did not come to rest'] = open;
+    break;
   }
   // One that was started a moment ago would not know yet how to stop.
   while (scene.workers.some(({ isReady }) => !isReady)) {
@@ -245,6 +250,13 @@ async function pagesOf(pool: Pool): Promise<number> {
     'select count(*)::int as pages from etl.pages',
   );
   return rows[0]?.pages ?? 0;
+}
+
+async function deadlocksOf(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ deadlocks: number }>(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  );
+  return rows[0]?.deadlocks ?? 0;
 }
 
 function badOutput(workers: readonly ClockedWorker[]): Record<string, unknown> {

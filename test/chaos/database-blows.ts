@@ -7,8 +7,8 @@ type Reach = Pick<Scene, 'pool' | 'random'>;
 
 /** How long the ledger is held, in ms, at most: less than a worker's statement may take. */
 const mostHeldMs = 3_000;
-/** How soon somebody has to wait for a lock, in ms: the server looks for deadlocks after a second. */
-const mostAwaitedMs = 700;
+/** How soon somebody has to wait for a lock, in ms: a tick comes every three seconds. */
+const mostAwaitedMs = 4_000;
 const lookMs = 20;
 
 /** The workers' sessions are named after them. */

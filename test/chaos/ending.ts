@@ -114,14 +114,20 @@ async function lasting(pool: Pool): Promise<Record<string, unknown>> {
   return found;
 }
 
+interface Waiting {
+  readonly boundMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onLook: () => void;
+}
+
 /** Waits until no tick is open; null when that is so in time, or else those that are. */
 export async function openTicksAfter(
   pool: Pool,
-  boundMs: number,
-  onLook: () => void,
+  { boundMs, signal, onLook }: Waiting,
 ): Promise<unknown[] | null> {
   const endMs = performance.now() + boundMs;
   for (;;) {
+    signal?.throwIfAborted();
     onLook();
     const { rows } = await pool.query(`
       select operation, lane, troubles, opened_at,
