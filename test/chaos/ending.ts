@@ -75,9 +75,12 @@ async function tableFaults({
   chain,
   atMs,
 }: Rest): Promise<Record<string, unknown> | null> {
-  const factories = await knownFactories(pool, seed, chain, atMs);
+  const known = {
+    factories: await knownFactories(pool, seed, chain, atMs),
+    block_reorgs: visibleReorgs(truthAt(seed, chain, {}, atMs).block_reorgs),
+  };
   const found = {
-    ...(await watchedDifferences(pool, { seed, chain, scope: {} }, atMs, { factories })),
+    ...(await watchedDifferences(pool, { seed, chain, scope: {} }, atMs, known)),
     ...(await ledgerFaults(pool, 'under-way')),
   };
   return Object.keys(found).length === 0 ? null : found;
@@ -95,6 +98,21 @@ async function knownFactories(pool: Pool, seed: number, chain: SimulatedChain, a
     const count = stored.get(String(row['address_hash'])) ?? null;
     return { ...row, total_accounts: count === null ? null : Number(count) };
   });
+}
+
+type Reorgs = ReturnType<typeof truthAt>['block_reorgs'];
+
+/**
+ * All that one who looks now and then may see of reorganisations, the oldest first: of several that a
+ * block went through between two looks, that its first hash became the last.
+ */
+function visibleReorgs(reorgs: Reorgs): Reorgs {
+  const ofHeights = Map.groupBy(reorgs, ({ height }) => height);
+  return [...ofHeights.values()].flatMap((steps) =>
+    steps.flatMap((first, place) =>
+      steps.slice(place).map((last) => ({ ...first, new_hash: last['new_hash'] })),
+    ),
+  );
 }
 
 /** Walks may have failed on the way, and ticks with them; nothing may be left that is under way. */
