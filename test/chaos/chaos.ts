@@ -66,9 +66,9 @@ const mostCalmMs = { short: 2_000, long: 6_000 };
 const restBoundMs = 240_000;
 const lookMs = 100;
 /** A clean stop of `start`, on a busy machine, in ms. */
-const stopBoundMs = 30_000;
+const stopBoundMs = 60_000;
 /** A worker that is not at work by then met a database that swallowed its first words, in ms. */
-const startBoundMs = 30_000;
+const startBoundMs = 60_000;
 /** How long before the real time of day the workers' begins: it never reaches the commands', in ms. */
 const daysBeforeMs = 5 * 86_400_000;
 

@@ -12,7 +12,7 @@ const lengthMs = 20_000;
 const workers = 2;
 
 /** Rests after troubles, and the rest of the lists, on a busy machine, in ms. */
-const testBoundMs = 240_000;
+const testBoundMs = 480_000;
 
 test.each(Object.keys(seeds).map(Number))(
   'nothing is lost in the chaos of seed %i',
