@@ -30,7 +30,7 @@ import {
 export interface ChaosPlan {
   readonly databaseUrl: string;
   readonly seed: number;
-  /** How long things go wrong, in ms; the coming to rest follows. */
+  /** How long the world moves and things go wrong, in ms, after it has been copied once. */
   readonly lengthMs: number;
   readonly workers: number;
   /** Stops the database's server and starts it again, at the same URL; never if absent. */
@@ -64,6 +64,8 @@ export interface ChaosResult {
 const mostCalmMs = { short: 2_000, long: 6_000 };
 /** Rests after troubles have grown by then; longer than two of the longest that are met, in ms. */
 const restBoundMs = 240_000;
+/** A first copy while all that can goes wrong, in ms. */
+const copyBoundMs = 120_000;
 const lookMs = 100;
 /** A clean stop of `start`, on a busy machine, in ms. */
 const stopBoundMs = 60_000;
@@ -89,6 +91,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
   const atMs = clock.freeze();
   await cron.stop();
   const faults: Record<string, unknown> = await comeToRest(world, plan.signal);
+  if (atMs === 0) faults['the world was not copied in time'] = true;
   const restedMs = performance.now();
   const { place, chain, note } = world;
   const rest = { pool, seed: plan.seed, chain, atMs, place, note, signal: plan.signal };
@@ -184,7 +187,7 @@ async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
 
 async function beChaotic(plan: ChaosPlan, { scene, pool, clock, note }: Chaos): Promise<void> {
   const { signal } = plan;
-  const endMs = performance.now() + plan.lengthMs;
+  let endMs = performance.now() + copyBoundMs + plan.lengthMs;
   const calmMs = plan.lengthMs < longFromMs ? mostCalmMs.short : mostCalmMs.long;
   while (performance.now() < endMs) {
     signal?.throwIfAborted();
@@ -193,7 +196,9 @@ async function beChaotic(plan: ChaosPlan, { scene, pool, clock, note }: Chaos): 
     note(await strike(scene).catch(() => 'blow that missed'));
     superviseWorkers(scene, note);
     // The world begins to move when it has been copied once: until then nobody watches it.
-    if (!clock.isRunning && (await isCopied(pool))) clock.run();
+    if (clock.isRunning || !(await isCopied(pool))) continue;
+    clock.run();
+    endMs = performance.now() + plan.lengthMs;
   }
 }
 

@@ -8,7 +8,7 @@ const seeds = {
 };
 
 /** A few blows; `npm run chaos` goes on for as long as it is told. */
-const lengthMs = 20_000;
+const lengthMs = 12_000;
 const workers = 2;
 
 /** Rests after troubles, and the rest of the lists, on a busy machine, in ms. */
