@@ -84,7 +84,8 @@ export function normalisePage(
   for (const [index, raw] of items.entries()) {
     const at = position + index;
     if (isDeeper(raw, deepestItem)) {
-      refuse(cutNesting(raw, deepestItem), `nested deeper than ${deepestItem} levels`, at);
+      // Still too deep when it is cut: tried again, it would else be a row that lacks what was cut.
+      refuse(cutNesting(raw, deepestItem + 1), `nested deeper than ${deepestItem} levels`, at);
       continue;
     }
     const decoded = decodeItem(operation.item, raw);

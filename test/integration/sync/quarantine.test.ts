@@ -54,7 +54,7 @@ async function world(operations: readonly string[]) {
   const fix = () =>
     pool.query(`update etl.quarantine set raw = replace(raw::text, '"?', '"')::jsonb`);
   const equal = () => differences(pool, seed, chain, { operations: operations as never });
-  return { pool, db, sync, spoil, mend, fix, equal };
+  return { explorer, pool, db, sync, spoil, mend, fix, equal };
 }
 
 test('items that can be read now become the rows that they would have been', async () => {
@@ -152,6 +152,22 @@ test('what still cannot be read stays, with the reason as it is now', async () =
   expect(rows).toEqual([]);
   expect(kept.map(({ reason }) => reason)).toEqual(before.map(({ reason }) => reason));
   expect(await listQuarantined(db, all)).toEqual(before);
+});
+
+test('an item that was cut for its depth stays: what is left of it is not what was said', async () => {
+  const { explorer, db, sync } = await world(['user-operations']);
+  explorer.alter = (page) => {
+    const [first] = page.items;
+    if (first !== undefined) first['note'] = JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`);
+    return page;
+  };
+  await sync();
+  const quarantined = (await listQuarantined(db, all)).length;
+
+  const { rows, kept } = await retryQuarantined(db, all);
+
+  expect([rows.length, kept.length]).toEqual([0, quarantined]);
+  expect(kept[0]?.reason).toBe('nested deeper than 128 levels');
 });
 
 test('filters choose by chain, operation, id and a part of the reason', async () => {

@@ -1,0 +1,70 @@
+/**
+ * `start` in a process of its own whose time of day runs faster: the same composition as
+ * `cli/start.ts`, but for the clock, and for how long a silent database is waited for.
+ */
+import { DatabaseError } from 'pg';
+import {
+  DatabaseUnavailableError,
+  openDatabase,
+  openEngine,
+  prepareDatabase,
+} from '../../src/app.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { describeDatabaseError, isConnectionLost } from '../../src/db/failure.ts';
+import type { Patience } from '../../src/db/patience.ts';
+import { whileCurrent } from '../../src/db/version.ts';
+import { configuredLanes } from '../../src/feeds/lanes.ts';
+import { serve } from '../../src/jobs/serve.ts';
+import { createLog } from '../../src/log.ts';
+
+/** A time of day that runs at a rate. */
+export interface RunningClock {
+  /** Unix time in ms at which both showed the same, and what this one shows then. */
+  readonly sinceMs: number;
+  readonly instantMs: number;
+  readonly rate: number;
+}
+
+/** As `workPatience`, but short: a database that swallows what it is told is met once a minute here. */
+const patience: Patience = { statementMs: 8_000, answerMs: 10_000, idleTransactionMs: 5_000 };
+
+/** Whether it is the database's doing that `start` ends; anything else shows its stack, as a fault. */
+const isOfDatabase = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailableError ||
+  error instanceof DatabaseError ||
+  isConnectionLost(error) ||
+  (error instanceof Error && error.cause !== undefined && isOfDatabase(error.cause));
+
+const stop = new AbortController();
+process.on('SIGTERM', () => stop.abort(new Error('SIGTERM')));
+
+const { sinceMs, instantMs, rate } = JSON.parse(process.env['CHAOS_CLOCK'] ?? '') as RunningClock;
+const clock = () => new Date(instantMs + (Date.now() - sinceMs) * rate);
+const cwd = process.cwd();
+const settings = loadSettings({ env: process.env, cwd });
+const log = createLog('info', (line) => void process.stderr.write(line));
+try {
+  await start();
+} catch (error) {
+  if (!isOfDatabase(error)) throw error;
+  process.stderr.write(`explorer-etl: ${describeDatabaseError(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function start(): Promise<void> {
+  const database = await openDatabase(settings, { cwd });
+  try {
+    await prepareDatabase(database);
+    const engine = await openEngine({ settings, database, log, supervise: true, patience });
+    try {
+      log.info('start.ready');
+      await whileCurrent(database.pool, stop.signal, (signal) =>
+        serve(configuredLanes(settings.chains), { ...engine, clock }, signal),
+      );
+    } finally {
+      await engine.close();
+    }
+  } finally {
+    await database.close();
+  }
+}

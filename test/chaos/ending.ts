@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { truthAt, type SimulatedChain } from '../../src/simulator/index.ts';
+import { ledgerFaults } from '../support/ledger.ts';
+import { watchedDifferences } from '../support/watched.ts';
+import { runCommand, type Place } from './clocked-worker.ts';
+
+/** A world that has come to stand, and who has copied it. */
+export interface Rest {
+  readonly pool: Pool;
+  readonly seed: number;
+  readonly chain: SimulatedChain;
+  /** Simulated ms since the start at which it stands. */
+  readonly atMs: number;
+  /** For commands: not through the proxy. */
+  readonly place: Place;
+  readonly note: (event: string) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Rounds of `sync` and `backfill --again` until the tables are true. A look above the newest batch asks
+ * for one number, so one behind a hole may take some; and an operation that has left between two
+ * walks side by side is seen to when the pages fall otherwise (src/walk/SPEC.md, known gaps).
+ */
+const mostRounds = 8;
+
+/** How often a condition is looked at, in ms. */
+const lookMs = 100;
+
+/**
+ * Days later a person has the lists read to their present end, and does what `verify` asks for.
+ *
+ * @returns everything that is not as it should be
+ */
+export async function endAsPerson(rest: Rest): Promise<Record<string, unknown>> {
+  const faults: Record<string, unknown> = {};
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runCommand(args, rest.place, rest.signal);
+    rest.signal?.throwIfAborted();
+    if (code !== 0) faults[`${args.join(' ')}: exit code ${code}`] = (stdout + stderr).slice(-2000);
+    return stdout;
+  };
+  let found = await tableFaults(rest);
+  for (let round = 0; round < mostRounds && (round === 0 || found !== null); round += 1) {
+    rest.note('closing round');
+    await run('sync', '--quiet');
+    await run('backfill', '--again', '--operation', 'user-operations', '--quiet');
+    found = await tableFaults(rest);
+  }
+  await clearQuarantine(rest, run);
+  await run('repair');
+  await run('verify');
+  return { ...faults, ...(await tableFaults(rest)), ...(await lasting(rest.pool)) };
+}
+
+/**
+ * An item that the service damaged once is no row by any version's rules, and its sound successor is
+ * one already, as the tables show: a person who has looked at it drops it.
+ */
+async function clearQuarantine(
+  { place, note, signal }: Rest,
+  run: (...args: string[]) => Promise<string>,
+): Promise<void> {
+  await runCommand(['quarantine', 'retry'], place, signal);
+  const kept = JSON.parse(await run('quarantine', 'list', '--json')) as readonly { id: number }[];
+  if (kept.length === 0) return;
+  for (let _ = 0; _ < kept.length; _ += 1) note('damaged item dropped');
+  await run('quarantine', 'drop', ...kept.flatMap(({ id }) => ['--id', String(id)]));
+}
+
+async function tableFaults({
+  pool,
+  seed,
+  chain,
+  atMs,
+}: Rest): Promise<Record<string, unknown> | null> {
+  const known = {
+    factories: await knownFactories(pool, seed, chain, atMs),
+    block_reorgs: visibleReorgs(truthAt(seed, chain, {}, atMs).block_reorgs),
+  };
+  const found = {
+    ...(await watchedDifferences(pool, { seed, chain, scope: {} }, atMs, known)),
+    ...(await ledgerFaults(pool, 'under-way')),
+  };
+  return Object.keys(found).length === 0 ? null : found;
+}
+
+/** Of a factory that is missing only the count that a census saw last can be known. */
+async function knownFactories(pool: Pool, seed: number, chain: SimulatedChain, atMs: number) {
+  const { rows } = await pool.query<{ address_hash: string; count: string | null }>(
+    'select address_hash, total_accounts as count from explorer.factories where chain_id = $1',
+    [chain.id],
+  );
+  const stored = new Map(rows.map(({ address_hash, count }) => [address_hash, count]));
+  return truthAt(seed, chain, { operations: ['factories'] }, atMs).factories.map((row) => {
+    if (row['rank'] !== null) return row;
+    const count = stored.get(String(row['address_hash'])) ?? null;
+    return { ...row, total_accounts: count === null ? null : Number(count) };
+  });
+}
+
+type Reorgs = ReturnType<typeof truthAt>['block_reorgs'];
+
+/**
+ * All that one who looks now and then may see of reorganisations, the oldest first: of several that a
+ * block went through between two looks, that its first hash became the last.
+ */
+function visibleReorgs(reorgs: Reorgs): Reorgs {
+  const ofHeights = Map.groupBy(reorgs, ({ height }) => height);
+  return [...ofHeights.values()].flatMap((steps) =>
+    steps.flatMap((first, place) =>
+      steps.slice(place).map((last) => ({ ...first, new_hash: last['new_hash'] })),
+    ),
+  );
+}
+
+/** Walks may have failed on the way, and ticks with them; nothing may be left that is under way. */
+async function lasting(pool: Pool): Promise<Record<string, unknown>> {
+  const looks = {
+    'a walk is under way': `
+      select walks.* from etl.walks join etl.ticks on ticks.id = tick_id
+      where walks.state = 'running' and ticks.state in ('open', 'interrupted')`,
+    'a tick is open': "select * from etl.ticks where state = 'open'",
+    'a feed is not at rest': "select * from etl.feeds where state <> 'idle'",
+  };
+  const found: Record<string, unknown> = {};
+  for (const [fault, query] of Object.entries(looks)) {
+    const { rows } = await pool.query(query);
+    if (rows.length > 0) found[fault] = rows.slice(0, 3);
+  }
+  return found;
+}
+
+interface Waiting {
+  readonly boundMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onLook: () => void;
+}
+
+/** Waits until no tick is open; null when that is so in time, or else those that are. */
+export async function openTicksAfter(
+  pool: Pool,
+  { boundMs, signal, onLook }: Waiting,
+): Promise<unknown[] | null> {
+  const endMs = performance.now() + boundMs;
+  for (;;) {
+    signal?.throwIfAborted();
+    onLook();
+    const { rows } = await pool.query(`
+      select operation, lane, troubles, opened_at,
+             (select json_agg(job) from (
+               select state, start_after, started_on from pgboss.job
+               where name = 'slices' and data ->> 'operation' = ticks.operation
+                 and data ->> 'lane' = ticks.lane and state in ('created', 'active', 'retry')
+             ) as job) as jobs
+      from etl.ticks where state = 'open'
+      union all
+      select singleton_key, 'sent', 0, created_on, null from pgboss.job
+      where name = 'ticks' and state in ('created', 'active', 'retry')
+    `);
+    if (rows.length === 0) return null;
+    if (performance.now() > endMs) return rows;
+    await delay(lookMs);
+  }
+}
