@@ -163,8 +163,17 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     await registerFeeds(db, configuredFeeds(wanted.chains), from);
     opened.unshift(await openKeys(wanted, keys, { pool: budgetPool, timeouts }));
   };
-  await configure(settings);
-  const boss = await startBoss({ databaseUrl: url, log, supervise, patience });
+  const closeOpened = async () => {
+    for (const keys of opened) await keys.close();
+    await budgetPool.end();
+    await pool.end();
+  };
+  const boss = await configure(settings)
+    .then(() => startBoss({ databaseUrl: url, log, supervise, patience }))
+    .catch(async (error: unknown) => {
+      await closeOpened();
+      throw error;
+    });
   return {
     db,
     pool,
@@ -184,9 +193,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     reconfigure: configure,
     async close() {
       await boss.stop({ graceful: false });
-      for (const keys of opened) await keys.close();
-      await budgetPool.end();
-      await pool.end();
+      await closeOpened();
     },
   };
 }

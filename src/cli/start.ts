@@ -1,9 +1,8 @@
-import { openEngine, prepareDatabase } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { serve } from '../jobs/serve.ts';
-import { awaitDatabase } from './await-database.ts';
+import { awaitEngine } from './await-engine.ts';
 import { watchConfig } from './reload.ts';
 import { exitCodes, logOf, settingsOf, type Registry } from './context.ts';
 import { tellWhere } from './where.ts';
@@ -23,24 +22,21 @@ export function registerStart({ program, run }: Registry): void {
         requireApiKey(settings);
         const log = logOf(context, options);
         const changesOf = watchConfig(context, options, log);
-        const database = await awaitDatabase(settings, context, log);
-        if (database === null) return exitCodes.done;
+        const opened = await awaitEngine(settings, context, log, (database) =>
+          tellWhere(context, options, database),
+        );
+        if (opened === null) return exitCodes.done;
+        const { database, engine } = opened;
         try {
-          tellWhere(context, options, database);
-          await prepareDatabase(database);
-          const engine = await openEngine({ settings, database, log, supervise: true });
-          try {
-            const lanes = configuredLanes(settings.chains);
-            log.info({ lanes: lanes.length }, 'start.ready');
-            await whileCurrent(database.pool, context.signal, (signal) =>
-              serve(lanes, engine, signal, changesOf({ engine, settings })),
-            );
-            log.info('start.stopped');
-          } finally {
-            await engine.close();
-          }
+          const lanes = configuredLanes(settings.chains);
+          log.info({ lanes: lanes.length }, 'start.ready');
+          await whileCurrent(database.pool, context.signal, (signal) =>
+            serve(lanes, engine, signal, changesOf({ engine, settings })),
+          );
+          log.info('start.stopped');
           return exitCodes.done;
         } finally {
+          await engine.close();
           await database.close();
         }
       }),

@@ -14,6 +14,8 @@ const chain: SimulatedChain = {
   factories: 0,
 };
 const config = { chains: [{ id: 10, operations: { 'user-operations': {} } }] };
+/** The lock of `src/db/migrate.ts`, which every program takes first. */
+const migrationLock = 0x65_78_70_6c_65_74_6cn;
 /** A process on a busy machine, and a few growing waits, in ms. */
 const boundMs = 60_000;
 
@@ -48,6 +50,36 @@ test('a start that finds no database waits, and works when it is there', async (
   });
   program.kill('SIGTERM');
   expect(await program.ended(boundMs)).toEqual({ code: 0, signal: null });
+});
+
+test('a start whose database goes away while it is prepared waits too', async () => {
+  const { proxy, pool, program, untilTold } = await startRefused(['start']);
+  const other = await pool.connect();
+  onTestFinished(() => other.release(true));
+  await other.query('select pg_advisory_lock($1)', [String(migrationLock)]);
+  proxy.set('open');
+  await eventually('it to wait for its turn to migrate', boundMs, async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity
+       where datname = current_database() and query like '%advisory%' and pid <> $1
+         and application_name like 'explorer-etl%'`,
+      [Reflect.get(other, 'processID')],
+    );
+    return rows.length > 0;
+  });
+  const before = program.stderr.split('WARN: database.away').length;
+
+  proxy.set('refuse');
+  proxy.cutAll();
+
+  await untilTold(before);
+  await other.query('select pg_advisory_unlock_all()');
+  proxy.set('open');
+  await eventually('the feed to be copied', boundMs, async () => {
+    const { rows } = await pool.query("select to_regclass('explorer.user_operations') as name");
+    if (rows[0].name === null) return false;
+    return (await pool.query('select from explorer.user_operations')).rowCount === 60;
+  });
 });
 
 test('a start that waits for its database can be stopped', async () => {

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  DatabaseUnavailableError,
+  openDatabase,
+  openEngine,
+  prepareDatabase,
+  type Engine,
+  type OpenDatabase,
+} from '../app.ts';
+import type { Settings } from '../config/settings.ts';
+import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
+import type { Log } from '../log.ts';
+import type { Context } from './context.ts';
+
+/** First wait for a database that does not answer, in ms, doubled up to the longest one. */
+const firstWaitMs = 500;
+const longestWaitMs = 15_000;
+
+/** About ten minutes: a server that recovers takes some; a name that is mistyped is told at last. */
+const mostAttempts = 45;
+
+/** What work on feeds needs, on a database that is of this version. */
+interface OpenEngine {
+  readonly database: OpenDatabase;
+  readonly engine: Engine;
+}
+
+/**
+ * Opens and prepares the database, and the engine on it, and waits for one that does not answer:
+ * machines start in any order, and servers restart. What no waiting mends, such as a wrong password
+ * or name, is thrown at once.
+ *
+ * @param onOpen told of the database before anything is done to it
+ * @returns null when the signal aborted first
+ * @throws DatabaseUnavailableError, MigrationError, what Postgres throws
+ */
+export async function awaitEngine(
+  settings: Settings,
+  context: Context,
+  log: Log,
+  onOpen: (database: OpenDatabase) => void,
+): Promise<OpenEngine | null> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await openAll(settings, context, log, onOpen);
+    } catch (error) {
+      const root = error instanceof DatabaseUnavailableError ? error.cause : error;
+      if (!isConnectionLost(root) || attempt === mostAttempts) throw error;
+      const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
+      log.warn({ error: describeDatabaseError(root), again_in_ms: waitMs }, 'database.away');
+      await delay(waitMs, undefined, { signal: context.signal }).catch(() => undefined);
+      if (context.signal.aborted) return null;
+    }
+  }
+}
+
+async function openAll(
+  settings: Settings,
+  context: Context,
+  log: Log,
+  onOpen: (database: OpenDatabase) => void,
+): Promise<OpenEngine> {
+  const database = await openDatabase(settings, context);
+  try {
+    onOpen(database);
+    await prepareDatabase(database);
+    return { database, engine: await openEngine({ settings, database, log, supervise: true }) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
