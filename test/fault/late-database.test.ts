@@ -76,10 +76,15 @@ test('a start whose database goes away while it is prepared waits too', async ()
   await other.query('select pg_advisory_unlock_all()');
   proxy.set('open');
   await eventually('the feed to be copied', boundMs, async () => {
-    const { rows } = await pool.query("select to_regclass('explorer.user_operations') as name");
-    if (rows[0].name === null) return false;
-    return (await pool.query('select from explorer.user_operations')).rowCount === 60;
+    const { rows } = await pool.query<{ name: string | null }>(
+      "select to_regclass('explorer.user_operations') as name",
+    );
+    if (rows[0]?.name === null) return false;
+    const stored = await pool.query('select from explorer.user_operations');
+    return stored.rowCount === chain.userOperations;
   });
+  program.kill('SIGTERM');
+  expect(await program.ended(boundMs)).toEqual({ code: 0, signal: null });
 });
 
 test('a start that waits for its database can be stopped', async () => {
