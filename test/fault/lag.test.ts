@@ -13,7 +13,7 @@ const tickMs = 5 * minuteMs;
  * not this machine, decides who asks next.
  */
 const requestMs = 3000;
-const requestsPerSecond = 60;
+const requestsPerSecond = 40;
 
 /** Thousands of pages of ten in each list: hours of such a service. */
 const chain: SimulatedChain = {
