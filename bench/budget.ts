@@ -14,6 +14,7 @@ import {
 } from '../src/simulator/index.ts';
 import type { AskerInput, AskerRun, AskerWaits } from './asker.ts';
 import { answerOf, startChild, type Child } from './child.ts';
+import { interruptSignal } from './interrupt.ts';
 import { withServer } from './server.ts';
 import { drawTable, type Figure } from './table.ts';
 import { apiKey } from './world.ts';
@@ -37,11 +38,7 @@ const chain: SimulatedChain = {
   factories: 0,
 };
 
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => interrupted.abort(new Error('interrupted')));
-}
-const { signal } = interrupted;
+const signal = interruptSignal();
 
 interface Seen {
   readonly at: number;

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { runChaos } from '../test/chaos/chaos.ts';
+import { interruptSignal } from './interrupt.ts';
 import { withServer } from './server.ts';
 
 const { values } = parseArgs({
@@ -15,11 +16,7 @@ const { values } = parseArgs({
   },
 });
 
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => interrupted.abort(new Error('interrupted')));
-}
-const { signal } = interrupted;
+const signal = interruptSignal();
 const repeat = `npm run chaos -- --minutes ${values.minutes} --seed ${values.seed} --workers ${values.workers}`;
 
 try {

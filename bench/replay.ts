@@ -3,6 +3,7 @@
  * of the same rows. Exit code 1 if the digests are not equal.
  */
 import { parseArgs } from 'node:util';
+import { interruptSignal } from './interrupt.ts';
 import { describeMachine } from './machine.ts';
 import { measureReplay } from './replay-measure.ts';
 import { withServer } from './server.ts';
@@ -10,11 +11,7 @@ import { drawTable, replayFigures } from './table.ts';
 
 const { values } = parseArgs({ options: { pages: { type: 'string', default: '10000' } } });
 
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => interrupted.abort(new Error('interrupted')));
-}
-const { signal } = interrupted;
+const signal = interruptSignal();
 
 try {
   await withServer(async (server) => {

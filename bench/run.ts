@@ -3,6 +3,7 @@
  * and beside what the machine can do at best in the same run. Judges nothing: exit code 0.
  */
 import { parseArgs } from 'node:util';
+import { interruptSignal } from './interrupt.ts';
 import { measureLatency } from './latency.ts';
 import { describeMachine } from './machine.ts';
 import { measureMemory } from './memory.ts';
@@ -35,12 +36,7 @@ const quick = {
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const plan = values.quick ? quick : full;
 
-// Postgres and the children must not outlive an interrupted run.
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => interrupted.abort(new Error('interrupted')));
-}
-const { signal } = interrupted;
+const signal = interruptSignal();
 
 try {
   await withServer(async (server) => {

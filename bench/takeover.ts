@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { measureTakeovers } from '../test/chaos/takeover.ts';
+import { interruptSignal } from './interrupt.ts';
 import { withServer } from './server.ts';
 import { drawTable, type Figure } from './table.ts';
 
@@ -14,11 +15,7 @@ const { values } = parseArgs({
   },
 });
 
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => interrupted.abort(new Error('interrupted')));
-}
-const { signal } = interrupted;
+const signal = interruptSignal();
 
 const at = (sortedMs: readonly number[], part: number) =>
   `${Math.round(sortedMs[Math.floor((sortedMs.length - 1) * part)] ?? 0)} ms`;

@@ -217,7 +217,7 @@ test('a folder where a file should be is told by its name', async () => {
 });
 
 describe('help', () => {
-  test.each([
+  const commands = [
     'demo',
     'init',
     'check',
@@ -228,7 +228,9 @@ describe('help', () => {
     'start',
     'status',
     'simulate',
-  ])('of %s shows an example', async (name) => {
+  ];
+
+  test.each(commands)('of %s shows an example', async (name) => {
     const { code, stdout, stderr } = await call([name, '--help']);
     expect(stdout).toMatch(new RegExp(`Examples?:\n(?:  .*\n)*.*explorer-etl ${name}`));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -239,20 +241,7 @@ describe('help', () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[\w+\])* {2,}/gm)].map(
       ([, name]) => name,
     );
-    expect(listed).toEqual(
-      expect.arrayContaining([
-        'demo',
-        'init',
-        'check',
-        'migrate',
-        'sync',
-        'backfill',
-        'plan',
-        'start',
-        'status',
-        'simulate',
-      ]),
-    );
+    expect(listed).toEqual(expect.arrayContaining(commands));
     expect(code).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import type { Occasion } from '../../src/feeds/due.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { freshDatabase } from './database.ts';
 import { blocksOf, listBatches } from './listed-batches.ts';
-import { settingsFor } from './sync.ts';
+import { listedChain, settingsFor } from './sync.ts';
 import { openTicker } from './ticks.ts';
 
 const minuteMs = 60_000;
@@ -16,23 +16,13 @@ export const batchBlocks = 120;
 export const fullBatch = (number: number) =>
   blocksOf(1000 + number * batchBlocks, 999 + (number + 1) * batchBlocks);
 
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 0,
-} as const;
-
 /** An explorer that has full batches 1 to `count`, and looks at it at minutes of a driven clock. */
 export async function batchWorld(count: number) {
   const list = await listBatches();
   for (let number = 1; number <= count; number += 1) list.batches.set(number, fullBatch(number));
   const database = await freshDatabase();
   const operations = ['optimism-batch-blocks'];
-  const settings = settingsFor({ url: list.url, chains: [chain], operations });
+  const settings = settingsFor({ url: list.url, chains: [listedChain], operations });
   const ticker = await openTicker(database, settings);
   const lanes = configuredLanes(settings.chains);
   /** The numbers that were asked for, in order; only a list that loops may fail a tick. */

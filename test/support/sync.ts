@@ -12,6 +12,17 @@ import { testKey } from './key.ts';
 
 export { testKey };
 
+/** A chain whose lists a test keeps itself, beside the simulated explorer. */
+export const listedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+} as const satisfies SimulatedChain;
+
 /** Faster than any test can ask. */
 const unlimited = 100_000;
 

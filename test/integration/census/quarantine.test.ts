@@ -2,17 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
-
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const;
+import { listedChain, runSync } from '../../support/sync.ts';
 
 const addressOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
 
@@ -39,7 +29,7 @@ async function factoriesWorld() {
     list,
     sync: async (): Promise<number> => {
       list.requests = 0;
-      await runSync(database, { url, chains: [chain], operations: ['factories'] });
+      await runSync(database, { url, chains: [listedChain], operations: ['factories'] });
       return list.requests;
     },
     missing: async () =>

@@ -2,23 +2,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations } from '../../support/listed-operations.ts';
 import { eventually } from '../../support/process.ts';
-import { runSync } from '../../support/sync.ts';
-
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const;
+import { listedChain, runSync } from '../../support/sync.ts';
 
 test('pages that lose a deadlock are written all the same, and asked for once', async () => {
   const list = await listOperations([{ block: 1, id: 1 }]);
   const database = await freshDatabase();
   const sync = () =>
-    runSync(database, { url: list.url, chains: [chain], operations: ['user-operations'] });
+    runSync(database, { url: list.url, chains: [listedChain], operations: ['user-operations'] });
   await sync();
   list.takeRequests();
   list.operations.push({ block: 2, id: 2 });

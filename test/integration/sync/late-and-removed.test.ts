@@ -1,17 +1,7 @@
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { runSync } from '../../support/sync.ts';
-
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const;
+import { listedChain, runSync } from '../../support/sync.ts';
 
 /** One operation in every block from 1 to `blocks`. */
 const oneEach = (blocks: number): ListedOperation[] =>
@@ -23,7 +13,7 @@ async function world(blocks: number) {
   const sync = async () => {
     const [result] = await runSync(database, {
       url: list.url,
-      chains: [chain],
+      chains: [listedChain],
       operations: ['user-operations'],
       pageSize: 10,
     });

@@ -5,17 +5,7 @@ import { certify } from '../../../src/feeds/certificate.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
 import { eventually } from '../../support/process.ts';
-import { runSync, type SyncRun } from '../../support/sync.ts';
-
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const;
+import { listedChain, runSync, type SyncRun } from '../../support/sync.ts';
 
 /** One operation in every block of a range. */
 const oneEach = (from: number, to: number): ListedOperation[] =>
@@ -27,7 +17,7 @@ async function world(operations: ListedOperation[]) {
   const sync = async (more: Partial<SyncRun> = {}) => {
     const results = await runSync(database, {
       url: list.url,
-      chains: [chain],
+      chains: [listedChain],
       operations: ['user-operations'],
       pageSize: 10,
       ...more,

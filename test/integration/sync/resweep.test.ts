@@ -1,17 +1,7 @@
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations } from '../../support/listed-operations.ts';
-import { runSync } from '../../support/sync.ts';
-
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const;
+import { listedChain, runSync } from '../../support/sync.ts';
 
 const startMs = Date.UTC(2026, 0, 2);
 const minutes = (count: number) => new Date(startMs + count * 60_000);
@@ -29,7 +19,7 @@ async function world() {
   const syncAt = async (minute: number) => {
     await runSync(database, {
       url: list.url,
-      chains: [chain],
+      chains: [listedChain],
       operations: ['user-operations'],
       pageSize: 10,
       at: minutes(minute),

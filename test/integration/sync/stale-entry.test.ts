@@ -1,17 +1,7 @@
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
 import { listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { runSync } from '../../support/sync.ts';
-
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const;
+import { listedChain, runSync } from '../../support/sync.ts';
 
 /** One operation in each block down to 170, nine in block 161, one in each below. */
 const operations: readonly ListedOperation[] = [
@@ -26,7 +16,7 @@ test('a hole is closed although all that its nearest stored cursor led to above 
   const sync = (bounds: { readonly maxPages?: number } = {}) =>
     runSync(database, {
       url: list.url,
-      chains: [chain],
+      chains: [listedChain],
       operations: ['user-operations'],
       pageSize: 10,
       ...bounds,

@@ -3,18 +3,8 @@ import type { Occasion } from '../../../src/feeds/due.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { listOperations } from '../../support/listed-operations.ts';
-import { runSync, settingsFor } from '../../support/sync.ts';
+import { listedChain, runSync, settingsFor } from '../../support/sync.ts';
 import { openTicker } from '../../support/ticks.ts';
-
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const;
 
 const startMs = Date.UTC(2026, 0, 2);
 const blocks = 500;
@@ -29,7 +19,12 @@ async function world() {
   }));
   const list = await listOperations(operations);
   const database = await freshDatabase();
-  const run = { url: list.url, chains: [chain], operations: ['user-operations'], pageSize: 10 };
+  const run = {
+    url: list.url,
+    chains: [listedChain],
+    operations: ['user-operations'],
+    pageSize: 10,
+  };
   await runSync(database, { ...run, maxPages: 2, at: new Date(startMs) });
   list.takeRequests();
   const settings = settingsFor(run);
