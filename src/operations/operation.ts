@@ -92,6 +92,25 @@ export interface WalkEndContext extends WalkContext {
   readonly readDownTo: number;
 }
 
+/** A walk whose newest page claims to be the list's last. */
+export interface EndClaim {
+  readonly walk_id: number;
+  readonly tick_id: number;
+  readonly chain_id: number;
+  readonly scope: Scope;
+  /** The rows of that page, which is not committed yet; all pages before it are. */
+  readonly rows: readonly ItemRows[];
+}
+
+/**
+ * What is known of a list's claimed end beside the answer itself. An end that nothing supports is asked
+ * for once more; one that is contradicted is no end: the walk fails as `truncated`, and is tried again.
+ */
+export type EndVerdict =
+  | { readonly is: 'supported' }
+  | { readonly is: 'unsupported' }
+  | { readonly is: 'contradicted'; readonly evidence: string };
+
 /** All that is special about one list of the API. The walk and the loader know nothing else. */
 export interface Operation<Item extends z.ZodType> {
   readonly name: OperationName;
@@ -116,6 +135,8 @@ export interface Operation<Item extends z.ZodType> {
    * they decide where a bounded walk ends, before the page has become rows. Null without an order.
    */
   readonly order: { readonly height: string; readonly time: string } | null;
+  /** What is stored says of the claim that the list ends here. Changes nothing. */
+  judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim): Promise<EndVerdict>;
   /** Runs in a page's transaction, after its rows. */
   afterPage?(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<void>;
   /**

@@ -19,4 +19,5 @@ export const factories: Operation<typeof factory> = {
   order: null,
   afterPage: noteCensusPage,
   afterWalk: concludeCensus,
+  judgeEnd: () => Promise.resolve({ is: 'unsupported' }),
 };

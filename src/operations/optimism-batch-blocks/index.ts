@@ -23,4 +23,5 @@ export const optimismBatchBlocks: Operation<typeof block> = {
   normalise: normaliseBlock,
   order: { height: 'height', time: 'timestamp' },
   afterWalk: concludeBatch,
+  judgeEnd: () => Promise.resolve({ is: 'unsupported' }),
 };

@@ -18,4 +18,5 @@ export const userOperations: Operation<typeof userOperation> = {
   normalise: normaliseUserOperation,
   afterPage: noteChanges,
   order: { height: 'block_number', time: 'timestamp' },
+  judgeEnd: () => Promise.resolve({ is: 'unsupported' }),
 };
