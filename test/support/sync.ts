@@ -99,7 +99,7 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
     database: open,
     log: createLog(run.logLevel ?? 'silent', (line) => void process.stderr.write(line)),
     supervise: false,
-    ...(run.timeouts !== undefined && { timeouts: run.timeouts }),
+    timeouts: { doubtMs: 0, ...run.timeouts },
   });
   try {
     const targets = settings.chains.flatMap((chain) => {
