@@ -4,14 +4,7 @@ import { type Database, transact, type Transaction } from '../db/transaction.ts'
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { WrittenSights } from '../load/written-sights.ts';
-import type {
-  Cursor,
-  ListOrder,
-  Operation,
-  PageEnd,
-  WalkContext,
-  WalkEndContext,
-} from '../operations/operation.ts';
+import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
 import { recordDrift, type NewDrift } from './drift.ts';
@@ -245,16 +238,12 @@ function proofOf(
     proof = provePage(proof, {
       order: page.order,
       items: page.items,
-      isEntryKnown: isPosition(order, page.cursor_in),
-      isNextKnown: isPosition(order, page.cursor_out),
+      isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
       jumps: read.jumping.has(page.page_id),
     });
   }
   return read.end?.is === 'end' ? proveEnd(proof) : proof;
 }
-
-const isPosition = ({ position }: ListOrder, cursor: Cursor | null) =>
-  cursor !== null && position(cursor) !== null;
 
 /** What an operation is told of a page that is written as part of a walk. */
 const contextOf = (

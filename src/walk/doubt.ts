@@ -56,10 +56,10 @@ export async function askAgain(first: JudgedPage, doubting: Doubting): Promise<J
 
 const unsupported: EndVerdict = { is: 'unsupported' };
 
-/** What of a page needs another witness; null: nothing does. */
-function doubtful({ envelope, end }: JudgedPage): 'end' | 'empty' | null {
+/** What of a page needs another witness; null: nothing does. Of empty pages in a row the first one does. */
+function doubtful({ emptyRun, end }: JudgedPage): 'end' | 'empty' | null {
   if (end?.is === 'end') return 'end';
-  return envelope.items.length === 0 && end === null ? 'empty' : null;
+  return emptyRun === 1 && end === null ? 'empty' : null;
 }
 
 const entryOf = (cursor: Cursor | null, order: ListOrder | null) =>

@@ -28,6 +28,11 @@ export interface PageBorders {
 export interface PageOrder {
   /** Those in order, in that order; empty where the page is not where it was asked for. */
   readonly trusted: readonly TrustedPlace[];
+  /**
+   * The highest block that a proof may begin with: the first item's where the page before or the position
+   * that was asked for bounds it, else the second's. Nothing above a head's first item bears it out.
+   */
+  readonly top: number | null;
   /** Items that are out of order: stored, and no bound of any proof. */
   readonly misplaced: readonly number[];
   /** Whether nothing can be missing between the page before and this one's first item. */
@@ -66,9 +71,10 @@ export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): Pa
   const trusted = longestOrdered(plausible(contradicts ? placed : within));
   if (trusted.length < places.length * (1 - mostMisplaced)) return nowhere(places);
   const kept = new Set(trusted.map(({ index }) => index));
-  const [first] = trusted;
+  const [first, second] = trusted;
   return {
     trusted,
+    top: (ceiling === null ? second : first)?.height ?? null,
     misplaced: places.flatMap(({ index }) => (kept.has(index) ? [] : [index])),
     joins:
       borders.above !== null &&
@@ -79,6 +85,7 @@ export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): Pa
 
 const nowhere = (places: readonly TrustedPlace[]): PageOrder => ({
   trusted: [],
+  top: null,
   misplaced: places.map(({ index }) => index),
   joins: false,
   leadsOn: false,

@@ -103,7 +103,7 @@ export function normalisePage(
     rows: [...rows.values()],
     quarantined: [...quarantined.values()],
     repeats: items.length - rows.size - quarantined.size,
-    top: order?.trusted[0]?.height ?? null,
+    top: order?.top ?? null,
     bottom: order?.trusted.at(-1)?.height ?? null,
     last_key: order?.trusted.at(-1)?.key ?? null,
     isOrdered: order === null || order.misplaced.length === 0,

@@ -21,8 +21,6 @@ export interface ProvingPage {
   readonly order: PageOrder;
   /** How many items it holds. */
   readonly items: number;
-  /** Whether it was asked for at a position: then its first item is bounded from above. */
-  readonly isEntryKnown: boolean;
   /** Whether its next cursor can be read as the position of the next page's first item. */
   readonly isNextKnown: boolean;
   /** Whether it skips stored rows, more than leave a list at once. */
@@ -40,7 +38,7 @@ export function provePage(before: Proof, page: ProvingPage): Proof {
   if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
   const joins = before.stretchTop !== null && page.order.joins;
   let cuts = before.cuts + (before.stretchTop === null || joins ? 0 : 1);
-  let top = joins ? before.stretchTop : topOf(trusted, page);
+  let top = joins ? before.stretchTop : page.order.top;
   const proved = [...before.proved];
   let last: TrustedPlace | null = null;
   for (const place of trusted) {
@@ -69,13 +67,6 @@ const cutBehind = ({ stretchTop, proved, cuts }: Proof, hasItems: boolean): Proo
   proved,
   cuts: cuts + (stretchTop !== null || hasItems ? 1 : 0),
 });
-
-/**
- * Where a new stretch begins: at the first item where the position bounds it that was asked for, else at the
- * second. A head's first item has nothing above it that would bear out its number.
- */
-const topOf = ([first, second]: readonly TrustedPlace[], { isEntryKnown }: ProvingPage) =>
-  (isEntryKnown ? first : second)?.height ?? null;
 
 const isBroken = (broken: readonly number[], from: number, to: number) =>
   broken.some((index) => index > from && index < to);

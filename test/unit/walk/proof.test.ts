@@ -30,7 +30,6 @@ function walk(pages: readonly Served[]): Proof {
     const page: ProvingPage = {
       order,
       items: blocks.length,
-      isEntryKnown: entry !== null,
       isNextKnown: !opaque && next !== undefined,
       jumps,
     };
