@@ -20,6 +20,9 @@ export const integer = (name: string) => bigint(name, { mode: 'number' });
 /** Sets of heights or numbers as ranges, in the spelling of Postgres. */
 export const integerRanges = customType<{ data: string }>({ dataType: () => 'int8multirange' });
 
+/** One such range. */
+export const integerRange = customType<{ data: string }>({ dataType: () => 'int8range' });
+
 /** An instant with microseconds, ISO 8601 text in TypeScript. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'string' });
 

@@ -90,6 +90,9 @@ export async function transactPosting(
   });
 }
 
+/** Whether the transaction posts its statements: then nobody can wait for an answer. */
+export const isPosting = (tx: Transaction): boolean => postedBy.has(tx);
+
 /** Runs a statement whose answer nobody needs; waits for it unless the transaction posts. */
 export async function post(tx: Transaction, statement: SQL): Promise<void> {
   const posted = postedBy.get(tx);

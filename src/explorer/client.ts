@@ -1,7 +1,7 @@
 import { Agent } from 'undici';
 import { largestBodyBytes } from './body.ts';
 import { ExplorerError } from './error.ts';
-import { exchange, type Exchange } from './exchange.ts';
+import { exchange, type Exchange, type ExchangeOptions } from './exchange.ts';
 import { excerpt } from './excerpt.ts';
 import { classify } from './failure.ts';
 import { rateHeaders, retryAfterMs, type RateHeaders } from './rate.ts';
@@ -10,13 +10,15 @@ import { defaultMaxAttempts, retry } from './retry.ts';
 import { describe } from './said.ts';
 import { requestUrl, type ExplorerRequest } from './url.ts';
 
-/** Time limits of one attempt, in ms. */
+/** Time limits of one attempt, and rests, in ms. */
 export interface Timeouts {
   readonly connectMs: number;
   readonly headersMs: number;
   /** Between two chunks of the body. */
   readonly bodyMs: number;
   readonly totalMs: number;
+  /** Before a request is made once more whose answer was not believed: a moment's mistake has passed. */
+  readonly doubtMs: number;
 }
 
 /** Generous for the slowest call: factories is one aggregation over all operations. */
@@ -25,6 +27,7 @@ const defaultTimeouts: Timeouts = {
   headersMs: 30_000,
   bodyMs: 30_000,
   totalMs: 120_000,
+  doubtMs: 250,
 };
 
 /** A page as received, and what it took to get it. */
@@ -53,6 +56,8 @@ export interface Call<Admission, Page> {
    * a body that was cut may still look like a page from its outside, and is whole when asked for again.
    */
   readonly read: (body: Buffer) => Page;
+  /** The request was answered before, and not believed: it rests, and gets a connection of its own. */
+  readonly isDoubt?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -108,12 +113,15 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const dispatcher = createDispatcher(timeouts, maxBodyBytes);
   const limits = { dispatcher, totalMs: timeouts.totalMs, maxBodyBytes, redact };
   return {
-    async get(request, { admit, heed, read, signal }) {
+    async get(request, { admit, heed, read, isDoubt = false, signal }) {
       const url = requestUrl(baseUrl, request, { apiKey, secretKey });
+      if (isDoubt && timeouts.doubtMs > 0) await sleep(timeouts.doubtMs, signal);
       const attempt = async (attempts: number) => {
         const admission = await admit(signal);
         const startMs = now();
-        const answer = await exchange(url, { ...limits, signal });
+        const answer = await (isDoubt
+          ? exchangeAlone(url, { ...limits, signal }, timeouts)
+          : exchange(url, { ...limits, signal }));
         const latencyMs = now() - startMs;
         const error = refusalOf(answer, url, redact, wallNow);
         const { status, body, bytes, headers } = answer;
@@ -128,6 +136,20 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
     },
     close: () => dispatcher.close(),
   };
+}
+
+/** Another connection may lead to another server, whose copy of the list is not the one in doubt. */
+async function exchangeAlone(
+  url: URL,
+  options: ExchangeOptions,
+  timeouts: Timeouts,
+): Promise<Exchange> {
+  const dispatcher = createDispatcher(timeouts, options.maxBodyBytes);
+  try {
+    return await exchange(url, { ...options, dispatcher });
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 function createDispatcher(timeouts: Timeouts, maxBodyBytes: number): Agent {

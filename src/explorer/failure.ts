@@ -12,6 +12,7 @@ export type FailureClass =
   | 'cursor-refused'
   | 'envelope-invalid'
   | 'cursor-loop'
+  | 'truncated'
   | 'item-invalid'
   | 'drifted'
   | 'not-stored'
@@ -154,6 +155,17 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     log: failedLine,
     advice:
       'The explorer served a cursor that this walk has used before: rows are kept; report it to the service.',
+  },
+  truncated: {
+    retry: 'none',
+    counts: 'as-failure',
+    stops: 'feed',
+    again: 'growing',
+    feed: 'degraded',
+    exit: 1,
+    log: troubleLine,
+    advice:
+      'The explorer ends the list where it cannot end: it is asked again later; report it if it lasts.',
   },
   'item-invalid': {
     retry: 'none',

@@ -32,13 +32,14 @@ export function createFetcher({ client, budget, secrets }: KeyedClient) {
     return { body, json: parseBody(body, redact) };
   };
   return async (
-    request: ExplorerRequest & { readonly lane: BudgetLane },
+    request: ExplorerRequest & { readonly lane: BudgetLane; readonly isDoubt?: boolean },
     signal: AbortSignal,
   ): Promise<FetchedPage> => {
     const answer = await client.get(request, {
       admit: (admitted) => budget.take(request.lane, admitted),
       heed: (told) => budget.heed(told),
       read,
+      isDoubt: request.isDoubt ?? false,
       signal,
     });
     return {

@@ -15,7 +15,7 @@ const ofFeed = ({ chain_id, operation }: Feed) =>
 /** Whether anything of the feed is covered yet. */
 export async function hasCoverage(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<boolean> {
   const { rows } = await tx.execute(sql`
-    select from etl.walks where ${ofFeed(feed)} and top is not null and is_ordered limit 1
+    select from etl.walks where ${ofFeed(feed)} and top is not null limit 1
   `);
   return rows.length > 0;
 }
@@ -32,7 +32,7 @@ export async function liveEnd(tx: Transaction, feed: Feed): Promise<LiveEnd | nu
     select cursor, bottom
     from etl.walks
     where ${ofFeed(feed)} and lane = 'live' and state = 'finished' and reason = 'floor'
-      and is_ordered and cursor is not null and bottom is not null
+      and cuts = 0 and cursor is not null and bottom is not null
     order by started_at desc, id desc
     limit 1
   `);
@@ -61,7 +61,6 @@ export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Prom
           and walk.operation = feed_gaps.operation
           and walk.lane = 'live'
           and walk.state = 'running'
-          and walk.is_ordered
           and walk.bottom is not null
           and int8range(coalesce(walk.floor, 0), walk.bottom, '[]') && gap
       )
@@ -87,6 +86,7 @@ export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise
       and walk.top > ${gap.to}
       and page.top > ${gap.to}
       and page.is_ordered
+      and page.jumped is null
       and page.cursor_in is not null
       and not exists (
         select from etl.walks as entered
@@ -123,7 +123,6 @@ const underWay = (feed: Feed) => sql`coalesce(
       and walks.operation = ${feed.operation}
       and walks.lane = 'live'
       and walks.state = 'running'
-      and is_ordered
       and bottom is not null
       and bottom >= coalesce(floor, 0)
   ),

@@ -25,9 +25,7 @@ export const droppedNotes = sql`
           and later.id > served.walk_id
           and case later.kind
             when 'sweep' then
-              later.is_ordered
-              and later.top > item.to_block
-              and (later.bottom < item.from_block or later.reason is null)
+              later.proved @> int8range(item.from_block, item.to_block, '[]')
             when 'batch' then
               later.reason is null and later.batch = (item.scope ->> 'batch')::bigint
             else later.reason is null

@@ -14,7 +14,7 @@ interface EvidenceRule {
  */
 const coverage = sql`exists (
   select from etl.feed_coverage
-  where feed_coverage.feed = feeds.feed and (covered <> '{}' or reached_since)
+  where feed_coverage.feed = feeds.feed and (covered <> '{}' or reached_since is not null)
 ) or exists (
   select from etl.walks
   where walks.chain_id = feeds.chain_id
@@ -22,6 +22,7 @@ const coverage = sql`exists (
     and walks.state = 'finished'
     and walks.reason is null
     and walks.items = 0
+    and walks.cuts = 0
 )`;
 
 /**

@@ -36,10 +36,10 @@ export async function gapsDue(
   const backfill = sql`${ofFeed(feed)} and lane = 'backfill'`;
   const disordered = sql`
     ${backfill}
-    and not is_ordered
+    and cuts > 0
     and tick_id is distinct from ${tick?.id ?? null}::bigint
     and id > coalesce(
-      (select max(id) from etl.walks where ${backfill} and is_ordered and top is not null), 0
+      (select max(id) from etl.walks where ${backfill} and cuts = 0 and top is not null), 0
     )
   `;
   const { rows } = await tx.execute<{ rested: boolean }>(

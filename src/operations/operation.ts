@@ -60,11 +60,28 @@ interface ChildTable {
   readonly parentKey: readonly string[];
 }
 
-/** The last item of a page in a list that is ordered by block, and the page's number. */
-export interface PageEnd {
-  readonly page_id: number;
+/** Where an item stands in a list that is newest block first, then highest key first. */
+export interface OrderKey {
   readonly height: number;
   readonly key: string;
+}
+
+/** The last item of a page in a list that is ordered by block, and the page's number. */
+export interface PageEnd extends OrderKey {
+  readonly page_id: number;
+}
+
+/** How a list that is newest first tells its order. */
+export interface ListOrder {
+  /** The fields of an item that tell its block, its time, and what orders it within the block. */
+  readonly height: string;
+  readonly time: string;
+  readonly key: string;
+  /**
+   * The position that a cursor names: that of the first item of its page. Null where it cannot be
+   * read; then the items alone are the witnesses.
+   */
+  position(cursor: Cursor): OrderKey | null;
 }
 
 /** What a walk tells an operation when a page or the whole walk is committed. */
@@ -90,6 +107,8 @@ export interface WalkContext {
 export interface WalkEndContext extends WalkContext {
   /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
   readonly readDownTo: number;
+  /** Whether its pages follow each other without a cut, and are in order. */
+  readonly isUnbroken: boolean;
 }
 
 /** A walk whose newest page claims to be the list's last. */
@@ -102,6 +121,10 @@ export interface EndClaim {
   readonly quarantined: number;
   /** The rows of that page, which is not committed yet; all pages before it are. */
   readonly rows: readonly ItemRows[];
+  /** The page's last item that stands in the list's order; null where there is none. */
+  readonly last: OrderKey | null;
+  /** Where the page was asked for: at the head, at a position, or at a cursor that cannot be read. */
+  readonly entry: OrderKey | 'head' | 'unknown';
 }
 
 /**
@@ -111,7 +134,12 @@ export interface EndClaim {
 export type EndVerdict =
   | { readonly is: 'supported' }
   | { readonly is: 'unsupported' }
-  | { readonly is: 'contradicted'; readonly evidence: string };
+  | {
+      readonly is: 'contradicted';
+      readonly evidence: string;
+      /** Where a stored item stood that would be below the end: it is asked for, and may be gone. */
+      readonly ask: Cursor | null;
+    };
 
 /** All that is special about one list of the API. The walk and the loader know nothing else. */
 export interface Operation<Item extends z.ZodType> {
@@ -132,15 +160,16 @@ export interface Operation<Item extends z.ZodType> {
   readonly item: Item;
   /** `raw` is the item as it was served, for what the schema does not name. */
   normalise(item: z.infer<Item>, raw: unknown, place: Place): ItemRows;
-  /**
-   * The fields that tell where an item stands in a list that is newest first, and when it was:
-   * they decide where a bounded walk ends, before the page has become rows. Null without an order.
-   */
-  readonly order: { readonly height: string; readonly time: string } | null;
+  /** Where items stand in a list that is newest first, judged before they are rows. Null: no order. */
+  readonly order: ListOrder | null;
   /** What is stored says of the claim that the list ends here. Changes nothing. */
   judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim): Promise<EndVerdict>;
-  /** Runs in a page's transaction, after its rows. */
-  afterPage?(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<void>;
+  /**
+   * Runs in a page's transaction, after its rows.
+   *
+   * @returns whether the stored rows bear the page out; where they don't, it proves nothing
+   */
+  afterPage?(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<boolean>;
   /**
    * Runs in the transaction of a walk's last page, when it ended at the list's end or at a block
    * below which all is known. Ends of a feed's

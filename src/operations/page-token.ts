@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Cursor } from './operation.ts';
+import type { Cursor, OrderKey } from './operation.ts';
 
 /**
  * Longest token that is followed, in characters. True ones have about ninety; one that grows with
@@ -21,3 +21,17 @@ export const pageTokenCursor = z
 export function pageTokenQuery(cursor: Cursor | null, pageSize: number): Cursor {
   return { page_size: pageSize, ...cursor };
 }
+
+/**
+ * The position that a token of the user operations names, which is how the service parses it
+ * (explorer-api.md, "Paging"): the first item of the page. Null where it is of another form.
+ */
+export function tokenPosition({ page_token }: Cursor): OrderKey | null {
+  const [, height, key] = /^(\d{1,15}),(0x[0-9a-f]{64})$/iu.exec(String(page_token)) ?? [];
+  return height === undefined || key === undefined
+    ? null
+    : { height: Number(height), key: key.toLowerCase() };
+}
+
+/** The token of a position: made, not given out, so it is believed only by what it serves. */
+export const tokenAt = ({ height, key }: OrderKey): Cursor => ({ page_token: `${height},${key}` });

@@ -17,7 +17,12 @@ export interface ArchivedPage {
   readonly at_us: number;
   readonly body: Buffer;
   readonly encoding: string;
-  readonly page: Omit<PageFacts, 'page_id'> & { readonly id: number; readonly is_ordered: boolean };
+  readonly page: Omit<PageFacts, 'page_id'> &
+    Pick<NormalisedPage, 'top' | 'bottom' | 'last_key'> & {
+      readonly id: number;
+      readonly is_ordered: boolean;
+      readonly is_joined: boolean;
+    };
   readonly walk: WalkRow;
   /** Items of the walk's pages before this one. */
   readonly position: number;
@@ -149,8 +154,9 @@ function readArchived(archived: ArchivedPage): NormalisedPage {
     operation,
     parseBody(unpackBody(archived.body, archived.encoding)),
   );
-  const place = { chain_id: walk.chain_id, scope: walk.scope, position, above: null };
+  const place = { chain_id: walk.chain_id, scope: walk.scope, position, order: null };
   const normalised = normalisePage(operation, { ...page, page_id: page.id }, items, place);
-  // Whether it followed on the page before was judged when both were at hand.
-  return { ...normalised, isOrdered: page.is_ordered };
+  // Where it stands in the list was judged when its neighbours were at hand.
+  const { top, bottom, last_key, is_ordered, is_joined } = page;
+  return { ...normalised, top, bottom, last_key, isOrdered: is_ordered, isJoined: is_joined };
 }

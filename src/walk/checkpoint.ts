@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import type { Cursor } from '../operations/operation.ts';
+import type { Proof, ProvedRange } from './proof.ts';
 import type { WalkState } from './tables.ts';
 import type { WalkRow } from './walk-row.ts';
 
@@ -64,6 +65,7 @@ export interface WalkAdvance {
   readonly top: number | null;
   readonly bottom: number | null;
   readonly isOrdered: boolean;
+  readonly proof: Proof;
   readonly state: WalkState;
   readonly reason: string | null;
 }
@@ -74,6 +76,7 @@ export async function moveCheckpoint(
   walk: WalkRow,
   advance: WalkAdvance,
 ): Promise<WalkRow> {
+  const { proof } = advance;
   const { rows } = await tx.execute(sql`
     update etl.walks
     set revision = revision + 1,
@@ -88,6 +91,9 @@ export async function moveCheckpoint(
         top = greatest(top, ${advance.top}::bigint),
         bottom = least(bottom, ${advance.bottom}::bigint),
         is_ordered = is_ordered and ${advance.isOrdered},
+        proved = proved + ${spellRanges(proof.proved)}::int8multirange,
+        stretch_top = ${proof.stretchTop},
+        cuts = ${proof.cuts},
         state = ${advance.state},
         reason = ${advance.reason},
         updated_at = now(),
@@ -103,7 +109,13 @@ export async function moveCheckpoint(
     pages: walk.pages + advance.pages,
     items: walk.items + advance.items,
     empty_run: advance.empty_run,
+    stretch_top: proof.stretchTop,
+    cuts: proof.cuts,
     state: advance.state,
     reason: advance.reason,
   };
 }
+
+/** Ranges of blocks as Postgres spells a multirange. */
+const spellRanges = (ranges: readonly ProvedRange[]) =>
+  `{${ranges.map(({ from, to }) => `[${from},${to}]`).join(',')}}`;

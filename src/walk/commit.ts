@@ -4,7 +4,14 @@ import { type Database, transact, type Transaction } from '../db/transaction.ts'
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { WrittenSights } from '../load/written-sights.ts';
-import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
+import type {
+  Cursor,
+  ListOrder,
+  Operation,
+  PageEnd,
+  WalkContext,
+  WalkEndContext,
+} from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
 import { recordDrift, type NewDrift } from './drift.ts';
@@ -12,6 +19,7 @@ import type { ReadPage } from './fetch.ts';
 import { endBefore, endOf, isConclusive, recordPages, recordQuarantined } from './ledger.ts';
 import type { NormalisedPage } from './page.ts';
 import { cursorLoop, spellCursor, type WalkEnd } from './progress.ts';
+import { proveEnd, provePage, type Proof } from './proof.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** A transaction's outcome: the walk as it stands now, and its end if it has come. */
@@ -79,33 +87,42 @@ export async function writePages(
   const pages = kept.map(({ page }) => page);
   const counts = await loadPages(tx, operation, pages, written);
   await recordPages(tx, walk, pages, counts);
-  await concludePages(tx, operation, walk, pages, counts);
-  const said = await concludeWalk(tx, operation, walk, { last: pages.at(-1), counts, end });
+  const jumping = await concludePages(tx, operation, walk, pages, counts);
+  const proof = proofOf(operation, walk, { pages, jumping, end });
+  const said = await concludeWalk(tx, operation, walk, { last: pages.at(-1), counts, end, proof });
   const total = (count: 'inserted' | 'changed') =>
     [...counts.values()].reduce((sum, page) => sum + page[count], 0);
   return moveCheckpoint(tx, walk, {
     ...sumOf(kept),
     ...stateAfter(end),
     ...(said !== null && { reason: said }),
+    proof,
     inserted: total('inserted'),
     changed: total('changed'),
   });
 }
 
-/** Lets the operation conclude from each page, which goes on where the one before it ended. */
+/**
+ * Lets the operation conclude from each page, which goes on where the one before it ended.
+ *
+ * @returns the pages that what is stored does not bear out
+ */
 async function concludePages(
   tx: Transaction,
   operation: Operation<z.ZodType>,
   walk: WalkRow,
   pages: readonly NormalisedPage[],
   counts: CountsByPage,
-): Promise<void> {
-  if (operation.afterPage === undefined) return;
+): Promise<ReadonlySet<number>> {
+  const jumping = new Set<number>();
+  if (operation.afterPage === undefined) return jumping;
   let above = operation.order === null ? null : await endBefore(tx, walk, walk.pages);
   for (const page of pages) {
-    await operation.afterPage(tx, contextOf(walk, page, counts, above), page.rows);
+    const context = contextOf(walk, page, counts, page.isJoined ? above : null);
+    if (!(await operation.afterPage(tx, context, page.rows))) jumping.add(page.page_id);
     above = endOf(page);
   }
+  return jumping;
 }
 
 /** The height down to which an ended walk has read its list whole; null where nothing is concluded. */
@@ -120,6 +137,7 @@ interface WalkStand {
   readonly last: PageStand | undefined;
   readonly counts: CountsByPage;
   readonly end: WalkEnd | null;
+  readonly proof: Pick<Proof, 'cuts'>;
 }
 
 type PageStand = Pick<NormalisedPage, 'page_id' | 'isOrdered' | 'quarantined'>;
@@ -133,11 +151,12 @@ export async function concludeWalk(
   tx: Transaction,
   operation: Operation<z.ZodType>,
   walk: WalkRow,
-  { last, counts, end }: WalkStand,
+  { last, counts, end, proof }: WalkStand,
 ): Promise<string | null> {
   const down = readDownTo(walk, end);
   if (down === null || last === undefined) return null;
-  const context = { ...contextOf(walk, last, counts, null), readDownTo: down };
+  const isUnbroken = proof.cuts === 0 && isConclusive(last);
+  const context = { ...contextOf(walk, last, counts, null), readDownTo: down, isUnbroken };
   return (await operation.afterWalk?.(tx, context satisfies WalkEndContext)) ?? null;
 }
 
@@ -191,7 +210,7 @@ function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'reason'> 
 
 function sumOf(
   kept: readonly ReadPage[],
-): Omit<WalkAdvance, 'inserted' | 'changed' | 'state' | 'reason'> {
+): Omit<WalkAdvance, 'inserted' | 'changed' | 'state' | 'reason' | 'proof'> {
   const pages = kept.map(({ page }) => page);
   const heights = pages.flatMap(({ top, bottom }) =>
     top === null || bottom === null ? [] : [top, bottom],
@@ -208,6 +227,34 @@ function sumOf(
     isOrdered: pages.every(({ isOrdered }) => isOrdered),
   };
 }
+
+/** What the pages add to the walk's proof, where its list has an order that one walk after another proves. */
+function proofOf(
+  { kind, order }: Operation<z.ZodType>,
+  walk: WalkRow,
+  read: {
+    readonly pages: readonly NormalisedPage[];
+    readonly jumping: ReadonlySet<number>;
+    readonly end: WalkEnd | null;
+  },
+): Proof {
+  let proof: Proof = { stretchTop: walk.stretch_top, proved: [], cuts: walk.cuts };
+  if (kind !== 'sweep' || order === null) return proof;
+  for (const page of read.pages) {
+    if (page.order === null) continue;
+    proof = provePage(proof, {
+      order: page.order,
+      items: page.items,
+      isEntryKnown: isPosition(order, page.cursor_in),
+      isNextKnown: isPosition(order, page.cursor_out),
+      jumps: read.jumping.has(page.page_id),
+    });
+  }
+  return read.end?.is === 'end' ? proveEnd(proof) : proof;
+}
+
+const isPosition = ({ position }: ListOrder, cursor: Cursor | null) =>
+  cursor !== null && position(cursor) !== null;
 
 /** What an operation is told of a page that is written as part of a walk. */
 const contextOf = (

@@ -1,19 +1,22 @@
 import type { z } from 'zod';
 import type { FetchedPage } from '../explorer/fetcher.ts';
-import type { Cursor, KnownBlock, Operation } from '../operations/operation.ts';
+import type { Database } from '../db/transaction.ts';
+import type {
+  Cursor,
+  KnownBlock,
+  ListOrder,
+  Operation,
+  OrderKey,
+} from '../operations/operation.ts';
 import { packBody, type ArchiveMode } from './archive.ts';
+import { askAgain } from './doubt.ts';
 import { readEnvelope, type Envelope } from './envelope.ts';
-import {
-  digest,
-  normalisePage,
-  orderKeys,
-  type NormalisedPage,
-  type OrderKey,
-  type PageFacts,
-} from './page.ts';
+import { judgeOrder, type PageOrder } from './order.ts';
+import { digest, normalisePage, type NormalisedPage, type PageFacts } from './page.ts';
 import type { PageQueue } from './page-queue.ts';
 import { judgeProgress, type Progress, type WalkEnd } from './progress.ts';
 import type { Lane } from './tables.ts';
+import { fieldOf, toldPlaces } from './told.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** A page ready to be written, and whether the walk ends with it. */
@@ -32,6 +35,8 @@ export type FetchPage = (
     readonly lane: Lane;
     readonly path: string;
     readonly query: Cursor;
+    /** Asked before, and not believed: after a rest, and on a connection of its own. */
+    readonly isDoubt?: boolean;
   },
   signal: AbortSignal,
 ) => Promise<FetchedPage>;
@@ -42,6 +47,7 @@ export interface SliceBudget {
 }
 
 export interface PageReader {
+  readonly db: Database;
   readonly operation: Operation<z.ZodType>;
   readonly fetchPage: FetchPage;
   readonly pageSize: number;
@@ -52,17 +58,33 @@ export interface PageReader {
 /** Sorts after every hash and number: keys are ASCII below it. */
 const aboveEveryKey = '~';
 
-interface Step {
+/** Where a walk's next page is read. */
+export interface Step {
   readonly cursor: Cursor | null;
   readonly sequence: number;
   readonly position: number;
   readonly emptyRun: number;
+  /** The last item that stands in order, on the page before; null at the start and behind a cut. */
   readonly above: OrderKey | null;
+  /** When the last item before was that tells its time, Unix time in ms. */
+  readonly aboveMs: number | null;
+}
+
+/** A page as it came, and what it says of its walk. */
+export interface JudgedPage {
+  readonly facts: PageFacts;
+  readonly envelope: Envelope;
+  readonly body: Buffer;
+  /** Null for a list without an order. */
+  readonly order: PageOrder | null;
+  readonly emptyRun: number;
+  readonly end: WalkEnd | null;
 }
 
 /**
  * Reads a walk's pages into the queue, from its checkpoint on. The next request leaves as soon as
- * the cursor of this page is decoded; this page becomes rows while that one is on its way.
+ * the cursor of this page is decoded; this page becomes rows while that one is on its way. A page that
+ * may be the service's mistake is asked for once more before anything is concluded (`doubt.ts`).
  *
  * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
  * @throws what `fetchPage` throws, and EnvelopeError; the pages before it stay in the queue
@@ -73,34 +95,19 @@ export async function readPages(
   queue: PageQueue<ReadPage>,
   signal: AbortSignal,
 ): Promise<'read' | 'paused'> {
-  let step: Step = {
-    cursor: walk.cursor,
-    sequence: walk.pages,
-    position: walk.items,
-    emptyRun: walk.empty_run,
-    // A run that resumes knows how low the walk has come, not the last key itself.
-    above: walk.bottom === null ? null : { height: walk.bottom, key: aboveEveryKey },
-  };
+  let step = firstStep(walk);
   if (!reader.budget.takePage()) return 'paused';
   let answer = requestPage(walk, reader, step, signal);
   for (;;) {
-    const { facts, envelope, body } = await answer;
-    const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
-    const end = judgeProgress(walk.scope, {
-      cursor_in: facts.cursor_in,
-      cursor_out: facts.cursor_out,
-      unreadable: envelope.unreadable,
-      pages: step.sequence + 1,
-      emptyRun,
-      ...lastPlace(reader.operation, envelope.items),
-      floor: walk.floor,
-      showsKnown: showsBlock(reader.operation, envelope.items, walk.scope.known),
-    });
-    const next = {
+    const judged = await askAgain(await answer, { walk, reader, step, queue, signal });
+    const { facts, envelope, order, emptyRun, end } = judged;
+    const next: Step = {
       cursor: facts.cursor_out,
       sequence: step.sequence + 1,
       position: step.position + envelope.items.length,
       emptyRun,
+      above: envelope.items.length === 0 ? step.above : lastOf(order),
+      aboveMs: timesOf(order).at(-1) ?? step.aboveMs,
     };
     const goesOn = end === null && reader.budget.takePage();
     if (goesOn) {
@@ -112,28 +119,53 @@ export async function readPages(
       chain_id: walk.chain_id,
       scope: walk.scope,
       position: step.position,
-      above: step.above,
+      order,
     });
-    const packed = reader.archive === 'all' ? await packBody(body) : null;
+    const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
     const taken = await queue.push({ page, end, emptyRun, body: packed });
     if (!goesOn || !taken) return end === null ? 'paused' : 'read';
-    step = { ...next, above: orderKeys(page.rows).at(-1) ?? step.above };
+    step = next;
   }
 }
 
-async function requestPage(
+/** A run that resumes knows how low the walk has come, not the last key itself. */
+function firstStep(walk: WalkRow): Step {
+  const { cursor, pages, items, empty_run, bottom, stretch_top } = walk;
+  return {
+    cursor,
+    sequence: pages,
+    position: items,
+    emptyRun: empty_run,
+    above: stretch_top === null || bottom === null ? null : { height: bottom, key: aboveEveryKey },
+    aboveMs: null,
+  };
+}
+
+const lastOf = (order: PageOrder | null): OrderKey | null =>
+  order?.leadsOn === true ? (order.trusted.at(-1) ?? null) : null;
+
+const timesOf = (order: PageOrder | null) =>
+  order?.trusted.flatMap(({ timeMs }) => timeMs ?? []) ?? [];
+
+/** Requests one page of a walk, and judges what it says of the walk. */
+export async function requestPage(
   walk: WalkRow,
-  { operation, fetchPage, pageSize }: PageReader,
-  { cursor, sequence }: Pick<Step, 'cursor' | 'sequence'>,
+  reader: PageReader,
+  step: Step,
   signal: AbortSignal,
-): Promise<{ facts: PageFacts; envelope: Envelope; body: Buffer }> {
-  const request = operation.request(walk.scope, cursor, pageSize);
-  const answer = await fetchPage({ chainId: walk.chain_id, lane: walk.lane, ...request }, signal);
+  isDoubt = false,
+): Promise<JudgedPage> {
+  const { operation, fetchPage, pageSize } = reader;
+  const request = operation.request(walk.scope, step.cursor, pageSize);
+  const answer = await fetchPage(
+    { chainId: walk.chain_id, lane: walk.lane, ...request, isDoubt },
+    signal,
+  );
   const envelope = readEnvelope(operation, answer.json);
   const facts: PageFacts = {
     page_id: answer.page_id,
-    sequence,
-    cursor_in: cursor,
+    sequence: step.sequence,
+    cursor_in: step.cursor,
     cursor_out: envelope.next,
     items: envelope.items.length,
     bytes: answer.bytes,
@@ -142,29 +174,54 @@ async function requestPage(
     latency_ms: Math.round(answer.latencyMs),
     fetched_at: answer.at,
   };
-  return { facts, envelope, body: answer.body };
+  const order = orderOf(operation.order, envelope, step);
+  const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
+  const end = judgeProgress(walk.scope, {
+    cursor_in: facts.cursor_in,
+    cursor_out: facts.cursor_out,
+    unreadable: envelope.unreadable,
+    pages: step.sequence + 1,
+    emptyRun,
+    ...reach(order, operation.order, facts.cursor_out, step.aboveMs),
+    floor: walk.floor,
+    showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
+  });
+  return { facts, envelope, body: answer.body, order, emptyRun, end };
 }
 
-/** What the last items of a page tell of their time and height, read before they become rows. */
-function lastPlace(
-  { order }: Operation<z.ZodType>,
-  items: readonly unknown[],
-): Pick<Progress, 'oldest' | 'lowest'> {
-  if (order === null) return { oldest: null, lowest: null };
-  const told = (field: string) => items.map((item) => fieldOf(item, field));
-  const oldest = told(order.time).findLast((time) => typeof time === 'string');
-  const lowest = told(order.height).findLast(
-    (height) => typeof height === 'number' || (typeof height === 'string' && /^\d+$/u.test(height)),
-  );
+function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
+  return order === null
+    ? null
+    : judgeOrder(toldPlaces(order, items), {
+        above: step.above,
+        entry: step.cursor === null ? null : order.position(step.cursor),
+        next: next === null ? null : order.position(next),
+      });
+}
+
+/**
+ * How low and how far back a page certainly reaches. One item says it of neither: its number must be
+ * borne out by the next page's position or by the item above it, its time by another time.
+ */
+function reach(
+  judged: PageOrder | null,
+  order: ListOrder | null,
+  next: Cursor | null,
+  aboveMs: number | null,
+): Pick<Progress, 'oldestMs' | 'lowest'> {
+  const trusted = judged?.trusted ?? [];
+  const isNextKnown = next !== null && order?.position(next) !== null;
+  const lowest = trusted.at(isNextKnown && judged?.leadsOn === true ? -1 : -2);
+  const times = [...(aboveMs === null ? [] : [aboveMs]), ...timesOf(judged)].slice(-2);
   return {
-    oldest: typeof oldest === 'string' ? oldest : null,
-    lowest: lowest === undefined || lowest === null ? null : Number(lowest),
+    oldestMs: times.length < 2 ? null : Math.max(...times),
+    lowest: lowest?.height ?? null,
   };
 }
 
 /** Whether a block stands among a page's items, with the hash that it was seen with. */
 function showsBlock(
-  { order }: Operation<z.ZodType>,
+  order: ListOrder | null,
   items: readonly unknown[],
   block: KnownBlock | undefined,
 ): boolean {
@@ -177,8 +234,4 @@ function showsBlock(
       hash.toLowerCase() === block.hash
     );
   });
-}
-
-function fieldOf(item: unknown, field: string): unknown {
-  return typeof item === 'object' && item !== null ? Reflect.get(item, field) : undefined;
 }

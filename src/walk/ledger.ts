@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { post, type Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
 import type { CountsByPage } from '../load/upsert.ts';
-import { orderKeys, type NormalisedPage } from './page.ts';
+import type { NormalisedPage } from './page.ts';
 import type { PageEnd } from '../operations/operation.ts';
 import type { WalkRow } from './walk-row.ts';
 
@@ -32,7 +32,8 @@ export async function recordPages(
     bottom: page.bottom,
     heights: walk.kind === 'batch' ? spellHeights(page) : null,
     is_ordered: page.isOrdered,
-    last_key: orderKeys(page.rows).at(-1)?.key ?? null,
+    is_joined: page.isJoined,
+    last_key: page.last_key,
     bytes: page.bytes,
     body_hash: page.body_hash,
     attempts: page.attempts,
@@ -45,11 +46,11 @@ export async function recordPages(
     sql`
     insert into etl.pages (
       id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-      changed, top, bottom, heights, is_ordered, last_key, bytes, body_hash, attempts, latency_ms, credits,
+      changed, top, bottom, heights, is_ordered, is_joined, last_key, bytes, body_hash, attempts, latency_ms, credits,
       fetched_at
     )
     select id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-           changed, top, bottom, heights, is_ordered, last_key, bytes, body_hash, attempts, latency_ms, credits,
+           changed, top, bottom, heights, is_ordered, is_joined, last_key, bytes, body_hash, attempts, latency_ms, credits,
            fetched_at
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
   `,
@@ -66,8 +67,10 @@ export function spellHeights({ rows }: Pick<NormalisedPage, 'rows'>): string {
 
 /** Where a page's items end, for what the next page says of those in between. */
 export function endOf(page: NormalisedPage): PageEnd | null {
-  const last = orderKeys(page.rows).at(-1);
-  return last === undefined || !isConclusive(page) ? null : { page_id: page.page_id, ...last };
+  const { page_id, bottom, last_key } = page;
+  return bottom === null || last_key === null || !isConclusive(page)
+    ? null
+    : { page_id, height: bottom, key: last_key };
 }
 
 /** Whether the page is in order and all of its items became rows: absence then means something. */

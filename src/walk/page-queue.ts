@@ -8,6 +8,8 @@ export class PageQueue<Page> {
   #pages: Page[] = [];
   #closed = false;
   #waiting: (() => void)[] = [];
+  /** Whether the consumer has done with what it took. */
+  #isIdle = false;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -24,11 +26,19 @@ export class PageQueue<Page> {
 
   /** All that waits, at least one page; empty only when the queue was closed and is drained. */
   async takeAll(): Promise<Page[]> {
+    this.#isIdle = true;
+    if (this.#pages.length === 0) this.#wake();
     while (this.#pages.length === 0 && !this.#closed) await this.#change();
+    this.#isIdle = false;
     const pages = this.#pages;
     this.#pages = [];
     this.#wake();
     return pages;
+  }
+
+  /** Resolves when the consumer has done with all that was pushed, or the queue is closed. */
+  async drained(): Promise<void> {
+    while (!this.#closed && (this.#pages.length > 0 || !this.#isIdle)) await this.#change();
   }
 
   /** No page is taken in any more; those that wait can still be taken out. */

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { Cursor, ItemRows, Operation, Scope } from '../operations/operation.ts';
+import type { Cursor, ItemRows, Operation, Place, Scope } from '../operations/operation.ts';
 import { openSurvey, type Survey } from '../operations/survey.ts';
 import { decodeItem } from './item.ts';
 import { cutNesting, isDeeper } from './nesting.ts';
+import type { PageOrder } from './order.ts';
 
 /** An item that is no row, and why. */
 export interface QuarantinedItem {
@@ -32,19 +33,19 @@ export interface NormalisedPage extends PageFacts {
   readonly rows: readonly ItemRows[];
   readonly quarantined: readonly QuarantinedItem[];
   readonly repeats: number;
-  /** The highest and lowest block number on the page, where the list has such an order. */
+  /** The highest and lowest block number of the items that stand in order; null where none does. */
   readonly top: number | null;
   readonly bottom: number | null;
-  /** Whether the page stands in the list's order, within itself and after the page before it. */
+  /** Key of the last of them. */
+  readonly last_key: string | null;
+  /** Whether all items stand in the list's order, within the page and after the page before it. */
   readonly isOrdered: boolean;
+  /** Whether it goes on where the page before it ended, as far as anybody can tell. */
+  readonly isJoined: boolean;
+  /** The page held against the list's order; null where the list has none. */
+  readonly order: PageOrder | null;
   /** Where its items differ from the specification. */
   readonly survey: Survey;
-}
-
-/** Where an item stands in a list that is newest block first, then highest key first. */
-export interface OrderKey {
-  readonly height: number;
-  readonly key: string;
 }
 
 /**
@@ -59,8 +60,8 @@ interface PagePlace {
   readonly scope: Scope;
   /** How many items the walk has met before this page. */
   readonly position: number;
-  /** The last item of the page before, if that page was read in this run. */
-  readonly above: OrderKey | null;
+  /** The page held against the list's order, if it was when it was read. */
+  readonly order: PageOrder | null;
 }
 
 /**
@@ -71,7 +72,7 @@ export function normalisePage(
   operation: Operation<z.ZodType>,
   facts: PageFacts,
   items: readonly unknown[],
-  { chain_id, scope, position, above }: PagePlace,
+  { chain_id, scope, position, order }: PagePlace,
 ): NormalisedPage {
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
@@ -97,30 +98,33 @@ export function normalisePage(
       for (const { path, type } of decoded.retyped) surveyor.noteType(path, type);
     } else refuse(raw, decoded.reason, at);
   }
-  const heights = [...rows.values()].flatMap(({ height }) => height ?? []);
   return {
     ...facts,
     rows: [...rows.values()],
     quarantined: [...quarantined.values()],
     repeats: items.length - rows.size - quarantined.size,
-    top: heights.length === 0 ? null : Math.max(...heights),
-    bottom: heights.length === 0 ? null : Math.min(...heights),
-    isOrdered: inOrder([...(above === null ? [] : [above]), ...orderKeys([...rows.values()])]),
+    top: order?.trusted[0]?.height ?? null,
+    bottom: order?.trusted.at(-1)?.height ?? null,
+    last_key: order?.trusted.at(-1)?.key ?? null,
+    isOrdered: order === null || order.misplaced.length === 0,
+    isJoined: order === null || order.joins,
+    order,
     survey: surveyor.survey(),
   };
 }
 
-/** The keys of those items that tell their height. */
-export function orderKeys(rows: readonly ItemRows[]): OrderKey[] {
-  return rows.flatMap(({ height, key }) => (height === null ? [] : [{ height, key }]));
-}
-
-/** Newest first; an item met again at a border is no disorder. */
-function inOrder(keys: readonly OrderKey[]): boolean {
-  return keys.every((key, index) => {
-    const before = keys[index - 1];
-    if (before === undefined || key.height < before.height) return true;
-    return key.height === before.height && key.key <= before.key;
+/** The rows of those items that are valid, for who wants to know them before the page is written. */
+export function rowsOf(
+  { item: schema, normalise }: Operation<z.ZodType>,
+  items: readonly unknown[],
+  place: Place,
+): ItemRows[] {
+  return items.flatMap((raw, index) => {
+    if (isDeeper(raw, deepestItem)) return [];
+    const decoded = decodeItem(schema, raw);
+    return decoded.is === 'valid'
+      ? [normalise(decoded.item, decoded.raw, { ...place, position: place.position + index })]
+      : [];
   });
 }
 

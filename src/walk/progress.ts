@@ -32,9 +32,9 @@ export interface Progress {
   readonly pages: number;
   /** Empty pages in a row, this one included. */
   readonly emptyRun: number;
-  /** The time of the page's last item that tells one, ISO 8601. */
-  readonly oldest: string | null;
-  /** The height of the page's last item that tells one. */
+  /** The time to which the page certainly goes back, Unix time in ms; null where two items don't tell one. */
+  readonly oldestMs: number | null;
+  /** The block that the page certainly reaches. */
   readonly lowest: number | null;
   /** The block that the walk goes past before it ends; null where it goes to the end. */
   readonly floor: number | null;
@@ -47,7 +47,7 @@ export interface Progress {
  * the walk than on this page is found by the ledger when the page is committed.
  */
 export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
-  const { cursor_in, cursor_out, unreadable, pages, emptyRun, oldest, lowest, floor } = progress;
+  const { cursor_in, cursor_out, unreadable, pages, emptyRun, oldestMs, lowest, floor } = progress;
   if (unreadable !== null) return { is: 'failed', reason: `cursor unreadable: ${unreadable}` };
   if (cursor_out === null) return { is: 'end' };
   if (sameCursor(cursor_in, cursor_out)) return cursorLoop;
@@ -62,11 +62,7 @@ export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null 
   if (floor !== null && lowest !== null && lowest < floor) {
     return { is: 'bound', bound: 'floor' };
   }
-  if (
-    scope.since !== undefined &&
-    oldest !== null &&
-    Date.parse(oldest) < Date.parse(scope.since)
-  ) {
+  if (scope.since !== undefined && oldestMs !== null && oldestMs < Date.parse(scope.since)) {
     return { is: 'bound', bound: 'since' };
   }
   if (progress.showsKnown) return { is: 'bound', bound: 'known' };

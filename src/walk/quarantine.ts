@@ -187,7 +187,7 @@ function tryItem(
   raw: unknown,
 ): { item: ItemRows; reason: null } | { item: null; reason: string } {
   const { walk, page } = origin;
-  const place = { chain_id: walk.chain_id, scope: walk.scope, position: 0, above: null };
+  const place = { chain_id: walk.chain_id, scope: walk.scope, position: 0, order: null };
   const { rows, quarantined } = normalisePage(operationOf(origin), page, [raw], place);
   const [item] = rows;
   return item === undefined
@@ -268,6 +268,7 @@ async function concludeAgain(
     last: { page_id: page.id, isOrdered: page.is_ordered, quarantined: [] },
     counts: new Map(),
     end: endAfter(walk, page),
+    proof: walk,
   });
 }
 

@@ -11,7 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { etlSchema, instant, integer, integerRanges } from '../db/column-types.ts';
+import { etlSchema, instant, integer, integerRange, integerRanges } from '../db/column-types.ts';
 import type { Cursor, Scope } from '../operations/operation.ts';
 
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
@@ -45,6 +45,11 @@ export const walks = etlSchema.table(
     depth_ms: integer('depth_ms'),
     from_head: boolean('from_head').notNull().default(true),
     is_ordered: boolean('is_ordered').notNull().default(true),
+    /** Blocks of which all items are proved to be here. */
+    proved: integerRanges('proved').notNull().default('{}'),
+    /** The highest block of the stretch of pages that goes on with the next one; null behind a cut. */
+    stretch_top: integer('stretch_top'),
+    cuts: integer('cuts').notNull().default(0),
     top: integer('top'),
     bottom: integer('bottom'),
     pages: integer('pages').notNull().default(0),
@@ -99,6 +104,10 @@ export const pages = etlSchema.table(
     /** The heights of the page's rows, for lists that decide membership; null for others. */
     heights: integerRanges('heights'),
     is_ordered: boolean('is_ordered').notNull().default(true),
+    /** Whether it goes on where the page before it ended. */
+    is_joined: boolean('is_joined').notNull().default(true),
+    /** Blocks whose stored operations the page skips, more than leave a list at once. */
+    jumped: integerRange('jumped'),
     last_key: text('last_key'),
     bytes: int4('bytes').notNull(),
     body_hash: text('body_hash').notNull(),
@@ -115,6 +124,9 @@ export const pages = etlSchema.table(
       table.walk_id,
       sql`md5(coalesce(${table.cursor_in}, '{}')::text)`,
     ),
+    index('pages_jumped')
+      .on(table.walk_id)
+      .where(sql`jumped is not null`),
     // Promise 4, nothing dropped.
     check('pages_nothing_dropped', sql`items = rows + quarantined + repeats`),
     check('pages_rows_counted', sql`inserted + changed <= rows`),

@@ -101,7 +101,7 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
     supervise: false,
     // A test may have several explorers, one after the other, that serve the same chains.
     source: { sameData: true },
-    ...(run.timeouts !== undefined && { timeouts: run.timeouts }),
+    timeouts: { doubtMs: 0, ...run.timeouts },
   });
   try {
     const targets = settings.chains.flatMap((chain) => {

@@ -114,8 +114,8 @@ export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
   >(sql`
     with walked as (
       select sum(pages) as pages,
-             sum(items) filter (where is_ordered and top > bottom)
-               / nullif(sum(top - bottom) filter (where is_ordered and top > bottom), 0) as per_block
+             sum(items) filter (where cuts = 0 and top > bottom)
+               / nullif(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as per_block
       from etl.walks
       where ${ofFeed(feed)}
     ), stored as (

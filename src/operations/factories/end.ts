@@ -43,7 +43,8 @@ export async function judgeCensusEnd(
     ({ unmet, cut }) => cut - quarantined >= cutAtLeast || (met === 0 && unmet > quarantined),
   );
   if (contradiction !== undefined) {
-    return { is: 'contradicted', evidence: evidenceOf(met, contradiction) };
+    // A factory that left its place may stand at another: that nothing is there would say nothing.
+    return { is: 'contradicted', evidence: evidenceOf(met, contradiction), ask: null };
   }
   // What an earlier walk of the tick did not meet either has left the list, and says nothing more.
   const judge = held.find(({ list }) => list === 'walk') ?? held[0];

@@ -18,7 +18,10 @@ export const factories: Operation<typeof factory> = {
   item: factory,
   normalise: normaliseFactory,
   order: null,
-  afterPage: noteCensusPage,
+  async afterPage(...page) {
+    await noteCensusPage(...page);
+    return true;
+  },
   afterWalk: concludeCensus,
   judgeEnd: judgeCensusEnd,
 };

@@ -21,7 +21,7 @@ export const optimismBatchBlocks: Operation<typeof block> = {
   cursor: blockCursor,
   item: block,
   normalise: normaliseBlock,
-  order: { height: 'height', time: 'timestamp' },
+  order: { height: 'height', time: 'timestamp', key: 'hash', position: () => null },
   afterWalk: concludeBatch,
   judgeEnd: () => Promise.resolve({ is: 'unsupported' }),
 };

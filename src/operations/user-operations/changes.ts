@@ -1,24 +1,32 @@
 import { sql } from 'drizzle-orm';
-import { post, type Transaction } from '../../db/transaction.ts';
+import { isPosting, post, type Transaction } from '../../db/transaction.ts';
 import type { ItemRows, WalkContext } from '../operation.ts';
+
+/**
+ * Operations that one page may show to have left the list at once: the fifth part of a page, three at
+ * least. A reorganisation takes a few; a page that skips more is more likely not the page that it seems.
+ */
+const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 
 /**
  * What a page says beyond its own rows: which of them came late, and which stored operations have
  * left the list.
+ *
+ * @returns whether the stored operations bear the page out; it concludes nothing about them if they don't
  */
 export async function noteChanges(
   tx: Transaction,
   walk: WalkContext,
   rows: readonly ItemRows[],
-): Promise<void> {
+): Promise<boolean> {
   const placed = rows.filter(({ height }) => height !== null);
   const [first, last] = [placed[0], placed.at(-1)];
-  if (first === undefined || last === undefined) return;
+  if (first === undefined || last === undefined) return true;
   // Only walks with a floor, and those that read again, meet blocks that were read before: a walk
   // into unread history finds nothing but new rows.
   const meetsKnown = walk.floor !== null || walk.scope.again === true;
   if (meetsKnown && walk.inserted > 0) await noteLateArrivals(tx, walk, placed);
-  if (walk.isConclusive) await noteRemovals(tx, walk, placed, first, last);
+  return walk.isConclusive ? noteRemovals(tx, walk, placed, first, last) : true;
 }
 
 /**
@@ -36,13 +44,13 @@ async function noteLateArrivals(
     tx,
     sql`
     with proven as (
-      select range_agg(etl.proven_range(kind, is_ordered, state, reason, top, bottom)) as covered
+      select range_agg(proved) as covered
       from etl.walks
       where chain_id = ${walk.chain_id}
         and operation = 'user-operations'
         and id <> ${walk.walk_id}
         and top > ${Math.min(...heights)}
-        and (bottom < ${Math.max(...heights)} or (state = 'finished' and reason is null))
+        and proved && int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')
     )
     insert into etl.late_arrivals (chain_id, hash, block_number, timestamp, seen_at, page_id)
     select chain_id, hash, block_number, timestamp, ${walk.started_at}::timestamptz, page_id
@@ -62,6 +70,9 @@ async function noteLateArrivals(
  * that range which is not on the page has left the list, unless a newer page has seen it. So has one
  * between the last item of the page before and this page's first, which no page would tell of
  * otherwise: the cursor leads from one to the other. Unless a page newer than that one has seen it.
+ *
+ * A page that skips many stored operations shows no mass removal, but that something is wrong with it: it is
+ * noted, and nothing removed. When another walk skips the same, they are gone.
  */
 async function noteRemovals(
   tx: Transaction,
@@ -69,22 +80,52 @@ async function noteRemovals(
   placed: readonly ItemRows[],
   first: ItemRows,
   last: ItemRows,
-): Promise<void> {
+): Promise<boolean> {
   const above = walk.above ?? { height: first.height, key: first.key, page_id: walk.page_id };
-  await post(
-    tx,
-    sql`
-    update explorer.user_operations
-    set removed_at = now(), updated_at = now(), page_id = ${walk.page_id}
-    where chain_id = ${walk.chain_id}
-      and (block_number, hash) < (${above.height}, ${above.key})
-      and (block_number, hash) > (${last.height}, ${last.key})
-      and hash <> all(${sql.param(placed.map(({ key }) => key))}::text[])
-      and removed_at is null
-      and page_id < case
-        when (block_number, hash) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
-        else ${above.page_id}::bigint
-      end
-  `,
-  );
+  const most = mostGone(placed.length);
+  // The plain bounds beside the row comparison are what the planner takes for a range of the index.
+  const unseen = sql`
+    chain_id = ${walk.chain_id}
+    and block_number between ${last.height} and ${above.height}
+    and (block_number, hash) < (${above.height}, ${above.key})
+    and (block_number, hash) > (${last.height}, ${last.key})
+    and hash <> all(${sql.param(placed.map(({ key }) => key))}::text[])
+    and removed_at is null
+    and page_id < case
+      when (block_number, hash) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
+      else ${above.page_id}::bigint
+    end
+  `;
+  const statement = sql`
+    with unseen as materialized (
+      select block_number from explorer.user_operations where ${unseen} limit ${most + 1}
+    ), jump as materialized (
+      select int8range(min(block_number), max(block_number), '[]') as skipped
+      from unseen
+      having count(*) > ${most}
+    ), unbelieved as materialized (
+      select skipped
+      from jump
+      where not exists (
+        select from etl.pages
+        join etl.walks on walks.id = walk_id
+        where walks.chain_id = ${walk.chain_id}
+          and operation = 'user-operations'
+          and walk_id <> ${walk.walk_id}
+          and jumped && skipped
+      )
+    ), noted as (
+      update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
+    ), removed as (
+      update explorer.user_operations
+      set removed_at = now(), updated_at = now(), page_id = ${walk.page_id}
+      where ${unseen} and exists (select from unseen) and not exists (select from unbelieved)
+    )
+    select from unbelieved
+  `;
+  if (isPosting(tx)) {
+    await post(tx, statement);
+    return true;
+  }
+  return (await tx.execute(statement)).rows.length === 0;
 }

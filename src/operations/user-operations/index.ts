@@ -1,7 +1,8 @@
 import type { Operation } from '../operation.ts';
-import { pageTokenCursor } from '../page-token.ts';
+import { pageTokenCursor, tokenPosition } from '../page-token.ts';
 import { userOperation } from './decode.ts';
 import { noteChanges } from './changes.ts';
+import { judgeListEnd, removeBelow } from './end.ts';
 import { normaliseUserOperation } from './normalise.ts';
 import { requestUserOperations } from './request.ts';
 import { userOperations as table } from './tables.ts';
@@ -17,6 +18,7 @@ export const userOperations: Operation<typeof userOperation> = {
   item: userOperation,
   normalise: normaliseUserOperation,
   afterPage: noteChanges,
-  order: { height: 'block_number', time: 'timestamp' },
-  judgeEnd: () => Promise.resolve({ is: 'unsupported' }),
+  order: { height: 'block_number', time: 'timestamp', key: 'hash', position: tokenPosition },
+  judgeEnd: judgeListEnd,
+  afterWalk: removeBelow,
 };

@@ -66,6 +66,8 @@ async function judge({
     tick_id: tick,
     chain_id: chain,
     scope: {},
+    last: null,
+    entry: 'unknown',
     quarantined,
     rows: last.map((place, index) => ({
       key: addressOf(place),
@@ -92,6 +94,7 @@ test('an end that cuts the lower part of the last census off is contradicted, wi
     is: 'contradicted',
     evidence:
       'ends after 100 factories, where the census of 2026-05-06T07:08:09Z ranked 230, 130 of them not met',
+    ask: null,
   });
 });
 

@@ -110,6 +110,7 @@ async function walkOnce(
       inserted: 0,
       above: null,
       readDownTo: 0,
+      isUnbroken: true,
     };
     let position = 0;
     for (const items of pages) {

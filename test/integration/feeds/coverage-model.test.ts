@@ -13,7 +13,8 @@ const feed = { chain_id: 10, operation: 'user-operations' } as const;
 interface Walk {
   readonly top: number;
   readonly bottom: number;
-  readonly is_ordered: boolean;
+  /** Whether its pages prove anything. */
+  readonly isProving: boolean;
   readonly state: string;
   readonly reason: string | null;
 }
@@ -38,8 +39,8 @@ const walks = fc.array(
     .map(({ heights, isOrdered, end }): Walk => ({
       top: Math.max(...heights),
       bottom: Math.min(...heights),
-      // Mostly in order: the rest proves nothing.
-      is_ordered: isOrdered || heights[0] % 2 === 0,
+      // Mostly: the rest was out of order.
+      isProving: isOrdered || heights[0] % 2 === 0,
       state: ends[end]?.state ?? '',
       reason: ends[end]?.reason ?? null,
     })),
@@ -66,12 +67,12 @@ async function fill(
     [{ since: since === null ? null : timeOf(since) }],
   );
   await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, top, bottom, is_ordered, state, reason)
+    `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, top, bottom, proved, state, reason)
      select 10, 'user-operations', 'backfill', 1, 'sweep', jsonb_build_object('max_pages', number),
-            top, bottom, is_ordered, state, reason
+            top, bottom, proved::int8multirange, state, reason
      from json_to_recordset($1) as walk(
-       top bigint, bottom bigint, is_ordered boolean, state text, reason text, number bigint)`,
-    [JSON.stringify(walked.map((walk, number) => ({ ...walk, number })))],
+       top bigint, bottom bigint, proved text, state text, reason text, number bigint)`,
+    [JSON.stringify(walked.map((walk, number) => ({ ...walk, number, proved: spell(walk) })))],
   );
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
@@ -89,18 +90,28 @@ async function fill(
   );
 }
 
-/** The blocks that walks prove, one by one. */
-function covered(walked: readonly Walk[]): Set<number> {
-  const proven = new Set<number>();
-  for (const { top, bottom, state, reason } of walked.filter((walk) => walk.is_ordered)) {
-    const lowest = state === 'finished' && reason === null ? 0 : bottom + 1;
-    for (let block = lowest; block < top; block += 1) proven.add(block);
-  }
-  return proven;
+/** The blocks that a walk proves, one by one. */
+function provedBy({ isProving, top, bottom, state, reason }: Walk): number[] {
+  if (!isProving) return [];
+  const lowest = state === 'finished' && reason === null ? 0 : bottom + 1;
+  return Array.from({ length: Math.max(0, top - lowest) }, (_, index) => lowest + index);
 }
 
+const spell = (walk: Walk) =>
+  `{${provedBy(walk)
+    .map((block) => `[${block},${block}]`)
+    .join()}}`;
+
+/** The newest block that the newest finished walk saw: all walks of the model begin at the head. */
+const headOf = (walked: readonly Walk[]) =>
+  walked.findLast(({ state }) => state === 'finished')?.top ?? Infinity;
+
+/** The blocks that walks prove together. */
+const covered = (walked: readonly Walk[]) =>
+  new Set(walked.flatMap(provedBy).filter((block) => block < headOf(walked)));
+
 const highestOf = (walked: readonly Walk[]) =>
-  Math.max(-1, ...walked.filter((walk) => walk.is_ordered).map(({ top }) => top));
+  Math.min(headOf(walked), Math.max(-1, ...walked.map(({ top }) => top)));
 
 /** Whole numbers as runs of neighbours, the lowest first. */
 function runs(numbers: readonly number[]): { from: number; to: number }[] {

@@ -222,6 +222,7 @@ async function endWalk(db: Database, chain_id: number, page_id: number, walk: Wa
       inserted: 0,
       above: null,
       readDownTo,
+      isUnbroken: true,
     });
   });
 }

@@ -15,7 +15,7 @@ const onTheWay: Progress = {
   unreadable: null,
   pages: 7,
   emptyRun: 0,
-  oldest: '2026-01-02T00:00:00.000000Z',
+  oldestMs: Date.UTC(2026, 0, 2),
   lowest: 1000,
   floor: null,
   showsKnown: false,
@@ -97,13 +97,13 @@ describe('a walk with bounds', () => {
   ])('is judged by a last item that is %s its bound in time', (_, oldest, expected) => {
     const scope = { since: '2026-01-02T00:00:00.000Z' };
 
-    expect(judgeProgress(scope, { ...onTheWay, oldest })).toEqual(expected);
+    expect(judgeProgress(scope, { ...onTheWay, oldestMs: Date.parse(oldest) })).toEqual(expected);
   });
 
   test('goes on below its bound in time where no item tells its time', () => {
     const scope = { since: '2027-01-01T00:00:00.000Z' };
 
-    expect(judgeProgress(scope, { ...onTheWay, oldest: null })).toBeNull();
+    expect(judgeProgress(scope, { ...onTheWay, oldestMs: null })).toBeNull();
   });
 
   test.each([

@@ -1,0 +1,137 @@
+import { ExplorerError } from '../explorer/error.ts';
+import type { Cursor, EndVerdict, ItemRows, ListOrder } from '../operations/operation.ts';
+import {
+  requestPage,
+  type JudgedPage,
+  type PageReader,
+  type ReadPage,
+  type Step,
+} from './fetch.ts';
+import { rowsOf } from './page.ts';
+import type { PageQueue } from './page-queue.ts';
+import type { WalkRow } from './walk-row.ts';
+
+/** What a page is judged beside. */
+interface Doubting {
+  readonly walk: WalkRow;
+  readonly reader: PageReader;
+  readonly step: Step;
+  readonly queue: PageQueue<ReadPage>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Answers to one request that are held against each other, at most: an end that stored rows contradict
+ * is asked for as often as any request that fails.
+ */
+const mostAnswers = 4;
+
+/**
+ * An end is a claim, and so is an empty page in the middle of a list. Each is believed where what is
+ * stored supports it; else the same request is made once more, later and on another connection, and must
+ * say the same. Where stored rows contradict an end, it is none, however often it is said.
+ *
+ * @returns the page to go on with: the one given, or what came instead
+ * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
+ */
+export async function askAgain(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
+  let page = first;
+  // What came before must be stored before a page is held against what is.
+  if (doubtful(page) === 'end') await doubting.queue.drained();
+  let evidence: string | null = null;
+  for (let answers = 1; answers < mostAnswers; answers += 1) {
+    const doubt = doubtful(page);
+    if (doubt === null) return page;
+    const verdict = doubt === 'empty' ? unsupported : await judgeEnd(page, doubting);
+    if (verdict.is === 'supported') return page;
+    if (verdict.is === 'contradicted' && (await isGone(verdict, doubting))) return page;
+    evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
+    const next = await askOnce(page, doubting);
+    if (verdict.is === 'unsupported' && saysTheSame(page, next, doubting)) return next;
+    page = next;
+  }
+  if (doubtful(page) === null) return page;
+  throw truncated(evidence ?? 'the list ends in another place each time that it is asked for');
+}
+
+const unsupported: EndVerdict = { is: 'unsupported' };
+
+/** What of a page needs another witness; null: nothing does. */
+function doubtful({ envelope, end }: JudgedPage): 'end' | 'empty' | null {
+  if (end?.is === 'end') return 'end';
+  return envelope.items.length === 0 && end === null ? 'empty' : null;
+}
+
+const entryOf = (cursor: Cursor | null, order: ListOrder | null) =>
+  cursor === null ? 'head' : (order?.position(cursor) ?? 'unknown');
+
+const rowsIn = (
+  { facts, envelope }: Pick<JudgedPage, 'facts' | 'envelope'>,
+  {
+    walk: { chain_id, scope },
+    step,
+    operation,
+  }: Pick<Doubting, 'walk' | 'step'> & Pick<PageReader, 'operation'>,
+): ItemRows[] => {
+  const place = { chain_id, scope, page_id: facts.page_id, position: step.position };
+  return rowsOf(operation, envelope.items, place);
+};
+
+function judgeEnd(
+  { facts, envelope, order }: JudgedPage,
+  { walk, reader: { db, operation }, step }: Doubting,
+): Promise<EndVerdict> {
+  const rows = rowsIn({ facts, envelope }, { walk, operation, step });
+  return operation.judgeEnd(db, {
+    walk_id: walk.id,
+    tick_id: walk.tick_id,
+    chain_id: walk.chain_id,
+    scope: walk.scope,
+    quarantined: envelope.items.length - rows.length,
+    rows,
+    last: order?.trusted.at(-1) ?? null,
+    entry: entryOf(step.cursor, operation.order),
+  });
+}
+
+async function askOnce(
+  { facts }: JudgedPage,
+  { walk, reader, step, signal }: Doubting,
+): Promise<JudgedPage> {
+  const next = await requestPage(walk, reader, step, signal, true);
+  const attempts = facts.attempts + next.facts.attempts;
+  return { ...next, facts: { ...next.facts, attempts } };
+}
+
+/** Whether two answers to one request end, or stay empty, alike: with the same items at the same places. */
+function saysTheSame(a: JudgedPage, b: JudgedPage, { walk, step, reader }: Doubting): boolean {
+  const spell = (page: JudgedPage) =>
+    rowsIn(page, { walk, step, operation: reader.operation })
+      .map(({ key, height }) => `${height} ${key}`)
+      .sort()
+      .join();
+  return doubtful(a) === doubtful(b) && spell(a) === spell(b);
+}
+
+/**
+ * Whether the stored item that contradicts an end has left the list: asked for at its own position, the
+ * service lists nothing from there on.
+ */
+async function isGone(
+  { ask }: Extract<EndVerdict, { is: 'contradicted' }>,
+  { walk, reader, step, signal }: Doubting,
+): Promise<boolean> {
+  if (ask === null) return false;
+  try {
+    const there = { ...step, cursor: ask, above: null };
+    const { envelope } = await requestPage(walk, reader, there, signal, true);
+    return envelope.items.length === 0 && envelope.next === null && envelope.unreadable === null;
+  } catch (error) {
+    // A made position may be refused: then it says nothing.
+    if (error instanceof ExplorerError && error.failure === 'cursor-refused') return false;
+    throw error;
+  }
+}
+
+const truncated = (detail: string) =>
+  new ExplorerError({ failure: 'truncated', status: 200, detail });

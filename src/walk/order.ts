@@ -1,0 +1,148 @@
+import type { OrderKey } from '../operations/operation.ts';
+
+/** What an item tells of its place in a list that is newest first, as far as it tells it. */
+export interface ToldPlace {
+  readonly height: number | null;
+  readonly key: string | null;
+  /** Unix time in ms. */
+  readonly timeMs: number | null;
+}
+
+/** An item whose place other witnesses bear out; `index` counts the page's items. */
+export interface TrustedPlace extends OrderKey {
+  readonly index: number;
+  readonly timeMs: number | null;
+}
+
+/** What a page stands between. */
+export interface PageBorders {
+  /** The last trusted item of the page before; null at a walk's start and behind a cut. */
+  readonly above: OrderKey | null;
+  /** Where the page was asked for, if its cursor can be read: the position of its first item. */
+  readonly entry: OrderKey | null;
+  /** Where the next page begins, if its cursor can be read. */
+  readonly next: OrderKey | null;
+}
+
+/** A page's items held against the list's order. */
+export interface PageOrder {
+  /** Those in order, in that order; empty where the page is not where it was asked for. */
+  readonly trusted: readonly TrustedPlace[];
+  /** Items that are out of order: stored, and no bound of any proof. */
+  readonly misplaced: readonly number[];
+  /** Whether nothing can be missing between the page before and this one's first item. */
+  readonly joins: boolean;
+  /** Whether the next page can be held against this one's last item. */
+  readonly leadsOn: boolean;
+}
+
+/**
+ * More blocks than any chain makes in a second: the fastest make a hundred. A step between two items
+ * that is wider than their times allow is a wrong number on one side of it.
+ */
+const mostBlocksPerSecond = 1_000;
+/** Times are rounded, and a quiet second proves nothing, in s. */
+const timeSlackS = 10;
+
+/** A page of which more is misplaced than this part of it tells nothing by what is left. */
+const mostMisplaced = 1 / 4;
+
+/**
+ * Judges which items of a page stand where the list's order puts them. A number is a witness, not a fact:
+ * the page before, the positions that the cursors name, the other items and their times are held
+ * against each one. Pure.
+ */
+export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): PageOrder {
+  const places = told.flatMap(({ height, key, timeMs }, index) =>
+    height === null || key === null ? [] : [{ index, height, key, timeMs }],
+  );
+  const ceiling = lower(borders.above, borders.entry);
+  const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
+  if (isMostlyGone(placed, places)) return nowhere(places);
+  const { next } = borders;
+  const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
+  // A cursor that most of its own page contradicts is the one that is wrong.
+  const contradicts = next !== null && within.length * 2 < placed.length;
+  const trusted = longestOrdered(plausible(contradicts ? placed : within));
+  if (trusted.length < places.length * (1 - mostMisplaced)) return nowhere(places);
+  const kept = new Set(trusted.map(({ index }) => index));
+  const [first] = trusted;
+  return {
+    trusted,
+    misplaced: places.flatMap(({ index }) => (kept.has(index) ? [] : [index])),
+    joins:
+      borders.above !== null &&
+      (borders.entry === null || (first !== undefined && isAt(borders.entry, first))),
+    leadsOn: !contradicts,
+  };
+}
+
+const nowhere = (places: readonly TrustedPlace[]): PageOrder => ({
+  trusted: [],
+  misplaced: places.map(({ index }) => index),
+  joins: false,
+  leadsOn: false,
+});
+
+const isMostlyGone = (left: readonly unknown[], all: readonly unknown[]) =>
+  all.length > 0 && left.length * 2 <= all.length;
+
+/** Newest block first, then highest key; an item met again at a border is no disorder. */
+export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
+  a.height > b.height || (a.height === b.height && a.key >= b.key);
+
+const isAt = (a: OrderKey, b: OrderKey) => a.height === b.height && a.key === b.key;
+
+function lower(a: OrderKey | null, b: OrderKey | null): OrderKey | null {
+  if (a === null || b === null) return a ?? b;
+  return inOrder(a, b) ? b : a;
+}
+
+/**
+ * Leaves out the shorter side of a step that the items' times do not allow; of two equal sides neither
+ * is known to be right.
+ */
+function plausible(places: readonly TrustedPlace[]): readonly TrustedPlace[] {
+  const step = places.findIndex((place, index) => {
+    const before = places[index - 1];
+    return before !== undefined && !isPossible(before, place);
+  });
+  if (step === -1) return places;
+  const [above, below] = [places.slice(0, step), places.slice(step)];
+  if (above.length === below.length) return [];
+  return above.length > below.length ? above : plausible(below);
+}
+
+function isPossible(a: TrustedPlace, b: TrustedPlace): boolean {
+  if (a.timeMs === null || b.timeMs === null) return true;
+  const seconds = Math.abs(a.timeMs - b.timeMs) / 1_000 + timeSlackS;
+  return Math.abs(a.height - b.height) <= seconds * mostBlocksPerSecond;
+}
+
+/** The most items that stand in order among each other; all of them, as a rule. */
+function longestOrdered(places: readonly TrustedPlace[]): readonly TrustedPlace[] {
+  if (places.every((place, index) => index === 0 || inOrder(places[index - 1] ?? place, place))) {
+    return places;
+  }
+  // A page has 50 items, 100 at most: the plain way is quick enough, and seldom taken.
+  const best: { readonly length: number; readonly from: number }[] = [];
+  for (const [index, place] of places.entries()) {
+    let longest = { length: 1, from: -1 };
+    for (const [earlier, { length }] of best.entries()) {
+      const before = places[earlier] ?? place;
+      if (inOrder(before, place) && length >= longest.length) {
+        longest = { length: length + 1, from: earlier };
+      }
+    }
+    best.push(longest);
+  }
+  const lengths = best.map(({ length }) => length);
+  const chain: TrustedPlace[] = [];
+  let at = lengths.lastIndexOf(Math.max(...lengths));
+  while (at !== -1) {
+    const place = places[at];
+    if (place !== undefined) chain.unshift(place);
+    at = best[at]?.from ?? -1;
+  }
+  return chain;
+}

@@ -1,0 +1,87 @@
+import type { PageOrder, TrustedPlace } from './order.ts';
+
+/** Blocks of which all items are proved to be here: from `from` to `to`, both included. */
+export interface ProvedRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a walk's pages prove so far; kept with its checkpoint. */
+export interface Proof {
+  /** The highest block of the stretch that goes on with the next page; null behind a cut. */
+  readonly stretchTop: number | null;
+  /** What the last pages proved, to be united with what was proved before. */
+  readonly proved: readonly ProvedRange[];
+  /** Places at which the pages proved nothing, so that the stretch ended. */
+  readonly cuts: number;
+}
+
+/** A page as the proof sees it. */
+export interface ProvingPage {
+  readonly order: PageOrder;
+  /** How many items it holds. */
+  readonly items: number;
+  /** Whether it was asked for at a position: then its first item is bounded from above. */
+  readonly isEntryKnown: boolean;
+  /** Whether its next cursor can be read as the position of the next page's first item. */
+  readonly isNextKnown: boolean;
+  /** Whether it skips stored rows, more than leave a list at once. */
+  readonly jumps: boolean;
+}
+
+/**
+ * Goes on with a proof by one page. A stretch of pages that follow each other proves the blocks between its
+ * highest and its lowest, both excluded: the highest may still have got items above, the lowest may go
+ * on below. What is out of order, or not where it was asked for, ends the stretch: the next one begins
+ * below, and what lies between is open. Pure.
+ */
+export function provePage(before: Proof, page: ProvingPage): Proof {
+  const { trusted, misplaced: broken } = page.order;
+  if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
+  const joins = before.stretchTop !== null && page.order.joins;
+  let cuts = before.cuts + (before.stretchTop === null || joins ? 0 : 1);
+  let top = joins ? before.stretchTop : topOf(trusted, page);
+  const proved = [...before.proved];
+  let last: TrustedPlace | null = null;
+  for (const place of trusted) {
+    if (isBroken(broken, last?.index ?? -1, place.index) && (last !== null || joins)) {
+      prove(proved, top, last?.height ?? null);
+      top = place.height;
+      cuts += 1;
+    }
+    last = place;
+  }
+  const bottom = page.isNextKnown ? last : (trusted.at(-2) ?? null);
+  prove(proved, top, bottom?.height ?? null);
+  const goesOn = page.order.leadsOn && !isBroken(broken, last?.index ?? -1, Infinity);
+  return { stretchTop: goesOn ? top : null, proved, cuts: cuts + (goesOn ? 0 : 1) };
+}
+
+/** The proof where the list ends, which is believed: nothing is below. */
+export function proveEnd({ stretchTop, proved, cuts }: Proof): Proof {
+  if (stretchTop === null) return { stretchTop, proved, cuts };
+  return { stretchTop, proved: [...proved, { from: 0, to: stretchTop - 1 }], cuts };
+}
+
+/** A page that proves nothing: the next one begins anew. Where no stretch was, none is cut. */
+const cutBehind = ({ stretchTop, proved, cuts }: Proof, hasItems: boolean): Proof => ({
+  stretchTop: null,
+  proved,
+  cuts: cuts + (stretchTop !== null || hasItems ? 1 : 0),
+});
+
+/**
+ * Where a new stretch begins: at the first item where the position bounds it that was asked for, else at the
+ * second. A head's first item has nothing above it that would bear out its number.
+ */
+const topOf = ([first, second]: readonly TrustedPlace[], { isEntryKnown }: ProvingPage) =>
+  (isEntryKnown ? first : second)?.height ?? null;
+
+const isBroken = (broken: readonly number[], from: number, to: number) =>
+  broken.some((index) => index > from && index < to);
+
+function prove(proved: ProvedRange[], top: number | null, bottom: number | null): void {
+  if (top !== null && bottom !== null && bottom + 1 <= top - 1) {
+    proved.push({ from: bottom + 1, to: top - 1 });
+  }
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { inOrder, judgeOrder, type PageBorders, type ToldPlace } from '../../../src/walk/order.ts';
+
+const genesisMs = Date.UTC(2026, 0, 1);
+const blockMs = 2_000;
+const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
+const at = (height: number) => ({ height, key: keyOf(height) });
+const told = (block: number, says: Partial<ToldPlace> = {}): ToldPlace => ({
+  ...at(block),
+  timeMs: genesisMs + block * blockMs,
+  ...says,
+});
+
+/** Blocks 1009 down to 1000, asked for where the page before ended. */
+const page = Array.from({ length: 10 }, (_, index) => told(1009 - index));
+const borders: PageBorders = { above: at(1010), entry: at(1009), next: at(999) };
+const trustedOf = (places: readonly ToldPlace[], between: PageBorders = borders) =>
+  judgeOrder(places, between).trusted.map(({ index }) => index);
+const all = page.map((_, index) => index);
+
+describe('a page of a list that is newest first', () => {
+  test('is trusted whole where it is in order and what was asked for', () => {
+    expect(judgeOrder(page, borders)).toMatchObject({ misplaced: [], joins: true, leadsOn: true });
+    expect(trustedOf(page)).toEqual(all);
+  });
+
+  test('has no place where it is the page before once more', () => {
+    const again = Array.from({ length: 10 }, (_, index) => told(1019 - index));
+
+    expect(judgeOrder(again, borders)).toMatchObject({ trusted: [], joins: false, leadsOn: false });
+  });
+
+  test('is trusted, and joins nothing, where it begins below the position that was asked for', () => {
+    const later = Array.from({ length: 10 }, (_, index) => told(989 - index));
+
+    const judged = judgeOrder(later, { ...borders, next: at(979) });
+
+    expect(judged.trusted).toHaveLength(10);
+    expect(judged.joins).toBe(false);
+  });
+
+  test.each([
+    ['below the next page', 9, 5],
+    ['above the page before', 0, 999_999_999_999],
+    ['far from the items beside it', 4, 12],
+    ['above the item before it', 5, 1008],
+  ])('leaves out one item whose number is %s', (_, index, height) => {
+    const wrong = page.with(index, told(1009 - index, { height }));
+
+    expect(trustedOf(wrong)).toEqual(all.filter((other) => other !== index));
+  });
+
+  test.each([
+    ['the first', 0],
+    ['the first two', 1],
+  ])('at the head leaves out %s whose numbers their times don’t allow', (_, last) => {
+    const wrong = page.map((place, index) =>
+      index <= last ? { ...place, height: 999_999_999_999 - index } : place,
+    );
+
+    expect(trustedOf(wrong, { above: null, entry: null, next: at(999) })).toEqual(
+      all.slice(last + 1),
+    );
+  });
+
+  test('does not go by a next position that most of its own items contradict', () => {
+    const judged = judgeOrder(page, { ...borders, next: at(5_000) });
+
+    expect(judged.trusted).toHaveLength(10);
+    expect(judged.leadsOn).toBe(false);
+  });
+
+  test('proves nothing where more than a fourth of it is out of order', () => {
+    expect(judgeOrder(page.toReversed(), borders).trusted).toEqual([]);
+  });
+
+  test('goes by the items alone where no cursor can be read', () => {
+    const opaque = { above: at(1010), entry: null, next: null };
+
+    expect(judgeOrder(page, opaque)).toMatchObject({ misplaced: [], joins: true });
+    expect(trustedOf(page.with(3, told(5)), opaque)).toEqual(all.filter((index) => index !== 3));
+  });
+});
+
+test('what is trusted is in order, whatever a page says of its items', () => {
+  const place = fc.record({
+    height: fc.option(fc.nat(40)),
+    key: fc.option(fc.nat(5).map(String)),
+    timeMs: fc.option(fc.nat(100_000)),
+  });
+  const border = fc.option(fc.record({ height: fc.nat(40), key: fc.nat(5).map(String) }));
+  fc.assert(
+    fc.property(fc.array(place, { maxLength: 12 }), border, border, border, (places, ...known) => {
+      const [above = null, entry = null, next = null] = known;
+      const { trusted, misplaced } = judgeOrder(places, { above, entry, next });
+
+      const ceilings = [above, entry].filter((ceiling) => ceiling !== null);
+      for (const [index, item] of trusted.entries()) {
+        const before = trusted[index - 1];
+        if (before !== undefined) expect(inOrder(before, item)).toBe(true);
+        for (const ceiling of ceilings) expect(inOrder(ceiling, item)).toBe(true);
+      }
+      const placed = places.flatMap(({ height, key }, index) =>
+        height === null || key === null ? [] : [index],
+      );
+      expect(
+        [...trusted.map(({ index }) => index), ...misplaced].toSorted((a, b) => a - b),
+      ).toEqual(placed);
+    }),
+  );
+});

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { judgeOrder, type ToldPlace } from '../../../src/walk/order.ts';
+import { proveEnd, provePage, type Proof, type ProvingPage } from '../../../src/walk/proof.ts';
+
+const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
+const place = (height: number) => ({ height, key: keyOf(height) });
+const told = (height: number): ToldPlace => ({ ...place(height), timeMs: height * 2_000 });
+const nothing: Proof = { stretchTop: null, proved: [], cuts: 0 };
+
+interface Served {
+  readonly blocks: readonly number[];
+  readonly jumps?: boolean;
+  /** Whether cursors can be read as positions. */
+  readonly opaque?: boolean;
+}
+
+/** Walks over pages from the head down; each is asked for at the next page's first block. */
+function walk(pages: readonly Served[]): Proof {
+  let proof = nothing;
+  let above = null;
+  for (const [index, { blocks, jumps = false, opaque = false }] of pages.entries()) {
+    const first = pages[index]?.blocks[0];
+    const next = pages[index + 1]?.blocks[0];
+    const entry = index === 0 || opaque || first === undefined ? null : place(first);
+    const order = judgeOrder(blocks.map(told), {
+      above,
+      entry,
+      next: opaque || next === undefined ? null : place(next),
+    });
+    const page: ProvingPage = {
+      order,
+      items: blocks.length,
+      isEntryKnown: entry !== null,
+      isNextKnown: !opaque && next !== undefined,
+      jumps,
+    };
+    proof = provePage(proof, page);
+    above = order.leadsOn ? (order.trusted.at(-1) ?? null) : null;
+  }
+  return proof;
+}
+
+/** The blocks of all ranges, the lowest first. */
+const blocksOf = ({ proved }: Proof) =>
+  [
+    ...new Set(
+      proved.flatMap(({ from, to }) =>
+        Array.from({ length: to - from + 1 }, (_, index) => from + index),
+      ),
+    ),
+  ].toSorted((a, b) => a - b);
+
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+test('pages that follow each other prove what lies between the second item and what the next page bears out', () => {
+  expect(
+    blocksOf(walk([{ blocks: [30, 28, 26, 24] }, { blocks: [22, 20, 18, 16] }, { blocks: [14] }])),
+  ).toEqual(range(17, 27));
+});
+
+test('the end of a list proves all below', () => {
+  expect(blocksOf(proveEnd(walk([{ blocks: [9, 8, 7, 6] }, { blocks: [5, 4] }])))).toEqual(
+    range(0, 7),
+  );
+});
+
+test('an item out of order leaves its neighbours and what is between them open', () => {
+  const proof = walk([{ blocks: [30, 29, 28, 5, 26, 25, 24, 23] }, { blocks: [22, 21] }]);
+
+  expect(blocksOf(proof)).toEqual(range(23, 25));
+  expect(proof.cuts).toBe(1);
+});
+
+test('a page that skips stored rows is no part of the proof, nor is what is beside it', () => {
+  const proof = walk([
+    { blocks: [30, 29, 28] },
+    { blocks: [27, 26, 25], jumps: true },
+    { blocks: [24, 23, 22] },
+    { blocks: [21] },
+  ]);
+
+  expect(blocksOf(proof)).toEqual([23]);
+  expect(proof.cuts).toBe(1);
+});
+
+test('an empty page in the middle of the list ends what is proved above it', () => {
+  const proof = walk([{ blocks: [30, 29, 28, 27] }, { blocks: [] }, { blocks: [20, 19, 18] }]);
+
+  expect(blocksOf(proof).filter((block) => block > 20 && block < 27)).toEqual([]);
+  expect(proof.cuts).toBe(1);
+});
+
+test('where cursors can’t be read the last item alone bounds nothing', () => {
+  expect(blocksOf(walk([{ blocks: [30, 29, 28, 27, 26], opaque: true }]))).toEqual([28]);
+});
