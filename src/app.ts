@@ -16,6 +16,7 @@ import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
 import { configuredFeeds } from './feeds/lanes.ts';
+import { originOf } from './feeds/origin.ts';
 import { registerFeeds } from './feeds/register.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
 import type { ServeOptions } from './jobs/serve.ts';
@@ -114,7 +115,11 @@ export async function prepareDatabase({ url, pool }: OpenDatabase): Promise<{ ap
 
 /** All that work on feeds needs, composed. */
 export interface Engine extends ServeOptions {
-  /** Takes over the feeds and the request rate of other settings; the rest needs a new engine. */
+  /**
+   * Takes over the feeds and the request rate of other settings; the rest needs a new engine.
+   *
+   * @throws OriginError where feeds were read from another explorer
+   */
   reconfigure(settings: Settings): Promise<void>;
   close(): Promise<void>;
 }
@@ -126,17 +131,27 @@ export interface EngineOptions {
   /** Whether this process runs schedules and pg-boss's housekeeping. */
   readonly supervise: boolean;
   readonly onCommit?: ServeOptions['onCommit'];
+  /** What the user says of where pages come from. */
+  readonly source?: SourceOptions;
   /** How long the database may take; `workPatience` if absent. */
   readonly patience?: Patience;
   /** Replace the explorer client's own. */
   readonly timeouts?: Partial<Timeouts>;
 }
 
+/** What is said of the explorer beside its URL. */
+export interface SourceOptions {
+  /** Whether it serves the same chains as the one that data came from. */
+  readonly sameData?: boolean;
+  /** What to remember it by, where its URL changes from run to run. */
+  readonly origin?: string;
+}
+
 /**
  * Registers the feeds of the settings, and composes client, budget and queue on a prepared
  * database.
  *
- * @throws ConfigError without an API key
+ * @throws ConfigError without an API key, OriginError where feeds were read from another explorer
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, patience = workPatience, timeouts = {} } = options;
@@ -157,10 +172,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   });
   // Whoever is under way on a key that was replaced ends on it.
   const opened: OpenKeys[] = [];
-  const configure = async (wanted: Settings): Promise<void> => {
+  const { sameData = false, origin: name } = options.source ?? {};
+  const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
+  let origin = sourceOf(settings);
+  const configure = async (wanted: Settings, isSameData: boolean): Promise<void> => {
     const keys = requireApiKey(wanted);
     const from = wanted.configFile === null ? 'flags' : 'file';
-    await registerFeeds(db, configuredFeeds(wanted.chains), from);
+    const source = { origin: sourceOf(wanted), isSameData };
+    await registerFeeds(db, configuredFeeds(wanted.chains), from, source);
+    origin = source.origin;
     opened.unshift(await openKeys(wanted, keys, { pool: budgetPool, timeouts }));
   };
   const closeOpened = async () => {
@@ -168,7 +188,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     await budgetPool.end();
     await pool.end();
   };
-  const boss = await configure(settings)
+  const boss = await configure(settings, sameData)
     .then(() => startBoss({ databaseUrl: url, log, supervise, patience }))
     .catch(async (error: unknown) => {
       await closeOpened();
@@ -189,8 +209,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     now: () => performance.now(),
     random: Math.random,
     clock: () => new Date(),
+    origin: () => origin,
     onCommit: options.onCommit ?? (() => undefined),
-    reconfigure: configure,
+    // What was said of the first explorer says nothing of another.
+    reconfigure: (wanted) => configure(wanted, false),
     async close() {
       await boss.stop({ graceful: false });
       await closeOpened();

@@ -6,6 +6,7 @@ import {
   prepareDatabase,
   type Engine,
   type OpenDatabase,
+  type SourceOptions,
 } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
@@ -25,24 +26,29 @@ interface OpenEngine {
   readonly engine: Engine;
 }
 
+interface Opening {
+  readonly source: SourceOptions;
+  /** Told of the database before anything is done to it. */
+  readonly onOpen: (database: OpenDatabase) => void;
+}
+
 /**
  * Opens and prepares the database, and the engine on it, and waits for one that does not answer:
  * machines start in any order, and servers restart. What no waiting mends, such as a wrong password
  * or name, is thrown at once.
  *
- * @param onOpen told of the database before anything is done to it
  * @returns null when the signal aborted first
- * @throws DatabaseUnavailableError, MigrationError, what Postgres throws
+ * @throws DatabaseUnavailableError, MigrationError, OriginError, what Postgres throws
  */
 export async function awaitEngine(
   settings: Settings,
   context: Context,
   log: Log,
-  onOpen: (database: OpenDatabase) => void,
+  opening: Opening,
 ): Promise<OpenEngine | null> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await openAll(settings, context, log, onOpen);
+      return await openAll(settings, context, log, opening);
     } catch (error) {
       const root = error instanceof DatabaseUnavailableError ? error.cause : error;
       if (!isConnectionLost(root) || attempt === mostAttempts) throw error;
@@ -58,13 +64,14 @@ async function openAll(
   settings: Settings,
   context: Context,
   log: Log,
-  onOpen: (database: OpenDatabase) => void,
+  { source, onOpen }: Opening,
 ): Promise<OpenEngine> {
   const database = await openDatabase(settings, context);
   try {
     onOpen(database);
     await prepareDatabase(database);
-    return { database, engine: await openEngine({ settings, database, log, supervise: true }) };
+    const engine = await openEngine({ settings, database, log, supervise: true, source });
+    return { database, engine };
   } catch (error) {
     await database.close();
     throw error;

@@ -1,7 +1,8 @@
+import type { SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../config/time.ts';
 import type { SyncTarget } from '../jobs/sync.ts';
-import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   settingsOf,
   UsageError,
@@ -12,7 +13,7 @@ import {
 } from './context.ts';
 import { syncOnDatabase, targetsOf } from './sync.ts';
 
-interface BackfillOptions extends ChosenFeeds {
+interface BackfillOptions extends ChosenFeeds, SourceOptions {
   readonly since?: string;
   readonly fromBatch?: number;
   readonly again?: true;
@@ -20,7 +21,7 @@ interface BackfillOptions extends ChosenFeeds {
 
 /** `backfill`: extends the history of feeds, and reads only what is new. */
 export function registerBackfill({ program, run }: Registry): void {
-  addFeedOptions(program.command('backfill'))
+  addSameData(addFeedOptions(program.command('backfill')))
     .description('read history that is not covered yet, and nothing else')
     .option('--since <time>', 'read user operations back to this date or time')
     .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))

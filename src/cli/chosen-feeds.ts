@@ -22,6 +22,14 @@ export function addFeedOptions(command: Command): Command {
     );
 }
 
+/** `--same-data`, of commands that make requests. */
+export function addSameData(command: Command): Command {
+  return command.option(
+    '--same-data',
+    'the explorer serves the same chains as the one that the data came from: go on with it',
+  );
+}
+
 function chooseOperation(value: string, before: readonly string[] | undefined) {
   if (operationNames.some((name) => name === value)) return collect(value, before);
   throw new InvalidArgumentError(`It is one of: ${operationNames.join(', ')}.`);

@@ -23,6 +23,8 @@ const demoSeed = 1;
 /** The demo's explorer is on this machine, so its rate is no one's limit. */
 const demoRequestsPerSecond = 10_000;
 const demoKey = 'demo-key';
+/** Its port is another each time, its data never is: real data in the same database is refused. */
+const demoOrigin = `simulated explorer of demo, seed ${demoSeed}`;
 /** A folder that holds no configuration file, on any machine. */
 const noFolder = devNull;
 
@@ -72,7 +74,7 @@ async function demoAgainst(
     const started = performance.now();
     const before = await itemsRead(database);
     const targets = targetsOf(settings, {}, new Date());
-    const quiet = { ...options, logLevel: 'warn' } as const;
+    const quiet = { ...options, logLevel: 'warn', origin: demoOrigin } as const;
     const results = await syncTargets(context, quiet, settings, database, targets);
     const seconds = (performance.now() - started) / 1000;
     if (context.signal.aborted) return exitCodes.interrupted;

@@ -4,6 +4,7 @@ import { EmbeddedPostgresError } from '../db/embedded/failure.ts';
 import { describeDatabaseError } from '../db/failure.ts';
 import { ScratchError } from '../db/scratch.ts';
 import { MigrationError } from '../db/migrate.ts';
+import { OriginError } from '../feeds/origin.ts';
 import { IncompleteArchiveError } from '../feeds/replay.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import {
@@ -40,7 +41,8 @@ export function reportFailure(
     error instanceof EmbeddedPostgresError ||
     error instanceof MigrationError ||
     error instanceof ScratchError ||
-    error instanceof IncompleteArchiveError
+    error instanceof IncompleteArchiveError ||
+    error instanceof OriginError
   ) {
     say(error.message);
     return exitCodes.wrongUse;

@@ -1,9 +1,9 @@
-import { prepareDatabase, type OpenDatabase } from '../app.ts';
+import { prepareDatabase, type OpenDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { planDocument, type PlanDocument } from '../feeds/plan/document.ts';
 import { requestsSince } from '../feeds/plan/facts.ts';
 import { forecastFeeds, unknownFeeds } from '../feeds/plan/plan.ts';
-import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
@@ -11,7 +11,7 @@ import { isPrepared } from './prepared.ts';
 import { probeFeeds } from './probe.ts';
 import { tellWhere } from './where.ts';
 
-interface PlanOptions extends ChosenFeeds {
+interface PlanOptions extends ChosenFeeds, SourceOptions {
   readonly probe?: number | true;
 }
 
@@ -20,7 +20,7 @@ const probeRequests = 100;
 
 /** `plan`: what the configured feeds cost, once and each day, and how long they take. */
 export function registerPlan({ program, run }: Registry): void {
-  addFeedOptions(program.command('plan'))
+  addSameData(addFeedOptions(program.command('plan')))
     .description('say what feeds cost in requests, credits and days, before and during a run')
     .option(
       '--probe [n]',

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { openEngine, type Engine, type OpenDatabase } from '../app.ts';
+import { openEngine, type Engine, type OpenDatabase, type SourceOptions } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { feedName } from '../feeds/feed.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
@@ -19,13 +19,13 @@ export interface Probe {
  */
 export async function probeFeeds(
   context: Context,
-  options: GlobalOptions,
+  options: GlobalOptions & SourceOptions,
   settings: Settings,
   database: OpenDatabase,
   { feeds, requests }: Probe,
 ): Promise<void> {
   const log = logOf(context, { ...options, logLevel: 'warn' });
-  const engine = await openEngine({ settings, database, log, supervise: false });
+  const engine = await openEngine({ settings, database, log, supervise: false, source: options });
   try {
     for (const { lane, scope } of configuredLanes(settings.chains)) {
       if (lane.lane !== 'backfill' || !feeds.has(feedName(lane))) continue;

@@ -2,6 +2,7 @@ import type { Engine } from '../app.ts';
 import { ConfigError } from '../config/error.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
+import { OriginError } from '../feeds/origin.ts';
 import type { ScheduleChanges } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
 import { settingsOf, type Context, type GlobalOptions } from './context.ts';
@@ -37,6 +38,10 @@ export function watchConfig(
       try {
         await engine.reconfigure(wanted);
       } catch (error) {
+        if (error instanceof OriginError) {
+          log.error({ problems: [error.message] }, 'config.refused');
+          return null;
+        }
         // The database is away: this reload is still owed.
         isAsked = true;
         throw error;

@@ -1,9 +1,10 @@
+import type { SourceOptions } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { certify } from '../feeds/certificate.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { repairsOf } from '../feeds/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
-import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
+import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   settingsOf,
   type Context,
@@ -16,13 +17,16 @@ import { concludeSync, syncTargets } from './sync.ts';
 
 /** `repair`: makes the walks that the certificate calls for, and no others. */
 export function registerRepair({ program, run }: Registry): void {
-  addFeedOptions(program.command('repair'))
+  addSameData(addFeedOptions(program.command('repair')))
     .description('make the walks that verify calls for, and no others')
     .addHelpText('after', '\nExample:\n  explorer-etl repair --chain 10 && explorer-etl verify\n')
-    .action(run<ChosenFeeds>(repair));
+    .action(run<ChosenFeeds & SourceOptions>(repair));
 }
 
-async function repair(context: Context, options: ChosenFeeds & GlobalOptions): Promise<ExitCode> {
+async function repair(
+  context: Context,
+  options: ChosenFeeds & SourceOptions & GlobalOptions,
+): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   return onDatabase(settings, context, async (database) => {

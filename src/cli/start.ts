@@ -1,30 +1,32 @@
+import type { SourceOptions } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { serve } from '../jobs/serve.ts';
 import { awaitEngine } from './await-engine.ts';
+import { addSameData } from './chosen-feeds.ts';
 import { watchConfig } from './reload.ts';
 import { exitCodes, logOf, settingsOf, type Registry } from './context.ts';
 import { tellWhere } from './where.ts';
 
 /** `start`: works on every feed by its schedule until SIGTERM. */
 export function registerStart({ program, run }: Registry): void {
-  program
-    .command('start')
+  addSameData(program.command('start'))
     .description('work on every feed by its schedule, until SIGTERM or Ctrl-C')
     .addHelpText(
       'after',
       '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExample:\n  explorer-etl start --config explorer-etl.yaml\n',
     )
     .action(
-      run<object>(async (context, options) => {
+      run<SourceOptions>(async (context, options) => {
         const settings = settingsOf(context, options);
         requireApiKey(settings);
         const log = logOf(context, options);
         const changesOf = watchConfig(context, options, log);
-        const opened = await awaitEngine(settings, context, log, (database) =>
-          tellWhere(context, options, database),
-        );
+        const opened = await awaitEngine(settings, context, log, {
+          source: options,
+          onOpen: (database) => tellWhere(context, options, database),
+        });
         if (opened === null) return exitCodes.done;
         const { database, engine } = opened;
         try {

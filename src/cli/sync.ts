@@ -1,4 +1,4 @@
-import { openEngine, prepareDatabase, type OpenDatabase } from '../app.ts';
+import { openEngine, prepareDatabase, type OpenDatabase, type SourceOptions } from '../app.ts';
 import type { OperationName } from '../config/schema.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../config/time.ts';
@@ -10,7 +10,7 @@ import { configuredLanes, type ScopeBounds } from '../feeds/lanes.ts';
 import { tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
 import { createLog } from '../log.ts';
-import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
   settingsOf,
@@ -25,11 +25,11 @@ import { onDatabase } from './on-database.ts';
 import { openScreen, showProgress } from './progress.ts';
 import { tellWhere } from './where.ts';
 
-interface SyncOptions extends ChosenFeeds, ScopeBounds {}
+interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
 
 /** `sync`: brings feeds up to date once, with progress, and exits. */
 export function registerSync({ program, run }: Registry): void {
-  addFeedOptions(program.command('sync'))
+  addSameData(addFeedOptions(program.command('sync')))
     .description('bring feeds up to date once, and exit')
     .option('--max-pages <n>', 'read at most this many pages of each list', wholeNumber(1))
     .option('--since <time>', 'read user operations back to this date or time')
@@ -58,7 +58,7 @@ async function sync(context: Context, options: SyncOptions & GlobalOptions): Pro
 /** Brings the database up to this program, then the targets up to date, and tells how they ended. */
 export function syncOnDatabase(
   context: Context,
-  options: GlobalOptions,
+  options: GlobalOptions & SourceOptions,
   settings: Settings,
   targets: readonly SyncTarget[],
 ): Promise<ExitCode> {
@@ -73,7 +73,7 @@ export function syncOnDatabase(
 /** Runs the sync itself on a prepared database, with progress as the options say. */
 export async function syncTargets(
   context: Context,
-  options: GlobalOptions,
+  options: GlobalOptions & SourceOptions,
   settings: Settings,
   database: OpenDatabase,
   targets: readonly SyncTarget[],
@@ -84,6 +84,7 @@ export async function syncTargets(
     database,
     log: createLog(options.logLevel, (line) => screen.write(line)),
     supervise: false,
+    source: options,
   });
   const feeds = targets.map(({ lane }) => feedName(lane));
   const progress = showProgress(context, options, screen, database.db, feeds);

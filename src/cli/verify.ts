@@ -29,7 +29,7 @@ export function registerVerify({ program, run }: Registry): void {
 function describe({ feed, operation, covered, head, open, notes }: FeedCertificate): string {
   const lines = [
     `${feed}: ${open.length === 0 ? 'complete' : 'open'}`,
-    ...covered.map((range) => `  covered: ${spellRange(operation, range)}, as of ${range.as_of}`),
+    ...covered.map((range) => `  covered: ${spellRange(operation, range)}, ${spellTime(range)}`),
     ...head.map((waiting) => `  head: ${printable(waiting)}`),
     ...open.map((finding) => `  open: ${printable(finding)}`),
     ...notes.map((note) => `  note: ${printable(note)}`),
@@ -40,4 +40,9 @@ function describe({ feed, operation, covered, head, open, notes }: FeedCertifica
 function spellRange(operation: string, { from, to }: CoveredRange): string {
   if (operation === 'factories') return `census of ${to} factories`;
   return `${operation === 'optimism-batch-blocks' ? 'batches' : 'blocks'} ${from} to ${to}`;
+}
+
+/** One moment where all was read by one walk, else those of the oldest and the newest look. */
+function spellTime({ as_of, newest_look }: CoveredRange): string {
+  return newest_look === as_of ? `as of ${as_of}` : `as of ${as_of} to ${newest_look}`;
 }

@@ -25,6 +25,8 @@ export type AdvanceOutcome =
   | { readonly is: 'stopped' }
   | { readonly is: 'fenced' }
   | { readonly is: 'idle' }
+  /** Another process said that the feed is read from another explorer than this one asks. */
+  | { readonly is: 'elsewhere'; readonly tick: TickRow }
   | {
       readonly is: 'trouble';
       readonly tick: TickRow;
@@ -42,6 +44,8 @@ export interface AdvanceDependencies {
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
   /** Told when a feed that was in trouble succeeds again. */
   readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
+  /** Where pages are asked for; it may change with the configuration. */
+  readonly origin: () => string;
   /** The time of day, for what is due. */
   readonly clock: () => Date;
 }
@@ -63,6 +67,7 @@ interface Slice {
   recovering: Promise<void> | null;
   trouble: Trouble | null;
   fenced: boolean;
+  elsewhere: boolean;
   exhausted: boolean;
   pages: number;
 }
@@ -91,6 +96,7 @@ export async function advance(
     taking: Promise.resolve(),
     trouble: null,
     fenced: false,
+    elsewhere: false,
     exhausted: false,
     pages: 0,
   };
@@ -139,10 +145,18 @@ async function walkOn(
 ): Promise<void> {
   const operation = operations[lane.operation];
   const mayGoOn = () =>
-    !signal.aborted && slice.trouble === null && !slice.fenced && !slice.budget.spent;
+    !signal.aborted &&
+    slice.trouble === null &&
+    !slice.fenced &&
+    !slice.elsewhere &&
+    !slice.budget.spent;
   while (mayGoOn()) {
     const walk = await takeInTurn(slice, dependencies, operation.kind);
     if (walk === 'wait') return;
+    if (walk === 'elsewhere') {
+      slice.elsewhere = true;
+      return;
+    }
     if (walk === null) {
       slice.exhausted = true;
       return;
@@ -172,12 +186,16 @@ async function walkOn(
  */
 function takeInTurn(
   slice: Slice,
-  { db, clock }: AdvanceDependencies,
+  { db, clock, origin }: AdvanceDependencies,
   kind: (typeof operations)[FeedLane['operation']]['kind'],
-): Promise<WalkRow | 'wait' | null> {
+): ReturnType<typeof takeWalk> {
   const taken = slice.taking.then(async () => {
-    const walk = await takeWalk(db, slice.tick, kind, [...slice.held], clock());
-    if (walk !== null && walk !== 'wait') slice.held.add(walk.id);
+    const walk = await takeWalk(db, slice.tick, kind, {
+      held: [...slice.held],
+      at: clock(),
+      origin: origin(),
+    });
+    if (typeof walk === 'object' && walk !== null) slice.held.add(walk.id);
     return walk;
   });
   slice.taking = taken.catch(() => undefined);
@@ -203,7 +221,8 @@ async function conclude(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const { tick, trouble, fenced, exhausted, pages } = slice;
+  const { tick, trouble, fenced, elsewhere, exhausted, pages } = slice;
+  if (elsewhere) return { is: 'elsewhere', tick };
   if (fenced) return { is: 'fenced' };
   if (trouble !== null) return { is: 'trouble', tick, trouble, progressed: pages > 0 };
   if (signal.aborted) return { is: 'stopped' };

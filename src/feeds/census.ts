@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import { listEmpty, rowsMoved } from '../operations/factories/census.ts';
+import { listEmpty, partSkipped, rowsMoved } from '../operations/factories/census.ts';
 import type { PlannedWalk } from './segments.ts';
 import { boundsOf } from './sweep.ts';
 import type { TickRow } from './tick.ts';
@@ -44,8 +44,13 @@ const newestCensus = sql`
 
 /** What the newest census proves of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. */
 export const countedFactories = sql`
-  select json_agg(json_build_object('from', 1, 'to', factories, 'as_of', as_of))
+  select json_agg(
+    json_build_object(
+      'from', 1, 'to', factories, 'as_of', as_of, 'newest_look', coalesce(started_at, as_of)
+    )
+  )
   from (${newestCensus}) as newest
+  left join etl.walks on walks.id = newest.walk_id
   where factories > 0
 `;
 
@@ -57,13 +62,16 @@ export const censusNotes = sql`
     from (${newestCensus}) as newest
     where still_moving
     union all
-    select 'the list was empty, where factories were listed before: not believed'
+    select case reason
+      when ${listEmpty} then 'the list was empty, where factories were listed before: not believed'
+      else 'the list skipped a part with an empty page that leads on: the last walk is no census'
+    end
     from (
       select reason from etl.walks
       where walks.chain_id = feeds.chain_id and walks.operation = feeds.operation
       order by id desc
       limit 1
     ) as last
-    where reason = ${listEmpty}
+    where reason in (${listEmpty}, ${partSkipped})
   ) as notes
 `;

@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import type { Cursor } from '../operations/operation.ts';
 import type { Feed } from './feed.ts';
@@ -11,16 +11,6 @@ export interface Gap {
 
 const ofFeed = ({ chain_id, operation }: Feed) =>
   sql`chain_id = ${chain_id} and operation = ${operation}`;
-
-/** Whether no walk of a feed, a row of `feed`, has gone to the end of its list without a cut; as SQL. */
-export const neverWalkedWhole = (feed: SQL) => sql`not exists (
-  select from etl.walks
-  where walks.chain_id = ${feed}.chain_id
-    and walks.operation = ${feed}.operation
-    and walks.state = 'finished'
-    and walks.reason is null
-    and walks.cuts = 0
-)`;
 
 /** Whether anything of the feed is covered yet. */
 export async function hasCoverage(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact } from '../db/transaction.ts';
 import { feedName, type Feed, type FeedState } from './feed.ts';
+import { claimFeeds, type Source } from './origin.ts';
 
 export interface RegisteredFeed extends Feed {
   readonly chain_name: string;
@@ -12,11 +13,14 @@ export interface RegisteredFeed extends Feed {
  *
  * @param from where the settings come from: flags make a feed known, but what a file said of it
  *   stays, because coverage is judged by that
+ * @param source where pages are to come from
+ * @throws OriginError where they came from elsewhere before; nothing is changed then
  */
 export async function registerFeeds(
   db: Database,
   registered: readonly RegisteredFeed[],
   from: 'file' | 'flags',
+  source: Source,
 ): Promise<void> {
   const chains = new Map(registered.map((feed) => [feed.chain_id, feed.chain_name]));
   await transact(db, async (tx) => {
@@ -40,6 +44,7 @@ export async function registerFeeds(
       set settings = excluded.settings, updated_at = now()
       where ${from === 'file'} and t.settings is distinct from excluded.settings
     `);
+    await claimFeeds(tx, registered, source);
   });
 }
 

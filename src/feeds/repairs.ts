@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact } from '../db/transaction.ts';
 import type { FeedCertificate } from './certificate.ts';
-import { neverWalkedWhole } from './coverage.ts';
+import { isProved } from './evidence.ts';
 import { feedName, type FeedLane } from './feed.ts';
 import { lockEnds } from '../walk/commit.ts';
 import type { TickScope } from './tables.ts';
@@ -45,20 +45,10 @@ export async function repairsOf(
 
 async function needsWalk(db: Database, { chain_id, operation }: FeedLane): Promise<boolean> {
   const { rows } = await db.execute(sql`
-    select from etl.feed_coverage
-    where chain_id = ${chain_id} and operation = ${operation}
-      and (
-        (highest is null and ${neverWalkedWhole(sql`feed_coverage`)})
-        or exists (
-          select from explorer.gaps
-          where gaps.chain_id = feed_coverage.chain_id
-            and gaps.operation = feed_coverage.operation
-        )
-      )
+    select from explorer.gaps where chain_id = ${chain_id} and operation = ${operation}
     union all
     select from etl.feeds
-    where chain_id = ${chain_id} and operation = ${operation} and operation = 'factories'
-      and ${neverWalkedWhole(sql`feeds`)}
+    where chain_id = ${chain_id} and operation = ${operation} and not ${isProved}
   `);
   return rows.length > 0;
 }

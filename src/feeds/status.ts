@@ -45,6 +45,7 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
     ), bad as (
       select chain_id, operation, count(*) as quarantined
       from etl.quarantine
+      where dropped_at is null
       group by chain_id, operation
     ), drifted as (
       select chain_id, operation, count(*) as drift

@@ -27,6 +27,8 @@ export const feeds = etlSchema.table(
     state: text('state').notNull().default('idle'),
     reason: text('reason'),
     settings: jsonb('settings').notNull(),
+    /** Scheme, host and path of the explorer that its pages come from; null: nothing was asked yet. */
+    origin: text('origin'),
     /** The newest batch number that is known to have blocks. */
     frontier: integer('frontier'),
     /** Every batch number that was ever asked for; without an upper end where all to come were. */

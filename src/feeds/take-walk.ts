@@ -5,33 +5,43 @@ import type { WalkRow } from '../walk/walk-row.ts';
 import { planBackfillBatch, planLiveBatch } from './batches.ts';
 import type { BatchPlan } from './begun.ts';
 import { planCensusWalk } from './census.ts';
+import { isElsewhere } from './origin.ts';
 import type { PlannedWalk } from './segments.ts';
 import { planBackfillWalk, planLiveWalk } from './sweep.ts';
 import type { TickRow } from './tick.ts';
+
+/** Who takes a walk, and when. */
+interface Taker {
+  /** Walks that this worker is on already. */
+  readonly held: readonly number[];
+  /** The time that a new walk begins. */
+  readonly at: Date;
+  /** Where this process asks for pages. */
+  readonly origin: string;
+}
 
 /**
  * Takes the tick's next walk for this worker: one that was begun and not ended, or a new one.
  * Taking raises the revision, which fences whoever held the walk before.
  *
- * @param held walks that this worker is on already
- * @param at the time that a new walk begins
- * @returns null when the tick has nothing left to begin, 'wait' when that depends on a walk under way
+ * @returns null when the tick has nothing left to begin, 'wait' when that depends on a walk under way,
+ *   'elsewhere' when the feed is read from another explorer than this process asks
  */
 export async function takeWalk(
   db: Database,
   tick: TickRow,
   kind: Operation<never>['kind'],
-  held: readonly number[],
-  at: Date,
-): Promise<WalkRow | 'wait' | null> {
+  { held, at, origin }: Taker,
+): Promise<WalkRow | 'wait' | 'elsewhere' | null> {
   return transact(db, async (tx) => {
     // Waits for whoever takes one now: a walk that it begins is to be resumed, not begun twice.
     // The feed before its tick, as whoever opens a tick locks them.
-    await tx.execute(sql`
-      select from etl.feeds
+    const { rows: feeds } = await tx.execute<{ elsewhere: boolean }>(sql`
+      select ${isElsewhere(origin)} as elsewhere from etl.feeds
       where chain_id = ${tick.chain_id} and operation = ${tick.operation}
       for update
     `);
+    if (feeds[0]?.elsewhere === true) return 'elsewhere';
     const { rows } = await tx.execute(
       sql`select from etl.ticks where id = ${tick.id} and state = 'open' for update`,
     );

@@ -6,7 +6,7 @@ import { failures } from '../explorer/failure.ts';
 import { feedName, type FeedLane } from '../feeds/feed.ts';
 import { lookLater } from '../feeds/recover.ts';
 import { setFeedState } from '../feeds/register.ts';
-import { closeTick, countTrouble, currentTick } from '../feeds/tick.ts';
+import { closeTick, countTrouble, currentTick, type TickRow } from '../feeds/tick.ts';
 import { refusal, restMs } from '../feeds/trouble.ts';
 import type { Log } from '../log.ts';
 import type { SliceBudget } from '../walk/fetch.ts';
@@ -123,6 +123,8 @@ async function conclude(
       return undefined;
     case 'trouble':
       return rest(job, outcome, dependencies);
+    case 'elsewhere':
+      return leave(job, outcome.tick, dependencies);
     case 'closed':
       for (const failure of outcome.failures) {
         dependencies.log.error({ feed: feedName(job.data), reason: failure }, 'feed.failed');
@@ -133,6 +135,21 @@ async function conclude(
       return chain(job, dependencies, 0);
   }
 }
+
+/** Leaves a lane to those who ask the explorer that its feed is read from now. */
+async function leave(
+  job: JobWithMetadata<FeedLane>,
+  tick: TickRow,
+  dependencies: SliceDependencies,
+): Promise<void> {
+  const { db, log, onTrouble } = dependencies;
+  log.warn({ feed: feedName(job.data) }, 'feed.elsewhere');
+  if (onTrouble === 'give-up') await closeTick(db, tick, 'interrupted', readElsewhere);
+  return chain(job, dependencies, notMineMs);
+}
+
+const readElsewhere =
+  'another process reads this feed from another explorer since: use the same EXPLORER_BASE_URL';
 
 async function rest(
   job: JobWithMetadata<FeedLane>,

@@ -117,6 +117,8 @@ export interface EndClaim {
   readonly tick_id: number;
   readonly chain_id: number;
   readonly scope: Scope;
+  /** How many items of that page are no rows. */
+  readonly quarantined: number;
   /** The rows of that page, which is not committed yet; all pages before it are. */
   readonly rows: readonly ItemRows[];
   /** The page's last item that stands in the list's order; null where there is none. */

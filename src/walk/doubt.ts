@@ -81,12 +81,14 @@ function judgeEnd(
   { facts, envelope, order }: JudgedPage,
   { walk, reader: { db, operation }, step }: Doubting,
 ): Promise<EndVerdict> {
+  const rows = rowsIn({ facts, envelope }, { walk, operation, step });
   return operation.judgeEnd(db, {
     walk_id: walk.id,
     tick_id: walk.tick_id,
     chain_id: walk.chain_id,
     scope: walk.scope,
-    rows: rowsIn({ facts, envelope }, { walk, operation, step }),
+    quarantined: envelope.items.length - rows.length,
+    rows,
     last: order?.trusted.at(-1) ?? null,
     entry: entryOf(step.cursor, operation.order),
   });

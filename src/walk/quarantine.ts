@@ -48,11 +48,13 @@ interface RetriedItem {
 
 const newestPage = sql`coalesce(quarantine.last_page_id, quarantine.page_id)`;
 
+/** What was dropped is named by its id or not at all. */
 const matches = ({ chains, operations: names, ids, reason }: QuarantineFilter): SQL => sql`
   (${chains.length === 0} or quarantine.chain_id = any(${sql.param(chains)}::bigint[]))
   and (${names.length === 0} or quarantine.operation = any(${sql.param(names)}::text[]))
   and (${ids.length === 0} or quarantine.id = any(${sql.param(ids)}::bigint[]))
   and (${reason}::text is null or strpos(quarantine.reason, ${reason}) > 0)
+  and (quarantine.dropped_at is null or ${ids.length > 0})
 `;
 
 /** The items in quarantine, the oldest first. */
@@ -77,11 +79,18 @@ export async function listQuarantined(
   return rows.map(({ entry }) => entry);
 }
 
-/** Forgets items for good. @returns how many */
+/**
+ * Sets items aside: they are open no longer. Each stays as what a list is short of, until its place is
+ * read again without it; served again, it is known, and not open either.
+ *
+ * @returns how many
+ */
 export async function dropQuarantined(db: Database, filter: QuarantineFilter): Promise<number> {
-  const { rows } = await db.execute(
-    sql`delete from etl.quarantine where ${matches(filter)} returning id`,
-  );
+  const { rows } = await db.execute(sql`
+    update etl.quarantine set dropped_at = now()
+    where ${matches(filter)} and dropped_at is null
+    returning id
+  `);
   return rows.length;
 }
 

@@ -146,7 +146,12 @@ export const quarantine = etlSchema.table(
     page_id: integer('page_id').notNull(),
     last_page_id: integer('last_page_id'),
     position: int4('position').notNull(),
+    /** The blocks between which the item stands on its page; null where that is not known. */
+    from_block: integer('from_block'),
+    to_block: integer('to_block'),
     first_seen_at: instant('first_seen_at').notNull().defaultNow(),
+    /** When a person dropped it; what was dropped is kept, or nobody would know what is missing. */
+    dropped_at: instant('dropped_at'),
   },
   (table) => [
     // The same bad item read again is the same entry.

@@ -152,8 +152,12 @@ test("the walkers of one slice never take each other's walks when they resume", 
   const tick = await beginTick(first, batches, { from_batch: 1, to_batch: 8 });
   const begun: number[] = [];
   for (let count = 0; count < 8; count += 1) {
-    const walk = await takeWalk(first.db, tick, 'batch', begun, new Date());
-    if (walk !== null && walk !== 'wait') begun.push(walk.id);
+    const walk = await takeWalk(first.db, tick, 'batch', {
+      held: begun,
+      at: new Date(),
+      origin: first.origin(),
+    });
+    if (typeof walk === 'object' && walk !== null) begun.push(walk.id);
   }
 
   const signal = new AbortController().signal;

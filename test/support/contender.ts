@@ -46,10 +46,10 @@ export async function beginTick(
 }
 
 /** Claims the tick's walk, whoever holds it; null when there is none left. */
-export async function claim({ db, clock }: Engine, tick: TickRow): Promise<WalkRow | null> {
+export async function claim({ db, clock, origin }: Engine, tick: TickRow): Promise<WalkRow | null> {
   const { kind } = operations[tick.operation as FeedLane['operation']];
-  const walk = await takeWalk(db, tick, kind, [], clock());
-  return walk === 'wait' ? null : walk;
+  const walk = await takeWalk(db, tick, kind, { held: [], at: clock(), origin: origin() });
+  return typeof walk === 'string' ? null : walk;
 }
 
 /** Walks on from a claim for at most so many pages. */

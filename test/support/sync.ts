@@ -99,6 +99,8 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
     database: open,
     log: createLog(run.logLevel ?? 'silent', (line) => void process.stderr.write(line)),
     supervise: false,
+    // A test may have several explorers, one after the other, that serve the same chains.
+    source: { sameData: true },
     timeouts: { doubtMs: 0, ...run.timeouts },
   });
   try {

@@ -13,6 +13,12 @@ export const rowsMoved = 'moved';
 export const listEmpty = 'empty';
 
 /**
+ * Why a walk that reached the list's end is no census: the service skipped a part of the list, with an
+ * empty page that leads on to what is below.
+ */
+export const partSkipped = 'skipped';
+
+/**
  * How many walks a census takes at most. A ranking that never stands still would be read for ever;
  * a row that three walks missed is more likely gone than on the move each time.
  */
@@ -72,7 +78,8 @@ export async function noteCensusPage(
 /**
  * Ends a census that walked the whole list: publishes it, or asks for another walk where rows moved,
  * because one that moved up across the cursor was met by no page. The last walk is published anyway,
- * with a note, unless none of them met anybody.
+ * with a note, unless none of them met anybody. One that may have skipped a part of the list says less
+ * than a whole list, and another would be served the same: nothing is published.
  *
  * @returns null when it was published; else why it was not
  */
@@ -82,6 +89,7 @@ export async function concludeCensus(tx: Transaction, walk: WalkContext): Promis
   );
   const walks = rows[0]?.walks ?? 1;
   const stillMoving = await showsMovement(tx, walk);
+  if (await skippedPart(tx, walk)) return partSkipped;
   if (stillMoving && walks < walksAtMost) return rowsMoved;
   if (stillMoving && !(await metSomebody(tx, walk))) return listEmpty;
   await publishCensus(tx, walk, { walks, stillMoving });
@@ -136,4 +144,29 @@ async function showsMovement(tx: Transaction, walk: WalkContext): Promise<boolea
     ) as moved
   `);
   return rows[0]?.moved ?? false;
+}
+
+/** Where a token points to in the list, which is how the service parses it; as SQL. */
+const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
+  sql`lower(substring(${sql.raw(cursor)} ->> 'page_token' from '^\\d+,0x[0-9a-fA-F]{40}'))`;
+
+/**
+ * Whether a walk met an empty page that leads on, and nothing shows that no factory stands in between:
+ * neither a token of the same position, nor that all of the last census were met.
+ */
+async function skippedPart(tx: Transaction, walk: WalkContext): Promise<boolean> {
+  const { rows } = await tx.execute<{ skipped: boolean }>(sql`
+    select exists (
+      select from etl.pages
+      where walk_id = ${walk.walk_id} and items = 0 and cursor_out is not null
+        and (${positionOf('cursor_in')} = ${positionOf('cursor_out')}) is not true
+    ) and (
+      select coalesce(bool_or(entry.address_hash is null), true)
+      from explorer.factories as factory
+      left join etl.census_entries as entry
+        on entry.walk_id = ${walk.walk_id} and entry.address_hash = factory.address_hash
+      where chain_id = ${walk.chain_id} and rank is not null
+    ) as skipped
+  `);
+  return rows[0]?.skipped ?? false;
 }

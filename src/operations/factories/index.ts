@@ -2,6 +2,7 @@ import type { Operation } from '../operation.ts';
 import { pageTokenCursor } from '../page-token.ts';
 import { concludeCensus, noteCensusPage } from './census.ts';
 import { factory } from './decode.ts';
+import { judgeCensusEnd } from './end.ts';
 import { normaliseFactory } from './normalise.ts';
 import { requestFactories } from './request.ts';
 import { factories as table } from './tables.ts';
@@ -22,5 +23,5 @@ export const factories: Operation<typeof factory> = {
     return true;
   },
   afterWalk: concludeCensus,
-  judgeEnd: () => Promise.resolve({ is: 'unsupported' }),
+  judgeEnd: judgeCensusEnd,
 };

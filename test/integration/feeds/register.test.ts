@@ -7,12 +7,14 @@ const listed = (settings: Record<string, unknown>) => [
   { chain_id: 10, chain_name: 'optimism', operation: 'user-operations' as const, settings },
 ];
 
+const source = { origin: 'http://127.0.0.1', isSameData: false };
+
 async function register(...calls: Parameters<typeof registerFeeds>[1][]) {
   const { pool } = await freshDatabase();
   const db = drizzle(pool);
   const [first, second] = calls;
-  if (first !== undefined) await registerFeeds(db, first, 'file');
-  if (second !== undefined) await registerFeeds(db, second, 'flags');
+  if (first !== undefined) await registerFeeds(db, first, 'file', source);
+  if (second !== undefined) await registerFeeds(db, second, 'flags', source);
   const { rows } = await pool.query('select feed, settings from etl.feeds order by feed');
   return rows;
 }

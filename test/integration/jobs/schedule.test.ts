@@ -50,7 +50,10 @@ async function scene(start: string) {
   const database = await freshDatabase();
   await installQueues(database.url);
   const db: Database = drizzle(database.pool);
-  await registerFeeds(db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file');
+  await registerFeeds(db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file', {
+    origin: 'http://127.0.0.1',
+    isSameData: false,
+  });
   const clock = new TestClock(start);
   const onTestClock = createPool({
     url: withSettings(database.url, { [CLOCK_OVERRIDE_SETTING]: 'on' }),

@@ -25,7 +25,10 @@ test('a worker that starts leaves the tick alone that a person began with other 
     chains: [chain],
     operations: ['user-operations'],
   });
-  await registerFeeds(engine.db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file');
+  await registerFeeds(engine.db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file', {
+    origin: 'http://127.0.0.1',
+    isSameData: false,
+  });
   await beginTick(engine, lane, { max_pages: 1 });
 
   const schedule = { lane, cron: '0 0 1 1 *', timezone: 'UTC', scope: {} };

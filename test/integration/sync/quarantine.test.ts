@@ -185,3 +185,47 @@ test('filters choose by chain, operation, id and a part of the reason', async ()
   expect(await dropQuarantined(db, { ...all, ids: [1] })).toBe(1);
   expect(await feeds({})).toHaveLength(total - 1);
 });
+
+test('what is dropped is no longer open, and noted until its place is read without it', async () => {
+  const { db, pool, sync, spoil, mend } = await world(['factories']);
+  const certificate = async () => {
+    const [feed] = await certify(db);
+    return { open: feed?.open, notes: feed?.notes.filter((note) => note.includes('quarantine')) };
+  };
+  spoil();
+  await sync();
+  expect((await certificate()).open).toEqual(['2 items in quarantine']);
+
+  expect(await dropQuarantined(db, all)).toBe(2);
+  const noted = {
+    open: [],
+    notes: ['2 items were dropped from quarantine: they are no rows'],
+  };
+  expect(await certificate()).toEqual(noted);
+  expect(await listQuarantined(db, all)).toEqual([]);
+  expect(await dropQuarantined(db, all)).toBe(0);
+  expect(await retryQuarantined(db, all)).toEqual({ rows: [], written: 0, kept: [] });
+
+  // Served again as it was, it is what a person has decided on.
+  await sync();
+  expect(await certificate()).toEqual(noted);
+
+  mend();
+  await sync();
+  expect(await certificate()).toEqual({ open: [], notes: [] });
+  const { rows } = await pool.query('select from explorer.factories where rank is not null');
+  expect(rows).toHaveLength(chain.factories);
+});
+
+test('one that was dropped can be tried again by its id', async () => {
+  const { db, sync, spoil, fix } = await world(['factories']);
+  spoil();
+  await sync();
+  const ids = (await listQuarantined(db, all)).map(({ id }) => id);
+  await dropQuarantined(db, { ...all, ids });
+  await fix();
+
+  expect((await retryQuarantined(db, { ...all, ids })).rows).toHaveLength(ids.length);
+
+  expect((await certify(db))[0]?.notes.filter((note) => note.includes('quarantine'))).toEqual([]);
+});

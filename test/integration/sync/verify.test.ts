@@ -4,6 +4,7 @@ import { certify } from '../../../src/feeds/certificate.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/feeds/repairs.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { runSync, settingsFor } from '../../support/sync.ts';
 
@@ -19,12 +20,12 @@ const chain: SimulatedChain = {
   factories: 20,
 };
 
-async function world() {
-  const simulator = await startSimulator({ seed, chains: [chain] });
+async function world(simulated = chain) {
+  const simulator = await startSimulator({ seed, chains: [simulated] });
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   const db = drizzle(database.pool);
-  const run = { url: simulator.url, chains: [chain] };
+  const run = { url: simulator.url, chains: [simulated] };
   await runSync(database, run);
   const lanes = configuredLanes(settingsFor(run).chains).map(({ lane, scope }) => ({
     lane,
@@ -84,4 +85,70 @@ test('an item in quarantine is open, but no walk repairs it', async () => {
 
   expect(await findings()).toEqual(['10/factories 1 items in quarantine']);
   expect(await repairs()).toEqual([]);
+});
+
+/** What `verify` prints and ends with on a database. */
+const verify = (url: string) => call(['verify', '--database-url', url]);
+
+test('a feed that nothing works on is open by name, whatever it is', async () => {
+  const { database } = await world();
+  expect((await verify(database.url)).code).toBe(0);
+  await database.pool.query(
+    `insert into etl.feeds (chain_id, operation, settings)
+     values (11, 'user-operations', '{}'), (11, 'optimism-batch-blocks', '{}'),
+            (11, 'factories', '{}'), (11, 'made-up-list', '{}')`,
+  );
+
+  const { code, stdout } = await verify(database.url);
+
+  expect(code).toBe(1);
+  expect(stdout.slice(stdout.indexOf('11/'))).toBe(
+    `11/factories: open
+  open: nothing proves it: no census was finished yet
+11/made-up-list: open
+  open: nothing proves it
+11/optimism-batch-blocks: open
+  open: nothing proves it: no batch is proved yet
+11/user-operations: open
+  open: nothing proves it: nothing is covered yet
+`,
+  );
+});
+
+test('what was read of a list is no proof of it: a walk out of order, batches without neighbours, a census withdrawn', async () => {
+  const { database, findings } = await world();
+  await database.pool.query(`
+    delete from etl.censuses;
+    update etl.walks set is_ordered = false where kind = 'sweep';
+    update explorer.optimism_batches set is_proved = false;
+    update etl.feeds set asked = '{[1,)}', frontier = null where operation = 'optimism-batch-blocks'`);
+
+  expect(await findings()).toEqual([
+    '10/factories nothing proves it: no census was finished yet',
+    '10/optimism-batch-blocks nothing proves it: no batch is proved yet',
+    '10/user-operations nothing proves it: nothing is covered yet',
+  ]);
+});
+
+test('lists that are empty are proved by their ends', async () => {
+  const empty = { ...chain, userOperations: 0, factories: 0 };
+  const { findings } = await world(empty);
+
+  expect(await findings()).toEqual([]);
+});
+
+test('what is covered tells of its oldest look and of its newest', async () => {
+  const { database } = await world();
+  await database.pool.query(
+    `update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'sweep';
+     update explorer.optimism_batches set walked_at = '2026-01-02T00:00:00Z' where batch_number = 2;
+     update explorer.optimism_batches set walked_at = '2026-03-04T00:00:00Z' where batch_number <> 2`,
+  );
+
+  const { stdout } = await verify(database.url);
+
+  expect(stdout).toMatch(
+    /batches 1 to \d+, as of 2026-01-02T00:00:00\+00:00 to 2026-03-04T00:00:00\+00:00\n/,
+  );
+  expect(stdout).toMatch(/blocks 0 to \d+, as of 2026-01-02T03:04:05\+00:00\n/);
 });

@@ -1,0 +1,36 @@
+import { sql } from 'drizzle-orm';
+
+/**
+ * Items that were dropped from quarantine, of a feed that is a row of `feeds`, as JSON notes; as SQL. One
+ * is told of until a walk that began after the last page that served it has read its place to the end
+ * and not met it: then the list is not short of it.
+ */
+export const droppedNotes = sql`
+  select json_agg(
+    case when items = 1 then '1 item was dropped from quarantine: it is no row'
+      else items || ' items were dropped from quarantine: they are no rows' end
+  )
+  from (
+    select count(*) as items
+    from etl.quarantine as item
+    join etl.pages as served on served.id = coalesce(item.last_page_id, item.page_id)
+    where item.chain_id = feeds.chain_id
+      and item.operation = feeds.operation
+      and item.dropped_at is not null
+      and not exists (
+        select from etl.walks as later
+        where later.chain_id = item.chain_id
+          and later.operation = item.operation
+          and later.state = 'finished'
+          and later.id > served.walk_id
+          and case later.kind
+            when 'sweep' then
+              later.proved @> int8range(item.from_block, item.to_block, '[]')
+            when 'batch' then
+              later.reason is null and later.batch = (item.scope ->> 'batch')::bigint
+            else later.reason is null
+          end
+      )
+  ) as dropped
+  where items > 0
+`;

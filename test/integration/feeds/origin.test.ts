@@ -1,0 +1,221 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { openEngine, prepareDatabase } from '../../../src/app.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { watchConfig } from '../../../src/cli/reload.ts';
+import { loadSettings } from '../../../src/config/load.ts';
+import { advance } from '../../../src/feeds/advance.ts';
+import { originOf } from '../../../src/feeds/origin.ts';
+import { openTick } from '../../../src/feeds/tick.ts';
+import { createLog } from '../../../src/log.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { testKey } from '../../support/key.ts';
+import { configFolder } from '../../support/process.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 30,
+};
+/** Nobody listens there. */
+const nobody = 'http://127.0.0.1:1';
+const lane = { chain_id: 10, operation: 'factories', lane: 'backfill' } as const;
+
+async function explorerOf(seed: number) {
+  const other = { ...chain, id: 20 };
+  const simulator = await startSimulator({ seed, chains: [chain, other], apiKey: testKey });
+  onTestFinished(() => simulator.close());
+  return simulator;
+}
+
+/** A database, and two explorers that say different things of the same chains. */
+async function world() {
+  const [first, second] = [await explorerOf(1), await explorerOf(2)];
+  const database = await freshDatabase();
+  const run = async (url: string, ...args: readonly string[]) => {
+    const output = { stdout: '', stderr: '' };
+    const before = first.requests + second.requests;
+    const code = await runProgram([...args, '--quiet', '--log-level', 'silent'], {
+      env: {
+        DATABASE_URL: database.url,
+        EXPLORER_BASE_URL: url,
+        EXPLORER_API_KEY: testKey,
+      },
+      cwd: '/',
+      signal: new AbortController().signal,
+      stdout: (text) => void (output.stdout += text),
+      stderr: (text) => void (output.stderr += text),
+      isTerminal: false,
+    });
+    return { code, ...output, requests: first.requests + second.requests - before };
+  };
+  const rows = async () =>
+    (await database.pool.query('select * from explorer.factories order by 1, 2')).rows;
+  const origins = async () =>
+    (
+      await database.pool.query<{ feed: string; origin: string }>(
+        'select feed, origin from etl.feeds order by 1',
+      )
+    ).rows;
+  /** What a process has open on the database, with an explorer of its own. */
+  const engineOn = async (baseUrl: string, source = {}) => {
+    const close = async () => 'left-running' as const;
+    const open = { ...database, db: drizzle(database.pool), embedded: null, close };
+    await prepareDatabase(open);
+    const env = { EXPLORER_BASE_URL: baseUrl, EXPLORER_API_KEY: testKey };
+    const settings = loadSettings({ cwd: '/', env, chains: ['10'], operations: ['factories'] });
+    const log = createLog('silent', () => undefined);
+    const engine = await openEngine({ settings, database: open, log, supervise: false, source });
+    onTestFinished(() => engine.close());
+    return { engine, settings };
+  };
+  return { first, second, run, rows, origins, engineOn };
+}
+
+const factories = ['--chain', '10', '--operation', 'factories'];
+
+test('data of another explorer is refused before any request, with what to do', async () => {
+  const { first, second, run, rows } = await world();
+  expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
+  const before = await rows();
+
+  const refused = await run(second.url, 'sync', '--chain', '10');
+
+  expect(refused).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `explorer-etl: the data of 10/factories came from ${first.url}; the explorer is now ${second.url}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.\n`,
+    requests: 0,
+  });
+  expect(await rows()).toEqual(before);
+  expect((await run(first.url, 'verify')).code).toBe(0);
+});
+
+test.each([['backfill'], ['repair'], ['plan', '--probe'], ['start']])(
+  '%s %s is refused too',
+  async (...command) => {
+    const { first, second, run } = await world();
+    await run(
+      first.url,
+      'sync',
+      '--chain',
+      '10',
+      '--operation',
+      'user-operations',
+      '--max-pages',
+      '1',
+    );
+    const chosen = command[0] === 'start' ? [] : ['--chain', '10'];
+    const config = await configFolder({ chains: [{ id: 10 }] });
+    const args = [...command, ...chosen, '--config', join(config, 'explorer-etl.yaml')];
+
+    expect(await run(second.url, ...args)).toMatchObject({
+      code: 2,
+      requests: 0,
+      stderr: expect.stringMatching(/the data of 10\/user-operations came from .*--same-data/u),
+    });
+  },
+);
+
+test('where a person says that both serve the same chains, the other one is remembered', async () => {
+  const { first, second, run, origins } = await world();
+  await run(first.url, 'sync', ...factories);
+
+  const accepted = await run(second.url, 'sync', ...factories, '--same-data');
+
+  expect(accepted.code).toBe(0);
+  expect(accepted.requests).toBeGreaterThan(0);
+  expect(await origins()).toEqual([{ feed: '10/factories', origin: second.url }]);
+  expect((await run(second.url, 'sync', ...factories)).code).toBe(0);
+  expect((await run(first.url, 'sync', ...factories)).code).toBe(2);
+});
+
+test('an explorer that never answered is no origin', async () => {
+  const { first, run } = await world();
+  expect((await run(nobody, 'sync', ...factories)).code).toBe(1);
+
+  expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
+});
+
+test('another chain may have another explorer', async () => {
+  const { first, second, run } = await world();
+  await run(first.url, 'sync', ...factories);
+
+  const other = ['--chain', '20', '--operation', 'factories'];
+  expect((await run(second.url, 'sync', ...other)).code).toBe(0);
+});
+
+test('what is remembered is scheme, host and path, and nothing else', () => {
+  expect(originOf('https://api.blockscout.com')).toBe('https://api.blockscout.com');
+  expect(originOf('HTTPS://Me:secret@Example.com:443/a/b/?apikey=secret#x')).toBe(
+    'https://example.com/a/b',
+  );
+  expect(originOf('http://127.0.0.1:8545/')).toBe('http://127.0.0.1:8545');
+});
+
+test('what has a name of its own may listen anywhere', async () => {
+  const { first, second, run, engineOn } = await world();
+  await engineOn(first.url, { origin: 'a demo' });
+  await run(first.url, 'sync', ...factories, '--same-data');
+  await engineOn(second.url, { origin: 'a demo', sameData: true });
+
+  await engineOn(first.url, { origin: 'a demo' });
+
+  await expect(engineOn(first.url)).rejects.toThrow(/came from a demo/u);
+});
+
+test('a process that asks another explorer than the feed is read from now makes no request', async () => {
+  const { first, second, run, engineOn } = await world();
+  await run(first.url, 'sync', ...factories);
+  const { engine } = await engineOn(first.url);
+  await openTick(engine.db, lane, {});
+  await engineOn(second.url, { sameData: true });
+  const before = first.requests;
+
+  const budget = { spent: false, takePage: () => true };
+  const outcome = await advance(lane, budget, engine, new AbortController().signal);
+
+  expect(outcome.is).toBe('elsewhere');
+  expect(first.requests).toBe(before);
+});
+
+test('a running process refuses another base_url of a configuration that is read again', async () => {
+  const { first, second, run, engineOn } = await world();
+  await run(first.url, 'sync', ...factories);
+  const { engine, settings } = await engineOn(first.url);
+  const of = (base_url: string) =>
+    JSON.stringify({ explorer: { base_url }, chains: [{ id: 10, operations: { factories: {} } }] });
+  const cwd = await configFolder({});
+  const lines: string[] = [];
+  let reload = (): void => undefined;
+  const log = createLog('info', (line) => void lines.push(line));
+  const context = {
+    env: { EXPLORER_API_KEY: testKey },
+    cwd,
+    signal: new AbortController().signal,
+    stdout: () => undefined,
+    stderr: () => undefined,
+    isTerminal: false,
+    onReload: (listener: () => void) => void (reload = listener),
+  };
+  const options = { logLevel: 'info', json: false, quiet: false } as const;
+  const changes = watchConfig(context, options, log)({ engine, settings });
+
+  await writeFile(join(cwd, 'explorer-etl.yaml'), of(second.url));
+  reload();
+  expect(await changes()).toBe(null);
+  expect(lines.join('')).toMatch(/config\.refused/u);
+  expect(lines.join('')).toContain(`came from ${first.url}`);
+  expect(engine.origin()).toBe(first.url);
+
+  await writeFile(join(cwd, 'explorer-etl.yaml'), of(first.url));
+  reload();
+  expect(await changes()).toHaveLength(1);
+});
