@@ -78,7 +78,16 @@ select chain_id, operation, feed,
        upper(range) - 1 as to_block,
        look.oldest as as_of,
        look.newest as newest_as_of
-from etl.feed_coverage, unnest(covered) as range, lateral (
+from etl.feed_coverage
+left join lateral (
+  select range_agg(int8range(coalesce(from_block, 0), to_block, '[]')) as blocks
+  from etl.quarantine
+  where quarantine.chain_id = feed_coverage.chain_id
+    and quarantine.operation = feed_coverage.operation
+    and dropped_at is null
+    and to_block is not null
+) as quarantined on true,
+lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range, lateral (
   select min(started_at) as oldest, max(started_at) as newest
   from etl.walks
   where walks.chain_id = feed_coverage.chain_id
@@ -118,7 +127,7 @@ comment on column etl.pages.is_joined is 'Whether its first item is the one that
 comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it proves nothing, and removes nothing unless another walk skips the same. Null: none.';
 comment on view etl.feed_coverage is 'Per feed of user operations, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head saw.';
 comment on view etl.feed_gaps is 'Per feed of user operations, the wanted blocks below the covered top that no walk proves.';
-comment on view explorer.coverage is 'Ranges of blocks whose user operations are complete, as of a time. Nothing is missing inside them that the explorer listed then.';
+comment on view explorer.coverage is 'Ranges of blocks whose user operations are complete, as of a time. Nothing is missing inside them that the explorer listed then. Blocks in which an item stands in quarantine are left out; one that a person dropped from there is told of by explorer-etl verify.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';
 comment on column explorer.coverage.operation is 'Name of the operation.';
 comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
@@ -126,7 +135,7 @@ comment on column explorer.coverage.from_block is 'First block of the range.';
 comment on column explorer.coverage.to_block is 'Last block of the range.';
 comment on column explorer.coverage.as_of is 'When the oldest of the walks that prove the range began.';
 comment on column explorer.coverage.newest_as_of is 'When the newest of the walks that prove some of the range began.';
-comment on view explorer.gaps is 'Ranges of blocks whose user operations are not proved complete.';
+comment on view explorer.gaps is 'Ranges of blocks whose user operations are not proved complete. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
 comment on column explorer.gaps.chain_id is 'Number of the chain.';
 comment on column explorer.gaps.operation is 'Name of the operation.';
 comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';

@@ -108,20 +108,18 @@ export async function recordQuarantined(
       chain_id: walk.chain_id,
       operation: walk.operation,
       scope: walk.scope.batch === undefined ? {} : { batch: walk.scope.batch },
-      raw: item.raw,
-      raw_hash: item.raw_hash,
-      reason: item.reason,
-      position: item.position,
+      ...item,
       page_id: page.page_id,
     })),
   );
   if (entries.length === 0) return;
   await tx.execute(sql`
     insert into etl.quarantine as t (
-      chain_id, operation, scope, raw, raw_hash, reason, position, page_id, last_page_id
+      chain_id, operation, scope, raw, raw_hash, reason, position, from_block, to_block, page_id,
+      last_page_id
     )
     select distinct on (raw_hash)
-           chain_id, operation, scope, raw, raw_hash, reason, position, page_id,
+           chain_id, operation, scope, raw, raw_hash, reason, position, from_block, to_block, page_id,
            max(page_id) over (partition by raw_hash)
     from json_populate_recordset(null::etl.quarantine, ${JSON.stringify(entries)}::json)
     order by raw_hash, page_id

@@ -33,6 +33,8 @@ export interface PageOrder {
    * that was asked for bounds it, else the second's. Nothing above a head's first item bears it out.
    */
   readonly top: number | null;
+  /** Between which blocks the page stands; null: not known. */
+  readonly between: { readonly from: number | null; readonly to: number | null };
   /** Items that are out of order: stored, and no bound of any proof. */
   readonly misplaced: readonly number[];
   /** Whether nothing can be missing between the page before and this one's first item. */
@@ -58,10 +60,19 @@ const mostMisplaced = 1 / 4;
  * against each one. Pure.
  */
 export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): PageOrder {
+  const ceiling = lower(borders.above, borders.entry);
+  const between = { from: borders.next?.height ?? null, to: ceiling?.height ?? null };
+  return { ...judgePlaces(told, borders, ceiling), between };
+}
+
+function judgePlaces(
+  told: readonly ToldPlace[],
+  borders: PageBorders,
+  ceiling: OrderKey | null,
+): Omit<PageOrder, 'between'> {
   const places = told.flatMap(({ height, key, timeMs }, index) =>
     height === null || key === null ? [] : [{ index, height, key, timeMs }],
   );
-  const ceiling = lower(borders.above, borders.entry);
   const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
   if (isMostlyGone(placed, places)) return nowhere(places);
   const { next } = borders;
@@ -83,7 +94,7 @@ export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): Pa
   };
 }
 
-const nowhere = (places: readonly TrustedPlace[]): PageOrder => ({
+const nowhere = (places: readonly TrustedPlace[]): Omit<PageOrder, 'between'> => ({
   trusted: [],
   top: null,
   misplaced: places.map(({ index }) => index),
@@ -152,4 +163,12 @@ function longestOrdered(places: readonly TrustedPlace[]): readonly TrustedPlace[
     at = best[at]?.from ?? -1;
   }
   return chain;
+}
+
+/** Between which blocks an item stands that tells no place of its own; null: not known. */
+export function blocksAround({ trusted, between }: PageOrder, index: number) {
+  const above = trusted.findLast((place) => place.index < index);
+  const below = trusted.find((place) => place.index > index);
+  const from = below?.height ?? between.from;
+  return { from, to: above?.height ?? between.to ?? from };
 }

@@ -4,7 +4,7 @@ import type { Cursor, ItemRows, Operation, Place, Scope } from '../operations/op
 import { openSurvey, type Survey } from '../operations/survey.ts';
 import { decodeItem } from './item.ts';
 import { cutNesting, isDeeper } from './nesting.ts';
-import type { PageOrder } from './order.ts';
+import { blocksAround, type PageOrder } from './order.ts';
 
 /** An item that is no row, and why. */
 export interface QuarantinedItem {
@@ -12,6 +12,9 @@ export interface QuarantinedItem {
   readonly raw_hash: string;
   readonly reason: string;
   readonly position: number;
+  /** The blocks between which it stands; null: not known, or a list without blocks. */
+  readonly from_block: number | null;
+  readonly to_block: number | null;
 }
 
 /** What is known of a page when it has been fetched, for the ledger. */
@@ -79,8 +82,10 @@ export function normalisePage(
   const surveyor = openSurvey(operation.item);
   const refuse = (raw: unknown, reason: string, at: number) => {
     const raw_hash = digest(JSON.stringify(raw));
-    if (!quarantined.has(raw_hash))
-      quarantined.set(raw_hash, { raw, raw_hash, reason, position: at });
+    if (quarantined.has(raw_hash)) return;
+    const blocks = order === null ? null : blocksAround(order, at - position);
+    const [from_block, to_block] = [blocks?.from ?? null, blocks?.to ?? null];
+    quarantined.set(raw_hash, { raw, raw_hash, reason, position: at, from_block, to_block });
   };
   for (const [index, raw] of items.entries()) {
     const at = position + index;
