@@ -15,7 +15,8 @@ import type { Database } from './db/transaction.ts';
 import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
-import { configuredFeeds } from './feeds/lanes.ts';
+import { followWishes } from './feeds/asked.ts';
+import { configuredFeeds, configuredLanes } from './feeds/lanes.ts';
 import { registerFeeds } from './feeds/register.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
 import type { ServeOptions } from './jobs/serve.ts';
@@ -161,6 +162,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     const keys = requireApiKey(wanted);
     const from = wanted.configFile === null ? 'flags' : 'file';
     await registerFeeds(db, configuredFeeds(wanted.chains), from);
+    // What a file says is what is wanted; flags alone say it with the command that they belong to.
+    if (from === 'file') await followWishes(db, configuredLanes(wanted.chains));
     opened.unshift(await openKeys(wanted, keys, { pool: budgetPool, timeouts }));
   };
   const closeOpened = async () => {

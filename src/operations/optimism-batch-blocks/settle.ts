@@ -61,7 +61,7 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
   ), placed as (
     select batch.batch_number, batch.state, batch.is_contiguous and batch.is_linked as is_chain,
            batch.first_height, below.batch_number as below, above.batch_number as above,
-           coalesce(lower(asked.range), batch.batch_number) as floor,
+           lower(asked.range) as floor,
            case when asked.range is null then batch.batch_number + 1
                 else upper(asked.range) end as ceiling,
            etl.batches_meet(${chainId}, batch.last_height, above.first_height) is true
