@@ -15,7 +15,8 @@ import type { Database } from './db/transaction.ts';
 import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
-import { configuredFeeds } from './feeds/lanes.ts';
+import { followWishes } from './feeds/asked.ts';
+import { configuredFeeds, configuredLanes } from './feeds/lanes.ts';
 import { originOf } from './feeds/origin.ts';
 import { registerFeeds } from './feeds/register.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
@@ -181,6 +182,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     const source = { origin: sourceOf(wanted), isSameData };
     await registerFeeds(db, configuredFeeds(wanted.chains), from, source);
     origin = source.origin;
+    // What a file says is what is wanted; flags alone say it with the command that they belong to.
+    if (from === 'file') await followWishes(db, configuredLanes(wanted.chains));
     opened.unshift(await openKeys(wanted, keys, { pool: budgetPool, timeouts }));
   };
   const closeOpened = async () => {

@@ -1,6 +1,7 @@
 import type { SourceOptions } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
+import { followWishes } from '../feeds/asked.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { serve } from '../jobs/serve.ts';
 import { awaitEngine } from './await-engine.ts';
@@ -31,6 +32,7 @@ export function registerStart({ program, run }: Registry): void {
         const { database, engine } = opened;
         try {
           const lanes = configuredLanes(settings.chains);
+          if (settings.configFile === null) await followWishes(database.db, lanes);
           log.info({ lanes: lanes.length }, 'start.ready');
           await whileCurrent(database.pool, context.signal, (signal) =>
             serve(lanes, engine, signal, changesOf({ engine, settings })),

@@ -5,6 +5,7 @@ import { parseTime } from '../config/time.ts';
 import { whileCurrent } from '../db/version.ts';
 import { printable } from '../printable.ts';
 import { classOf, failures } from '../explorer/failure.ts';
+import { followWishes } from '../feeds/asked.ts';
 import { feedName } from '../feeds/feed.ts';
 import { configuredLanes, type ScopeBounds } from '../feeds/lanes.ts';
 import { tidyUp } from '../jobs/housekeeping.ts';
@@ -65,6 +66,7 @@ export function syncOnDatabase(
   return onDatabase(settings, context, async (database) => {
     tellWhere(context, options, database);
     await prepareDatabase(database);
+    if (settings.configFile === null) await followWishes(database.db, targets);
     const results = await syncTargets(context, options, settings, database, targets);
     return concludeSync(context, options, results);
   });

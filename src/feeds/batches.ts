@@ -3,7 +3,7 @@ import type { Transaction } from '../db/transaction.ts';
 import { frontierOf, isBegun, isUnderWay, walkOf, type BatchPlan } from './begun.ts';
 import type { Feed } from './feed.ts';
 import { follow, planSearch } from './probe.ts';
-import { planReread, type RereadRange } from './reread.ts';
+import { isHeadLong, planLastLook, planReread, type RereadRange } from './reread.ts';
 import type { TickScope } from './tables.ts';
 import type { TickRow } from './tick.ts';
 
@@ -27,7 +27,7 @@ export async function planBackfillBatch(
   const again = await planReread(tx, tick, range, tick.scope.at_once === true ? 'at-once' : at);
   if (again !== null) return again;
   const next = await nextUnread(tx, tick, from);
-  return next === null ? null : walkOf(next);
+  return next === null ? planLastLook(tx, tick, range) : walkOf(next);
 }
 
 /** The numbers whose rereads are the backfill lane's: those that each live tick looks at are not. */
@@ -44,9 +44,10 @@ const feedOf = (chain_id: number): Feed => ({ chain_id, operation: 'optimism-bat
 /**
  * The live lane's next walk: a look above the frontier, on upward while there are new batches, then
  * those of the new ones that are unread, then those of the newest `reread` numbers that are not
- * proved, since a batch can be seen while it fills.
+ * proved, since a batch can be seen while it fills. Where many are not, they are read again in
+ * growing intervals only: something keeps them from being proved that no look mends.
  */
-export async function planLiveBatch(tx: Transaction, tick: TickRow): Promise<BatchPlan> {
+export async function planLiveBatch(tx: Transaction, tick: TickRow, at: Date): Promise<BatchPlan> {
   const frontier = await frontierOf(tx, tick);
   if (frontier === null) return null;
   const { base, newest, look } = await follow(tx, tick, frontier);
@@ -54,8 +55,11 @@ export async function planLiveBatch(tx: Transaction, tick: TickRow): Promise<Bat
   const passed = await nextPassed(tx, tick, base, newest);
   if (passed !== null) return walkOf(passed);
   const { from_batch: lowest = 1, reread = 0 } = tick.scope;
-  const from = Math.max(lowest, newest - reread + 1);
-  return planReread(tx, tick, { ...feedOf(tick.chain_id), from, to: newest }, 'at-once');
+  const all = { ...feedOf(tick.chain_id), from: lowest, to: newest };
+  // The newest of before is seen to its end once more, now that another stands on it.
+  const range = { ...all, from: Math.max(lowest, Math.min(newest - reread + 1, base)) };
+  const again = await planReread(tx, tick, range, (await isHeadLong(tx, all)) ? at : 'at-once');
+  return again ?? planLastLook(tx, tick, range);
 }
 
 /** The highest number between the old frontier and the new one that nobody has read yet. */

@@ -67,7 +67,7 @@ export async function certify(db: Database): Promise<FeedCertificate[]> {
       ),
       'notes', (${driftNotes})::jsonb || coalesce(
         case when feeds.operation = 'factories' then (${censusNotes})::jsonb end, '[]'
-      ) || coalesce((${droppedNotes})::jsonb, '[]')
+      ) || coalesce((${droppedNotes})::jsonb, '[]') || (${batchNotes})::jsonb
     ) as certificate
     from etl.feeds
     order by feeds.chain_id, feeds.operation
@@ -109,6 +109,13 @@ const headBatches = sql`
     where batch_heads.chain_id = feeds.chain_id and batch_heads.operation = feeds.operation
     group by waits_for
   ) as head
+`;
+
+/** What qualifies the proof of batches. */
+const batchNotes = sql`
+  select coalesce(json_agg(note order by note), '[]')
+  from etl.batch_notes
+  where batch_notes.chain_id = feeds.chain_id and batch_notes.operation = feeds.operation
 `;
 
 /** What is known to be missing or doubtful, one line each: it keeps a feed from being complete. */

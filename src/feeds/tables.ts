@@ -31,7 +31,7 @@ export const feeds = etlSchema.table(
     origin: text('origin'),
     /** The newest batch number that is known to have blocks. */
     frontier: integer('frontier'),
-    /** Every batch number that was ever asked for; without an upper end where all to come were. */
+    /** The batch numbers that are asked for now; without an upper end where all to come are. */
     asked: integerRanges('asked').notNull().default('{}'),
     last_success_at: instant('last_success_at'),
     updated_at: instant('updated_at').notNull().defaultNow(),
@@ -89,4 +89,19 @@ export const ticks = etlSchema.table(
       .where(sql`state = 'open'`),
     index('ticks_feed').on(table.chain_id, table.operation, table.lane, table.id),
   ],
+);
+
+/** Each change of what is asked for, written by a trigger, for replays. */
+export const askings = etlSchema.table(
+  'askings',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    asked: integerRanges('asked').notNull(),
+    /** The newest tick at that time. */
+    last_tick: integer('last_tick').notNull(),
+    asked_at: instant('asked_at').notNull().defaultNow(),
+  },
+  (table) => [index('askings_feed').on(table.chain_id, table.operation, table.id)],
 );

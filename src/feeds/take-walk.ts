@@ -65,7 +65,7 @@ async function planWalk(
 ): Promise<BatchPlan> {
   switch (kind) {
     case 'batch':
-      return tick.lane === 'live' ? planLiveBatch(tx, tick) : planBackfillBatch(tx, tick, at);
+      return tick.lane === 'live' ? planLiveBatch(tx, tick, at) : planBackfillBatch(tx, tick, at);
     case 'census':
       return planCensusWalk(tx, tick);
     case 'sweep':

@@ -1,5 +1,6 @@
 import { sql, type InferSelectModel, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { noteAsked } from './asked.ts';
 import type { FeedLane } from './feed.ts';
 import type { TickScope, ticks } from './tables.ts';
 
@@ -60,20 +61,6 @@ export async function openTick(
 
 /** As SQL: whether a tick covers the same; how urgently does not tell ticks apart. */
 const sameScope = (wanted: string) => sql`(scope - 'at_once' = ${wanted}::jsonb - 'at_once')`;
-
-/** Remembers every batch number that was ever asked for: each is to be read, and stay proved. */
-async function noteAsked(tx: Transaction, lane: FeedLane, scope: TickScope): Promise<void> {
-  const { from_batch, to_batch } = scope;
-  if (from_batch === undefined || (to_batch !== undefined && to_batch < from_batch)) return;
-  const end = to_batch === undefined ? null : to_batch + 1;
-  await tx.execute(sql`
-    update etl.feeds
-    set asked = asked + int8multirange(int8range(${from_batch}::bigint, ${end}::bigint))
-    where chain_id = ${lane.chain_id}
-      and operation = ${lane.operation}
-      and not asked @> int8range(${from_batch}::bigint, ${end}::bigint)
-  `);
-}
 
 async function hasOpenOther(tx: Transaction, lane: FeedLane, wanted: string): Promise<boolean> {
   const { rows } = await tx.execute(sql`

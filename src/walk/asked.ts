@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../db/transaction.ts';
 
-/** Numbers of batches that a tick asked for, and when it was first opened. */
+/** A change of what is asked for of a feed, and when it came. */
 interface Asking {
   readonly feed: string;
-  readonly tick_id: number;
+  /** The newest tick at that time. */
+  readonly last_tick: number;
   /** In µs since 1970. */
-  readonly opened_us: number;
-  readonly numbers: string;
+  readonly asked_us: number;
+  readonly asked: string;
 }
 
 /** A commit by its walk's tick and its time, in µs since 1970. */
@@ -18,7 +19,7 @@ export interface Moment {
 
 /**
  * What was asked for at each moment of a replay. Where a range of batches begins, its first batch
- * has nobody to meet below: so what is proved depends on it, and it may have grown since.
+ * has nobody to meet below: so what is proved depends on it, and it may have changed since.
  */
 export class AskedNumbers {
   readonly #inForce = new Map<string, string>();
@@ -27,29 +28,24 @@ export class AskedNumbers {
   /** Reads all that was ever asked for. */
   async load(source: Pick<Database, 'execute'>): Promise<void> {
     const { rows } = await source.execute<Asking & Record<string, unknown>>(sql`
-      select chain_id || '/' || operation as feed, min(id)::float8 as tick_id,
-             (extract(epoch from min(opened_at)) * 1000000)::float8 as opened_us,
-             int8range(from_batch, to_batch + 1)::text as numbers
-      from etl.ticks,
-           lateral (
-             select (scope ->> 'from_batch')::bigint as from_batch,
-                    (scope ->> 'to_batch')::bigint as to_batch
-           ) as bounds
-      where from_batch is not null and coalesce(to_batch >= from_batch, true)
-      group by chain_id, operation, from_batch, to_batch
+      select chain_id || '/' || operation as feed, last_tick::float8 as last_tick,
+             (extract(epoch from greatest(asked_at, 'epoch')) * 1000000)::float8 as asked_us,
+             asked::text as asked
+      from etl.askings
+      order by id
     `);
     this.#askings = Map.groupBy(rows, ({ feed }) => feed);
   }
 
   /** Makes a feed of the scratch database know what was asked for at a moment. */
   async restore(tx: Transaction, feed: string, { tick_id, at_us }: Moment): Promise<void> {
-    const asked = (this.#askings.get(feed) ?? [])
-      .filter((asking) => asking.tick_id <= tick_id || asking.opened_us <= at_us)
-      .map(({ numbers }) => numbers)
-      .join(',');
-    if (this.#inForce.get(feed) === asked) return;
+    // A tick asks before it walks, whatever its database's clock has done meanwhile.
+    const asked = (this.#askings.get(feed) ?? []).findLast(
+      (asking) => asking.last_tick < tick_id || asking.asked_us <= at_us,
+    )?.asked;
+    if (asked === undefined || this.#inForce.get(feed) === asked) return;
     await tx.execute(
-      sql`update etl.feeds set asked = ${`{${asked}}`}::int8multirange where feed = ${feed}`,
+      sql`update etl.feeds set asked = ${asked}::int8multirange where feed = ${feed}`,
     );
     this.#inForce.set(feed, asked);
   }

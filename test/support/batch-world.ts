@@ -1,5 +1,6 @@
+import { certify } from '../../src/feeds/certificate.ts';
 import type { Occasion } from '../../src/feeds/due.ts';
-import { configuredLanes } from '../../src/feeds/lanes.ts';
+import { configuredLanes, type ScopeBounds } from '../../src/feeds/lanes.ts';
 import { freshDatabase } from './database.ts';
 import { blocksOf, listBatches } from './listed-batches.ts';
 import { listedChain, settingsFor } from './sync.ts';
@@ -16,15 +17,19 @@ export const batchBlocks = 120;
 export const fullBatch = (number: number) =>
   blocksOf(1000 + number * batchBlocks, 999 + (number + 1) * batchBlocks);
 
-/** An explorer that has full batches 1 to `count`, and looks at it at minutes of a driven clock. */
-export async function batchWorld(count: number) {
+/**
+ * An explorer that has full batches 1 to `count`, and looks at it at minutes of a driven clock.
+ *
+ * @param bounds the range that is asked for; without it all from 1 on
+ */
+export async function batchWorld(count: number, bounds: ScopeBounds = {}) {
   const list = await listBatches();
   for (let number = 1; number <= count; number += 1) list.batches.set(number, fullBatch(number));
   const database = await freshDatabase();
   const operations = ['optimism-batch-blocks'];
   const settings = settingsFor({ url: list.url, chains: [listedChain], operations });
   const ticker = await openTicker(database, settings);
-  const lanes = configuredLanes(settings.chains);
+  const lanes = configuredLanes(settings.chains, bounds);
   /** The numbers that were asked for, in order; only a list that loops may fail a tick. */
   const look = async (minute: number, occasion: Occasion = 'tick') => {
     const ended = await ticker.tick(lanes, new Date(startMs + minute * minuteMs), occasion);
@@ -48,7 +53,13 @@ export async function batchWorld(count: number) {
     );
     return rows.map(({ batch }) => batch);
   };
-  return { list, look, states, membersOf, ticker, lanes, database };
+  /** What the certificate says of the feed. */
+  const verify = async () => {
+    const [certificate] = await certify(ticker.db);
+    if (certificate === undefined) throw new Error('no feed');
+    return certificate;
+  };
+  return { list, look, states, membersOf, verify, ticker, lanes, database };
 }
 
 /** How often a number was asked for. */

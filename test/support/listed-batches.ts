@@ -9,6 +9,16 @@ export interface ListedBlock {
   /** That of the block below; 0 if absent. */
   readonly parentEdition?: number;
   readonly isPending?: boolean;
+  /** Whether it does not tell the block below it. */
+  readonly hasNoParent?: boolean;
+}
+
+type Item = Record<string, unknown>;
+
+/** A page of a batch as it is served. */
+export interface BatchPage {
+  readonly items: readonly Item[];
+  readonly next_page_params: Item | null;
 }
 
 interface BatchesList {
@@ -17,6 +27,8 @@ interface BatchesList {
   readonly batches: Map<number, ListedBlock[]>;
   /** Numbers whose list leads back to its own beginning. */
   readonly looping: Set<number>;
+  /** What becomes of each page from now on; `from` is the height that its cursor says, if it has one. */
+  alter: (page: BatchPage, number: number, from: number | null) => BatchPage;
   /** The numbers that were asked for since this was read last, in order, one for each page. */
   takeRequests(): number[];
 }
@@ -24,10 +36,16 @@ interface BatchesList {
 const hashOf = (height: number, edition: number) =>
   `0x${(BigInt(height) * 1000n + BigInt(edition)).toString(16).padStart(64, '0')}`;
 
-const itemOf = ({ height, edition = 0, parentEdition = 0, isPending = false }: ListedBlock) => ({
+export const itemOf = ({
+  height,
+  edition = 0,
+  parentEdition = 0,
+  isPending = false,
+  hasNoParent = false,
+}: ListedBlock): Item => ({
   height,
   hash: hashOf(height, edition),
-  parent_hash: hashOf(height - 1, parentEdition),
+  parent_hash: hasNoParent ? null : hashOf(height - 1, parentEdition),
   is_pending_update: isPending,
 });
 
@@ -42,6 +60,7 @@ export async function listBatches(): Promise<BatchesList> {
   let asked: number[] = [];
   const batches = new Map<number, ListedBlock[]>();
   const looping = new Set<number>();
+  const list = { alter: (page: BatchPage): BatchPage => page } as Pick<BatchesList, 'alter'>;
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const number = Number(url.pathname.split('/').at(-1));
@@ -54,17 +73,17 @@ export async function listBatches(): Promise<BatchesList> {
     const cursor = looping.has(number) ? 2 : (page.at(-1)?.height ?? 0);
     const isEnd = !looping.has(number) && below.length <= pageSize;
     response.setHeader('content-type', 'application/json');
-    response.end(
-      JSON.stringify({
-        items: page.map(itemOf),
-        next_page_params: isEnd ? null : { block_number: cursor, items_count: page.length },
-      }),
-    );
+    const served = {
+      items: page.map(itemOf),
+      next_page_params: isEnd ? null : { block_number: cursor, items_count: page.length },
+    };
+    const from = before === Infinity ? null : before;
+    response.end(JSON.stringify(list.alter(served, number, from)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const bound = server.address();
-  return {
+  return Object.assign(list, {
     url: `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`,
     batches,
     looping,
@@ -73,5 +92,5 @@ export async function listBatches(): Promise<BatchesList> {
       asked = [];
       return taken;
     },
-  };
+  });
 }

@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { block, blockCursor } from './decode.ts';
+import { judgeBatchEnd } from './judge-end.ts';
 import { normaliseBlock } from './normalise.ts';
 import { requestBlocks } from './request.ts';
 import { concludeBatch } from './settle.ts';
@@ -23,5 +24,5 @@ export const optimismBatchBlocks: Operation<typeof block> = {
   normalise: normaliseBlock,
   order: { height: 'height', time: 'timestamp', key: 'hash', position: () => null },
   afterWalk: concludeBatch,
-  judgeEnd: () => Promise.resolve({ is: 'unsupported' }),
+  judgeEnd: judgeBatchEnd,
 };

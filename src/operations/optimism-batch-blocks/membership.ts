@@ -7,6 +7,10 @@ import type { WalkEndContext } from '../operation.ts';
  * where it read, lose the number. Nothing is concluded from a walk with a page out of order or an
  * item in quarantine, nor of a block that a newer page has written.
  *
+ * Below the lowest block that was served, that the list ended there is a claim: believed of those
+ * that it would cost the number only where that block stands on a block of a lower batch. Else they
+ * stay, and the batch is not settled: another walk shows whose they are.
+ *
  * A block that another page writes at this moment is passed over: waiting for it could be waiting
  * for each other, and that page's own walk says at its end where the block belongs.
  */
@@ -14,6 +18,9 @@ export async function releaseBlocks(tx: Transaction, walk: WalkEndContext): Prom
   await tx.execute(sql`
     with walked as (
       select range_agg(heights) as served,
+             lower(range_merge(range_agg(heights))) as lowest,
+             -- Nothing is known of what stands above the page that a walk entered at.
+             ((array_agg(cursor_in order by sequence))[1] ->> 'block_number')::bigint as entered_at,
              min(id) as first_page,
              bool_and(heights is not null and is_ordered and quarantined = 0) as is_conclusive
       from etl.pages
@@ -25,8 +32,22 @@ export async function releaseBlocks(tx: Transaction, walk: WalkEndContext): Prom
         and chain_id = ${walk.chain_id}
         and optimism_batch_number = ${walk.scope.batch}
         and height >= ${walk.readDownTo}
+        and (entered_at is null or height < entered_at)
         and not height <@ served
         and page_id < first_page
+        and (
+          height > lowest
+          or exists (
+            select from explorer.blocks as bottom
+            join explorer.blocks as below
+              on below.chain_id = bottom.chain_id
+              and below.height = bottom.height - 1
+              and below.hash = bottom.parent_hash
+            where bottom.chain_id = ${walk.chain_id}
+              and bottom.height = lowest
+              and below.optimism_batch_number < ${walk.scope.batch}
+          )
+        )
       for update of block skip locked
     )
     update explorer.blocks as block

@@ -3,6 +3,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import type { WalkEndContext } from '../operation.ts';
 import { describeBatches } from './describe.ts';
 import { releaseBlocks, touchedBatches } from './membership.ts';
+import { noteSight } from './sights.ts';
 
 /**
  * Numbers between two batches that meet are written down as empty without being read, if they are
@@ -22,6 +23,7 @@ export async function concludeBatch(tx: Transaction, walk: WalkEndContext): Prom
   await releaseBlocks(tx, walk);
   const touched = await touchedBatches(tx, walk);
   await describeBatches(tx, walk, touched);
+  await noteSight(tx, walk);
   await settleBatches(tx, walk, touched);
   return null;
 }
@@ -37,9 +39,15 @@ const nearest = (side: 'below' | 'above', chainId: number, number: SQL) => sql`
   limit 1
 `;
 
+/** As SQL: whether no list was last seen to end on this side elsewhere than its stored blocks do. */
+const isAgreed = (sight: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
+  coalesce(${sight}.sights = 0 or ${sight}.${sql.raw(end)} = ${stored}, ${sight}.sights is null)
+`;
+
 /**
  * The given batches that have blocks, and the nearest ones on both sides of each: where they stand
- * in what was asked for, and whether they meet. As common table expressions, the last one `placed`.
+ * in what was asked for, and whether they meet: also by where their lists were last seen to begin and
+ * to end. As common table expressions, the last one `placed`.
  */
 const placed = (chainId: number, batches: readonly number[]) => sql`
   touched as (
@@ -51,18 +59,30 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
     union
     select batch_number from touched, lateral (${nearest('above', chainId, sql`number`)}) as above
   ), placed as (
-    select batch.batch_number, batch.is_contiguous and batch.is_linked as is_chain,
-           below.batch_number as below, above.batch_number as above,
-           coalesce(lower(asked.range), batch.batch_number) as floor,
+    select batch.batch_number, batch.state, batch.is_contiguous and batch.is_linked as is_chain,
+           batch.first_height, below.batch_number as below, above.batch_number as above,
+           lower(asked.range) as floor,
            case when asked.range is null then batch.batch_number + 1
                 else upper(asked.range) end as ceiling,
-           etl.batches_meet(${chainId}, batch.last_height, above.first_height) is true as meets_above,
-           etl.batches_meet(${chainId}, below.last_height, batch.first_height) is true as meets_below
+           etl.batches_meet(${chainId}, batch.last_height, above.first_height) is true
+             and ${isAgreed(sql`sight`, 'top', sql`batch.last_height`)}
+             and ${isAgreed(sql`sight_above`, 'bottom', sql`above.first_height`)} as meets_above,
+           etl.batches_meet(${chainId}, below.last_height, batch.first_height) is true
+             and ${isAgreed(sql`sight`, 'bottom', sql`batch.first_height`)}
+             and ${isAgreed(sql`sight_below`, 'top', sql`below.last_height`)} as meets_below,
+           (sight.top, sight.bottom) = (batch.last_height, batch.first_height) as is_seen,
+           sight.sights, sight.tick_id
     from near
     join explorer.optimism_batches as batch
       on batch.chain_id = ${chainId} and batch.batch_number = number and blocks_count > 0
     left join lateral (${nearest('below', chainId, sql`number`)}) as below on true
     left join lateral (${nearest('above', chainId, sql`number`)}) as above on true
+    left join etl.batch_sights as sight
+      on sight.chain_id = ${chainId} and sight.batch_number = number
+    left join etl.batch_sights as sight_below
+      on sight_below.chain_id = ${chainId} and sight_below.batch_number = below.batch_number
+    left join etl.batch_sights as sight_above
+      on sight_above.chain_id = ${chainId} and sight_above.batch_number = above.batch_number
     left join lateral (
       select range
       from etl.feeds, unnest(asked) as range
@@ -73,28 +93,43 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
 
 /**
  * As SQL, over rows of `placed`: a batch is settled if it is a chain in itself, no block awaits an
- * update, and it meets both neighbours in height and hash; the lowest of what was asked for has
- * nobody to meet below once every number there was read.
+ * update, it meets both neighbours in height and hash, and its list was seen to begin and end where
+ * its blocks do: its end by the tick that settles it, or a block could have come to it since.
+ *
+ * The lowest of what was asked for has nobody to meet below. Its end is believed when two walks have
+ * seen it, and the emptiness of each number below it too.
  */
-const isSettled = (chainId: number) => sql`
-  is_chain and meets_above
-  and case
-    when below >= floor then meets_below
-    else batch_number - floor = (
-      select count(*)
-      from explorer.optimism_batches as read
-      where read.chain_id = ${chainId}
-        and read.batch_number >= floor
-        and read.batch_number < placed.batch_number
-    )
-  end
+const isSettled = (chainId: number, tickId: number) => sql`(
+  is_chain and is_seen and meets_above
+  and (state = 'settled' or tick_id = ${tickId})
+  and (
+    meets_below
+    or (below >= floor) is not true
+      and sights > 1
+      and exists (
+        select from explorer.blocks
+        where chain_id = ${chainId} and height = first_height and parent_hash is not null
+      )
+      and batch_number - floor = (
+        select count(*)
+        from explorer.optimism_batches as read
+        join etl.batch_sights as sight
+          on sight.chain_id = read.chain_id
+          and sight.batch_number = read.batch_number
+          and sight.sights > 1
+          and sight.bottom is null
+        where read.chain_id = ${chainId}
+          and read.batch_number >= floor
+          and read.batch_number < placed.batch_number
+      )
+  )
   and not exists (
     select from explorer.blocks
     where blocks.chain_id = ${chainId}
       and optimism_batch_number = placed.batch_number
       and is_pending_update
   )
-`;
+) is true`;
 
 /**
  * Judges the given batches and those around them. Empty numbers between two that meet are proved,
@@ -102,12 +137,12 @@ const isSettled = (chainId: number) => sql`
  */
 async function settleBatches(
   tx: Transaction,
-  { chain_id, page_id }: Pick<WalkEndContext, 'chain_id' | 'page_id'>,
+  { chain_id, page_id, tick_id }: WalkEndContext,
   batches: readonly number[],
 ): Promise<void> {
   await tx.execute(sql`
     with ${placed(chain_id, batches)}, judged as (
-      select *, ${isSettled(chain_id)} as is_settled from placed
+      select *, ${isSettled(chain_id, tick_id)} as is_settled from placed
     ), full_ones as (
       update explorer.optimism_batches as t
       set state = case when is_settled then 'settled' else 'open' end,

@@ -4,6 +4,7 @@ import {
   doublePrecision,
   foreignKey,
   index,
+  integer as int4,
   jsonb,
   primaryKey,
   text,
@@ -11,6 +12,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import {
   bigNumber,
+  etlSchema,
   explorerSchema,
   hexText,
   instant,
@@ -153,6 +155,23 @@ export const optimismBatches = explorerSchema.table(
       .using('gist', sql`int8range(${table.first_height}, ${table.last_height}, '[]')`)
       .where(sql`blocks_count > 0`),
   ],
+);
+
+/** Where the lists of batches were last seen to begin and to end. */
+export const batchSights = etlSchema.table(
+  'batch_sights',
+  {
+    chain_id: integer('chain_id').notNull(),
+    batch_number: integer('batch_number').notNull(),
+    top: integer('top'),
+    bottom: integer('bottom'),
+    /** How many walks in a row have seen the list end there. */
+    sights: int4('sights').notNull().default(0),
+    walk_id: integer('walk_id').notNull(),
+    /** The tick of the newest walk to the end. */
+    tick_id: integer('tick_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.batch_number] })],
 );
 
 export const blockReorgs = explorerSchema.table(

@@ -56,7 +56,10 @@ test('where nothing of three batches is settled, they are no head', async () => 
   await look(0);
 
   const [certificate] = await certify(ticker.db);
-  expect(certificate?.open).toEqual(['batches 1 to 3: none of them is settled']);
+  expect(certificate?.open).toEqual([
+    'batch 1: 120 blocks await an update',
+    'batches 1 to 3: none of them is settled',
+  ]);
 });
 
 test('a border that was broken by hand is mended by the repair, and then nothing is open', async () => {

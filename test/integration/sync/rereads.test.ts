@@ -24,7 +24,7 @@ test('a settled batch is never read again, by whatever comes, for as long as it 
   expect(asked.filter((number) => number < 6)).toEqual([]);
 });
 
-test('a new batch costs its pages until it is settled, and one more for each tick that waits for the next', async () => {
+test('a new batch costs its pages, one for its end, and one for each tick that waits for the next', async () => {
   const { list, look, states } = await batchWorld(3);
   await look(0);
   const asked: number[] = [];
@@ -36,8 +36,9 @@ test('a new batch costs its pages until it is settled, and one more for each tic
 
   expect(await states()).toMatchObject({ 4: 'settled', 5: 'settled', 6: 'settled', 7: 'settled' });
   const costs = [4, 5, 6, 7].map((number) => times(asked, number));
-  // Number 6 waits for a tick without number 7, and for one whose look goes past it.
-  expect(costs).toEqual([3, 3, 3 + 2, 3]);
+  // The end of each is seen again when the next one stands on it. Number 6 waits for a tick without
+  // number 7, and for one whose look goes past it.
+  expect(costs).toEqual([3 + 1, 3 + 1, 3 + 1 + 2, 3 + 1]);
 });
 
 test('a batch that fills costs its new pages and one more each time', async () => {

@@ -1,0 +1,56 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../../db/transaction.ts';
+import type { WalkEndContext } from '../operation.ts';
+
+/**
+ * Notes where a walk has seen its batch's list begin and end. What is stored may come of another walk,
+ * or be a block that has moved since: a batch is settled only where its blocks begin and end as its
+ * list was last seen to. A walk with a page out of order or an item in quarantine has seen nothing,
+ * and neither has one that entered at the list's last page and was served no block there.
+ */
+export async function noteSight(tx: Transaction, walk: WalkEndContext): Promise<void> {
+  const readsEnd = sql`${walk.readDownTo === 0}`;
+  await tx.execute(sql`
+    with walked as (
+      select range_agg(heights) as served,
+             (array_agg(cursor_in order by sequence))[1] is null as from_head,
+             bool_and(heights is not null and is_ordered and quarantined = 0) as is_orderly
+      from etl.pages
+      where walk_id = ${walk.walk_id}
+    ), seen as (
+      select upper(range_merge(served)) - 1 as top, lower(range_merge(served)) as bottom, from_head,
+             is_orderly and (from_head or not isempty(served)) as is_conclusive
+      from walked
+    )
+    insert into etl.batch_sights as t (
+      chain_id, batch_number, top, bottom, sights, walk_id, tick_id
+    )
+    select ${walk.chain_id}::bigint, ${walk.scope.batch}::bigint,
+           case when is_conclusive and from_head then top end,
+           case when is_conclusive and ${readsEnd} then bottom end,
+           case when is_conclusive and ${readsEnd} then 1 else 0 end,
+           ${walk.walk_id}::bigint, ${walk.tick_id}::bigint
+    from seen
+    on conflict (chain_id, batch_number) do update
+    set top = case
+          when excluded.top is not null then excluded.top
+          -- A walk of the last page alone has not seen where the list begins.
+          when (select is_conclusive and not from_head from seen) then t.top
+        end,
+        bottom = case
+          when ${readsEnd} or (select not is_conclusive from seen) then excluded.bottom
+          else t.bottom
+        end,
+        sights = case
+          when (select not is_conclusive from seen) then 0
+          when not ${readsEnd} or t.walk_id = excluded.walk_id then t.sights
+          when t.sights > 0 and t.bottom is not distinct from excluded.bottom then t.sights + 1
+          else 1
+        end,
+        walk_id = excluded.walk_id,
+        tick_id = case
+          when ${readsEnd} and (select is_conclusive from seen) then excluded.tick_id
+          else t.tick_id
+        end
+  `);
+}

@@ -1,0 +1,189 @@
+/** Small enough that batches meet, overlap and lose blocks to each other all the time. */
+export const numbers = 7;
+export const heights = 14;
+
+interface Block {
+  readonly height: number;
+  readonly edition: number;
+  readonly parentEdition: number;
+  readonly isPending: boolean;
+  readonly batch: number | null;
+}
+
+/** The end of a walk: what batch it read, how far down, and what it was served. */
+export interface Walk {
+  /** Ticks come one after the other. */
+  readonly beginsTick: boolean;
+  readonly batch: number;
+  readonly isProbe: boolean;
+  readonly readDownTo: number;
+  readonly served: readonly Omit<Block, 'batch'>[];
+}
+
+export interface Asked {
+  readonly low: number;
+  /** Excluded; null where all to come were asked for. */
+  readonly end: number | null;
+}
+
+/** Where a batch's list was last seen to begin and to end, by how many walks, and in which tick. */
+interface Sight {
+  readonly top: number | null;
+  readonly bottom: number | null;
+  readonly sights: number;
+  readonly tick: number;
+}
+
+/** What the tables hold, as one who sees everything at once says it. */
+export class Model {
+  readonly blocks = new Map<number, Block>();
+  readonly rows = new Set<number>();
+  readonly sights = new Map<number, Sight>();
+  readonly settled = new Set<number>();
+  readonly asked: readonly Asked[];
+
+  constructor(asked: readonly Asked[]) {
+    this.asked = asked;
+  }
+
+  apply(walk: Walk, tick: number): void {
+    const { batch, isProbe, served } = walk;
+    for (const block of served) this.blocks.set(block.height, { ...block, batch });
+    this.release(walk);
+    if (!isProbe || this.membersOf(batch).length > 0) this.rows.add(batch);
+    this.see(walk, tick);
+    this.settle(tick);
+    for (const number of this.allNumbers()) {
+      if (this.membersOf(number).length === 0 && this.isProvedHole(number)) this.rows.add(number);
+    }
+  }
+
+  /** What was not served leaves the batch; below what was, only if the end is known to be one. */
+  private release({ batch, readDownTo, served }: Walk): void {
+    const isServed = new Set(served.map(({ height }) => height));
+    const [lowest] = served;
+    if (lowest === undefined) return;
+    const below = this.blocks.get(lowest.height - 1);
+    const isEnd =
+      below !== undefined &&
+      standsOn({ ...lowest, batch }, below) &&
+      (below.batch ?? batch) < batch;
+    for (const block of this.blocks.values()) {
+      if (block.batch !== batch || block.height < readDownTo || isServed.has(block.height))
+        continue;
+      if (block.height < lowest.height && !isEnd) continue;
+      this.blocks.set(block.height, { ...block, batch: null });
+    }
+  }
+
+  private see({ batch, readDownTo, served }: Walk, tick: number): void {
+    const before = this.sights.get(batch);
+    const top = served.at(-1)?.height ?? null;
+    const bottom = served[0]?.height ?? null;
+    if (readDownTo > 0) {
+      this.sights.set(batch, { ...(before ?? { bottom: null, sights: 0, tick }), top });
+      return;
+    }
+    const isSame = before !== undefined && before.sights > 0 && before.bottom === bottom;
+    this.sights.set(batch, { top, bottom, tick, sights: isSame ? before.sights + 1 : 1 });
+  }
+
+  private settle(tick: number): void {
+    for (const number of this.allNumbers()) {
+      const isSeenNow = this.sights.get(number)?.tick === tick;
+      const mayBe = this.settled.has(number) || isSeenNow;
+      if (mayBe && this.membersOf(number).length > 0 && this.isProved(number)) {
+        this.settled.add(number);
+      } else this.settled.delete(number);
+    }
+  }
+
+  /** State of each batch that has a row. */
+  states(): Record<number, string> {
+    const told = [...this.rows]
+      .toSorted((a, b) => a - b)
+      .map((number) => {
+        if (this.membersOf(number).length > 0) {
+          return [number, this.settled.has(number) ? 'settled' : 'open'] as const;
+        }
+        return [number, this.isProvedHole(number) ? 'empty, proved' : 'empty'] as const;
+      });
+    return Object.fromEntries(told);
+  }
+
+  private allNumbers = () => Array.from({ length: numbers }, (_, place) => place + 1);
+
+  private membersOf = (batch: number) =>
+    [...this.blocks.values()]
+      .filter((block) => block.batch === batch)
+      .toSorted((a, b) => a.height - b.height);
+
+  private askedAround = (number: number) =>
+    this.asked.find(({ low, end }) => number >= low && (end === null || number < end));
+
+  private fullBelow = (number: number) =>
+    this.allNumbers().findLast((other) => other < number && this.membersOf(other).length > 0);
+
+  private fullAbove = (number: number) =>
+    this.allNumbers().find((other) => other > number && this.membersOf(other).length > 0);
+
+  private meet(lower: number | undefined, upper: number | undefined): boolean {
+    if (lower === undefined || upper === undefined) return false;
+    const [top, bottom] = [this.membersOf(lower).at(-1), this.membersOf(upper)[0]];
+    if (top === undefined || bottom === undefined || !standsOn(bottom, top)) return false;
+    return this.agrees(lower, 'top', top.height) && this.agrees(upper, 'bottom', bottom.height);
+  }
+
+  /** Whether a list was not last seen to end elsewhere. */
+  private agrees(number: number, end: 'top' | 'bottom', height: number): boolean {
+    const sight = this.sights.get(number);
+    return sight === undefined || sight.sights === 0 || sight[end] === height;
+  }
+
+  private isProved(number: number): boolean {
+    const members = this.membersOf(number);
+    const sight = this.sights.get(number);
+    const isChain = members.every((block, place) => {
+      const below = members[place - 1];
+      return below === undefined || standsOn(block, below);
+    });
+    return (
+      isChain &&
+      members.every(({ isPending }) => !isPending) &&
+      sight?.top === members.at(-1)?.height &&
+      sight?.bottom === members[0]?.height &&
+      this.meet(number, this.fullAbove(number)) &&
+      (this.meet(this.fullBelow(number), number) || this.isLowest(number))
+    );
+  }
+
+  /** Nobody is below in what was asked for, and two walks have seen so of each number. */
+  private isLowest(number: number): boolean {
+    const around = this.askedAround(number);
+    if (around === undefined) return false;
+    const below = this.fullBelow(number);
+    const isTwice = (other: number) => (this.sights.get(other)?.sights ?? 0) > 1;
+    return (
+      (below === undefined || below < around.low) &&
+      isTwice(number) &&
+      this.allNumbers().every(
+        (other) =>
+          other < around.low ||
+          other >= number ||
+          (this.rows.has(other) && isTwice(other) && this.sights.get(other)?.bottom === null),
+      )
+    );
+  }
+
+  private isProvedHole(number: number): boolean {
+    const around = this.askedAround(number);
+    if (around === undefined) return false;
+    const [below, above] = [this.fullBelow(number), this.fullAbove(number)];
+    if (below !== undefined && below >= around.low) return this.meet(below, above);
+    const isInside = above !== undefined && (around.end === null || above < around.end);
+    return isInside && this.settled.has(above);
+  }
+}
+
+const standsOn = (block: Block, below: Block) =>
+  block.height === below.height + 1 && block.parentEdition === below.edition;

@@ -1,0 +1,282 @@
+import { expect, test } from 'vitest';
+import { batchBlocks, batchWorld, fullBatch, times } from '../../support/batch-world.ts';
+import { itemOf, type BatchPage, type ListedBlock } from '../../support/listed-batches.ts';
+
+const noItems: BatchPage = { items: [], next_page_params: null };
+const bottomOf = (number: number) => 1000 + number * batchBlocks;
+/** The cursor of a batch's second page. */
+const secondPage = (number: number) => bottomOf(number) + batchBlocks - 50;
+
+/** Every way in which a page can end its list before the list does. */
+const earlyEnds: readonly (readonly [
+  string,
+  (page: BatchPage, from: number | null) => BatchPage,
+])[] = [
+  ['an empty page behind a cursor', (page, from) => (from === null ? page : noItems)],
+  ['a short page without a cursor', ({ items }) => ({ ...noItems, items: items.slice(0, 20) })],
+  ['a full page without a cursor', ({ items }) => ({ ...noItems, items })],
+  ['a page whose cursor is missing', ({ items }) => ({ items }) as BatchPage],
+];
+
+test.each(earlyEnds)(
+  'a lowest batch whose list ended early once, by %s, is whole after the first look',
+  async (_name, cut) => {
+    const { list, look, verify, membersOf } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
+    let lies = 1;
+    list.alter = (page, number, from) => {
+      const altered = number === 1 && lies > 0 ? cut(page, from) : page;
+      if (altered !== page) lies -= 1;
+      return altered;
+    };
+
+    await look(0);
+
+    expect(
+      (await membersOf(bottomOf(1), bottomOf(2) - 1)).filter((batch) => batch === 1),
+    ).toHaveLength(batchBlocks);
+    expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 4 }] });
+  },
+);
+
+test.each(earlyEnds)(
+  'a batch between others whose list ended early, by %s, is open until it is whole',
+  async (_name, cut) => {
+    const { list, look, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
+    list.alter = (page, number, from) => (number === 3 ? cut(page, from) : page);
+    await look(0);
+    expect(await states()).toMatchObject({ 2: 'open', 3: 'open', 4: 'settled' });
+    expect((await verify()).open).not.toEqual([]);
+
+    list.alter = (page) => page;
+    await look(10);
+
+    expect(await states()).toMatchObject({ 2: 'settled', 3: 'settled' });
+    expect((await verify()).open).toEqual([]);
+  },
+);
+
+test('a lowest batch is settled by two equal ends for one more request, and its certificate says so', async () => {
+  const { list, look, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
+
+  const asked = await look(0);
+
+  expect(times(asked, 1)).toBe(3 + 1);
+  expect(asked.length).toBe(4 * 3 + 1);
+  expect(await states()).toMatchObject({ 1: 'settled', 3: 'settled' });
+  expect((await verify()).notes).toEqual([
+    'batch 1: proved but for its lower border: no batch below it was read',
+  ]);
+});
+
+test('empty numbers below the lowest batch are read twice before they count, holes between others once', async () => {
+  const { list, look, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
+  for (const number of [1, 2]) list.batches.delete(number);
+  list.batches.delete(5);
+  list.batches.set(6, [...fullBatch(5), ...fullBatch(6)]);
+
+  const asked = await look(0);
+
+  expect([1, 2, 3, 5].map((number) => times(asked, number))).toEqual([2, 2, 3 + 1, 1]);
+  expect(await states()).toEqual({
+    1: 'empty, proved',
+    2: 'empty, proved',
+    3: 'settled',
+    4: 'settled',
+    5: 'empty, proved',
+    6: 'open',
+  });
+  expect((await verify()).notes).toEqual([
+    "batch 3: proved but for its lower border: no batch below it was read, and 2 numbers below it are empty by the service's word alone",
+  ]);
+});
+
+test('a number that was falsely empty once is read, and nothing is settled without it', async () => {
+  const { list, look, verify } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
+  let lies = 1;
+  list.alter = (page, number) => (number === 1 && (lies -= 1) === 0 ? noItems : page);
+
+  await look(0);
+
+  expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 4 }] });
+});
+
+test('a list that ends above known blocks takes none of them away, and the batch is open', async () => {
+  const { list, look, verify, states, membersOf } = await batchWorld(5);
+  // Without its link the newest but one is read whole again.
+  list.batches.set(4, fullBatch(4).toSpliced(60, 1));
+  await look(0);
+  expect(await states()).toMatchObject({ 3: 'settled', 4: 'open' });
+
+  list.alter = (page, number, from) => (number === 4 && from !== null ? noItems : page);
+  list.batches.set(4, fullBatch(4));
+  await look(10);
+  expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + 50))).toEqual(new Set([4]));
+  expect(await states()).toMatchObject({ 4: 'open' });
+
+  list.alter = (page, number) => (number === 4 ? noItems : page);
+  await look(20);
+  expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + 50))).toEqual(new Set([4]));
+  expect(await states()).toMatchObject({ 4: 'open' });
+
+  list.alter = (page) => page;
+  list.batches.set(6, fullBatch(6));
+  for (const minute of [30, 40, 50]) await look(minute);
+  expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'settled' });
+  expect((await verify()).open).toEqual([]);
+});
+
+/** A page of another place of the list, or its own items in a wrong way. */
+const disorders: readonly (readonly [
+  string,
+  (page: BatchPage, from: number | null) => BatchPage,
+])[] = [
+  [
+    'two items swapped',
+    ({ items, ...rest }) => ({
+      ...rest,
+      items: [...items.slice(1, 2), ...items.slice(0, 1), ...items.slice(2)],
+    }),
+  ],
+  [
+    'an item that is no block at its end',
+    ({ items, ...rest }) => ({ ...rest, items: [...items, { height: 1 }] }),
+  ],
+  [
+    'the first page again instead of the second',
+    (page, from) =>
+      from === secondPage(3)
+        ? { ...page, items: fullBatch(3).slice(-50).reverse().map(itemOf) }
+        : page,
+  ],
+  [
+    'no link to the block below',
+    ({ items, ...rest }) => ({
+      ...rest,
+      items: items.map((item) => ({ ...item, parent_hash: null })),
+    }),
+  ],
+  [
+    "another batch's page instead of its last",
+    (page, from) =>
+      from !== null && page.next_page_params === null
+        ? { ...page, items: fullBatch(1).slice(-20).reverse().map(itemOf) }
+        : page,
+  ],
+];
+
+test.each(disorders)(
+  'a batch that was read with %s is not settled until it is read well',
+  async (_name, spoil) => {
+    const { list, look, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
+    list.alter = (page, number, from) => (number === 3 ? spoil(page, from) : page);
+    await look(0);
+    expect((await states())[3]).toBe('open');
+    expect((await verify()).open).not.toEqual([]);
+
+    list.alter = (page) => page;
+    for (const minute of [10, 20, 40]) await look(minute);
+
+    expect(await states()).toMatchObject({
+      1: 'settled',
+      2: 'settled',
+      3: 'settled',
+      4: 'settled',
+    });
+    // What is no block stays in quarantine.
+    expect((await verify()).open.filter((what) => !what.includes('quarantine'))).toEqual([]);
+  },
+);
+
+test('a range in which no batch was found is open, whatever was read of it', async () => {
+  const empty = await batchWorld(0);
+  await empty.look(0);
+  expect((await empty.verify()).open).toEqual(['no batch was found yet']);
+
+  const bounded = await batchWorld(0, { fromBatch: 1, toBatch: 8 });
+  await bounded.look(0);
+  expect((await bounded.verify()).open).toEqual([
+    'batches 1 to 8: read as empty, which nothing proves',
+  ]);
+});
+
+test('a search for the newest batch that was broken off leaves the feed open', async () => {
+  const { ticker, verify, lanes, list } = await batchWorld(5);
+  list.alter = () => {
+    throw new Error('not reached');
+  };
+  const [live, backfill] = lanes;
+  if (live === undefined || backfill === undefined) throw new Error('two lanes');
+  const { openTick } = await import('../../../src/feeds/tick.ts');
+  await openTick(ticker.db, backfill.lane, backfill.scope);
+
+  expect((await verify()).open).toContain('no batch was found yet');
+});
+
+test('a frontier that false empty answers have bounded is passed by later looks', async () => {
+  const { list, look, states } = await batchWorld(40);
+  list.alter = (page, number) => (number > 12 ? noItems : page);
+  await look(0);
+  expect(await states()).toMatchObject({ 11: 'settled', 12: 'open' });
+  list.alter = (page) => page;
+
+  await look(10);
+  await look(20);
+
+  expect(await states()).toMatchObject({ 12: 'settled', 39: 'settled', 40: 'open' });
+});
+
+const withoutLinks = (blocks: readonly ListedBlock[]): ListedBlock[] =>
+  blocks.map((block) => ({ ...block, hasNoParent: true }));
+
+test('a head that grows without end is open, named with its cause, and read again seldom', async () => {
+  const { list, look, verify, states } = await batchWorld(6);
+  await look(0);
+  expect((await verify()).open).toEqual([]);
+  let minute = 0;
+  for (let number = 7; number <= 14; number += 1) {
+    list.batches.set(number, withoutLinks(fullBatch(number)));
+    await look((minute += 10));
+    await look((minute += 10));
+  }
+  expect((await verify()).open).toEqual([
+    'batch 7: 120 blocks tell no parent hash',
+    'batch 8: 120 blocks tell no parent hash',
+    'batches 6 to 14: 9 above the highest settled one',
+    'border of batches 6 and 7: heights or hashes do not meet',
+    'border of batches 7 and 8: heights or hashes do not meet',
+  ]);
+
+  // A day of looks every ten minutes: one request each, and a few rereads.
+  let requests = 0;
+  for (let look_ = 0; look_ < 36; look_ += 1) requests += (await look((minute += 10))).length;
+  expect(requests).toBeLessThan(36 + 8 * 3 * 3);
+
+  for (let number = 7; number <= 14; number += 1) list.batches.set(number, fullBatch(number));
+  for (let day = 1; day <= 6; day += 1) await look((minute += 1440));
+  expect(await states()).toMatchObject({ 7: 'settled', 13: 'settled', 14: 'open' });
+  expect((await verify()).open).toEqual([]);
+});
+
+test.each([
+  ['before the next batch comes', 1],
+  ['after some looks have found nothing', 4],
+])('a block that moves from a settled batch to the newest is found %s', async (_name, looks) => {
+  const { list, look, membersOf, states, verify } = await batchWorld(6);
+  await look(0);
+  expect(await states()).toMatchObject({ 5: 'settled', 6: 'open' });
+  for (let time = 1; time < looks; time += 1) await look(time * 10);
+
+  const [last] = fullBatch(5).slice(-1);
+  if (last === undefined) throw new Error('no block');
+  list.batches.set(5, fullBatch(5).slice(0, -1));
+  list.batches.set(6, [last, ...fullBatch(6)]);
+  for (let time = looks; time < looks + 3; time += 1) {
+    list.batches.set(6 + 1, fullBatch(7));
+    await look(time * 10);
+  }
+  for (const minute of [100, 1000, 2000]) await look(minute);
+
+  expect(await membersOf(last.height, last.height)).toEqual([6]);
+  expect(await states()).toMatchObject({ 5: 'settled', 6: 'settled' });
+  expect((await verify()).open).toEqual([]);
+});
