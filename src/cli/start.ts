@@ -31,7 +31,7 @@ export function registerStart({ program, run }: Registry): void {
           const lanes = configuredLanes(settings.chains);
           log.info({ lanes: lanes.length }, 'start.ready');
           await whileCurrent(database.pool, context.signal, (signal) =>
-            serve(lanes, engine, signal, changesOf({ engine, settings })),
+            serve(lanes, engine, signal, changesOf(engine)),
           );
           log.info('start.stopped');
           return exitCodes.done;
