@@ -117,7 +117,7 @@ export async function prepareDatabase({ url, pool }: OpenDatabase): Promise<{ ap
 /** All that work on feeds needs, composed. */
 export interface Engine extends ServeOptions {
   /**
-   * Takes over the feeds and the request rate of other settings; the rest needs a new engine.
+   * Takes other settings over; what is under way ends by those that it began with.
    *
    * @throws OriginError where feeds were read from another explorer
    */
@@ -157,6 +157,7 @@ export interface SourceOptions {
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, patience = workPatience, timeouts = {} } = options;
   const { url } = database;
+  let { explorer } = settings;
   // Not the database's own pool, whose statements may take long: migrations, certificates.
   const pool = createPool({
     url,
@@ -185,6 +186,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     // What a file says is what is wanted; flags alone say it with the command that they belong to.
     if (from === 'file') await followWishes(db, configuredLanes(wanted.chains));
     opened.unshift(await openKeys(wanted, keys, { pool: budgetPool, timeouts }));
+    ({ explorer } = wanted);
   };
   const closeOpened = async () => {
     for (const keys of opened) await keys.close();
@@ -204,9 +206,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log,
     databaseUrl: url,
     concurrency: slicesAtOnce,
-    pageSize: settings.explorer.pageSize,
-    archive: settings.explorer.archive,
-    archiveDays: settings.explorer.archiveDays,
+    reading: () => ({ pageSize: explorer.pageSize, archive: explorer.archive }),
+    archiveDays: () => explorer.archiveDays,
     readAhead: readAheadPages,
     fetchPage: (request, signal) => currentKeys(opened).fetchPage(request, signal),
     now: () => performance.now(),

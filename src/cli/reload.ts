@@ -7,13 +7,6 @@ import type { ScheduleChanges } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
 import { settingsOf, type Context, type GlobalOptions } from './context.ts';
 
-/** Where the configuration's changes go. */
-interface Running {
-  readonly engine: Engine;
-  /** Those that the engine was opened with. */
-  readonly settings: Settings;
-}
-
 /**
  * Reads the configuration again after each SIGHUP from now on. One that is wrong is told with all
  * its problems, and the one before it stays in force.
@@ -24,34 +17,31 @@ export function watchConfig(
   context: Context,
   options: GlobalOptions,
   log: Log,
-): (running: Running) => ScheduleChanges {
+): (engine: Pick<Engine, 'reconfigure'>) => ScheduleChanges {
   let isAsked = false;
   context.onReload?.(() => {
     isAsked = true;
   });
-  return ({ engine, settings }) =>
-    async () => {
-      if (!isAsked) return null;
-      isAsked = false;
-      const wanted = readAgain(context, options, log);
-      if (wanted === null) return null;
-      try {
-        await engine.reconfigure(wanted);
-      } catch (error) {
-        if (error instanceof OriginError) {
-          log.error({ problems: [error.message] }, 'config.refused');
-          return null;
-        }
-        // The database is away: this reload is still owed.
-        isAsked = true;
-        throw error;
+  return (engine) => async () => {
+    if (!isAsked) return null;
+    isAsked = false;
+    const wanted = readAgain(context, options, log);
+    if (wanted === null) return null;
+    try {
+      await engine.reconfigure(wanted);
+    } catch (error) {
+      if (error instanceof OriginError) {
+        log.error({ problems: [error.message] }, 'config.refused');
+        return null;
       }
-      const lanes = configuredLanes(wanted.chains);
-      log.info({ lanes: lanes.length }, 'config.reloaded');
-      const fixed = fixedChanges(settings, wanted);
-      if (fixed.length > 0) log.warn({ keys: fixed }, 'config.needs-restart');
-      return lanes;
-    };
+      // The database is away: this reload is still owed.
+      isAsked = true;
+      throw error;
+    }
+    const lanes = configuredLanes(wanted.chains);
+    log.info({ lanes: lanes.length }, 'config.reloaded');
+    return lanes;
+  };
 }
 
 function readAgain(context: Context, options: GlobalOptions, log: Log): Settings | null {
@@ -68,12 +58,4 @@ function readAgain(context: Context, options: GlobalOptions, log: Log): Settings
     log.error({ problems }, 'config.refused');
     return null;
   }
-}
-
-/** Keys that changed and that a running process keeps as they were. */
-function fixedChanges(before: Settings, now: Settings): string[] {
-  const keys = [
-    ['explorer.page_size', before.explorer.pageSize !== now.explorer.pageSize],
-  ] as const;
-  return keys.filter(([, hasChanged]) => hasChanged).map(([key]) => key);
 }

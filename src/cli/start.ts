@@ -35,7 +35,7 @@ export function registerStart({ program, run }: Registry): void {
           if (settings.configFile === null) await followWishes(database.db, lanes);
           log.info({ lanes: lanes.length }, 'start.ready');
           await whileCurrent(database.pool, context.signal, (signal) =>
-            serve(lanes, engine, signal, changesOf({ engine, settings })),
+            serve(lanes, engine, signal, changesOf(engine)),
           );
           log.info('start.stopped');
           return exitCodes.done;

@@ -164,7 +164,13 @@ export function concludeSync(
   if (options.json) {
     writeJson(
       context,
-      results.map(({ feed, lane, state, reason }) => ({ feed, lane: lane.lane, state, reason })),
+      results.map(({ feed, lane, state, reason, quarantined }) => ({
+        feed,
+        lane: lane.lane,
+        state,
+        reason,
+        quarantined,
+      })),
     );
   } else {
     if (results.length === 0) context.stdout('Nothing to do: what was asked for is there.\n');
@@ -174,6 +180,7 @@ export function concludeSync(
         `${[feed, ...outcome, ...(reason === null ? [] : [printable(reason)])].join(': ')}\n`,
       );
     }
+    context.stdout(quarantineText(results));
     if (context.signal.aborted) {
       context.stdout('Interrupted; what was read is kept. The same command goes on from there.\n');
     }
@@ -183,6 +190,18 @@ export function concludeSync(
     ({ state, reason }) => state !== 'finished' && exitOf(reason) !== exitCodes.done,
   );
   return failed.length === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+/** What went to quarantine, a line for each feed, and how to look at it. */
+function quarantineText(results: readonly SyncResult[]): string {
+  const lines = [...Map.groupBy(results, ({ feed }) => feed)].map(([feed, lanes]) => {
+    const items = lanes.reduce((sum, { quarantined }) => sum + quarantined, 0);
+    return items === 0
+      ? ''
+      : `${feed}: ${items} ${items === 1 ? 'item is' : 'items are'} in quarantine\n`;
+  });
+  const text = lines.join('');
+  return text === '' ? '' : `${text}See them:  explorer-etl quarantine list\n`;
 }
 
 /** What people call a tick's state. A tick that a trouble interrupted has failed for this run. */

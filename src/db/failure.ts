@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { printable } from '../printable.ts';
 
 /** What a person calls a SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const labels: Readonly<Record<string, string>> = {
@@ -89,15 +90,22 @@ const lostStates: ReadonlySet<string> = new Set([
 ]);
 const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03']);
 
-/** Classes whose message names users, databases, tables or settings, never a value of a row. */
-const openClasses: ReadonlySet<string> = new Set(['08', '28', '3D', '53', '57']);
-/** Codes that are as open, in a class that is not. */
-const openStates: ReadonlySet<string> = new Set(['42501', '42703', '42883', '42P01', '3F000']);
+/**
+ * Classes whose text is about the server, its objects or the statement. Those that are not here may repeat
+ * a value: a bad one (22), one that a constraint refused (23), what a trigger or a function says (P0, 38, 39).
+ */
+const openClasses: ReadonlySet<string> = new Set(
+  '08 0A 21 25 26 28 2B 3D 3F 40 42 53 54 55 57 58 F0 XX'.split(' '),
+);
+
+/** What fits into a line of a log, in characters; the server's own texts have some hundred. */
+const longestText = 500;
 
 /**
- * One line for a log or a person: the SQLSTATE or system code, what it means, and the table and
- * constraint or the host and port. Never the statement, its parameters, a value of a row or a
- * password. Accepts what drizzle, node-postgres and Node throw.
+ * One line for a log or a person: the SQLSTATE or system code, what it means, the table and
+ * constraint or the host and port, and the server's own text where that repeats no value. Never the
+ * statement, its parameters, a value of a row or a password. Accepts what drizzle, node-postgres and Node
+ * throw.
  */
 export function describeDatabaseError(error: unknown): string {
   const root = rootOf(error);
@@ -107,7 +115,7 @@ export function describeDatabaseError(error: unknown): string {
   const label = code === undefined ? undefined : systemLabels[code];
   if (label !== undefined) return `${label} (${code})${placeOf(root)}`;
   // drizzle's message is the statement and its parameters.
-  return isDrizzleQueryError(root) ? 'query failed' : root.message || root.name;
+  return isDrizzleQueryError(root) ? 'query failed' : textOf(root.message || root.name);
 }
 
 /** True when the connection is gone or could not be made, so that the same work may succeed later. */
@@ -146,10 +154,14 @@ function describeState(error: DatabaseError): string {
     table === '' ? undefined : `table ${table}`,
     error.column === undefined ? undefined : `column ${error.column}`,
     error.constraint === undefined ? undefined : `constraint ${error.constraint}`,
-    openClasses.has(kind) || openStates.has(code) ? error.message : undefined,
+    openClasses.has(kind) ? textOf(error.message) : undefined,
   ];
   return parts.filter((part) => part !== undefined).join(', ');
 }
+
+/** A foreign text as the end of a line. */
+const textOf = (text: string): string =>
+  printable(text.length > longestText ? `${text.slice(0, longestText)}…` : text);
 
 /** The first error of the chain that knows a code, or the innermost one. */
 function rootOf(error: unknown): unknown {

@@ -16,16 +16,25 @@ export interface Timeouts {
   readonly headersMs: number;
   /** Between two chunks of the body. */
   readonly bodyMs: number;
+  /** What a body may take whatever its size. */
+  readonly bodyGraceMs: number;
+  /** The slowest pace of a body beyond that, in bytes on the wire a second. */
+  readonly slowestBytesPerSecond: number;
   readonly totalMs: number;
   /** Before a request is made once more whose answer was not believed: a moment's mistake has passed. */
   readonly doubtMs: number;
 }
 
-/** Generous for the slowest call: factories is one aggregation over all operations. */
+/**
+ * Generous for the slowest call: factories is one aggregation over all operations. A page has some 10 KB
+ * compressed, so a trickle ends after 15 seconds; 5 MB may take the two minutes of the whole.
+ */
 const defaultTimeouts: Timeouts = {
   connectMs: 10_000,
   headersMs: 30_000,
   bodyMs: 30_000,
+  bodyGraceMs: 15_000,
+  slowestBytesPerSecond: 16 * 1024,
   totalMs: 120_000,
   doubtMs: 250,
 };
@@ -111,7 +120,9 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const maxBodyBytes = options.maxBodyBytes ?? largestBodyBytes;
   const redact = createRedactor(secretKey === undefined ? [apiKey] : [apiKey, secretKey]);
   const dispatcher = createDispatcher(timeouts, maxBodyBytes);
-  const limits = { dispatcher, totalMs: timeouts.totalMs, maxBodyBytes, redact };
+  // The head of an answer on a new connection may take the time of both.
+  const pace = { ...timeouts, headMs: timeouts.connectMs + timeouts.headersMs };
+  const limits = { dispatcher, pace, now, maxBodyBytes, redact };
   return {
     async get(request, { admit, heed, read, isDoubt = false, signal }) {
       const url = requestUrl(baseUrl, request, { apiKey, secretKey });

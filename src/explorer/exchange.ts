@@ -3,6 +3,7 @@ import { request, type Dispatcher } from 'undici';
 import { ExplorerError, cleanCause } from './error.ts';
 import { excerpt } from './excerpt.ts';
 import { inflate } from './inflate.ts';
+import { watchPace, type PaceLimits, type PaceWatch } from './pace.ts';
 
 /** A complete answer, whatever its status. */
 export interface Exchange {
@@ -16,8 +17,10 @@ export interface Exchange {
 
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
-  /** Time for one attempt as a whole, in ms. */
-  readonly totalMs: number;
+  /** Time for one attempt. */
+  readonly pace: PaceLimits;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
   /** Largest body accepted, in bytes, on the wire and again decompressed. */
   readonly maxBodyBytes: number;
   readonly redact: (text: string) => string;
@@ -30,34 +33,35 @@ export interface ExchangeOptions {
  * 'unreachable' (no, late, cut or unreadable answer) or 'envelope-invalid' (too large).
  */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
-  const { signal, totalMs } = options;
+  const { signal } = options;
   signal.throwIfAborted();
   // Not AbortSignal.any and AbortSignal.timeout: each pair stays in memory (2 KB measured, Node
   // 24) until its time has passed, long after the answer.
   const limit = new AbortController();
   const abort = (): void => limit.abort(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
-  const timer = setTimeout(() => limit.abort(late(totalMs)), totalMs);
+  const watch = watchPace(options.pace, options.now, (detail) => limit.abort(late(detail)));
   try {
-    return await receive(url, limit.signal, options);
+    return await receive(url, limit.signal, options, watch);
   } catch (error) {
     signal.throwIfAborted();
     limit.signal.throwIfAborted();
     throw failure(error, options);
   } finally {
-    clearTimeout(timer);
+    watch.stop();
     signal.removeEventListener('abort', abort);
   }
 }
 
-const late = (totalMs: number): ExplorerError =>
-  new ExplorerError({
-    failure: 'unreachable',
-    status: null,
-    detail: `no complete answer within ${totalMs} ms`,
-  });
+const late = (detail: string): ExplorerError =>
+  new ExplorerError({ failure: 'unreachable', status: null, detail });
 
-async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions): Promise<Exchange> {
+async function receive(
+  url: URL,
+  signal: AbortSignal,
+  options: ExchangeOptions,
+  watch: PaceWatch,
+): Promise<Exchange> {
   const answer = await request(url, {
     dispatcher: options.dispatcher,
     headers: {
@@ -67,8 +71,14 @@ async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions):
     },
     signal,
   });
+  watch.head();
+  const pieces: Buffer[] = [];
   // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
-  const raw = Buffer.from(await answer.body.arrayBuffer());
+  for await (const piece of answer.body as AsyncIterable<Buffer>) {
+    watch.received(piece.length);
+    pieces.push(piece);
+  }
+  const raw = Buffer.concat(pieces);
   const encoding = answer.headers['content-encoding'];
   const body = await inflate(raw, encoding?.toString(), options.maxBodyBytes);
   if (answer.statusCode === 200 && !isFramed(answer.headers) && !isJson(body)) {

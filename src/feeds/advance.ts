@@ -1,8 +1,7 @@
 import { type Database, transact } from '../db/transaction.ts';
 import { operations } from '../operations/index.ts';
 import { linkAbort } from '../walk/abort.ts';
-import type { ArchiveMode } from '../walk/archive.ts';
-import type { FetchPage, SliceBudget } from '../walk/fetch.ts';
+import type { FetchPage, PageReader, SliceBudget } from '../walk/fetch.ts';
 import { runWalk, type WalkProgress } from '../walk/walk.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import type { FeedLane, FeedState } from './feed.ts';
@@ -37,10 +36,9 @@ export type AdvanceOutcome =
 export interface AdvanceDependencies {
   readonly db: Database;
   readonly fetchPage: FetchPage;
-  readonly pageSize: number;
+  /** How pages are read from now on; asked for each walk, as a configuration may be read anew. */
+  readonly reading: () => Pick<PageReader, 'pageSize' | 'archive'>;
   readonly readAhead: number;
-  /** Whether the bodies of pages are kept. */
-  readonly archive: ArchiveMode;
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
   /** Told when a feed that was in trouble succeeds again. */
   readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
@@ -165,6 +163,7 @@ async function walkOn(
       walk,
       {
         ...dependencies,
+        ...dependencies.reading(),
         operation,
         budget: slice.budget,
         onCommit: (progress) => {

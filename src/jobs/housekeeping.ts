@@ -9,22 +9,31 @@ export interface HouseOptions {
   readonly db: Database;
   readonly log: Log;
   readonly clock: () => Date;
-  /** How long archived bodies are kept, in days; null: for ever. */
-  readonly archiveDays: number | null;
+  /** How long archived bodies are kept from now on, in days; null: for ever. */
+  readonly archiveDays: () => number | null;
 }
 
 /** Retention is told in days, so an hour more or less is nothing; in ms. */
 const intervalMs = 3_600_000;
+/** How often it is looked whether the retention has changed, in ms. */
+const lookIntervalMs = 2_000;
 
-/** Tidies up now and every hour until the signal aborts. A lost database is waited for. */
+/**
+ * Tidies up now, every hour and when the retention has changed, until the signal aborts. A lost database
+ * is waited for.
+ */
 export async function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
+    const days = options.archiveDays();
     try {
       await tidyUp(options, signal);
     } catch (error) {
       options.log.warn({ error: describeDatabaseError(error) }, 'housekeeping.trouble');
     }
-    await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+    for (let waitedMs = 0; waitedMs < intervalMs; waitedMs += lookIntervalMs) {
+      if (signal.aborted || options.archiveDays() !== days) break;
+      await delay(lookIntervalMs, undefined, { signal }).catch(() => undefined);
+    }
   }
 }
 
@@ -33,6 +42,6 @@ export async function tidyUp(
   { db, log, clock, archiveDays }: HouseOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const pages = await expireArchive(db, archiveDays, clock(), signal);
+  const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.info({ pages }, 'archive.expired');
 }

@@ -36,7 +36,7 @@ function outlook(
   at: Date,
 ): LaneOutlook {
   const left_requests = lane === 'backfill' ? history : null;
-  const isMoving = state === 'running' && pace !== null && pace > 0;
+  const isMoving = (state === 'running' || state === 'awaiting') && pace !== null && pace > 0;
   if (left_requests === null || !isMoving) {
     return { left_requests, ends_in_s: null, ends_at: null };
   }

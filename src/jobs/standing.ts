@@ -6,22 +6,31 @@ import { attendances, type Attendance } from './attendance.ts';
 
 /**
  * What a lane is doing. `idle`: no tick is open. Of an open one: `running`, by a worker that lives;
- * `stalled`, a worker has it and gets nowhere; `queued`, it waits for a worker; `resting`, it waits
+ * `awaiting`, a worker has it, and no page came for some seconds; `stalled`, none came for minutes; `queued`, it waits for a worker; `resting`, it waits
  * after a trouble; `unattended`, nobody has it, such as after a kill of every worker.
  */
-export type LaneState = 'idle' | 'running' | 'stalled' | 'queued' | 'resting' | 'unattended';
+export type LaneState =
+  'idle' | 'running' | 'awaiting' | 'stalled' | 'queued' | 'resting' | 'unattended';
 
 /** A lane as it stands. */
 export interface LaneStanding extends Omit<LaneRecord, 'feed'> {
   readonly state: LaneState;
   /** ISO 8601; until when a resting lane rests. */
   readonly until: string | null;
+  /** Since its last page, or since its worker took it up, in seconds. Null where no worker has it. */
+  readonly quiet_s: number | null;
 }
 
 /** A feed as it stands: its stored state, held against who works on it. */
 export interface FeedStanding extends FeedStatus {
   readonly lanes: readonly LaneStanding[];
 }
+
+/**
+ * After so long without a page a lane awaits one, in seconds: a trickle is late after as many. No row
+ * tells of a request that is under way, so that it is one is read from the silence.
+ */
+const awaitSeconds = 15;
 
 /**
  * After so long without a page a lane is stalled, in seconds: an answer takes 2 minutes at most, so
@@ -48,27 +57,44 @@ export async function feedStandings(db: Database): Promise<FeedStanding[]> {
       .filter(({ feed }) => feed === status.feed)
       .map(({ feed, ...record }): LaneStanding => {
         const job = jobs.find(({ lane }) => feedName(lane) === feed && lane.lane === record.lane);
-        return { ...record, state: laneState(record, job), until: job?.until ?? null };
+        const state = laneState(record, job);
+        const quiet_s = job?.is === 'held' ? Math.round(quietSeconds(record, job)) : null;
+        return { ...record, state, until: job?.until ?? null, quiet_s };
       });
-    return { ...status, state: feedState(status.state, lanes), lanes };
+    const state = feedState(status.state, lanes);
+    return { ...status, state, reason: status.reason ?? silence(state, lanes), lanes };
   });
 }
 
+/** What keeps a feed that says nothing of a trouble. */
+function silence(state: string, lanes: readonly LaneStanding[]): string | null {
+  if (state !== 'awaiting' && state !== 'stalled') return null;
+  const quiet = lanes.flatMap((lane) => (lane.state === state ? [lane.quiet_s ?? 0] : []));
+  return `no page for ${Math.max(...quiet)} s: waits for an answer, for another try, or for its turn at the key`;
+}
+
+const quietSeconds = (
+  { last_page_age_s }: Pick<LaneRecord, 'last_page_age_s'>,
+  job: Pick<Attendance, 'age_s'>,
+): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
+
 /** What a lane is doing, by its tick and its job. Pure. */
 export function laneState(
-  { tick_state, last_page_age_s }: Pick<LaneRecord, 'tick_state' | 'last_page_age_s'>,
+  record: Pick<LaneRecord, 'tick_state' | 'last_page_age_s'>,
   job: Pick<Attendance, 'is' | 'age_s'> | undefined,
 ): LaneState {
+  const { tick_state, last_page_age_s } = record;
   if (tick_state !== 'open') return 'idle';
   if (job === undefined || job.is === 'lost') return 'unattended';
   if (job.is === 'resting') return 'resting';
-  const quietSeconds = Math.min(job.age_s, last_page_age_s ?? Infinity);
+  const quiet = quietSeconds(record, job);
   if (job.is === 'queued') {
     const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
     if (isBetween) return 'running';
-    return quietSeconds < stallSeconds ? 'queued' : 'unattended';
+    return quiet < stallSeconds ? 'queued' : 'unattended';
   }
-  return quietSeconds < stallSeconds ? 'running' : 'stalled';
+  if (quiet >= stallSeconds) return 'stalled';
+  return quiet < awaitSeconds ? 'running' : 'awaiting';
 }
 
 /**
@@ -81,6 +107,7 @@ export function feedState(stored: string, lanes: readonly Pick<LaneStanding, 'st
   if (lanes.every(({ state }) => state === 'idle')) return isQuiet ? 'idle' : stored;
   if (has('running')) return patience.has(stored) ? stored : 'running';
   if (has('stalled')) return 'stalled';
+  if (has('awaiting')) return patience.has(stored) ? stored : 'awaiting';
   if (has('resting')) return isQuiet ? 'queued' : stored;
   return has('queued') ? 'queued' : 'unattended';
 }

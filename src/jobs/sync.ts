@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { FeedLane } from '../feeds/feed.ts';
 import { atOnce, dueLanes } from '../feeds/due.ts';
 import { feedName } from '../feeds/feed.ts';
-import { tickResults, type TickResult } from '../feeds/tick.ts';
+import { quarantinedBy, tickResults, type TickResult } from '../feeds/tick.ts';
 import type { TickScope } from '../feeds/tables.ts';
 import { returnToPresent } from './clock.ts';
 import { openLane } from './schedule.ts';
@@ -19,6 +19,8 @@ export interface SyncTarget {
 /** How a target ended. `open` means that the sync was interrupted before its end. */
 export interface SyncResult extends SyncTarget, Pick<TickResult, 'state' | 'reason'> {
   readonly feed: string;
+  /** Items of its pages that are in quarantine. */
+  readonly quarantined: number;
 }
 
 /** How often the targets' ticks are looked at, in ms. */
@@ -60,11 +62,13 @@ export async function syncOnce(
     await worker.stop();
   }
   const results = await tickResults(db, [...opened.keys()]);
+  const quarantined = await quarantinedBy(db, [...opened.keys()]);
   return results.flatMap(({ id, state, reason }) => {
     const target = opened.get(id);
     if (target === undefined) return [];
     const { lane, scope } = target;
-    return [{ lane, scope, state, reason, feed: feedName(lane) }];
+    const items = quarantined.get(id) ?? 0;
+    return [{ lane, scope, state, reason, feed: feedName(lane), quarantined: items }];
   });
 }
 

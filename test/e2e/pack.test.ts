@@ -4,6 +4,7 @@ import { chmod, cp, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 
@@ -60,6 +61,11 @@ test('the installed package runs the demo', async () => {
   const { stdout } = await run('npx', ['explorer-etl', 'demo'], folder);
   const rows = Number(/user_operations\D+(\d+)/.exec(stdout)?.[1]);
   expect(rows).toBeGreaterThanOrEqual(20_000);
+  const client = new Client({ connectionString: /psql (\S+)/.exec(stdout)?.[1] });
+  await client.connect();
+  const { rows: chains } = await client.query('select chain_id from explorer.chains');
+  expect(chains).toHaveLength(2);
+  await client.end();
 });
 
 test('an old Node hands over to the one that the package brings', async () => {

@@ -36,8 +36,8 @@ async function scene(chains: readonly object[]) {
   });
   onTestFinished(() => simulator.close());
   const { pool, url } = await freshDatabase();
-  const contentOf = (list: readonly object[]) =>
-    JSON.stringify({ explorer: { requests_per_second: 1000 }, chains: list });
+  const contentOf = (list: readonly object[], explorer: object = {}) =>
+    JSON.stringify({ explorer: { requests_per_second: 1000, ...explorer }, chains: list });
   const cwd = await configFolder({});
   const write = (text: string) => writeFile(join(cwd, 'explorer-etl.yaml'), text);
   await write(contentOf(chains));
@@ -52,8 +52,8 @@ async function scene(chains: readonly object[]) {
     requestsOf,
     configure: (list: readonly object[]) => write(contentOf(list)),
     /** Rewrites the file and has it read; `text` where it is to be no configuration. */
-    reload: async (list: readonly object[] | string) => {
-      await write(typeof list === 'string' ? list : contentOf(list));
+    reload: async (list: readonly object[] | string, explorer: object = {}) => {
+      await write(typeof list === 'string' ? list : contentOf(list, explorer));
       program.kill('SIGHUP');
     },
     untilRead: (id: number) =>
@@ -114,6 +114,37 @@ test('a wrong file is told with its problems, and the one before it stays in for
   await reload([large, small]);
   await untilRead(10);
   expect(program.isRunning).toBe(true);
+});
+
+test('the archive and the page size of the file hold for the walk that is under way', async () => {
+  const { pool, program, reload, untilRead } = await scene([large]);
+  const count = async (of: string) => {
+    const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${of}`);
+    return rows[0]?.n ?? 0;
+  };
+  await untilRead(20);
+  await eventually('a page', boundMs, async () => (await count('etl.pages')) > 0);
+  expect(await count('etl.raw_pages')).toBe(0);
+
+  await reload([large], { archive: 'all', page_size: 7 });
+
+  await eventually('archived pages', boundMs, async () => (await count('etl.raw_pages')) > 0);
+  const archived = 'etl.raw_pages join etl.pages on pages.id = page_id';
+  expect(await count(`${archived} where items <> 7`)).toBe(0);
+  expect(await count('etl.walks')).toBe(1);
+  await pool.query(`update etl.raw_pages set stored_at = now() - interval '3 days'`);
+
+  await reload([large], { archive: 'off', archive_days: 2, page_size: 7 });
+
+  await eventually('the archive to be emptied', boundMs, async () => {
+    return (await count(`${archived} where stored_at < now() - interval '2 days'`)) === 0;
+  });
+  const later = 'etl.pages where id > (select max(page_id) from etl.raw_pages)';
+  await eventually('pages that are not archived', boundMs, async () => (await count(later)) > 10);
+  const left = await count('etl.raw_pages');
+  await eventually('further pages', boundMs, async () => (await count(later)) > 20);
+  expect(await count('etl.raw_pages')).toBe(left);
+  expect(program.stderr).not.toMatch(/config\.refused|trouble/);
 });
 
 test('a feed that is gone from the configuration at a restart costs no more', async () => {

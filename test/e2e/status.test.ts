@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { FeedReport } from '../../src/jobs/report.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { faultsAtRates, startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { freshDatabase } from '../support/database.ts';
 import { call } from '../support/call.ts';
 import { configFolder, eventually, startProgram } from '../support/process.ts';
@@ -95,6 +95,25 @@ test('a feed whose workers were all killed is not running', async () => {
       return state !== 'running' && state;
     }),
   ).toMatch(/^(unattended|queued)$/);
+});
+
+test('a feed whose answer comes a byte a second says that it waits, and asks again soon', async () => {
+  const faults = faultsAtRates([{ name: 'byte-a-second', rate: 1 }]);
+  const simulator = await startSimulator({ seed: 6, chains: [chain], faults });
+  onTestFinished(() => simulator.close());
+  const { url } = await freshDatabase();
+  const operations = { factories: { schedule } };
+  const cwd = await configFolder({ chains: [{ id: chain.id, operations }] });
+  startProgram(['start'], { databaseUrl: url, explorerUrl: simulator.url, cwd });
+
+  const reason = await eventually('a state that says it waits', boundMs, async () => {
+    const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: url }, cwd });
+    const [report] = JSON.parse(stdout) as readonly FeedReport[];
+    return report?.state === 'awaiting' && report.reason;
+  });
+
+  expect(reason).toMatch(/^no page for \d+ s: waits for an answer, /);
+  await eventually('another request', boundMs, async () => simulator.requests > 1);
 });
 
 test('progress does not begin with the last state of an earlier run', async () => {

@@ -58,6 +58,7 @@ export const walkOn = (engine: Engine, walk: WalkRow, pages: number): Promise<Wa
     walk,
     {
       ...engine,
+      ...engine.reading(),
       operation: operations[walk.operation as FeedLane['operation']],
       budget: pageBudget(pages),
       onCommit: () => undefined,

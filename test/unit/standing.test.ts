@@ -11,7 +11,14 @@ describe('a lane is', () => {
       laneState({ tick_state: 'finished', last_page_age_s: 3 }, undefined),
     ],
     ['running', 'while a living worker has it', laneState(open(2), { is: 'held', age_s: 5 })],
-    ['running', 'before its first page', laneState(open(null), { is: 'held', age_s: 100 })],
+    ['running', 'before its first page', laneState(open(null), { is: 'held', age_s: 10 })],
+    [
+      'awaiting',
+      'once a worker brings no page for some seconds',
+      laneState(open(20), { is: 'held', age_s: 100 }),
+    ],
+    ['awaiting', 'of its first page too', laneState(open(null), { is: 'held', age_s: 20 })],
+    ['running', 'when it was just taken up', laneState(open(900), { is: 'held', age_s: 2 })],
     [
       'stalled',
       'once a worker brings no page for long',
@@ -45,6 +52,8 @@ describe('a feed', () => {
     ['that failed stays so at rest', 'failed', ['idle'], 'failed'],
     ['that rests says why', 'degraded', ['resting', 'idle'], 'degraded'],
     ['that waits for credits says so while a worker has it', 'waiting', ['running'], 'waiting'],
+    ['of which a lane awaits an answer says so', 'running', ['awaiting', 'idle'], 'awaiting'],
+    ['that is tried again keeps its trouble meanwhile', 'degraded', ['awaiting'], 'degraded'],
     ['of which a lane gets nowhere is stalled', 'running', ['stalled', 'idle'], 'stalled'],
   ])('%s', (_what, stored, lanes, shown) => {
     expect(

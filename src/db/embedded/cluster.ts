@@ -4,6 +4,7 @@ import { give, run, type Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError, unlessMissing } from './failure.ts';
 import type { Home } from './home.ts';
+import { draftPassword, writeAccess } from './password.ts';
 
 /** `initdb` takes a second; a slow disk that syncs is given this many milliseconds. */
 const initdbTimeoutMs = 120_000;
@@ -32,18 +33,22 @@ export async function provideCluster(
 }
 
 async function createCluster(
-  { directory, dataDirectory }: Home,
+  home: Home,
   { initdb }: Binaries,
   account: Account,
   isDurable: boolean,
 ): Promise<void> {
+  const { directory, dataDirectory, passwordFile } = home;
   await removeDrafts(directory);
+  // It was of data that is gone.
+  await rm(passwordFile, { force: true });
   const draft = await mkdtemp(join(directory, draftPrefix));
   try {
     await give(draft, account);
     const options = [
       '--username=postgres',
-      '--auth=trust',
+      '--auth=scram-sha-256',
+      `--pwfile=${(await draftPassword(home, account)).file}`,
       '--encoding=UTF8',
       // C for what libc decides: macOS has no C.UTF-8 of its own. The builtin provider does the rest.
       '--locale=C',
@@ -52,6 +57,7 @@ async function createCluster(
       ...(isDurable ? [] : ['--no-sync']),
     ];
     await run(initdb, [...options, '--pgdata', draft], account, initdbTimeoutMs);
+    await writeAccess(draft, account);
     await rename(draft, dataDirectory);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });

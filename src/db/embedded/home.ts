@@ -5,12 +5,14 @@ import { EmbeddedPostgresError, unlessMissing } from './failure.ts';
 
 /** Where one embedded Postgres lives. */
 export interface Home {
-  /** Holds the data directory, the log and the port. */
+  /** Holds the data directory, the log, the port and the password. */
   readonly directory: string;
   readonly dataDirectory: string;
   readonly logFile: string;
   /** The port used last, so that a restart answers where clients already look. */
   readonly portFile: string;
+  /** The password that the server asks for; only its owner may read it. */
+  readonly passwordFile: string;
   /** Present while the server is to stay up although nobody uses it. */
   readonly keepFile: string;
   /** Where a copy of the binaries goes when the packaged ones cannot be run in place. */
@@ -117,6 +119,7 @@ function homeAt(directory: string, relocated: boolean): Home {
     dataDirectory: join(directory, 'data'),
     logFile: join(directory, 'postgres.log'),
     portFile: join(directory, 'postgres.port'),
+    passwordFile: join(directory, 'postgres.password'),
     keepFile: join(directory, 'postgres.keep'),
     binariesDirectory: join(isRoot() ? sharedDirectory : directory, 'binaries'),
     relocated,

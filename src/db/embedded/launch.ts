@@ -99,7 +99,7 @@ async function tryLaunch(
 function flags(settings: Readonly<Record<string, string>>): string[] {
   const all = {
     ...settings,
-    // Trust is safe only for programs of this machine; a socket's path could be too long.
+    // For programs of this machine only, which need the password; a socket's path could be too long.
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     logging_collector: 'off',

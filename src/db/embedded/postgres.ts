@@ -10,11 +10,15 @@ import { unlessMissing } from './failure.ts';
 import { findHome, prepareDirectory, settleHome, type Home } from './home.ts';
 import { launch } from './launch.ts';
 import { withLock } from './lock.ts';
+import { closeToOthers, readPassword } from './password.ts';
 import { findPostmaster, stopPostmaster, type Postmaster } from './postmaster.ts';
 
 /** A Postgres server of this machine that this process uses, until `release` or `stop`. */
 export interface EmbeddedPostgres {
-  /** `postgres://postgres@127.0.0.1:PORT/postgres`; the same port at the next start if it is free. */
+  /**
+   * `postgres://postgres:PASSWORD@127.0.0.1:PORT/postgres`; the same port at the next start if it is
+   * free. For this process and the terminal of who started it: no log line, no error text.
+   */
   readonly url: string;
   /** Where the data really lives. */
   readonly dataDirectory: string;
@@ -45,8 +49,9 @@ const farewellPollMs = 25;
  * there is none. Any number of processes may call this at once and share one server. Commits are
  * durable unless `settings` say otherwise.
  *
- * @param options.directory made if absent; holds `data`, `postgres.log` and `postgres.lock`. As root,
- *   when the unprivileged server cannot reach it, data and log go under `/var/lib/explorer-etl`.
+ * @param options.directory made if absent; holds `data`, `postgres.log`, `postgres.password` and
+ *   `postgres.lock`. As root, when the unprivileged server cannot reach it, all but the lock go under
+ *   `/var/lib/explorer-etl`.
  * @param options.settings server settings by name, in effect only if this call starts the server.
  * @throws EmbeddedPostgresError saying what to do.
  */
@@ -98,8 +103,11 @@ const entryPauseMs = 50;
 async function enter(home: Home, settings: Readonly<Record<string, string>>) {
   for (let entry = 1; ; entry += 1) {
     const running = await findPostmaster(home.dataDirectory);
-    const url = urlOf(running ?? (await startIn(home, settings)));
+    const { port } = running ?? (await startIn(home, settings));
     try {
+      // Missing where an earlier version made the data: its server asked nobody for a password.
+      if ((await readPassword(home)) === undefined) await closeToOthers(home, port);
+      const url = await urlOf(home, port);
       return { url, lease: await takeLease(url), running };
     } catch (error) {
       if (running === undefined || entry === entries || !isConnectionLost(error)) throw error;
@@ -157,7 +165,7 @@ async function release(home: Home, lease: Lease): Promise<'stopped' | 'left-runn
   const postmaster = await findPostmaster(home.dataDirectory);
   if (postmaster === undefined) return 'stopped';
   if (await isKept(home)) return 'left-running';
-  if (await isUsed(urlOf(postmaster), lease.pid)) return 'left-running';
+  if (await isUsed(await urlOf(home, postmaster.port), lease.pid)) return 'left-running';
   await stopPostmaster(postmaster.pid, home.dataDirectory);
   return 'stopped';
 }
@@ -182,6 +190,6 @@ async function isUsed(url: string, endedPid: number): Promise<boolean> {
   }
 }
 
-function urlOf({ port }: Postmaster): string {
-  return `postgres://postgres@127.0.0.1:${port}/postgres`;
+async function urlOf(home: Home, port: number): Promise<string> {
+  return `postgres://postgres:${await readPassword(home)}@127.0.0.1:${port}/postgres`;
 }

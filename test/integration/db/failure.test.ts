@@ -71,6 +71,48 @@ describe('the description of a failure', () => {
   });
 });
 
+describe("the server's own text", () => {
+  const described = async (statement: string, values: readonly unknown[] = []) => {
+    const database = await freshDatabase();
+    return describeDatabaseError(await failureOf(database.pool.query(statement, [...values])));
+  };
+
+  test('is told where the system of the server failed', async () => {
+    const statement = `create function f() returns int as 'no_such_library', 'g' language c`;
+    expect(await described(statement)).toMatch(
+      /^system error on the server \(58P01\), could not access file "no_such_library": .+/,
+    );
+  });
+
+  test('is told once, however deep the error lies', async () => {
+    const database = await freshDatabase();
+    const statement = sql`create function f() returns int as 'no_such_library', 'g' language c`;
+    const error = await failureOf(drizzle(database.pool).execute(statement));
+    expect(describeDatabaseError(error).match(/no_such_library/g)).toHaveLength(1);
+  });
+
+  test('stays one line that a terminal can be given', async () => {
+    expect(await described('select "\u001b[31m\nred"')).toBe(
+      'column does not exist (42703), column "\\u001b[31m\\u000ared" does not exist',
+    );
+  });
+
+  test.each([
+    ['a bad value', 'select $1::text::bigint', [canary]],
+    ['a value out of range', 'select ($1::text || 0)::int', ['99999999999']],
+    ['a bad time', 'select $1::text::date', [canary]],
+    ['a bad document', 'select $1::text::json', [`{${canary}`]],
+    ['what a function raises', `do $$ begin raise exception '${canary}'; end $$`, []],
+    [
+      'a refused row',
+      `do $$ begin create temp table t (v text check (v <> v)); insert into t values ('${canary}'); end $$`,
+      [],
+    ],
+  ])('is not told where it may repeat a value: %s', async (_, statement, values) => {
+    expect(await described(statement, values)).not.toMatch(/canary|99999/);
+  });
+});
+
 describe('a lost connection', () => {
   test('is told from other failures, and the pool makes another', async () => {
     const database = await freshDatabase();

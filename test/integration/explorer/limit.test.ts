@@ -32,6 +32,55 @@ describe('time', () => {
     });
   });
 
+  test('a body that drips is late long before the limit of the whole', async () => {
+    const { baseUrl } = await serve((_request, response) => {
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    const timeouts = { bodyGraceMs: 300, slowestBytesPerSecond: 10_000, totalMs: 20_000 };
+    const began = performance.now();
+    const error = await start(baseUrl, { ...once, timeouts }).fail();
+    expect(error.failure).toBe('unreachable');
+    expect(error.detail).toMatch(/^the answer came too slowly: \d+ bytes in \d+ ms$/);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  test('a large body on a slow line has the time that its size needs', async () => {
+    const long = JSON.stringify({ items: ['a'.repeat(60_000)], next_page_params: null });
+    const { baseUrl } = await serve((_request, response) => {
+      let sent = 0;
+      const drip = setInterval(() => {
+        response.write(long.slice(sent, sent + 3000));
+        sent += 3000;
+        if (sent >= long.length) response.end();
+      }, 50);
+      response.on('close', () => clearInterval(drip));
+    });
+    // A second at the sender's pace, which a busy machine stretches: six are allowed for what came.
+    const timeouts = { bodyGraceMs: 300, slowestBytesPerSecond: 10_000 };
+    const answer = await start(baseUrl, { ...once, timeouts }).get();
+    expect(answer.page.length).toBe(long.length);
+    expect(answer.latencyMs).toBeGreaterThan(600);
+  });
+
+  test('a head that drips', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        const drip = setInterval(() => socket.write('x-slow: slow\r\n'), 20);
+        socket.on('close', () => clearInterval(drip));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const timeouts = { connectMs: 100, headersMs: 300, totalMs: 20_000 };
+    const error = await start(baseUrl, { ...once, timeouts }).fail();
+    expect(error.failure).toBe('unreachable');
+    expect(error.detail).toMatch(/UND_ERR_HEADERS_TIMEOUT|no answer within 400 ms/);
+  });
+
   test('no connection in time', async () => {
     // A server that accepts and then never answers the TLS handshake.
     const baseUrl = await serveSilence();

@@ -40,8 +40,8 @@ describe.each(generations)('generation %s', (generation) => {
     );
     const declared =
       generation === 'v12'
-        ? ['block_number', 'page_size', 'page_token']
-        : ['block_number', 'items_count', 'page_size', 'page_token'];
+        ? ['block_number', 'page_token']
+        : ['block_number', 'items_count', 'page_token'];
     expect(rows.map(({ fields }) => fields)).toEqual(declared);
   });
 

@@ -10,8 +10,8 @@ import {
 const emptyPagesLimit = 100;
 
 const onTheWay: Progress = {
-  cursor_in: { page_token: '20,a', page_size: 50 },
-  cursor_out: { page_token: '10,b', page_size: 50 },
+  cursor_in: { block_number: 20, items_count: 50 },
+  cursor_out: { block_number: 10, items_count: 50 },
   unreadable: null,
   pages: 7,
   emptyRun: 0,
@@ -41,10 +41,10 @@ describe('a walk', () => {
   });
 
   test('ends where the next cursor is the one that another walk began with', () => {
-    const until = { page_size: 50, page_token: '10,b' };
+    const until = { items_count: 50, block_number: 10 };
 
     expect(judgeProgress({ until }, onTheWay)).toEqual({ is: 'bound', bound: 'until' });
-    expect(judgeProgress({ until: { ...until, page_token: '9,c' } }, onTheWay)).toBeNull();
+    expect(judgeProgress({ until: { ...until, block_number: 9 } }, onTheWay)).toBeNull();
   });
 
   test('ends where there is no next cursor', () => {
@@ -52,7 +52,7 @@ describe('a walk', () => {
   });
 
   test('fails where the next cursor is the one just used, whatever the order of its fields', () => {
-    const cursor_out = { page_size: 50, page_token: '20,a' };
+    const cursor_out = { items_count: 50, block_number: 20 };
 
     expect(judgeProgress({}, { ...onTheWay, cursor_out })).toEqual(cursorLoop);
   });
