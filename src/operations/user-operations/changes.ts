@@ -18,7 +18,7 @@ export async function noteChanges(
   // into unread history finds nothing but new rows.
   const meetsKnown = walk.floor !== null || walk.scope.again === true;
   if (meetsKnown && walk.inserted > 0) await noteLateArrivals(tx, walk, placed);
-  if (walk.isConclusive) await noteRemovals(tx, walk, placed, first, last);
+  if (walk.isConclusive) await noteRemovals(tx, walk, rows, first, last);
 }
 
 /**
@@ -66,7 +66,7 @@ async function noteLateArrivals(
 async function noteRemovals(
   tx: Transaction,
   walk: WalkContext,
-  placed: readonly ItemRows[],
+  rows: readonly ItemRows[],
   first: ItemRows,
   last: ItemRows,
 ): Promise<void> {
@@ -79,7 +79,7 @@ async function noteRemovals(
     where chain_id = ${walk.chain_id}
       and (block_number, hash) < (${above.height}, ${above.key})
       and (block_number, hash) > (${last.height}, ${last.key})
-      and hash <> all(${sql.param(placed.map(({ key }) => key))}::text[])
+      and hash <> all(${sql.param(rows.map(({ key }) => key))}::text[])
       and removed_at is null
       and page_id < case
         when (block_number, hash) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint

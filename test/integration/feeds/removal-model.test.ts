@@ -106,6 +106,7 @@ test('what has left is within the range of a conclusive page, and unseen by any 
             row: {},
             children: [],
             addresses: [],
+            untold: null,
             position: 0,
           })),
         ),
