@@ -13,6 +13,7 @@ const floors: readonly (readonly string[])[] = [
   ['config'],
   ['log.ts'],
   ['printable.ts'],
+  ['exact-number.ts'],
 ];
 
 /** A world of its own: it plays the service, so it may not know the product. */

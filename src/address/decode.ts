@@ -16,7 +16,7 @@ const flag = z.boolean().nullish();
 const implementation = z.looseObject({
   address_hash: generational(addressHash.nullish()),
   // The name of `address_hash` in older versions of the service.
-  address: generational(addressHash.nullish()),
+  address: generational(addressHash.nullish(), 'address_hash'),
   name: text,
 });
 
@@ -61,11 +61,11 @@ const addressObject = z.looseObject({
   is_verified: flag,
   proxy_type: proxyType,
   reputation: textOf('ok', 'scam'),
-  implementations: generational(z.array(implementation).nullish()),
-  metadata: z.looseObject({ tags: z.array(metadataTag).nullish() }).nullish(),
-  private_tags: generational(z.array(tag).nullish()),
-  public_tags: generational(z.array(tag).nullish()),
-  watchlist_names: generational(z.array(watchlistName).nullish()),
+  implementations: generational(z.array(implementation.nullish()).nullish()),
+  metadata: z.looseObject({ tags: z.array(metadataTag.nullish()).nullish() }).nullish(),
+  private_tags: generational(z.array(tag.nullish()).nullish()),
+  public_tags: generational(z.array(tag.nullish()).nullish()),
+  watchlist_names: generational(z.array(watchlistName.nullish()).nullish()),
 });
 export type AddressObject = z.infer<typeof addressObject>;
 

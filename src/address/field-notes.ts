@@ -6,6 +6,8 @@ interface FieldNote {
   readonly known?: ReadonlySet<string>;
   /** Whether the service's generations differ in the field, so that its absence says nothing. */
   readonly isGenerational?: boolean;
+  /** The name that the same field has elsewhere. */
+  readonly sameAs?: string;
 }
 
 const notes = new WeakMap<z.ZodType, FieldNote>();
@@ -17,10 +19,14 @@ export function textOf(...values: readonly string[]) {
   return schema;
 }
 
-/** A field that some generation of the service names otherwise, or leaves out. */
-export function generational<Schema extends z.ZodType>(schema: Schema): Schema {
+/**
+ * A field that some generation of the service names otherwise, or leaves out.
+ *
+ * @param sameAs the name that goes before this one, where both are told
+ */
+export function generational<Schema extends z.ZodType>(schema: Schema, sameAs?: string): Schema {
   const own = schema.clone();
-  notes.set(own, { isGenerational: true });
+  notes.set(own, { isGenerational: true, ...(sameAs !== undefined && { sameAs }) });
   return own;
 }
 

@@ -1,6 +1,9 @@
+import type { Row } from '../db/row.ts';
+import { completeMembers, sameMember } from './members.ts';
 import {
   addressLists,
   reputationConstant,
+  type AddressList,
   type AddressObservation,
   type AddressRow,
 } from './observe.ts';
@@ -8,7 +11,7 @@ import {
 /**
  * How a new sight of an address meets what is known (`docs/addresses.md` explains why):
  * - `latest`: the newest informed sight wins, null included; these change both ways. A stub, in
- *   which all of them are null, says nothing.
+ *   which all of them and is_contract are null, says nothing; nor does a value that was not read.
  * - `latest known`: the newest value that is not null wins; most places print null for all.
  * - `once true`: most places print a constant false, so only true says something.
  * - `not constant`: most places print a constant `ok`, which never erases another value.
@@ -17,7 +20,8 @@ type Rule = 'latest' | 'latest known' | 'once true' | 'not constant';
 
 const rules = {
   name: 'latest',
-  is_contract: 'latest',
+  // True and false both win; a null is no sight of it.
+  is_contract: 'latest known',
   is_verified: 'latest',
   proxy_type: 'latest',
   ens_domain_name: 'latest known',
@@ -28,9 +32,9 @@ const rules = {
 
 type MergedColumn = keyof typeof rules;
 export const mergedColumns = Object.keys(rules) as MergedColumn[];
-const latestColumns = mergedColumns.filter((column) => rules[column] === 'latest');
+const informing = ['name', 'is_contract', 'is_verified', 'proxy_type'] as const;
 
-const isInformed = (row: AddressRow) => latestColumns.some((column) => row[column] !== null);
+const isInformed = (row: AddressRow) => informing.some((column) => row[column] !== null);
 
 /** Two sights of one address in the pages of one transaction, as one. */
 export function mergeObservations(
@@ -42,7 +46,7 @@ export function mergeObservations(
     const [before, after] = [older.row[column], newer.row[column]];
     switch (rules[column]) {
       case 'latest':
-        return informed ? after : before;
+        return informed && !newer.untold.includes(column) ? after : before;
       case 'latest known':
         return after ?? before;
       case 'once true':
@@ -52,19 +56,57 @@ export function mergeObservations(
     }
   };
   const row = { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) };
-  const lists = Object.fromEntries(
-    addressLists.map((list) => [list, newer.lists[list] ?? older.lists[list]]),
+  const merged = addressLists.map((list) => [list, mergeLists(older, newer, list)] as const);
+  const inPart = merged.flatMap(([list, { positions }]) =>
+    positions === undefined ? [] : [[list, positions] as const],
   );
-  return { page_id: newer.page_id, row, lists: lists as AddressObservation['lists'] };
+  return {
+    page_id: newer.page_id,
+    row,
+    lists: Object.fromEntries(
+      merged.map(([list, { rows }]) => [list, rows]),
+    ) as AddressObservation['lists'],
+    untold: mergeUntold(older, newer),
+    inPart: Object.fromEntries(inPart),
+  };
 }
 
-const stub = (row: string) => latestColumns.map((c) => `${row}.${c} is null`).join(' and ');
+/** What neither tells. */
+function mergeUntold(older: AddressObservation, newer: AddressObservation) {
+  if (!isInformed(newer.row)) return older.untold;
+  if (!isInformed(older.row)) return newer.untold;
+  return newer.untold.filter((column) => older.untold.includes(column));
+}
+
+interface MergedList {
+  readonly rows: readonly Row[] | null;
+  readonly positions: readonly number[] | undefined;
+}
+
+function mergeLists(
+  older: AddressObservation,
+  newer: AddressObservation,
+  list: AddressList,
+): MergedList {
+  const [told, known] = [newer.lists[list], older.lists[list]];
+  if (told === null) return { rows: known, positions: older.inPart[list] };
+  const positions = newer.inPart[list];
+  if (positions === undefined || known === null) return { rows: told, positions };
+  const rows = completeMembers(told, known, positions, sameMember);
+  const open = positions.filter((position) => older.inPart[list]?.includes(position));
+  return { rows, positions: open.length === 0 ? undefined : open };
+}
+
+const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join(' and ');
 
 /**
  * The same rules as an SQL expression over the stored row `t` and the `excluded` one, for
  * `on conflict do update`. There `page_id` tells which sight is newer.
+ *
+ * @param untold columns of which the sight tells nothing
  */
-export function mergeExpression(column: MergedColumn): string {
+export function mergeExpression(column: MergedColumn, untold: readonly string[]): string {
+  if (untold.includes(column)) return `t.${column}`;
   const newer = `excluded.page_id > t.page_id`;
   switch (rules[column]) {
     case 'latest':

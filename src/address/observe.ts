@@ -1,6 +1,7 @@
 import type { Row } from '../db/row.ts';
 import { embeddedAddress, hashOf, type AddressObject, type EmbeddedAddress } from './decode.ts';
 import { unknownFields } from './unknown-fields.ts';
+import { isUnread, unreadBelow, unreadFields, unreadMembers, type Unread } from './unread.ts';
 
 /** The scalar columns of `explorer.addresses`. */
 export interface AddressRow {
@@ -15,6 +16,8 @@ export interface AddressRow {
   readonly reputation: string | null;
   readonly extra: unknown;
 }
+
+export type AddressColumn = Exclude<keyof AddressRow, 'chain_id' | 'hash'>;
 
 /** The lists of an address, each a set of rows in a table of its own. */
 export const addressLists = [
@@ -34,6 +37,10 @@ export interface AddressObservation {
   readonly page_id: number;
   readonly row: AddressRow;
   readonly lists: Readonly<Record<AddressList, readonly Row[] | null>>;
+  /** Columns that the sight tells nothing of, though an address that is known tells them. */
+  readonly untold: readonly AddressColumn[];
+  /** Positions of those members of a list that were not read whole; absent where all were. */
+  readonly inPart: Readonly<Partial<Record<AddressList, readonly number[]>>>;
 }
 
 const silence: AddressObservation['lists'] = {
@@ -72,10 +79,11 @@ const objectSchema = embeddedAddress.options[1];
 export function observeAddress(
   address: EmbeddedAddress,
   raw: unknown,
-  place: { readonly chain_id: number; readonly page_id: number },
+  place: { readonly chain_id: number; readonly page_id: number; readonly unread: Unread },
 ): AddressObservation {
   const shown = typeof address === 'string' ? null : address;
   const known = shown === null || isStub(shown) ? null : shown;
+  const { unread } = place;
   return {
     page_id: place.page_id,
     row: {
@@ -90,7 +98,9 @@ export function observeAddress(
       reputation: known?.reputation ?? saidReputation(shown),
       extra: shown === null ? null : extraOf(shown, raw),
     },
-    lists: shown === null ? silence : lists(shown, known !== null),
+    lists: shown === null ? silence : lists(shown, known !== null, unread),
+    untold: known === null ? [] : unreadColumns(unread),
+    inPart: shown === null ? wholeLists : listsInPart(shown, unread),
   };
 }
 
@@ -99,57 +109,96 @@ function extraOf(address: AddressObject, raw: unknown): unknown {
   const unknown = unknownFields(objectSchema, raw);
   const foreign = (['private_tags', 'public_tags'] as const).flatMap((list) =>
     (address[list] ?? []).flatMap((tag, position) =>
-      (tag.address_hash ?? address.hash) === address.hash
+      (tag?.address_hash ?? address.hash) === address.hash
         ? []
-        : [{ list, position, address_hash: tag.address_hash }],
+        : [{ list, position, address_hash: tag?.address_hash }],
     ),
   );
   return foreign.length === 0 ? unknown : Object.assign({}, unknown, { foreign_tags: foreign });
 }
 
+/** The fields of an address that its merge takes from the newest sight, null or not. */
+const columns: ReadonlySet<string> = new Set<AddressColumn>(['name', 'is_verified', 'proxy_type']);
+
+const unreadColumns = (unread: Unread) =>
+  unreadFields(unread).filter((field): field is AddressColumn => columns.has(field));
+
 const spoken = <T>(list: T[] | null | undefined): T[] | null =>
   list === null || list === undefined || list.length === 0 ? null : list;
 
+/** Members that are null say nothing; their neighbours keep their positions. */
+const members = <T, R>(
+  list: readonly (T | null | undefined)[],
+  row: (member: T, position: number) => R,
+): R[] =>
+  list.flatMap((member, position) =>
+    member === null || member === undefined ? [] : [row(member, position)],
+  );
+
 /** Implementations change both ways; the other lists are empty or null wherever they are not told. */
-function lists(address: AddressObject, informed: boolean): AddressObservation['lists'] {
+function lists(
+  address: AddressObject,
+  informed: boolean,
+  unread: Unread,
+): AddressObservation['lists'] {
+  const { metadata, watchlist_names } = address;
+  const hasTags = (metadata ?? null) !== null && !isUnread(unread, 'metadata', 'tags');
+  const isTold = informed && !isUnread(unread, 'implementations');
+  const names = spoken(watchlist_names);
   return {
     implementations:
-      informed || spoken(address.implementations) !== null
-        ? (address.implementations ?? []).map((implementation, position) => ({
+      isTold || spoken(address.implementations) !== null
+        ? members(address.implementations ?? [], (implementation, position) => ({
             position,
             implementation_hash: implementation.address_hash ?? implementation.address ?? null,
             name: implementation.name ?? null,
           }))
         : null,
-    metadata_tags:
-      address.metadata === null || address.metadata === undefined
-        ? null
-        : (address.metadata.tags ?? []).map((tag, position) => ({
-            position,
-            slug: tag.slug ?? null,
-            name: tag.name ?? null,
-            tag_type: tag.tagType ?? null,
-            ordinal: tag.ordinal ?? null,
-            meta: tag.meta ?? null,
-          })),
+    metadata_tags: hasTags
+      ? members(metadata?.tags ?? [], (tag, position) => ({
+          position,
+          slug: tag.slug ?? null,
+          name: tag.name ?? null,
+          tag_type: tag.tagType ?? null,
+          ordinal: tag.ordinal ?? null,
+          meta: tag.meta ?? null,
+        }))
+      : null,
     private_labels: labels(spoken(address.private_tags), 'private'),
     public_labels: labels(spoken(address.public_tags), 'public'),
     watchlist_names:
-      spoken(address.watchlist_names)?.map((name, position) => ({
-        position,
-        label: name.label ?? null,
-        display_name: name.display_name ?? null,
-      })) ?? null,
+      names === null
+        ? null
+        : members(names, (name, position) => ({
+            position,
+            label: name.label ?? null,
+            display_name: name.display_name ?? null,
+          })),
   };
 }
 
 function labels(tags: AddressObject['public_tags'] | null, kind: string): readonly Row[] | null {
-  return (
-    tags?.map((tag, position) => ({
-      kind,
-      position,
-      label: tag.label ?? null,
-      display_name: tag.display_name ?? null,
-    })) ?? null
-  );
+  if (tags === null || tags === undefined) return null;
+  return members(tags, (tag, position) => ({
+    kind,
+    position,
+    label: tag.label ?? null,
+    display_name: tag.display_name ?? null,
+  }));
 }
+
+/** Which lists a sight tells in part: what is known of a member that was not read stays. */
+function listsInPart(address: AddressObject, unread: Unread): AddressObservation['inPart'] {
+  const positions = {
+    implementations: unreadMembers(address.implementations, unreadBelow(unread, 'implementations')),
+    metadata_tags: unreadMembers(address.metadata?.tags, unreadBelow(unread, 'metadata', 'tags')),
+    private_labels: unreadMembers(address.private_tags, unreadBelow(unread, 'private_tags')),
+    public_labels: unreadMembers(address.public_tags, unreadBelow(unread, 'public_tags')),
+    watchlist_names: unreadMembers(address.watchlist_names, unreadBelow(unread, 'watchlist_names')),
+  } as const satisfies Record<AddressList, readonly number[]>;
+  const inPart = addressLists.filter((list) => positions[list].length > 0);
+  if (inPart.length === 0) return wholeLists;
+  return Object.fromEntries(inPart.map((list) => [list, positions[list]]));
+}
+
+const wholeLists: AddressObservation['inPart'] = {};

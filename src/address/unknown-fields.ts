@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteOf } from './field-notes.ts';
 
 type JsonObject = Record<string, unknown>;
 
@@ -9,7 +10,8 @@ const isObject = (value: unknown): value is JsonObject =>
  * What `raw` holds that `schema` does not name, in the places where it stood; null when nothing is
  * left over. Lists keep their indexes as keys: `{rewards: {"0": {…}}}`. Never drops what the
  * service adds, whatever its type. What `skip` describes is left out: an embedded address's
- * leftovers are its own.
+ * leftovers are its own. Where a field comes under two of its names and they differ, the second one is
+ * left over.
  */
 export function unknownFields(schema: z.ZodType, raw: unknown, skip?: z.ZodType): unknown {
   return leftovers(outlineOf(schema), raw, skip) ?? null;
@@ -20,6 +22,8 @@ interface Outline {
   readonly schema: z.ZodType;
   readonly fields: ReadonlyMap<string, z.ZodType> | null;
   readonly element: z.ZodType | null;
+  /** Of a field's other names those that go before each. */
+  readonly namesBefore: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Asking zod what a schema is took a third of the time that an item takes; asked once. */
@@ -33,13 +37,35 @@ function outlineOf(schema: z.ZodType): Outline {
     schema: bare,
     fields: bare instanceof z.ZodObject ? new Map(Object.entries<z.ZodType>(bare.shape)) : null,
     element: bare instanceof z.ZodArray ? (bare.element as z.ZodType) : null,
+    namesBefore:
+      bare instanceof z.ZodObject ? namesBeforeEach(Object.entries(bare.shape)) : new Map(),
   };
   outlines.set(schema, outline);
   return outline;
 }
 
+function namesBeforeEach(shape: readonly (readonly [string, z.ZodType])[]) {
+  const names = shape.map(([name, field]) => ({ name, main: noteOf(field).sameAs ?? name }));
+  return new Map(
+    names.flatMap(({ name, main }, place) =>
+      name === main
+        ? []
+        : [[name, names.slice(0, place).flatMap((b) => (b.main === main ? b.name : []))] as const],
+    ),
+  );
+}
+
+/** Whether a field came under one of its other names, as another value. */
+function isContradicted(raw: JsonObject, value: unknown, before: readonly string[]): boolean {
+  const told = before.map((name) => raw[name]).find((other) => (other ?? null) !== null);
+  return told !== undefined && (value ?? null) !== null && spelled(told) !== spelled(value);
+}
+
+/** Addresses come in upper and lower case. */
+const spelled = (value: unknown) => JSON.stringify(value).toLowerCase();
+
 function leftovers(outline: Outline, raw: unknown, skip: z.ZodType | undefined): unknown {
-  const { schema, fields, element } = outline;
+  const { schema, fields, element, namesBefore } = outline;
   if (schema === skip) return undefined;
   const left: [string, unknown][] = [];
   const keep = (name: string, value: unknown) => {
@@ -51,7 +77,10 @@ function leftovers(outline: Outline, raw: unknown, skip: z.ZodType | undefined):
   } else if (fields !== null && isObject(raw)) {
     for (const [name, value] of Object.entries(raw)) {
       const field = fields.get(name);
-      keep(name, field === undefined ? value : leftovers(outlineOf(field), value, skip));
+      const before = namesBefore.get(name);
+      const isSecond = before !== undefined && isContradicted(raw, value, before);
+      const isKept = field === undefined || isSecond;
+      keep(name, isKept ? value : leftovers(outlineOf(field), value, skip));
     }
   }
   // `fromEntries` defines own properties, so that a key `__proto__` stays a key.

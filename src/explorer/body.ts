@@ -1,3 +1,4 @@
+import { isExactNumber, parseExactly } from '../exact-number.ts';
 import { ExplorerError } from './error.ts';
 import { excerpt } from './excerpt.ts';
 import { createRedactor } from './redact.ts';
@@ -16,8 +17,8 @@ const deepest = 256;
 
 /**
  * The JSON value of a body. NUL characters are removed and lone surrogates replaced in all
- * strings and keys, since Postgres cannot store them (SQLSTATE 22P05). A `__proto__` key stays
- * an own property. Throws ExplorerError 'envelope-invalid' when the body is not JSON; its
+ * strings and keys, since Postgres cannot store them (SQLSTATE 22P05). Numbers keep their digits. A
+ * `__proto__` key stays an own property. Throws ExplorerError 'envelope-invalid' when the body is not JSON; its
  * excerpt is redacted by `redact`, without which only key parameters are masked.
  */
 export function parseBody(
@@ -26,8 +27,8 @@ export function parseBody(
 ): unknown {
   const text = body.toString('utf8').replace(/^\uFEFF/u, '');
   try {
-    // JSON.parse defines keys as own data, `__proto__` too.
-    const value: unknown = JSON.parse(text);
+    // Keys are defined as own data, `__proto__` too.
+    const value = parseExactly(text);
     return unstorable.test(text) ? storable(value, 0) : value;
   } catch {
     // A SyntaxError quotes the body, so it does not become the cause.
@@ -43,7 +44,7 @@ function storable(value: unknown, depth: number): unknown {
   if (depth > deepest) return value;
   if (typeof value === 'string') return storableText(value);
   if (Array.isArray(value)) return value.map((element) => storable(element, depth + 1));
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
   const entries = Object.entries(value).map(
     ([key, element]) => [key, storableText(key), storable(element, depth + 1)] as const,
   );

@@ -6,7 +6,9 @@ export const driftNotes = sql`
     case kind
       when 'field' then 'new field ' || path || ', kept in extra'
       when 'vanished' then 'field ' || path || ' is no longer told'
-      when 'type' then 'field ' || path || ' came as ' || detail || ', kept in extra'
+      when 'type' then 'field ' || path || ' came as ' || detail ||
+        case detail when 'null' then ', left out' else ', kept in extra' end
+      when 'format' then 'field ' || path || ' came malformed (' || detail || '), kept in extra'
       when 'value' then 'new value ' || to_json(detail) || ' of ' || path || ', kept as it is'
     end || ': ' || occurrences || ' times, first on page ' || first_page_id
     order by path, kind, detail

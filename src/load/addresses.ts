@@ -7,9 +7,12 @@ import {
   addressWatchlistNames,
 } from '../address/tables.ts';
 import { mergedColumns, mergeExpression, mergeObservations } from '../address/merge.ts';
+import { completeMembers, sameMember } from '../address/members.ts';
 import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
+import type { Row } from '../db/row.ts';
 import { post, type Transaction } from '../db/transaction.ts';
-import { replaceChildren, type ChildLink } from './children.ts';
+import { replaceChildren, type ChildLink, type ChildSet } from './children.ts';
+import { storedRows } from './known.ts';
 import { upsertStatement } from './upsert.ts';
 import type { WrittenSights } from './written-sights.ts';
 
@@ -52,26 +55,57 @@ export async function loadAddresses(
   }
   const seen = [...byHash.values()];
   const sights = written?.unwritten(seen) ?? seen;
-  const statement = upsertStatement(
-    addresses,
-    sights.map(({ row, page_id }) => ({ ...row, page_id })),
-    {
-      rule: (column) =>
-        merged.has(column)
-          ? mergeExpression(column as (typeof mergedColumns)[number])
-          : `excluded."${column}"`,
-      newerOnly: false,
-    },
-  );
-  if (statement === null) return;
-  await post(tx, statement);
+  if (sights.length === 0) return;
+  await upsertSights(tx, sights);
   for (const list of addressLists) {
     const kind = kinds[list];
-    const told = sights.flatMap(({ row, page_id, lists }) => {
+    const told = sights.flatMap(({ row, page_id, lists, inPart }) => {
       const rows = lists[list];
       const parent = { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
-      return rows === null ? [] : [{ parent, page_id, rows }];
+      return rows === null ? [] : [{ parent, page_id, rows, inPart: inPart[list] }];
     });
-    await replaceChildren(tx, links[list], told);
+    await replaceChildren(tx, links[list], await completeLists(tx, links[list], told));
   }
+}
+
+/** One statement, and one more for each set of columns that some sights tell nothing of. */
+async function upsertSights(tx: Transaction, sights: readonly AddressObservation[]): Promise<void> {
+  const byUntold = Map.groupBy(sights, ({ untold }) => untold.join());
+  for (const [untold, alike] of byUntold) {
+    const columns = untold.split(',');
+    const statement = upsertStatement(
+      addresses,
+      alike.map(({ row, page_id }) => ({ ...row, page_id })),
+      {
+        rule: (column) =>
+          merged.has(column)
+            ? mergeExpression(column as (typeof mergedColumns)[number], columns)
+            : `excluded."${column}"`,
+        newerOnly: false,
+      },
+    );
+    if (statement !== null) await post(tx, statement);
+  }
+}
+
+interface ListInPart extends ChildSet {
+  readonly inPart: readonly number[] | undefined;
+}
+
+/** Members that were not read stay as they are stored. Their addresses are locked by now. */
+async function completeLists(
+  tx: Transaction,
+  { table, setKey }: ChildLink,
+  told: readonly ListInPart[],
+): Promise<readonly ChildSet[]> {
+  const inPart = told.filter((set) => set.inPart !== undefined);
+  if (inPart.length === 0) return told;
+  const given = { columns: setKey, rows: inPart.map(({ parent }) => parent) };
+  const spell = (row: Row) => JSON.stringify(setKey.map((column) => row[column]));
+  const stored = Map.groupBy(await storedRows(tx, table, given), spell);
+  return told.map((set) => {
+    if (set.inPart === undefined) return set;
+    const known = stored.get(spell(set.parent)) ?? [];
+    return { ...set, rows: completeMembers(set.rows, known, set.inPart, sameMember) };
+  });
 }

@@ -4,6 +4,7 @@ import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { loadAddresses } from './addresses.ts';
 import { replaceChildren } from './children.ts';
+import { completeFromStored, completeItem, type Untold } from './known.ts';
 import { shapeOf } from './statement.ts';
 import { upsert, type CountsByPage } from './upsert.ts';
 import type { WrittenSights } from './written-sights.ts';
@@ -12,6 +13,8 @@ import type { WrittenSights } from './written-sights.ts';
 interface Tables {
   readonly table: PgTable;
   readonly children: readonly { readonly table: PgTable; readonly parentKey: readonly string[] }[];
+  /** Columns that make a row another one when they change. */
+  readonly version: readonly string[];
 }
 
 /** An item as rows; `children` has an entry for each child table, in the same order. */
@@ -20,6 +23,7 @@ interface LoadedItem {
   readonly row: Row;
   readonly children: readonly (readonly Row[])[];
   readonly addresses: readonly AddressObservation[];
+  readonly untold: Untold | null;
 }
 
 /** The valid, distinct items of one page. */
@@ -30,32 +34,39 @@ interface LoadedPage {
 
 /**
  * Brings the rows of several pages, oldest first, into their tables in one transaction.
- * An item that stands in two of the pages is written once, as the newer page shows it.
+ * An item that stands in two of the pages is written once, as the newer page shows it. What of an item
+ * was not read stays as it was known.
  *
  * @param written what a sole writer has written of addresses; without it, there may be others
  * @returns what each page added and changed in the items' own table
  */
 export async function loadPages(
   tx: Transaction,
-  { table: own, children }: Tables,
+  tables: Tables,
   pages: readonly LoadedPage[],
   written?: WrittenSights,
 ): Promise<CountsByPage> {
-  const newest = new Map(
-    pages.flatMap(({ page_id, rows }) => rows.map((item) => [item.key, { item, page_id }])),
-  );
-  const items = [...newest.values()];
+  const { table: own, children } = tables;
+  const newest = new Map<string, LoadedItem & { page_id: number }>();
+  for (const { page_id, rows } of pages) {
+    for (const item of rows) {
+      const before = item.untold === null ? undefined : newest.get(item.key);
+      const whole = before === undefined ? item : completeItem(item, before, tables);
+      newest.set(item.key, { ...whole, page_id });
+    }
+  }
+  const items = await completeFromStored(tx, tables, [...newest.values()]);
   const counts = await upsert(
     tx,
     own,
-    items.map(({ item, page_id }) => ({ ...item.row, page_id })),
+    items.map(({ row, page_id }) => ({ ...row, page_id })),
   );
   const { key } = shapeOf(own);
   for (const [index, { table, parentKey }] of children.entries()) {
-    const sets = items.map(({ item, page_id }) => ({
-      parent: Object.fromEntries(key.map((column, at) => [parentKey[at], item.row[column]])),
+    const sets = items.map(({ row, page_id, children: members }) => ({
+      parent: Object.fromEntries(key.map((column, at) => [parentKey[at], row[column]])),
       page_id,
-      rows: item.children[index] ?? [],
+      rows: members[index] ?? [],
     }));
     await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
   }

@@ -21,8 +21,8 @@ export class WrittenSights {
   /** Of one sight per address, all to be written now, those that may change something. */
   unwritten(sights: readonly AddressObservation[]): AddressObservation[] {
     const newestBefore = this.#newestPage;
-    return sights.filter(({ page_id, row, lists }) => {
-      const told = hash('md5', JSON.stringify([row, lists]), 'base64');
+    return sights.filter(({ page_id, row, lists, untold, inPart }) => {
+      const told = hash('md5', JSON.stringify([row, lists, untold, inPart]), 'base64');
       if ((this.#young.get(row.hash) ?? this.#old.get(row.hash)) === told) {
         this.#remember(row.hash, told);
         return false;

@@ -1,6 +1,7 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { AddressObservation } from '../address/observe.ts';
+import type { Unread } from '../address/unread.ts';
 import type { OperationName } from '../config/schema.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
@@ -40,6 +41,19 @@ export interface Place {
   readonly page_id: number;
   readonly scope: Scope;
   readonly position: number;
+  /** What of the item was not read. */
+  readonly unread: Unread;
+}
+
+/** What an item's rows do not tell, so that the stored rows keep it. */
+export interface Untold {
+  /** Columns of the own row. */
+  readonly columns: readonly string[];
+  /**
+   * For each child table the positions of rows that were not read whole; `all` where nothing was read
+   * of them. A row without a position has 0.
+   */
+  readonly children: readonly (readonly number[] | 'all')[];
 }
 
 /** What one valid item becomes, but for the provenance. `key` tells repeats within a page. */
@@ -49,6 +63,8 @@ export interface ItemRows {
   /** One entry for each of the operation's child tables, in its order. */
   readonly children: readonly (readonly Row[])[];
   readonly addresses: readonly AddressObservation[];
+  /** Null where everything was told, as it almost always is. */
+  readonly untold: Untold | null;
   readonly position: number;
   /** Where the item stands in a list that is ordered by block, newest first. */
   readonly height: number | null;
@@ -148,6 +164,11 @@ export interface Operation<Item extends z.ZodType> {
   /** The rows' own table. */
   readonly table: PgTable;
   readonly children: readonly ChildTable[];
+  /**
+   * Columns that make a row another one when they change: the block of a height with another hash. What
+   * was known of the one before says nothing of it then.
+   */
+  readonly version: readonly string[];
   /** The path below `/{chain_id}/api/v2/` and the declared query parameters of one page. */
   request(
     scope: Scope,

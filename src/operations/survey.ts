@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { noteOf } from '../address/field-notes.ts';
+import type { UnreadValue } from '../address/unread.ts';
+import { isExactNumber } from '../exact-number.ts';
 
 /** How items differ from the specification. */
-export type DriftKind = 'field' | 'vanished' | 'type' | 'value';
+export type DriftKind = 'field' | 'vanished' | 'type' | 'format' | 'value';
 
 /** One way in which the items of a page differ, and in how many places. */
 export interface Drift {
   readonly kind: DriftKind;
   /** Where in an item: `address.proxy_type`, `rewards[].type`. */
   readonly path: string;
-  /** The new value or type; empty for the other kinds. */
+  /** The new value or type, or what was expected of the format; empty for the other kinds. */
   readonly detail: string;
   readonly count: number;
 }
@@ -45,8 +47,8 @@ interface Place {
 /** Looks over items one by one, and then says what they had in common. */
 export interface Surveyor {
   look(raw: unknown): void;
-  /** A value of another JSON type than the schema's. */
-  noteType(path: readonly PropertyKey[], type: string): void;
+  /** A value that the item was read without. */
+  noteUnread(value: UnreadValue): void;
   survey(): Survey;
 }
 
@@ -63,7 +65,7 @@ export function openSurvey(schema: z.ZodType): Surveyor {
   };
   return {
     look: (raw) => visit(root, raw, note),
-    noteType: (path, type) => note('type', spell(path), type),
+    noteUnread: ({ path, kind, detail }) => note(kind, spell(path), cut(detail)),
     survey() {
       const [everywhere, nowhere]: [string[], string[]] = [[], []];
       collect(root, everywhere, nowhere);
@@ -78,8 +80,12 @@ function visit(place: Place, raw: unknown, note: Note): void {
   if (typeof raw === 'string') {
     if (place.known !== null && !place.known.has(raw)) note('value', place.path, cut(raw));
   } else if (Array.isArray(raw)) {
-    if (place.element !== null) for (const item of raw) visit(place.element, item, note);
-  } else if (typeof raw === 'object' && raw !== null && place.fields !== null) {
+    if (place.element === null) return;
+    for (const item of raw) {
+      if (item === null) note('type', place.element.path, 'null');
+      else visit(place.element, item, note);
+    }
+  } else if (isObject(raw) && place.fields !== null) {
     place.objects += 1;
     for (const [name, value] of Object.entries(raw)) {
       const field = place.fields.get(name);
@@ -91,6 +97,9 @@ function visit(place: Place, raw: unknown, note: Note): void {
     }
   }
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !isExactNumber(value);
 
 function collect(place: Place, everywhere: string[], nowhere: string[]): void {
   for (const field of place.fields?.values() ?? []) {

@@ -1,7 +1,10 @@
+import { isExactNumber } from '../exact-number.ts';
+
 /** What stands in a cut item in the place of what was nested deeper. */
 const cutMark = '(nested deeper than this program reads)';
 
-const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isNested = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !isExactNumber(value);
 
 /** Whether lists and objects stand within each other more than `levels` deep. */
 export function isDeeper(value: unknown, levels: number): boolean {

@@ -37,6 +37,8 @@ export interface PageOrder {
   readonly between: { readonly from: number | null; readonly to: number | null };
   /** Items that are out of order: stored, and no bound of any proof. */
   readonly misplaced: readonly number[];
+  /** Items that tell no block: they are rows of the list, and nobody knows of which block. */
+  readonly unplaced: readonly number[];
   /** Whether nothing can be missing between the page before and this one's first item. */
   readonly joins: boolean;
   /** Whether the next page can be held against this one's last item. */
@@ -62,14 +64,19 @@ const mostMisplaced = 1 / 4;
 export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): PageOrder {
   const ceiling = lower(borders.above, borders.entry);
   const between = { from: borders.next?.height ?? null, to: ceiling?.height ?? null };
-  return { ...judgePlaces(told, borders, ceiling), between };
+  const unplaced = told.flatMap(({ height, key }, index) =>
+    height === null && key !== null ? [index] : [],
+  );
+  return { ...judgePlaces(told, borders, ceiling), between, unplaced };
 }
+
+type Judged = Omit<PageOrder, 'between' | 'unplaced'>;
 
 function judgePlaces(
   told: readonly ToldPlace[],
   borders: PageBorders,
   ceiling: OrderKey | null,
-): Omit<PageOrder, 'between'> {
+): Judged {
   const places = told.flatMap(({ height, key, timeMs }, index) =>
     height === null || key === null ? [] : [{ index, height, key, timeMs }],
   );
@@ -94,7 +101,7 @@ function judgePlaces(
   };
 }
 
-const nowhere = (places: readonly TrustedPlace[]): Omit<PageOrder, 'between'> => ({
+const nowhere = (places: readonly TrustedPlace[]): Judged => ({
   trusted: [],
   top: null,
   misplaced: places.map(({ index }) => index),

@@ -68,8 +68,8 @@ interface PagePlace {
 }
 
 /**
- * Decodes and normalises a page's items one by one: a valid one becomes rows, an invalid one a
- * quarantine entry, the same one again within the page is counted as a repeat. None is dropped.
+ * Decodes and normalises a page's items one by one: a valid one becomes rows, one without its
+ * identity a quarantine entry, the same one again within the page is counted as a repeat. None is dropped.
  */
 export function normalisePage(
   operation: Operation<z.ZodType>,
@@ -97,10 +97,11 @@ export function normalisePage(
     const decoded = decodeItem(operation.item, raw);
     surveyor.look(raw);
     if (decoded.is === 'valid') {
-      const place = { chain_id, scope, page_id: facts.page_id, position: at };
+      const { unread } = decoded;
+      const place = { chain_id, scope, page_id: facts.page_id, position: at, unread };
       const item = operation.normalise(decoded.item, decoded.raw, place);
       if (!rows.has(item.key)) rows.set(item.key, item);
-      for (const { path, type } of decoded.retyped) surveyor.noteType(path, type);
+      for (const value of unread) surveyor.noteUnread(value);
     } else refuse(raw, decoded.reason, at);
   }
   return {
@@ -122,14 +123,14 @@ export function normalisePage(
 export function rowsOf(
   { item: schema, normalise }: Operation<z.ZodType>,
   items: readonly unknown[],
-  place: Place,
+  place: Omit<Place, 'unread'>,
 ): ItemRows[] {
   return items.flatMap((raw, index) => {
     if (isDeeper(raw, deepestItem)) return [];
     const decoded = decodeItem(schema, raw);
-    return decoded.is === 'valid'
-      ? [normalise(decoded.item, decoded.raw, { ...place, position: place.position + index })]
-      : [];
+    if (decoded.is !== 'valid') return [];
+    const { item, unread } = decoded;
+    return [normalise(item, decoded.raw, { ...place, position: place.position + index, unread })];
   });
 }
 

@@ -30,12 +30,13 @@ export interface ProvingPage {
 /**
  * Goes on with a proof by one page. A stretch of pages that follow each other proves the blocks between its
  * highest and its lowest, both excluded: the highest may still have got items above, the lowest may go
- * on below. What is out of order, or not where it was asked for, ends the stretch: the next one begins
+ * on below. What is out of order, tells no block, or is not where it was asked for, ends the stretch: the next one begins
  * below, and what lies between is open. Pure.
  */
 export function provePage(before: Proof, page: ProvingPage): Proof {
-  const { trusted, misplaced: broken } = page.order;
+  const { trusted, misplaced, unplaced } = page.order;
   if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
+  const broken = [...misplaced, ...unplaced];
   const joins = before.stretchTop !== null && page.order.joins;
   let cuts = before.cuts + (before.stretchTop === null || joins ? 0 : 1);
   let top = joins ? before.stretchTop : page.order.top;

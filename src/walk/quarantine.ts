@@ -1,6 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
+import { parseExactly } from '../exact-number.ts';
 import { loadPages } from '../load/load.ts';
 import { operations } from '../operations/index.ts';
 import type { ItemRows, Operation, OperationName } from '../operations/operation.ts';
@@ -62,21 +63,20 @@ export async function listQuarantined(
   db: Database,
   filter: QuarantineFilter,
 ): Promise<QuarantinedEntry[]> {
-  const { rows } = await db.execute<{ entry: QuarantinedEntry }>(sql`
+  const { rows } = await db.execute<{ entry: Omit<QuarantinedEntry, 'raw'>; raw: string }>(sql`
     select json_build_object(
       'id', id,
       'feed', chain_id || '/' || operation,
       'batch', (scope ->> 'batch')::bigint,
       'reason', reason,
       'page_id', ${newestPage},
-      'first_seen_at', first_seen_at,
-      'raw', raw
-    ) as entry
+      'first_seen_at', first_seen_at
+    ) as entry, raw::text as raw
     from etl.quarantine
     where ${matches(filter)}
     order by id
   `);
-  return rows.map(({ entry }) => entry);
+  return rows.map(({ entry, raw }) => ({ ...entry, raw: parseExactly(raw) }));
 }
 
 /**
@@ -130,21 +130,19 @@ async function retryPage(
   ids: readonly string[],
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
-  const { rows: entries } = await tx.execute<{ entry: { id: number; feed: string; raw: unknown } }>(
+  const { rows: entries } = await tx.execute<{ id: string; feed: string; raw: string }>(
     sql`
-      select json_build_object(
-        'id', id, 'feed', chain_id || '/' || operation, 'raw', raw
-      ) as entry
+      select id, chain_id || '/' || operation as feed, raw::text as raw
       from etl.quarantine
       where id = any(${sql.param(ids)}::bigint[])
       order by id
       for update
     `,
   );
-  const tried = entries.map(({ entry: { id, feed, raw } }) => ({
-    id,
+  const tried = entries.map(({ id, feed, raw }) => ({
+    id: Number(id),
     feed,
-    ...(origin === null ? noOrigin : tryItem(origin, raw)),
+    ...(origin === null ? noOrigin : tryItem(origin, parseExactly(raw))),
   }));
   const kept = tried.flatMap(({ id, feed, reason }) =>
     reason === null ? [] : { id, feed, reason },

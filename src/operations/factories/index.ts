@@ -13,6 +13,7 @@ export const factories: Operation<typeof factory> = {
   kind: 'census',
   table,
   children: [],
+  version: [],
   request: requestFactories,
   cursor: pageTokenCursor,
   item: factory,

@@ -1,12 +1,16 @@
 import { embeddedAddress, hashOf } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../address/unknown-fields.ts';
+import { unreadBelow, unreadFields } from '../../address/unread.ts';
 import type { ItemRows, Place } from '../operation.ts';
 import { factory as factorySchema, type Factory } from './decode.ts';
 
 /** One factory and its address, as rows. */
 export function normaliseFactory(factory: Factory, raw: unknown, place: Place): ItemRows {
   const address_hash = hashOf(factory.address);
+  const { unread } = place;
+  const shown = (raw as { address: unknown }).address;
+  const columns = unreadFields(unread);
   return {
     key: address_hash,
     row: {
@@ -16,7 +20,10 @@ export function normaliseFactory(factory: Factory, raw: unknown, place: Place): 
       extra: unknownFields(factorySchema, raw, embeddedAddress),
     },
     children: [],
-    addresses: [observeAddress(factory.address, (raw as { address: unknown }).address, place)],
+    addresses: [
+      observeAddress(factory.address, shown, { ...place, unread: unreadBelow(unread, 'address') }),
+    ],
+    untold: columns.length === 0 ? null : { columns, children: [] },
     position: place.position,
     height: null,
   };

@@ -49,8 +49,8 @@ export const block = z.looseObject({
   size: count,
   is_pending_update: flag,
   transactions_count: generational(count),
-  transaction_count: generational(count),
-  tx_count: generational(count),
+  transaction_count: generational(count, 'transactions_count'),
+  tx_count: generational(count, 'transactions_count'),
   internal_transactions_count: count,
   withdrawals_count: count,
   gas_limit: bigInteger,
@@ -64,8 +64,8 @@ export const block = z.looseObject({
   transaction_fees: bigInteger,
   difficulty: bigInteger,
   total_difficulty: bigInteger,
-  rewards: z.array(reward).nullish(),
-  uncles_hashes: z.array(z.looseObject({ hash: hash.nullish() })).nullish(),
+  rewards: z.array(reward.nullish()).nullish(),
+  uncles_hashes: z.array(z.looseObject({ hash: hash.nullish() }).nullish()).nullish(),
   arbitrum: arbitrum.nullish(),
 });
 export type Block = z.infer<typeof block>;

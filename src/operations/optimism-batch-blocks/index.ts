@@ -18,6 +18,7 @@ export const optimismBatchBlocks: Operation<typeof block> = {
     { table: blockUncles, parentKey },
     { table: blockArbitrum, parentKey },
   ],
+  version: ['hash'],
   request: requestBlocks,
   cursor: blockCursor,
   item: block,

@@ -1,26 +1,28 @@
 import { embeddedAddress, hashOf } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../address/unknown-fields.ts';
+import {
+  isUnread,
+  unreadBelow,
+  unreadFields,
+  unreadMembers,
+  type Unread,
+} from '../../address/unread.ts';
 import type { Row } from '../../db/row.ts';
-import type { ItemRows, Place } from '../operation.ts';
+import type { ItemRows, Place, Untold } from '../operation.ts';
 import { block as blockSchema, type Block } from './decode.ts';
 
 /** One block and all that hangs on it, as rows. */
 export function normaliseBlock(block: Block, raw: unknown, place: Place): ItemRows {
   const { chain_id } = place;
   const part = { chain_id, block_height: block.height };
-  const rewards = (block.rewards ?? []).map((reward, position) => ({
-    ...part,
-    position,
-    reward: reward.reward ?? null,
-    type: reward.type ?? null,
-    address_hash: reward.address_hash ?? null,
-  }));
-  const uncles = (block.uncles_hashes ?? []).map((uncle, position) => ({
-    ...part,
-    position,
-    hash: uncle.hash ?? null,
-  }));
+  // A member that is null says nothing; its neighbours keep their positions.
+  const rewards = (block.rewards ?? []).flatMap((reward, position) =>
+    reward ? { ...part, position, ...rewardRow(reward) } : [],
+  );
+  const uncles = (block.uncles_hashes ?? []).flatMap((uncle, position) =>
+    uncle ? { ...part, position, hash: uncle.hash ?? null } : [],
+  );
   const miner = block.miner ?? null;
   return {
     key: String(block.height),
@@ -35,11 +37,46 @@ export function normaliseBlock(block: Block, raw: unknown, place: Place): ItemRo
       block.arbitrum ? [{ ...part, ...arbitrumRow(block.arbitrum) }] : [],
     ],
     addresses:
-      miner === null ? [] : [observeAddress(miner, (raw as { miner: unknown }).miner, place)],
+      miner === null
+        ? []
+        : [
+            observeAddress(miner, (raw as { miner: unknown }).miner, {
+              ...place,
+              unread: unreadBelow(place.unread, 'miner'),
+            }),
+          ],
+    untold: untoldOf(block, place.unread),
     position: place.position,
     height: block.height,
   };
 }
+
+const columns: Readonly<Record<string, string>> = {
+  miner: 'miner_hash',
+  transaction_count: 'transactions_count',
+  tx_count: 'transactions_count',
+};
+
+function untoldOf(block: Block, unread: Unread): Untold | null {
+  const membersOf = (list: 'rewards' | 'uncles_hashes'): readonly number[] | 'all' =>
+    isUnread(unread, list) ? 'all' : unreadMembers(block[list], unreadBelow(unread, list));
+  const arbitrum: readonly number[] | 'all' = isUnread(unread, 'arbitrum')
+    ? 'all'
+    : unreadBelow(unread, 'arbitrum')
+        .slice(0, 1)
+        .map(() => 0);
+  const children = [membersOf('rewards'), membersOf('uncles_hashes'), arbitrum];
+  if (unread.length === 0 && children.every(({ length }) => length === 0)) return null;
+  return { columns: unreadFields(unread).map((field) => columns[field] ?? field), children };
+}
+
+type Reward = NonNullable<NonNullable<Block['rewards']>[number]>;
+
+const rewardRow = (reward: Reward): Row => ({
+  reward: reward.reward ?? null,
+  type: reward.type ?? null,
+  address_hash: reward.address_hash ?? null,
+});
 
 function blockRow(block: Block, place: Place): Row {
   return {

@@ -26,7 +26,7 @@ export async function noteChanges(
   // into unread history finds nothing but new rows.
   const meetsKnown = walk.floor !== null || walk.scope.again === true;
   if (meetsKnown && walk.inserted > 0) await noteLateArrivals(tx, walk, placed);
-  return walk.isConclusive ? noteRemovals(tx, walk, placed, first, last) : true;
+  return walk.isConclusive ? noteRemovals(tx, walk, rows, first, last) : true;
 }
 
 /**
@@ -77,19 +77,19 @@ async function noteLateArrivals(
 async function noteRemovals(
   tx: Transaction,
   walk: WalkContext,
-  placed: readonly ItemRows[],
+  rows: readonly ItemRows[],
   first: ItemRows,
   last: ItemRows,
 ): Promise<boolean> {
   const above = walk.above ?? { height: first.height, key: first.key, page_id: walk.page_id };
-  const most = mostGone(placed.length);
+  const most = mostGone(rows.length);
   // The plain bounds beside the row comparison are what the planner takes for a range of the index.
   const unseen = sql`
     chain_id = ${walk.chain_id}
     and block_number between ${last.height} and ${above.height}
     and (block_number, hash) < (${above.height}, ${above.key})
     and (block_number, hash) > (${last.height}, ${last.key})
-    and hash <> all(${sql.param(placed.map(({ key }) => key))}::text[])
+    and hash <> all(${sql.param(rows.map(({ key }) => key))}::text[])
     and removed_at is null
     and page_id < case
       when (block_number, hash) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint

@@ -13,6 +13,7 @@ export const userOperations: Operation<typeof userOperation> = {
   kind: 'sweep',
   table,
   children: [],
+  version: ['block_number', 'transaction_hash'],
   request: requestUserOperations,
   cursor: pageTokenCursor,
   item: userOperation,

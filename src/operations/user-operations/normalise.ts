@@ -1,7 +1,8 @@
-import { embeddedAddress, hashOf } from '../../address/decode.ts';
+import { embeddedAddress, hashOf, type EmbeddedAddress } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../address/unknown-fields.ts';
-import type { ItemRows, Place } from '../operation.ts';
+import { unreadBelow, unreadFields, type Unread } from '../../address/unread.ts';
+import type { ItemRows, Place, Untold } from '../operation.ts';
 import { userOperation, type UserOperation } from './decode.ts';
 
 /** One user operation, its sender and its entry point, as rows. */
@@ -11,6 +12,11 @@ export function normaliseUserOperation(
   place: Place,
 ): ItemRows {
   const { address, entry_point } = operation;
+  const { unread } = place;
+  const sight = (told: EmbeddedAddress | null | undefined, field: 'address' | 'entry_point') =>
+    told
+      ? [observeAddress(told, shown[field], { ...place, unread: unreadBelow(unread, field) })]
+      : [];
   const shown = raw as { address: unknown; entry_point: unknown };
   return {
     key: operation.hash,
@@ -30,11 +36,19 @@ export function normaliseUserOperation(
       extra: unknownFields(userOperation, raw, embeddedAddress),
     },
     children: [],
-    addresses: [
-      ...(address ? [observeAddress(address, shown.address, place)] : []),
-      ...(entry_point ? [observeAddress(entry_point, shown.entry_point, place)] : []),
-    ],
+    addresses: [...sight(address, 'address'), ...sight(entry_point, 'entry_point')],
+    untold: untoldOf(unread),
     position: place.position,
     height: operation.block_number ?? null,
   };
+}
+
+const columns: Readonly<Record<string, string>> = {
+  address: 'address_hash',
+  entry_point: 'entry_point_hash',
+};
+
+function untoldOf(unread: Unread): Untold | null {
+  if (unread.length === 0) return null;
+  return { columns: unreadFields(unread).map((field) => columns[field] ?? field), children: [] };
 }

@@ -76,6 +76,7 @@ async function judge({
       addresses: [],
       position: met.length + index,
       height: null,
+      untold: { columns: [], children: [] },
     })),
   };
   return factories.judgeEnd(drizzle(pool), claim);

@@ -106,6 +106,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
             row: {},
             children: [],
             addresses: [],
+            untold: null,
             position: 0,
           })),
         ),

@@ -4,6 +4,7 @@ import { loadPages } from '../../../src/load/load.ts';
 import type { WrittenSights } from '../../../src/load/written-sights.ts';
 import { operations } from '../../../src/operations/index.ts';
 import type { OperationName } from '../../../src/operations/operation.ts';
+import { decodeItem } from '../../../src/walk/item.ts';
 
 const chainId = 10;
 
@@ -28,14 +29,13 @@ export async function load(
       operation,
       pages.map(({ page_id, items }) => ({
         page_id,
-        rows: items.map((raw, position) =>
-          operation.normalise(operation.item.parse(raw), raw, {
-            chain_id,
-            page_id,
-            scope: { batch: 1 },
-            position,
-          }),
-        ),
+        rows: items.map((item, position) => {
+          const decoded = decodeItem(operation.item, item);
+          if (decoded.is === 'invalid') throw new Error(decoded.reason);
+          const { raw, unread } = decoded;
+          const place = { chain_id, page_id, scope: { batch: 1 }, position, unread };
+          return operation.normalise(decoded.item, raw, place);
+        }),
       })),
       written,
     ),

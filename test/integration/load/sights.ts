@@ -3,9 +3,23 @@ import type { Pool } from 'pg';
 import { addressOf, stored } from './loader.ts';
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.oneof(fc.constant(null), value);
-const flag = maybe(fc.boolean());
+/** What an address must not say counts as not told. */
+const bent = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constant(7) });
+const flag = bent(maybe(fc.boolean()));
 const list = <T>(item: fc.Arbitrary<T>) =>
-  fc.oneof(fc.constant(undefined), fc.constant(null), fc.array(item, { maxLength: 2 }));
+  bent(
+    fc.oneof(
+      fc.constant(undefined),
+      fc.constant(null),
+      fc.array(
+        fc.oneof({ weight: 4, arbitrary: item }, { arbitrary: fc.constant(null), weight: 1 }),
+        {
+          maxLength: 2,
+        },
+      ),
+    ),
+  );
 const word = fc.constantFrom('a', 'b');
 const tag = fc.record({ label: word, display_name: word });
 
@@ -18,15 +32,17 @@ export const shown = (hash: string) =>
       arbitrary: fc.record(
         {
           hash: fc.constant(hash),
-          name: maybe(word),
+          name: bent(maybe(word)),
           ens_domain_name: maybe(word),
           is_contract: flag,
           is_scam: flag,
           is_verified: flag,
-          proxy_type: maybe(word),
+          proxy_type: bent(maybe(word)),
           reputation: maybe(fc.constantFrom('ok', 'scam', 'doubtful')),
-          implementations: list(fc.record({ address_hash: fc.constant(addressOf(9)), name: word })),
-          metadata: maybe(fc.record({ tags: list(fc.record({ slug: word })) })),
+          implementations: list(
+            fc.record({ address_hash: bent(fc.constant(addressOf(9))), name: bent(word) }),
+          ),
+          metadata: bent(maybe(fc.record({ tags: list(fc.record({ slug: bent(word) })) }))),
           private_tags: list(tag),
           public_tags: list(tag),
           watchlist_names: list(tag),

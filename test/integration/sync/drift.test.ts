@@ -99,7 +99,7 @@ test('that fields are vanished is known after a restart too', async () => {
 test('a field of a new type leaves the item a row, and is kept in extra under its type', async () => {
   const { explorer, database, sync, drift } = await world(['user-operations']);
   explorer.alter = fromPage(1, (item) => {
-    item['fee'] = 12;
+    item['fee'] = { wei: '12' };
     if (typeof item['address'] === 'object')
       Object.assign(item['address'] ?? {}, { name: ['a', 'b'] });
   });
@@ -107,11 +107,11 @@ test('a field of a new type leaves the item a row, and is kept in extra under it
   const type = { operation: 'user-operations', kind: 'type', page: 1 };
   expect(await drift()).toEqual([
     { ...type, path: 'address.name', detail: 'array', occurrences: expect.any(Number) },
-    { ...type, path: 'fee', detail: 'number', occurrences: 120 },
+    { ...type, path: 'fee', detail: 'object', occurrences: 120 },
   ]);
   const { rows } = await database.pool.query(
     `select count(*)::int as rows, count(fee)::int as fees,
-            count(*) filter (where extra ->> 'fee (number)' = '12')::int as kept,
+            count(*) filter (where extra -> 'fee (object)' ->> 'wei' = '12')::int as kept,
             (select count(*) from explorer.addresses
              where extra -> 'name (array)' = '["a", "b"]') as kept_names,
             (select count(*)::int from etl.quarantine) as quarantined
@@ -120,6 +120,41 @@ test('a field of a new type leaves the item a row, and is kept in extra under it
   expect(rows).toEqual([
     { rows: 120, fees: 0, kept: 120, kept_names: expect.any(String), quarantined: 0 },
   ]);
+});
+
+test('a value of a bad format leaves the item a row, and is kept in extra as malformed', async () => {
+  const { explorer, database, sync, drift } = await world(['user-operations']);
+  explorer.alter = fromPage(1, (item) => {
+    item['transaction_hash'] = '0x';
+    item['timestamp'] = '2026-01-02 03:04:05Z';
+    item['block_number'] = '0x10';
+  });
+  await sync();
+  const format = { operation: 'user-operations', kind: 'format', page: 1, occurrences: 120 };
+  expect(await drift()).toEqual(
+    ['block_number', 'timestamp', 'transaction_hash'].map((path) => ({
+      ...format,
+      path,
+      detail: expect.any(String),
+    })),
+  );
+  const { rows } = await database.pool.query(
+    `select count(*)::int as rows,
+            count(*) filter (where extra @> '{
+              "transaction_hash (malformed)": "0x",
+              "timestamp (malformed)": "2026-01-02 03:04:05Z",
+              "block_number (malformed)": "0x10"
+            }')::int as kept,
+            count(coalesce(transaction_hash, timestamp::text, block_number::text))::int as bent,
+            (select count(*)::int from etl.quarantine) as quarantined
+     from explorer.user_operations`,
+  );
+  expect(rows).toEqual([{ rows: 120, kept: 120, bent: 0, quarantined: 0 }]);
+  const [certificate] = await certify(drizzle(database.pool));
+  expect(certificate?.notes).toContain(
+    'field transaction_hash came malformed (expected a hash: 0x and 64 hex digits), kept in extra: ' +
+      '120 times, first on page 1',
+  );
 });
 
 test('an identity of a new type is no row', async () => {

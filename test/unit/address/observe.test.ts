@@ -6,7 +6,7 @@ const hash = `0x${'aB'.repeat(20)}`;
 const other = `0x${'Cd'.repeat(20)}`;
 
 const observe = (raw: unknown): AddressObservation =>
-  observeAddress(embeddedAddress.parse(raw), raw, { chain_id: 10, page_id: 3 });
+  observeAddress(embeddedAddress.parse(raw), raw, { chain_id: 10, page_id: 3, unread: [] });
 
 test('a bare hash is an address in lower case of which nothing is known', () => {
   const { row, lists } = observe(hash);

@@ -1,5 +1,6 @@
 import type { ItemRows, OperationName } from '../../../src/operations/operation.ts';
 import { operations } from '../../../src/operations/index.ts';
+import { decodeItem } from '../../../src/walk/item.ts';
 
 export const hash = (digit: string) => `0x${digit.repeat(64)}`;
 export const address = (digit: string) => `0x${digit.repeat(40)}`;
@@ -7,8 +8,11 @@ export const address = (digit: string) => `0x${digit.repeat(40)}`;
 /** A served item as rows of chain 10, batch 4. */
 export function rowsOf(name: OperationName, raw: object): ItemRows {
   const operation = operations[name];
-  const place = { chain_id: 10, page_id: 3, scope: { batch: 4 }, position: 0 };
-  return operation.normalise(operation.item.parse(raw), raw, place);
+  const decoded = decodeItem(operation.item, raw);
+  if (decoded.is === 'invalid') throw new Error(decoded.reason);
+  const { unread } = decoded;
+  const place = { chain_id: 10, page_id: 3, scope: { batch: 4 }, position: 0, unread };
+  return operation.normalise(decoded.item, decoded.raw, place);
 }
 
 /** What of an item is refused, as dotted paths; empty when it is valid. */

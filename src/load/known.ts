@@ -1,0 +1,120 @@
+import { sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { completeMembers, fill } from '../address/members.ts';
+import type { Row } from '../db/row.ts';
+import type { Transaction } from '../db/transaction.ts';
+import { parseExactly } from '../exact-number.ts';
+import { keyMatch, list, recordDefinition, shapeOf } from './statement.ts';
+
+/** What of an item was not read: its own columns, and for each child table positions of its rows. */
+export interface Untold {
+  readonly columns: readonly string[];
+  readonly children: readonly (readonly number[] | 'all')[];
+}
+
+interface Told {
+  readonly row: Row;
+  readonly children: readonly (readonly Row[])[];
+  readonly untold: Untold | null;
+}
+
+interface Known {
+  readonly row: Row;
+  readonly children: readonly (readonly Row[])[];
+}
+
+/** Where rows go, and which columns make a row another one: `Operation`. */
+interface Tables {
+  readonly table: PgTable;
+  readonly children: readonly { readonly table: PgTable; readonly parentKey: readonly string[] }[];
+  readonly version: readonly string[];
+}
+
+/** An item whose values that were not read are as they were known, unless it is another one by now. */
+export function completeItem<Item extends Told>(
+  item: Item,
+  known: Known,
+  { version }: Tables,
+): Item {
+  const { untold } = item;
+  if (untold === null || !isSame(item.row, known.row, version)) return item;
+  return {
+    ...item,
+    row: fill(item.row, known.row, untold.columns),
+    children: item.children.map((rows, index) => {
+      const unread = untold.children[index] ?? [];
+      const before = known.children[index] ?? [];
+      return unread === 'all' ? before : completeMembers(rows, before, unread, () => true);
+    }),
+  };
+}
+
+const isSame = (told: Row, known: Row, version: readonly string[]) =>
+  version.every(
+    (column) =>
+      (told[column] ?? null) === null ||
+      (known[column] ?? null) === null ||
+      told[column] === known[column],
+  );
+
+/**
+ * Completes items of which something was not read by the rows that are stored, before they replace
+ * them. Locks those, so that nobody changes them meanwhile. Almost always there is no such item, and
+ * this asks nothing.
+ */
+export async function completeFromStored<Item extends Told>(
+  tx: Transaction,
+  tables: Tables,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  const partly = items.filter(({ untold }) => untold !== null);
+  if (partly.length === 0) return items;
+  const { key } = shapeOf(tables.table);
+  const rows = partly.map(({ row }) => row);
+  const own = await storedRows(tx, tables.table, { columns: key, rows }, 'for update of stored');
+  const children: Row[][] = [];
+  for (const { table, parentKey } of tables.children) {
+    const parents = rows.map((row) =>
+      Object.fromEntries(key.map((column, at) => [parentKey[at], row[column]])),
+    );
+    children.push(await storedRows(tx, table, { columns: parentKey, rows: parents }));
+  }
+  const ownByKey = new Map(own.map((row) => [spell(row, key), row]));
+  const childrenByKey = children.map((stored, index) =>
+    Map.groupBy(stored, (child) => spell(child, tables.children[index]?.parentKey ?? [])),
+  );
+  return items.map((item) => {
+    const spelled = spell(item.row, key);
+    const row = item.untold === null ? undefined : ownByKey.get(spelled);
+    if (row === undefined) return item;
+    const known = childrenByKey.map((stored) => stored.get(spelled) ?? []);
+    return completeItem(item, { row, children: known }, tables);
+  });
+}
+
+const spell = (row: Row, columns: readonly string[]) =>
+  JSON.stringify(columns.map((column) => row[column]));
+
+/** The rows of a table, without what the loader fills itself, whose columns are as one of the given rows has them. */
+export async function storedRows(
+  tx: Transaction,
+  table: PgTable,
+  { columns, rows }: { readonly columns: readonly string[]; readonly rows: readonly Row[] },
+  lock: 'for update of stored' | '' = '',
+): Promise<Row[]> {
+  const shape = shapeOf(table);
+  const given = rows.map((row) =>
+    Object.fromEntries(columns.map((column) => [column, row[column]])),
+  );
+  const { rows: stored } = await tx.execute<{ row: string }>(sql`
+    select (to_jsonb(stored) - array['first_seen_at', 'updated_at', 'page_id'])::text as row
+    from ${sql.raw(shape.name)} as stored
+    join json_to_recordset(${JSON.stringify(given)}::json)
+      as given(${sql.raw(recordDefinition(shape, columns))})
+      on ${sql.raw(keyMatch(columns, 'stored', 'given'))}
+    order by ${sql.raw(list(shape.key, 'stored.'))}
+    ${sql.raw(lock)}
+  `);
+  // Amounts have more digits than a double.
+  return stored.map(({ row }) => parseExactly(row) as Row);
+}
