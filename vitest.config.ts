@@ -1,32 +1,36 @@
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-/** A walk under faults or a whole command takes seconds, and machines of CI are slow. */
-const longTimeoutMs = 120_000;
-/** Postgres answers in milliseconds, but a test may start several processes. */
-const databaseTimeoutMs = 30_000;
+/**
+ * How long a test may take, in ms: ten times what the slowest of its kind takes on a quiet machine,
+ * and more. Who meets a limit hangs; no test has one of its own for being slow.
+ */
+const limitsMs = {
+  unit: 60_000,
+  conventions: 300_000,
+  integration: 300_000,
+  fault: 1_200_000,
+  e2e: 1_200_000,
+} as const;
 
-function project(name: string, testTimeout?: number): TestProjectInlineConfiguration {
-  return {
+const projects = Object.entries(limitsMs).map(
+  ([name, limitMs]): TestProjectInlineConfiguration => ({
     extends: true,
     test: {
       name,
       include: [`test/${name}/**/*.test.ts`],
-      ...(testTimeout === undefined ? {} : { testTimeout, hookTimeout: testTimeout }),
+      // `npm run test:long` runs them, with vitest.long.config.ts.
+      exclude: [...configDefaults.exclude, '**/*.long.test.ts'],
+      testTimeout: limitMs,
+      hookTimeout: limitMs,
     },
-  };
-}
+  }),
+);
 
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     // The default is one for a machine of two cores; files wait for Postgres and processes mostly.
     maxWorkers: 2,
-    projects: [
-      project('unit'),
-      project('conventions', databaseTimeoutMs),
-      project('integration', databaseTimeoutMs),
-      project('fault', longTimeoutMs),
-      project('e2e', longTimeoutMs),
-    ],
+    projects,
   },
 });

@@ -62,13 +62,13 @@ export interface ChaosResult {
 
 /** Time between two blows, in ms, at most; the mean is half of it, and a start takes a second. */
 const mostCalmMs = { short: 2_000, long: 6_000 };
-/** Rests after troubles have grown by then; longer than two of the longest that are met, in ms. */
-const restBoundMs = 240_000;
-/** A first copy while all that can goes wrong, in ms. */
-const copyBoundMs = 120_000;
+/** Rests after troubles have grown by then; who has not come to rest by then hangs, in ms. */
+const restBoundMs = 900_000;
+/** A first copy while all that can goes wrong; one that takes longer hangs, in ms. */
+const copyBoundMs = 900_000;
 const lookMs = 100;
-/** A clean stop of `start`, on a busy machine, in ms. */
-const stopBoundMs = 60_000;
+/** A `start` that has not stopped by then hangs, in ms. */
+const stopBoundMs = 240_000;
 /** A worker that is not at work by then met a database that swallowed its first words, in ms. */
 const startBoundMs = 60_000;
 /** How long before the real time of day the workers' begins: it never reaches the commands', in ms. */

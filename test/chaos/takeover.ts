@@ -35,23 +35,31 @@ const seed = 3;
 /** Pages of 10 that take 30 ms: a lane that is at work for as long as workers are killed. */
 const latencyMs = 30;
 const pageSize = 10;
-/** Requests between two takeovers, with room for a slow machine. */
+/** Requests between two takeovers. */
 const pagesPerTakeover = 180;
+/** What each page of a lane takes that is ahead of its killer, in ms: it must not end before its time. */
+const aheadMs = 2_000;
 /** So that there is one to take over while another starts. */
 const crewSize = 3;
-/** Longest wait for anything, in ms. */
-const boundMs = 60_000;
+/** A wait that is longer hangs, in ms. */
+const boundMs = 240_000;
 const lookMs = 5;
 
 /** Kills and stops, again and again, the worker that holds a chain's only lane. */
 export async function measureTakeovers(plan: TakeoverPlan): Promise<Takeovers> {
   const chain = chainOf(plan);
   let isSlow = true;
+  let takeovers = 0;
+  let requests = 0;
   const simulator = await startSimulator({
     seed,
     chains: [chain],
+    onRequest: () => {
+      requests += 1;
+    },
     get latencyMs() {
-      return isSlow ? latencyMs : 0;
+      if (!isSlow) return 0;
+      return requests > (takeovers + 1 / 2) * pagesPerTakeover ? aheadMs : latencyMs;
     },
   });
   const cwd = await mkdtemp(join(tmpdir(), 'explorer-etl-takeover-'));
@@ -67,12 +75,14 @@ export async function measureTakeovers(plan: TakeoverPlan): Promise<Takeovers> {
     for (let kill = 0; kill < plan.kills; kill += 1) {
       const victim = await untilHeld(pool, crew, plan);
       killsMs.push(await takeoverFrom(victim, 'SIGKILL', pool, plan));
+      takeovers += 1;
       await victim.ended;
       crew.fill();
     }
     for (let stop = 0; stop < plan.zombies; stop += 1) {
       const victim = await untilHeld(pool, crew, plan);
       stopsMs.push(await takeoverFrom(victim, 'SIGSTOP', pool, plan));
+      takeovers += 1;
       const before = victim.output.length;
       victim.kill('SIGCONT');
       await until('the end of the zombie', plan, async () =>

@@ -4,18 +4,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { freshDatabase } from '../support/database.ts';
 import { configFolder, eventually, startProgram } from '../support/process.ts';
+import { hangMs } from '../support/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const schedule = '0 0 1 1 *';
-/** A start on a busy machine and a feed's first slice, in ms. */
-const boundMs = 40_000;
-
 const chainOf = (id: number): SimulatedChain => ({
   id,
   name: `chain-${id}`,
   family: 'optimism',
   generation: 'v12',
-  userOperations: 50_000,
+  userOperations: 5_000_000,
   batches: { first: 1, count: 0, blocks: 60 },
   factories: 100,
 });
@@ -57,10 +55,10 @@ async function scene(chains: readonly object[]) {
       program.kill('SIGHUP');
     },
     untilRead: (id: number) =>
-      eventually(`requests for chain ${id}`, boundMs, async () => requestsOf(id) > 0),
+      eventually(`requests for chain ${id}`, hangMs, async () => requestsOf(id) > 0),
     /** Until no worker has a job of the chain in hand, so that no request is under way. */
     untilLeft: (id: number) =>
-      eventually(`the last job of chain ${id}`, boundMs, async () => {
+      eventually(`the last job of chain ${id}`, hangMs, async () => {
         const { rowCount } = await pool.query(
           `select from pgboss.job where state in ('created', 'retry', 'active') and data ->> 'chain_id' = $1`,
           [String(id)],
@@ -68,7 +66,7 @@ async function scene(chains: readonly object[]) {
         return rowCount === 0;
       }),
     hasWritten: (event: RegExp) =>
-      eventually(`${event}`, boundMs, async () => event.test(program.stderr)),
+      eventually(`${event}`, hangMs, async () => event.test(program.stderr)),
   };
 }
 
@@ -110,7 +108,7 @@ test('a wrong file is told with its problems, and the one before it stays in for
 
   await hasWritten(/config\.refused.*explorer-etl\.yaml:2.*explorer-etl\.yaml:3/);
   const before = requestsOf(20);
-  await eventually('the feed to go on', boundMs, async () => requestsOf(20) > before + 3);
+  await eventually('the feed to go on', hangMs, async () => requestsOf(20) > before + 3);
   await reload([large, small]);
   await untilRead(10);
   expect(program.isRunning).toBe(true);
@@ -151,7 +149,7 @@ test('a feed that is gone from the configuration at a restart costs no more', as
   const { pool, program, start, requestsOf, configure, untilRead } = await scene([small, large]);
   await untilRead(20);
   program.kill('SIGKILL');
-  await program.ended(boundMs);
+  await program.ended(hangMs);
   const before = requestsOf(20);
   const tickOf20 = `select state from etl.ticks where chain_id = 20`;
   expect((await pool.query(tickOf20)).rows).toEqual([{ state: 'open' }]);
@@ -159,7 +157,7 @@ test('a feed that is gone from the configuration at a restart costs no more', as
   await configure([small, later]);
   const again = start();
 
-  await eventually('the feed to be set aside', boundMs, async () => {
+  await eventually('the feed to be set aside', hangMs, async () => {
     const { rows } = await pool.query<{ state: string }>(tickOf20);
     return rows[0]?.state === 'superseded';
   });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { call, expectOneMessage } from '../support/call.ts';
 import { command } from '../support/child.ts';
 import { eventually } from '../support/process.ts';
+import { hangMs } from '../support/hang.ts';
 
 describe('a wrong --fault ends with exit code 2 and one message', () => {
   test.each<[name: string, fault: string, message: RegExp]>([
@@ -29,7 +30,7 @@ test('simulate answers as --fault says', async () => {
   const statuses: number[] = [];
   await command(['simulate', '--port', '0', '--fault', '503', '--json'], {
     until: async (output) => {
-      await eventually('its address', 20_000, async () => output().includes('}'));
+      await eventually('its address', hangMs, async () => output().includes('}'));
       const { url } = JSON.parse(output()) as { url: string };
       statuses.push((await fetch(`${url}/10/api/v2/blocks/optimism-batch/1`)).status);
     },

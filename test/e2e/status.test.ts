@@ -5,11 +5,12 @@ import { freshDatabase } from '../support/database.ts';
 import { call } from '../support/call.ts';
 import { configFolder, eventually, startProgram } from '../support/process.ts';
 import { testKey } from '../support/sync.ts';
+import { hangMs } from '../support/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const schedule = '0 0 1 1 *';
-/** A start on a busy machine, and a command to its end, in ms. */
-const boundMs = 40_000;
+/** More pages than can be read before a busy machine has looked, in a world that has a pace. */
+const manyOperations = 2_000_000;
 
 const chain: SimulatedChain = {
   id: 11_155_420,
@@ -25,7 +26,8 @@ const feedOf = (operation: string) => `${chain.id}/${operation}`;
 
 /** A world whose pages come at this pace, and the program in it. */
 async function scene(latencyMs: number) {
-  const simulator = await startSimulator({ seed: 6, chains: [chain], latencyMs });
+  const chains = [latencyMs === 0 ? chain : { ...chain, userOperations: manyOperations }];
+  const simulator = await startSimulator({ seed: 6, chains, latencyMs });
   onTestFinished(() => simulator.close());
   const { url, pool } = await freshDatabase();
   const cwd = await configFolder({
@@ -54,7 +56,7 @@ async function scene(latencyMs: number) {
   const stateOf = async (operation: string) =>
     (await status()).find(({ feed }) => feed === feedOf(operation))?.state;
   const untilRead = (pages: number) =>
-    eventually(`${pages} pages`, boundMs, async () => {
+    eventually(`${pages} pages`, hangMs, async () => {
       const { rows } = await pool.query<{ pages: number }>(
         `select count(*)::int as pages from etl.pages
          join etl.walks on walks.id = walk_id where operation = 'user-operations'`,
@@ -87,10 +89,10 @@ test('a feed whose workers were all killed is not running', async () => {
   expect(await stateOf('user-operations')).toBe('running');
 
   worker.kill('SIGKILL');
-  await worker.ended(boundMs);
+  await worker.ended(hangMs);
 
   expect(
-    await eventually('the end of its session', boundMs, async () => {
+    await eventually('the end of its session', hangMs, async () => {
       const state = await stateOf('user-operations');
       return state !== 'running' && state;
     }),

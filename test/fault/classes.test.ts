@@ -16,13 +16,11 @@ import { freshDatabase } from '../support/database.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { configFolder, eventually } from '../support/process.ts';
 import { differences } from '../support/tables.ts';
+import { hangMs } from '../support/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const yearly = '0 0 1 1 *';
 const seed = 11;
-/** Every feed's first slices on a busy machine, in ms. */
-const boundMs = 60_000;
-
 interface Case {
   readonly fault: Fault;
   /** What the fault does to its feed. */
@@ -168,14 +166,14 @@ async function openScene() {
 test('each answer that is no page stops what it should, loses nothing, and is over when it ends', async () => {
   const { pool, lines, requests, states, timePasses, tick, mend } = await openScene();
   const expected = Object.fromEntries(names.map((name) => [name, cases[name]?.state]));
-  await eventually('every fault to show', boundMs, async () => {
+  await eventually('every fault to show', hangMs, async () => {
     const now = await states('user-operations');
     return names.every((name) => now[name] === expected[name]);
   }).catch(() => undefined);
   expect(await states('user-operations')).toEqual(expected);
 
   const others = names.filter((name) => cases[name]?.stopsKey !== true);
-  await eventually('the other feeds to go on', boundMs, async () => {
+  await eventually('the other feeds to go on', hangMs, async () => {
     const now = await states('factories');
     return others.every((name) => now[name] === 'idle');
   });
@@ -195,7 +193,7 @@ test('each answer that is no page stops what it should, loses nothing, and is ov
   mend();
   await timePasses();
   await tick();
-  await eventually('every feed to recover', boundMs, async () => {
+  await eventually('every feed to recover', hangMs, async () => {
     await timePasses();
     const all = [await states('user-operations'), await states('factories')];
     return all.every((now) => names.every((name) => now[name] === 'idle'));

@@ -11,9 +11,10 @@ import { openDatabaseProxy, type DatabaseProxy } from '../support/database-proxy
 import type { TestDatabase } from '../support/database.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { eventually } from '../support/process.ts';
-import { settingsFor, testKey } from '../support/sync.ts';
+import { patient, settingsFor, testKey } from '../support/sync.ts';
 import { differences } from '../support/tables.ts';
 import { yearly } from './driven.ts';
+import { hangMs } from '../support/hang.ts';
 
 const seed = 23;
 const chain: SimulatedChain = {
@@ -30,11 +31,12 @@ const chain: SimulatedChain = {
 const latencyMs = 25;
 const pageSize = 10;
 
-/** As `workPatience`, for tests: statements take milliseconds here. */
-const shortPatience: Patience = { statementMs: 1_000, answerMs: 1_500, idleTransactionMs: 1_000 };
-
-/** A takeover, a rest after a trouble and the work itself, on a busy machine, in ms. */
-export const boundMs = 60_000;
+/** As `workPatience`, for tests that wait for its end: statements take milliseconds here. */
+export const shortPatience: Patience = {
+  statementMs: 3_000,
+  answerMs: 4_500,
+  idleTransactionMs: 3_000,
+};
 
 /** A `start` in this process, at work on a database behind a proxy. */
 export interface DatabaseScene {
@@ -55,6 +57,7 @@ export interface DatabaseScene {
 /** Starts to copy a small chain, and resolves when the first pages are stored. */
 export async function openDatabaseScene(
   database: Pick<TestDatabase, 'pool' | 'url'>,
+  patience: Patience = patient,
 ): Promise<DatabaseScene> {
   const { pool } = database;
   const simulator = await startSimulator({ seed, chains: [chain], latencyMs });
@@ -70,7 +73,7 @@ export async function openDatabaseScene(
     database: openOf(proxy.url, pool),
     log: createLog('info', (line) => void lines.push(line)),
     supervise: true,
-    patience: shortPatience,
+    patience,
   });
   const stop = new AbortController();
   const { first, count } = chain.batches;
@@ -99,7 +102,7 @@ export async function openDatabaseScene(
   };
   const morePages = async (wanted: number) => {
     const before = await pages();
-    await eventually('more pages', boundMs, async () => (await pages()) >= before + wanted);
+    await eventually('more pages', hangMs, async () => (await pages()) >= before + wanted);
   };
   await morePages(3);
   return {
@@ -109,7 +112,7 @@ export async function openDatabaseScene(
     log: () => lines.join(''),
     morePages,
     end: () =>
-      eventually('the end of every feed', boundMs, async () => {
+      eventually('the end of every feed', hangMs, async () => {
         const { rows } = await pool.query<{ ended: boolean }>(
           `select count(*) >= 3 and bool_and(state <> 'open') as ended from etl.ticks`,
         );

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/db/embedded/postgres.ts';
+import type { Patience } from '../../src/db/patience.ts';
 import { freshDatabase, freshDirectory } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
-import { boundMs, openDatabaseScene, poolOn, type DatabaseScene } from './database-scene.ts';
+import { openDatabaseScene, shortPatience, poolOn, type DatabaseScene } from './database-scene.ts';
+import { hangMs } from '../support/hang.ts';
 
-const openScene = async () => openDatabaseScene(await freshDatabase());
+const openScene = async (patience?: Patience) => openDatabaseScene(await freshDatabase(), patience);
 
 /** Every feed ends by itself, and nothing is lost, doubled or half-written. */
 async function expectWhole(scene: DatabaseScene) {
@@ -35,13 +37,13 @@ async function failInserts(
 }
 
 async function logSays(scene: DatabaseScene, text: string) {
-  await eventually(`the log to say ${text}`, boundMs, async () => scene.log().includes(text));
+  await eventually(`the log to say ${text}`, hangMs, async () => scene.log().includes(text));
 }
 
 test('connections that are cut again and again are made anew', async () => {
   const scene = await openScene();
   for (let cut = 0; cut < 15; cut += 1) {
-    await eventually('connections', boundMs, async () => scene.proxy.connections > 3);
+    await eventually('connections', hangMs, async () => scene.proxy.connections > 3);
     scene.proxy.cutAll();
   }
   await scene.morePages(1);
@@ -54,7 +56,7 @@ test('a transaction whose connection is cut in its middle leaves nothing', async
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table etl.pages in share mode');
-  const port = await eventually('a writer in its transaction', boundMs, async () => {
+  const port = await eventually('a writer in its transaction', hangMs, async () => {
     const { rows } = await scene.database.pool.query<{ client_port: number }>(`
       select client_port from pg_locks join pg_stat_activity using (pid)
       where not granted and relation = 'etl.pages'::regclass and datname = current_database()
@@ -70,9 +72,9 @@ test('a transaction whose connection is cut in its middle leaves nothing', async
 });
 
 test('connections that swallow all are given up, on both sides', async () => {
-  const scene = await openScene();
+  const scene = await openScene(shortPatience);
   scene.proxy.set('swallow');
-  await eventually('the server to end the silent session of locks', boundMs, async () => {
+  await eventually('the server to end the silent session of locks', hangMs, async () => {
     const { rows } = await scene.database.pool.query(`
       select from pg_locks where locktype = 'advisory' and objsubid = 1 and mode = 'ExclusiveLock'
         and database = (select oid from pg_database where datname = current_database())
@@ -123,7 +125,7 @@ test('a feed whose disk is full rests, and goes on when there is room', async ()
 });
 
 test('a statement that waits too long is ended, and its feed goes on later', async () => {
-  const scene = await openScene();
+  const scene = await openScene(shortPatience);
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table explorer.user_operations in share mode');
@@ -154,7 +156,7 @@ test('a server whose connections are all taken is waited for', async () => {
     await client.connect();
     taken.push(client);
   };
-  await eventually('no connection left', boundMs, async () => {
+  await eventually('no connection left', hangMs, async () => {
     await takeOne().catch(() => scene.proxy.cutAll());
     return scene.log().includes('53300') || scene.log().includes('too many clients');
   });
@@ -173,7 +175,7 @@ test('a Postgres that is killed in the middle of a transaction and started again
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table etl.pages in share mode');
-  await eventually('a writer in its transaction', boundMs, async () => {
+  await eventually('a writer in its transaction', hangMs, async () => {
     const { rows } = await scene.database.pool.query(
       `select from pg_locks where not granted and relation = 'etl.pages'::regclass`,
     );

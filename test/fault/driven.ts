@@ -15,12 +15,11 @@ import { freshDatabase, type TestDatabase } from '../support/database.ts';
 import { configFolder, type ProgramEnvironment } from '../support/process.ts';
 import { testKey } from '../support/sync.ts';
 import { startWorker, type Worker } from '../support/worker.ts';
+import { hangMs } from '../support/hang.ts';
 
 /** Never within a test: the test plays the part of the cron. */
 export const yearly = '0 0 1 1 *';
 
-/** A tick that is not done by then hangs, in ms: two takeovers and two starts fit in. */
-const tickBoundMs = 45_000;
 /** How often a tick is looked at, in ms: a small part of what one takes. */
 const lookMs = 4;
 
@@ -30,8 +29,8 @@ export interface DrivenOptions {
   /** Keys below `operations` of the chain; each needs `schedule: yearly`. */
   readonly operations: Readonly<Record<string, object>>;
   readonly workers: number;
-  /** Simulated ms that pass with each request, whoever makes it; none if absent. */
-  readonly requestMs?: number;
+  /** Simulated ms that pass with a request, whoever makes it; none if absent. */
+  readonly passMs?: () => number;
   /** Of the key's budget, in real time; more than are ever made if absent. */
   readonly requestsPerSecond?: number;
   readonly pageSize?: number;
@@ -71,7 +70,7 @@ export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWor
     chains: [chain],
     clock: () => nowMs,
     onRequest: () => {
-      nowMs += options.requestMs ?? 0;
+      nowMs += options.passMs?.() ?? 0;
     },
   });
   onTestFinished(() => simulator.close());
@@ -95,7 +94,7 @@ export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWor
   });
   const isAtRest = () => noTickIsOpen(database);
   const until = async (look: () => Promise<boolean>) => {
-    const boundMs = performance.now() + tickBoundMs;
+    const boundMs = performance.now() + hangMs;
     while (!(await look())) {
       if (performance.now() > boundMs) throw new Error(await hanging(database, nowMs));
       await delay(lookMs);

@@ -33,8 +33,11 @@ const tickMs = 25 * hourMs;
 /** No known chain has such an id, so that all are named after it. */
 const firstId = 900_000;
 
-/** Short, so that what is slow is given up while one looks; each attempt has them again. */
-const timeouts = { connectMs: 1000, headersMs: 500, bodyMs: 2000, totalMs: 1200 };
+/**
+ * Short, so that what is slow is given up while one looks, and long beside what a sound answer takes;
+ * each attempt has them again.
+ */
+export const timeouts = { connectMs: 8000, headersMs: 3000, bodyMs: 8000, totalMs: 6000 };
 
 /** A list that meets a fault holds some pages, or more than a thousand of one item. */
 export const isLong = (name: FaultName) => name === 'cursor-circle-of-1000';

@@ -3,7 +3,6 @@ import type { HostileFault } from '../../src/simulator/index.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { testKey } from '../support/sync.ts';
 import {
-  boundMs,
   failed,
   idle,
   noPages,
@@ -47,7 +46,7 @@ let story: HostileStory;
 beforeAll(async () => {
   story = await playHostile({ 'user-operations': expected }, 'factories');
   return () => story.world.close();
-}, 3 * boundMs);
+});
 
 describe.each(names)('%s', (name) => {
   const met = () => story.met['user-operations']?.[name];

@@ -3,6 +3,7 @@ import { startSimulator, type SimulatedChain } from '../../src/simulator/index.t
 import { openDatabaseProxy } from '../support/database-proxy.ts';
 import { freshDatabase } from '../support/database.ts';
 import { configFolder, eventually, startProgram } from '../support/process.ts';
+import { hangMs } from '../support/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -16,9 +17,6 @@ const chain: SimulatedChain = {
 const config = { chains: [{ id: 10, operations: { 'user-operations': {} } }] };
 /** The lock of `src/db/migrate.ts`, which every program takes first. */
 const migrationLock = 0x65_78_70_6c_65_74_6cn;
-/** A process on a busy machine, and a few growing waits, in ms. */
-const boundMs = 60_000;
-
 /** A command whose database is behind a proxy that lets nobody in. */
 async function startRefused(args: readonly string[]) {
   const simulator = await startSimulator({ seed: 1, chains: [chain] });
@@ -33,7 +31,7 @@ async function startRefused(args: readonly string[]) {
   const environment = { databaseUrl: proxy.url, explorerUrl: simulator.url, cwd };
   const program = startProgram(args, environment);
   const untilTold = (times: number) =>
-    eventually('the log to say it', boundMs, async () => {
+    eventually('the log to say it', hangMs, async () => {
       if (!program.isRunning) throw new Error(`it ended: ${program.stderr}`);
       return program.stderr.split('WARN: database.away').length > times;
     });
@@ -44,12 +42,12 @@ test('a start that finds no database waits, and works when it is there', async (
   const { proxy, pool, program, untilTold } = await startRefused(['start']);
   await untilTold(2);
   proxy.set('open');
-  await eventually('the feed to be copied', boundMs, async () => {
+  await eventually('the feed to be copied', hangMs, async () => {
     const { rows } = await pool.query('select from explorer.user_operations');
     return rows.length === chain.userOperations;
   });
   program.kill('SIGTERM');
-  expect(await program.ended(boundMs)).toEqual({ code: 0, signal: null });
+  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
 });
 
 test('a start whose database goes away while it is prepared waits too', async () => {
@@ -58,7 +56,7 @@ test('a start whose database goes away while it is prepared waits too', async ()
   onTestFinished(() => other.release(true));
   await other.query('select pg_advisory_lock($1)', [String(migrationLock)]);
   proxy.set('open');
-  await eventually('it to wait for its turn to migrate', boundMs, async () => {
+  await eventually('it to wait for its turn to migrate', hangMs, async () => {
     const { rows } = await pool.query(
       `select from pg_stat_activity
        where datname = current_database() and query like '%advisory%' and pid <> $1
@@ -75,7 +73,7 @@ test('a start whose database goes away while it is prepared waits too', async ()
   await untilTold(before);
   await other.query('select pg_advisory_unlock_all()');
   proxy.set('open');
-  await eventually('the feed to be copied', boundMs, async () => {
+  await eventually('the feed to be copied', hangMs, async () => {
     const { rows } = await pool.query<{ name: string | null }>(
       "select to_regclass('explorer.user_operations') as name",
     );
@@ -84,14 +82,14 @@ test('a start whose database goes away while it is prepared waits too', async ()
     return stored.rowCount === chain.userOperations;
   });
   program.kill('SIGTERM');
-  expect(await program.ended(boundMs)).toEqual({ code: 0, signal: null });
+  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
 });
 
 test('a start that waits for its database can be stopped', async () => {
   const { program, untilTold } = await startRefused(['start']);
   await untilTold(2);
   program.kill('SIGTERM');
-  expect(await program.ended(boundMs)).toEqual({ code: 0, signal: null });
+  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
 });
 
 test('a start whose database does not exist ends at once', async () => {
@@ -101,13 +99,13 @@ test('a start whose database does not exist ends at once', async () => {
   const cwd = await configFolder(config);
   const environment = { databaseUrl: databaseUrl.href, explorerUrl: 'http://127.0.0.1:1', cwd };
   const program = startProgram(['start'], environment);
-  expect(await program.ended(boundMs)).toEqual({ code: 2, signal: null });
+  expect(await program.ended(hangMs)).toEqual({ code: 2, signal: null });
   expect(program.stderr).toContain('database does not exist (3D000)');
   expect(program.stderr).not.toContain('database.away');
 });
 
 test('other commands do not wait', async () => {
   const { program } = await startRefused(['sync']);
-  expect(await program.ended(boundMs)).toEqual({ code: 2, signal: null });
+  expect(await program.ended(hangMs)).toEqual({ code: 2, signal: null });
   expect(program.stderr).not.toContain('database.away');
 });

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { TestDatabase } from '../support/database.ts';
 import { eventually, type Program } from '../support/process.ts';
+import { hangMs } from '../support/hang.ts';
 
 /** When a process is killed, in terms of what can be seen of its work. */
 export type Moment =
@@ -17,6 +18,8 @@ const startMs = 1_200;
 const mostRequests = 12;
 /** A few answers' time: the kill falls before, in or after the commit of the last page seen. */
 const mostAfterMs = 60;
+/** Requests beyond a moment within which every kill falls that is in time. */
+const slackRequests = 15;
 
 /** One start in eight is killed early, two in eight in a transaction, the others near a commit. */
 export function drawMoment(random: () => number, within = mostRequests): Moment {
@@ -35,10 +38,12 @@ export interface Scene {
   readonly requests: () => number;
   /** Whether the work has ended by itself, so that the moment never comes. */
   readonly isOver: () => Promise<boolean>;
+  /**
+   * Has the explorer answer slowly once it has received so many requests in all; where nothing does,
+   * the work may end before one who kills late.
+   */
+  readonly slowAfter?: (requests: number) => void;
 }
-
-/** Longest wait for a moment, in ms: a start, a takeover, and the slowest of machines. */
-const boundMs = 30_000;
 
 /**
  * Waits for a moment and kills the processes at it.
@@ -51,6 +56,20 @@ export async function killAt(
   victims: readonly Pick<Program, 'isRunning' | 'kill'>[],
 ): Promise<boolean> {
   const before = scene.requests();
+  scene.slowAfter?.(before + (moment.at === 'start' ? 0 : moment.requests) + slackRequests);
+  try {
+    return await killInTime(moment, scene, victims, before);
+  } finally {
+    scene.slowAfter?.(Infinity);
+  }
+}
+
+async function killInTime(
+  moment: Moment,
+  scene: Scene,
+  victims: readonly Pick<Program, 'isRunning' | 'kill'>[],
+  before: number,
+): Promise<boolean> {
   const kill = () => {
     const alive = victims.filter(({ isRunning }) => isRunning);
     for (const victim of alive) victim.kill('SIGKILL');
@@ -61,7 +80,7 @@ export async function killAt(
     if (scene.requests() - before >= moment.requests) return 'come';
     return (await scene.isOver()) ? 'over' : null;
   };
-  if ((await eventually('a moment to kill', boundMs, progress)) === 'over') return false;
+  if ((await eventually('a moment to kill', hangMs, progress)) === 'over') return false;
   if (moment.at === 'write') return killInTransaction(scene, kill);
   await after(moment.afterMs);
   return kill();
@@ -80,7 +99,7 @@ async function killInTransaction(
       if (await isWriterHalted(database.pool)) return 'halted';
       return (await isOver()) ? 'over' : null;
     };
-    const seen = await eventually('a writer to kill', boundMs, halted);
+    const seen = await eventually('a writer to kill', hangMs, halted);
     return seen === 'halted' && kill();
   } finally {
     await session.query('rollback');

@@ -16,6 +16,7 @@ import { openDrivenWorld, yearly, type DrivenWorld } from './driven.ts';
 import { CensusModel } from './census-model.ts';
 import { seededRandom } from '../chaos/random.ts';
 import { drawMoment, killAt } from './moment.ts';
+import { hangMs } from '../support/hang.ts';
 
 const hourMs = 3_600_000;
 
@@ -205,14 +206,11 @@ export async function expectTrueWeek({ world, censuses }: Week, { seed, lists }:
   const open = (await certify(drizzle(database.pool))).map((feed) => [feed.feed, feed.open]);
   expect(open).toEqual(lists.toSorted().map((list) => [`${chain.id}/${list}`, []]));
   const verify = startProgram(['verify'], world.environment);
-  expect((await verify.ended(verifyBoundMs)).code, verify.stdout + verify.stderr).toBe(0);
+  expect((await verify.ended(hangMs)).code, verify.stdout + verify.stderr).toBe(0);
 }
 
-/** A start of the program and a few statements, in ms. */
-const verifyBoundMs = 30_000;
-
 /** What the week was full of, as the database has it: a week in which nothing moved shows nothing. */
-export async function eventsOf({ world }: Week): Promise<Record<string, number>> {
+async function eventsOf({ world }: Week): Promise<Record<string, number>> {
   const { rows } = await world.database.pool.query<{ events: Record<string, number> }>(
     `select json_build_object(
        'operations', (select count(*) from explorer.user_operations),
@@ -226,4 +224,14 @@ export async function eventsOf({ world }: Week): Promise<Record<string, number>>
      ) as events`,
   );
   return rows[0]?.events ?? {};
+}
+
+/** Writes what a week took and was full of. */
+export async function reportWeek(week: Week, { seed }: WeekOptions): Promise<void> {
+  const { ticksMs, world } = week;
+  const at = (part: number) => Math.round(ticksMs[Math.floor((ticksMs.length - 1) * part)] ?? 0);
+  const facts = { requests: world.simulator.counts, ...(await eventsOf(week)) };
+  process.stderr.write(
+    `week of seed ${seed}: ${ticksMs.length} ticks of ${at(0.5)} ms (median), ${at(0.9)} (p90), ${at(1)} (max); ${week.kills} kills; ${JSON.stringify(facts)}\n`,
+  );
 }

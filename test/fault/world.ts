@@ -15,6 +15,9 @@ const yearly = '0 0 1 1 *';
 /** The most that a configuration may say: the explorer's latency is what paces these worlds. */
 const requestsPerSecond = 1000;
 
+/** A slow answer, in ms: few are given while a busy machine gets round to a kill. */
+const slowMs = 2_000;
+
 /** A chain in a database of its own, and what a process needs to copy it. */
 export interface FaultWorld {
   readonly seed: number;
@@ -22,6 +25,8 @@ export interface FaultWorld {
   readonly simulator: Simulator;
   readonly database: TestDatabase;
   readonly environment: ProgramEnvironment;
+  /** Has the explorer answer slowly once it has received so many requests. */
+  readonly slowAfter: (requests: number) => void;
 }
 
 /** One configuration that ranges over all of a chain's batches. */
@@ -69,7 +74,14 @@ export async function openWorld(
 ): Promise<FaultWorld> {
   onTestFailed(() => void process.stderr.write(`seed ${seed}; repeat with: ${repeat}\n`));
   const chain = chainOf(seed);
-  const simulator = await startSimulator({ seed, chains: [chain], latencyMs });
+  let slowFrom = Infinity;
+  const simulator: Simulator = await startSimulator({
+    seed,
+    chains: [chain],
+    get latencyMs() {
+      return simulator.requests > slowFrom ? slowMs : latencyMs;
+    },
+  });
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   const cwd = await configFolder({
@@ -77,5 +89,6 @@ export async function openWorld(
     chains: [chainConfig(chain)],
   });
   const environment = { databaseUrl: database.url, explorerUrl: simulator.url, cwd };
-  return { seed, chain, simulator, database, environment };
+  const slowAfter = (requests: number) => void (slowFrom = requests);
+  return { seed, chain, simulator, database, environment, slowAfter };
 }

@@ -11,6 +11,7 @@ import { freshDatabase } from '../support/database.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { eventually } from '../support/process.ts';
 import { differences } from '../support/tables.ts';
+import { hangMs } from '../support/hang.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {
@@ -24,9 +25,6 @@ const chain: SimulatedChain = {
   oddities: ['duplicates-across-pages', 'missing-hash'],
 };
 const lists = ['user-operations', 'optimism-batch-blocks'] as const;
-
-/** Far longer than a statement takes, in ms. */
-const waitBoundMs = 10_000;
 
 /** More than a walk of this chain has. */
 const allPages = 1000;
@@ -101,7 +99,7 @@ test('two workers that begin a walk at the same moment claim the same one', asyn
   await gate.query('begin');
   await gate.query('select from etl.ticks for update');
   const claims = Promise.all([mustClaim(first, tick), mustClaim(second, tick)]);
-  await eventually('both to wait', waitBoundMs, async () => {
+  await eventually('both to wait', hangMs, async () => {
     const { rows } = await database.pool.query<{ waiting: number }>(`
       select count(*)::int as waiting from pg_stat_activity
       where wait_event_type = 'Lock' and datname = current_database()

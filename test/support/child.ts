@@ -4,11 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { hangMs } from './hang.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-
-/** A command that has not ended by then hangs, in ms. */
-const longestMs = 90_000;
 
 /** What a command left behind. */
 export interface Ended {
@@ -50,7 +48,7 @@ export async function command(
       output[name] += text;
     });
   }
-  const hung = setTimeout(() => child.kill('SIGKILL'), longestMs);
+  const hung = setTimeout(() => child.kill('SIGKILL'), hangMs);
   const closed = once(child, 'close') as Promise<[number | null]>;
   try {
     if (until !== undefined) {

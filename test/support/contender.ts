@@ -11,7 +11,7 @@ import type { SliceBudget } from '../../src/walk/fetch.ts';
 import { runWalk, type WalkOutcome } from '../../src/walk/walk.ts';
 import type { WalkRow } from '../../src/walk/walk-row.ts';
 import type { TestDatabase } from './database.ts';
-import { settingsFor, type SyncRun } from './sync.ts';
+import { patient, settingsFor, type SyncRun } from './sync.ts';
 
 /** An engine of its own on a database, as each process has one. */
 export async function openContender(database: TestDatabase, run: SyncRun): Promise<Engine> {
@@ -28,6 +28,7 @@ export async function openContender(database: TestDatabase, run: SyncRun): Promi
     database: open,
     log: createLog('silent', () => undefined),
     supervise: false,
+    patience: patient,
   });
   onTestFinished(() => engine.close());
   return engine;

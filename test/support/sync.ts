@@ -3,12 +3,14 @@ import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts
 import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, ResweepRule, Settings } from '../../src/config/settings.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
+import type { Patience } from '../../src/db/patience.ts';
 import { configuredLanes, type ScopeBounds } from '../../src/feeds/lanes.ts';
 import { syncOnce, type SyncResult } from '../../src/jobs/sync.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
 import type { SimulatedChain } from '../../src/simulator/index.ts';
 import type { TestDatabase } from './database.ts';
 import { testKey } from './key.ts';
+import { hangMs } from './hang.ts';
 
 export { testKey };
 
@@ -22,6 +24,16 @@ export const listedChain = {
   batches: { first: 1, count: 0, blocks: 60 },
   factories: 0,
 } as const satisfies SimulatedChain;
+
+/**
+ * As `workPatience`, but of a database that no test's own process breaks: what a busy machine has not
+ * got round to is not lost.
+ */
+export const patient: Patience = {
+  statementMs: hangMs,
+  answerMs: hangMs,
+  idleTransactionMs: hangMs,
+};
 
 /** Faster than any test can ask. */
 const unlimited = 100_000;
@@ -102,6 +114,7 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
     // A test may have several explorers, one after the other, that serve the same chains.
     source: { sameData: true },
     timeouts: { doubtMs: 0, ...run.timeouts },
+    patience: patient,
   });
   try {
     const targets = settings.chains.flatMap((chain) => {

@@ -9,7 +9,7 @@ import type { TickScope } from '../../src/feeds/tables.ts';
 import { openTick } from '../../src/feeds/tick.ts';
 import { createLog } from '../../src/log.ts';
 import type { TestDatabase } from './database.ts';
-import { settingsFor, type SyncRun } from './sync.ts';
+import { patient, settingsFor, type SyncRun } from './sync.ts';
 
 /** Opens ticks at times that a test says, and works on them to their end, without a queue. */
 export interface Ticker {
@@ -47,6 +47,7 @@ export async function openTicker(database: TestDatabase, run: SyncRun): Promise<
     database: open,
     log: createLog('silent', () => undefined),
     supervise: false,
+    patience: patient,
   });
   onTestFinished(() => engine.close());
   return {

@@ -4,8 +4,6 @@ import { archivedWorld, replayed } from './archive.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Hundreds of pages on a machine that may be busy. */
-const slowMs = 120_000;
 
 const still: SimulatedChain = {
   id: 10,
@@ -17,37 +15,33 @@ const still: SimulatedChain = {
   factories: 0,
 };
 
-test(
-  'batches that filled, moved and were read down to a known block are rebuilt',
-  async () => {
-    const { database, syncAt } = await archivedWorld({
-      ...still,
-      batches: { first: 1, count: 6, blocks: 60 },
-      holesPercent: 10,
-      motion: {
-        operationsPerMinute: 1,
-        blockSeconds: 10,
-        oddBatchesPercent: 50,
-        reorgsPerDay: 200,
-      },
-    });
-    const operations = ['optimism-batch-blocks'];
-    for (let atMs = 0; atMs < 2 * hourMs; atMs += 5 * minuteMs) {
-      await syncAt(atMs, { operations, isRangeGiven: false });
-    }
-    const { rows } = await database.pool.query(
-      `select bool_or(reason = 'known') as has_known,
+test('batches that filled, moved and were read down to a known block are rebuilt', async () => {
+  const { database, syncAt } = await archivedWorld({
+    ...still,
+    batches: { first: 1, count: 6, blocks: 60 },
+    holesPercent: 10,
+    motion: {
+      operationsPerMinute: 1,
+      blockSeconds: 10,
+      oddBatchesPercent: 50,
+      reorgsPerDay: 200,
+    },
+  });
+  const operations = ['optimism-batch-blocks'];
+  for (let atMs = 0; atMs < 2 * hourMs; atMs += 5 * minuteMs) {
+    await syncAt(atMs, { operations, isRangeGiven: false });
+  }
+  const { rows } = await database.pool.query(
+    `select bool_or(reason = 'known') as has_known,
               (select count(*) from explorer.optimism_batches where state = 'settled') > 3
                 as has_settled,
               (select count(*) from explorer.block_reorgs) > 0 as has_reorgs
        from etl.walks`,
-    );
-    expect(rows).toEqual([{ has_known: true, has_settled: true, has_reorgs: true }]);
+  );
+  expect(rows).toEqual([{ has_known: true, has_settled: true, has_reorgs: true }]);
 
-    expect((await replayed(database)).differing).toEqual([]);
-  },
-  slowMs,
-);
+  expect((await replayed(database)).differing).toEqual([]);
+});
 
 test('batches below those that were asked for first are rebuilt as they were proved', async () => {
   const { database, syncAt } = await archivedWorld({
@@ -89,34 +83,30 @@ test.each([
     { latePercent: 2, latestLateMs: 2 * hourMs, orphanedPercent: 2, reincludedPercent: 50 },
     { has_until: false, has_changes: true },
   ],
-])(
-  'a deep resweep in segments of a list that %s is rebuilt',
-  async (_name, motion, expected) => {
-    const { database, syncAt } = await archivedWorld({
-      ...still,
-      userOperations: 2_000,
-      motion: { operationsPerMinute: 30, ...motion },
+])('a deep resweep in segments of a list that %s is rebuilt', async (_name, motion, expected) => {
+  const { database, syncAt } = await archivedWorld({
+    ...still,
+    userOperations: 2_000,
+    motion: { operationsPerMinute: 30, ...motion },
+  });
+  for (let hour = 0; hour < 5; hour += 1) {
+    await syncAt(hour * hourMs, {
+      operations: ['user-operations'],
+      resweep: [{ depthMs: 4 * hourMs, everyMs: 3 * hourMs }],
     });
-    for (let hour = 0; hour < 5; hour += 1) {
-      await syncAt(hour * hourMs, {
-        operations: ['user-operations'],
-        resweep: [{ depthMs: 4 * hourMs, everyMs: 3 * hourMs }],
-      });
-    }
-    const { rows } = await database.pool.query(
-      `select count(*) filter (where depth_ms is not null and not from_head) > 1 as has_segments,
+  }
+  const { rows } = await database.pool.query(
+    `select count(*) filter (where depth_ms is not null and not from_head) > 1 as has_segments,
               bool_or(reason = 'until') as has_until,
               (select count(*) from explorer.late_arrivals) > 0
                 and (select count(*) from explorer.user_operations where removed_at is not null) > 0
                 as has_changes
        from etl.walks`,
-    );
-    expect(rows).toEqual([{ has_segments: true, ...expected }]);
+  );
+  expect(rows).toEqual([{ has_segments: true, ...expected }]);
 
-    expect((await replayed(database)).differing).toEqual([]);
-  },
-  slowMs,
-);
+  expect((await replayed(database)).differing).toEqual([]);
+});
 
 test('a walk that was set aside between its pages keeps no other from being rebuilt', async () => {
   const { database, syncAt } = await archivedWorld({ ...still, userOperations: 300 });

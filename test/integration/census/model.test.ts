@@ -83,7 +83,7 @@ test('whatever pages the walks of a tick met, the census is that of a plain mode
     }),
     { numRuns: runs },
   );
-}, 60_000);
+});
 
 /** Makes a walk of its pages as the walker does: each page's rows, then what the operation says. */
 async function walkOnce(

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../../src/db/embedded/postgres.ts';
 import { freshDirectory } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };
@@ -154,7 +155,10 @@ describe('after a kill', () => {
       () => performance.now(),
     );
     await expect
-      .poll(() => query(first.url, `select from pg_stat_activity where application_name = 'busy'`))
+      .poll(
+        () => query(first.url, `select from pg_stat_activity where application_name = 'busy'`),
+        { timeout: hangMs },
+      )
       .toHaveLength(1);
     process.kill(await serverPid(first.dataDirectory), 'SIGKILL');
     await startEmbeddedPostgres({ directory, settings });
@@ -202,7 +206,7 @@ describe('the server', () => {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
     // Closed only when nobody holds the other end of any of the three pipes.
-    await once(child, 'close', { signal: AbortSignal.timeout(20_000) });
+    await once(child, 'close', { signal: AbortSignal.timeout(hangMs) });
     expect((await startEmbeddedPostgres({ directory })).attached).toBe(true);
   });
 

@@ -10,6 +10,7 @@ import { freshDatabase, type TestDatabase } from '../../support/database.ts';
 import { configFolder, eventually, startProgram } from '../../support/process.ts';
 import { runSync, testKey } from '../../support/sync.ts';
 import { differences } from '../../support/tables.ts';
+import { hangMs } from '../../support/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -101,7 +102,7 @@ test('start runs with the worker role alone', async () => {
   });
   const environment = { databaseUrl: worker.url, explorerUrl: await simulated(), cwd };
   const program = startProgram(['start'], environment);
-  await eventually('all rows', 30_000, async () => {
+  await eventually('all rows', hangMs, async () => {
     const { rows } = await database.pool.query<{ all: boolean }>(
       `select (select count(*) from explorer.user_operations) = ${chain.userOperations}
           and (select count(*) from explorer.factories where rank is not null) = ${chain.factories}
@@ -110,7 +111,7 @@ test('start runs with the worker role alone', async () => {
     return rows[0]?.all;
   });
   program.kill('SIGTERM');
-  expect(await program.ended(20_000)).toEqual({ code: 0, signal: null });
+  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
   expect(program.stderr).not.toContain('permission denied');
 });
 

@@ -5,6 +5,7 @@ import { createPool } from '../../../src/db/pool.ts';
 import { transact } from '../../../src/db/transaction.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
+import { hangMs } from '../../support/hang.ts';
 
 test('a transaction that the server ended for its silence is made again, and written once', async () => {
   const { pool: watch, url } = await freshDatabase();
@@ -19,7 +20,7 @@ test('a transaction that the server ended for its silence is made again, and wri
     if (attempts > 1) return;
     const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`);
     await tx.execute(sql`set local idle_in_transaction_session_timeout = '20ms'`);
-    await eventually('the end of the session', 20_000, async () => {
+    await eventually('the end of the session', hangMs, async () => {
       const alive = 'select from pg_stat_activity where pid = $1';
       return (await watch.query(alive, [rows[0]?.pid])).rowCount === 0;
     });

@@ -8,6 +8,7 @@ import {
 import type { TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { openScene, openWorker, rejection } from './keyed.ts';
+import { hangMs } from '../../support/hang.ts';
 
 const throttledFirst: readonly StatusFault[] = ['429-seconds', '429-date', '429-reset', '429-bare'];
 
@@ -19,8 +20,10 @@ test.each(throttledFirst)('a %s pauses the key for all workers, once', async (na
     await openWorker(database, simulator.url),
   ];
   const one = first.fetch();
-  await eventually('the pause', 5_000, async () => {
-    const { rows } = await database.pool.query('select from etl.budget where paused_until > now()');
+  await eventually('the pause', hangMs, async () => {
+    const { rows } = await database.pool.query(
+      'select from etl.budget where paused_until is not null',
+    );
     return rows.length === 1;
   });
   await Promise.all([one, second.fetch(), second.fetch('backfill')]);
@@ -91,9 +94,10 @@ test('a limit above the configured one raises nothing', async () => {
     limits: () => ({ requestsPerSecond: 1000 }),
   });
   const worker = await openWorker(database, simulator.url, { requestsPerSecond: 10 });
+  // From before the first slot: a first request that came late would leave less between the two.
+  const start = performance.now();
   for (let i = 0; i < 4; i += 1) await worker.fetch();
-  const [first, last] = [seen.at(0)?.at ?? 0, seen.at(-1)?.at ?? 0];
-  expect(last - first).toBeGreaterThan(290);
+  expect((seen.at(-1)?.at ?? 0) - start).toBeGreaterThan(290);
 });
 
 test('no request leaves above the day’s credits; the error says until when', async () => {
@@ -160,7 +164,7 @@ test.each(['401', '402-key'] as const)(
     let isRefused = true;
     const faults: Faults = () => (isRefused ? statusFaults[name] : null);
     const { simulator, database } = await openScene({ faults, latencyMs: 50 });
-    const lookAgainMs = 60_000;
+    const lookAgainMs = 10 * hangMs;
     const workers = [
       await openWorker(database, simulator.url, { lookAgainMs }),
       await openWorker(database, simulator.url, { lookAgainMs }),

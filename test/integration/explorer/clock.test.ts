@@ -4,7 +4,7 @@ import { setClockBack } from '../../support/clock.ts';
 import { openScene, openWorker, rejection } from './keyed.ts';
 
 /** Without the mend a request waits for as long as the clock was set back, which no test does. */
-const setBack = ['2 minutes', '1 hour', '10 years'];
+const setBack = ['20 minutes', '1 hour', '10 years'];
 const lanes = ['live', 'backfill'] as const;
 
 test.each(setBack.flatMap((by) => lanes.map((lane) => ({ by, lane }))))(
@@ -33,14 +33,14 @@ test.each(lanes)(
 test('a pause lasts no longer than it would have, when the clock is set back', async () => {
   const { simulator, database } = await openScene({
     faults: ({ number }) =>
-      number === 0 ? { ...statusFaults['429-bare'], headers: { 'retry-after': 40 } } : null,
+      number === 0 ? { ...statusFaults['429-bare'], headers: { 'retry-after': 1200 } } : null,
   });
   const worker = await openWorker(database, simulator.url);
   await rejection(worker.fetch());
   await setClockBack(database.pool, '1 hour');
   const { retryAfterMs } = (await rejection(worker.fetch())) as { retryAfterMs: number };
   // From the moment that the refused request took its slot, not from the answer.
-  expect(retryAfterMs).toBeLessThan(60_000);
+  expect(retryAfterMs).toBeLessThan(1_800_000);
 });
 
 test('a clock that is set back over midnight gives no second day of credits', async () => {

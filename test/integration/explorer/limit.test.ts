@@ -2,6 +2,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { page, serve, serveBytes, serveSilence, start } from './server.ts';
+import { hangMs } from '../../support/hang.ts';
 
 const once = { maxAttempts: 1 };
 
@@ -97,10 +98,10 @@ describe('time', () => {
     let number = 0;
     const { baseUrl } = await serve((_request, response) => {
       number += 1;
-      if (number === 3) response.end(page);
+      if (number >= 3) response.end(page);
     });
-    const answer = await start(baseUrl, { timeouts: { totalMs: 300 } }).get();
-    expect(answer.attempts).toBe(3);
+    const answer = await start(baseUrl, { timeouts: { totalMs: 1000 } }).get();
+    expect(answer.attempts).toBeGreaterThanOrEqual(3);
   });
 });
 
@@ -206,7 +207,7 @@ describe('a damaged answer is unreachable', () => {
 
 describe('an abort ends the request with the reason of the signal, before any time-out', () => {
   const reason = new Error('shutting down');
-  const patient = { headersMs: 60_000, bodyMs: 60_000, totalMs: 60_000 };
+  const patient = { headersMs: 2 * hangMs, bodyMs: 2 * hangMs, totalMs: 2 * hangMs };
 
   test.each([
     ['before the headers', ''],

@@ -150,7 +150,7 @@ test('coverage and its holes are those of a plain set of block numbers', async (
     }),
     { numRuns },
   );
-}, 60_000);
+});
 
 /** The floor of a walk that is so deep below a block, by looking at one block after the other. */
 function floorOf(
@@ -195,4 +195,4 @@ test('a floor is as deep as its depth says by the times of the operations, and n
     ),
     { numRuns },
   );
-}, 60_000);
+});

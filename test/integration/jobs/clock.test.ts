@@ -10,6 +10,7 @@ import { setClockBack } from '../../support/clock.ts';
 import { openContender } from '../../support/contender.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
+import { hangMs } from '../../support/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -21,9 +22,6 @@ const chain: SimulatedChain = {
   factories: 0,
 };
 const lane: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' };
-/** Far less than the clock is set back by, in ms. */
-const boundMs = 20_000;
-
 async function openScene() {
   const simulator = await startSimulator({ seed: 1, chains: [chain] });
   onTestFinished(() => simulator.close());
@@ -38,7 +36,7 @@ async function openScene() {
     const stop = new AbortController();
     const serving = serve([], engine, stop.signal);
     try {
-      await eventually('the tick to end', boundMs, async () => {
+      await eventually('the tick to end', hangMs, async () => {
         const { rows } = await database.pool.query(
           `select from etl.ticks where state = 'finished'`,
         );

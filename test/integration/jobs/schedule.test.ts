@@ -14,13 +14,11 @@ import { openJobLocks } from '../../../src/jobs/takeover.ts';
 import { setClockBack } from '../../support/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
+import { hangMs } from '../../support/hang.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
-/** pg-boss answers within a few of its own statements; a busy machine takes longer. In ms. */
-const boundMs = 10_000;
-
 const lane: FeedLane = { chain_id: 10, operation: 'factories', lane: 'backfill' };
 
 const scheduleOf = (cron: string, timezone = 'UTC'): LaneSchedule => ({
@@ -82,7 +80,7 @@ async function scene(start: string) {
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += minuteMs) {
       await clock.tick(Math.min(minuteMs, ms - passed));
-      await eventually('the ticks to be answered', boundMs, async () => {
+      await eventually('the ticks to be answered', hangMs, async () => {
         if ((await sent()).waiting === 0) return true;
         await clock.tick(secondMs);
         return false;

@@ -8,6 +8,7 @@ import { startSimulator, type SimulatedChain } from '../../../src/simulator/inde
 import { openContender } from '../../support/contender.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
+import { hangMs } from '../../support/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -56,7 +57,7 @@ test('the last slice of a tick queues none', async () => {
 test('a tick that replaces another gets its slice from the one that was at work', async () => {
   const { simulator, engine, job, queued, work } = await openScene();
   const working = work(job);
-  await eventually('pages to be read', 10_000, async () => simulator.requests > 5);
+  await eventually('pages to be read', hangMs, async () => simulator.requests > 5);
 
   await openLane(engine.db, engine.boss, lane, { max_pages: 2 });
   await working;

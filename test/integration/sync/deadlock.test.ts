@@ -3,6 +3,7 @@ import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations } from '../../support/listed-operations.ts';
 import { eventually } from '../../support/process.ts';
 import { listedChain, runSync } from '../../support/sync.ts';
+import { hangMs } from '../../support/hang.ts';
 
 test('pages that lose a deadlock are written all the same, and asked for once', async () => {
   const list = await listOperations([{ block: 1, id: 1 }]);
@@ -19,7 +20,7 @@ test('pages that lose a deadlock are written all the same, and asked for once', 
 
   const syncing = sync();
   // The page holds its operations and waits for their addresses: now each waits for the other.
-  await eventually('the page waits for a lock', 20_000, async () => {
+  await eventually('the page waits for a lock', hangMs, async () => {
     const { rows } = await database.pool.query(
       `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
     );

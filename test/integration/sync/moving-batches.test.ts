@@ -67,7 +67,7 @@ describe.each([11, 13])('with seed %i, batches that fill, move, vanish and are r
   test.each([
     ['each sync', 'sync'],
     ['ticks of a schedule', 'tick'],
-  ] as const)('are followed row for row by %s', { timeout: 120_000 }, async (_name, occasion) => {
+  ] as const)('are followed row for row by %s', async (_name, occasion) => {
     const chain = chainWith({ oddBatchesPercent: 50, reorgsPerDay: 200 });
     const { database, lookAt, tablesAt, findings } = await movingWorld(seed, chain);
     const lastMs = 180 * minuteMs;

@@ -6,6 +6,7 @@ import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
 import { eventually } from '../../support/process.ts';
 import { listedChain, runSync, type SyncRun } from '../../support/sync.ts';
+import { hangMs } from '../../support/hang.ts';
 
 /** An end that nothing supports is asked for once more. */
 const endAsked = 1;
@@ -60,7 +61,7 @@ test('a sync that resumes an older live walk looks at the head again, and reads 
   list.operations.push(...oneEach(101, 900));
   const stop = new AbortController();
   const interrupted = sync({ signal: stop.signal });
-  await eventually('a live walk on its way', 10_000, async () => {
+  await eventually('a live walk on its way', hangMs, async () => {
     const { rowCount } = await database.pool.query(
       `select from etl.walks where lane = 'live' and pages >= 3`,
     );

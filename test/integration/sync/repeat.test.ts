@@ -8,12 +8,10 @@ import {
 } from '../../../src/simulator/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { runSync } from '../../support/sync.ts';
+import { hangMs } from '../../support/hang.ts';
 
 const seed = 11;
 const secretKey = 'secret-of-the-key';
-/** How long the sessions of a sync that is over may take to end, in ms. */
-const sessionsEndMs = 10_000;
-
 const chainOf = (generation: Generation): SimulatedChain => ({
   id: 10,
   name: 'optimism',
@@ -63,7 +61,7 @@ async function written(pool: Pool): Promise<Written[]> {
       );
       expect(rows).toEqual([]);
     },
-    { timeout: sessionsEndMs },
+    { timeout: hangMs },
   );
   const { rows } = await pool.query<Written>(
     `select relname as table, n_tup_ins as inserted, n_tup_upd as updated, n_tup_del as deleted

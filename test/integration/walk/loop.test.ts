@@ -6,6 +6,7 @@ import { freshDatabase, type TestDatabase } from '../../support/database.ts';
 import { ledgerFaults } from '../../support/ledger.ts';
 import { eventually } from '../../support/process.ts';
 import { runSync } from '../../support/sync.ts';
+import { hangMs } from '../../support/hang.ts';
 
 /** So many empty pages in a row end a walk. */
 const emptyPagesLimit = 100;
@@ -102,7 +103,7 @@ test('a loop whose pages all wait for one transaction ends the walk the same', a
   await gate.query('lock table etl.pages in share mode');
   const copying = copy(database, list.url);
   // The first page's transaction waits for the gate, and the whole circle behind it in the queue.
-  await eventually('the circle to be read', 10_000, async () => list.requests() > 1 + length);
+  await eventually('the circle to be read', hangMs, async () => list.requests() > 1 + length);
 
   await gate.query('commit');
 

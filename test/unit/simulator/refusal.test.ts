@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSimulator, type Simulator } from '../../../src/simulator/index.ts';
 import { get, paths, smallChain } from './walk.ts';
+import { hangMs } from '../../support/hang.ts';
 
 let simulator: Simulator;
 const seen: string[] = [];
@@ -105,13 +106,13 @@ test('tells of every request and counts it', async () => {
 });
 
 test('closes while an answer waits, and frees its port', async () => {
-  const slow = await startSimulator({ seed: 1, chains: [smallChain], latencyMs: 60_000 });
+  const slow = await startSimulator({ seed: 1, chains: [smallChain], latencyMs: 2 * hangMs });
   const waiting = get(`${slow.url}/10/api/v2`, paths.factories, { apikey: 'simulated-key' });
   const outcome = waiting.then(
     () => 'answered',
     () => 'cut',
   );
-  await expect.poll(() => slow.requests).toBe(1);
+  await expect.poll(() => slow.requests, { timeout: hangMs }).toBe(1);
   await slow.close();
   expect(await outcome).toBe('cut');
   const port = Number(new URL(slow.url).port);

@@ -11,12 +11,8 @@ const seeds = {
 const lengthMs = 12_000;
 const workers = 2;
 
-/** Rests after troubles, and the rest of the lists, on a busy machine, in ms. */
-const testBoundMs = 480_000;
-
 test.each(Object.keys(seeds).map(Number))(
   'nothing is lost in the chaos of seed %i',
-  { timeout: testBoundMs },
   async (seed) => {
     const { url } = await freshDatabase();
 

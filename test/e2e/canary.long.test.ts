@@ -19,6 +19,7 @@ import {
 } from '../support/canary.ts';
 import { command, emptyFolder, type Ended } from '../support/child.ts';
 import { freshDatabase } from '../support/database.ts';
+import { hangMs } from '../support/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -37,11 +38,6 @@ const otherChain: SimulatedChain = {
   userOperations: 120,
   factories: 0,
 };
-
-/** Forty commands one after the other, on a slow machine, in ms. */
-const longestMs = 600_000;
-/** How long feeds may take to be copied, in ms. */
-const copiedMs = 60_000;
 
 /** A service that is none: each of its answers repeats the request's URL, key and all. */
 async function startEcho(status: number, body: (url: string) => string): Promise<string> {
@@ -137,7 +133,7 @@ async function untilCopied(pool: Pool): Promise<void> {
       const { rows } = await pool.query('select from etl.feeds where last_success_at is not null');
       expect(rows).toHaveLength(4);
     },
-    { timeout: copiedMs, interval: 200 },
+    { timeout: hangMs, interval: 200 },
   );
 }
 
@@ -167,61 +163,57 @@ async function runRefused(run: Run): Promise<void> {
   }
 }
 
-test(
-  'secrets are in no output, in no table and in no statement, whatever is run',
-  { timeout: longestMs },
-  async () => {
-    const { database, cwd, run, ended } = await startWorld();
-    const statements = watchStatements(database.pool);
-    expect(await run(['init', '--chain', '10'])).toMatch(/: 0$/);
-    await writeFile(join(cwd, 'explorer-etl.yaml'), config);
-    for (const args of [['migrate'], ['check'], ['plan'], ['plan', '--json']]) {
-      expect(await run(args)).toBe(`${args.join(' ')}: 0`);
-    }
-    await runRefused(run);
-    await database.pool.query('truncate etl.ticks, etl.walks, etl.pages, etl.raw_pages cascade');
-    expect(await run(['plan', '--probe', '2'])).toBe('plan --probe 2: 0');
-    const shown: string[] = [];
-    await run(['start'], {}, async (_output, pid) => {
-      shown.push(await shownOf(pid));
-      await untilCopied(database.pool);
-      shown.push(await shownOf(pid));
-    });
-    for (const [code, ...args] of [
-      [0, 'sync'],
-      [0, 'backfill'],
-      [0, 'backfill', '--again', '--operation', 'user-operations'],
-      [0, 'repair'],
-      [0, 'status'],
-      [0, 'status', '--json'],
-      [1, 'verify'],
-      [1, 'verify', '--json'],
-      [0, 'quarantine', 'list'],
-      [0, 'quarantine', 'list', '--json'],
-      [1, 'quarantine', 'retry'],
-      [1, 'quarantine', 'retry', '--json'],
-    ] as const) {
-      expect(await run(args)).toBe(`${args.join(' ')}: ${code}`);
-    }
-    expect(await kept(database.pool)).toEqual({ quarantined: true, drift: true, archived: true });
-    await database.pool.query(`update explorer.addresses set name = 'changed', extra = null`);
-    for (const [code, ...args] of [
-      [1, 'replay'],
-      [1, 'replay', '--diff'],
-      [1, 'replay', '--diff', '--json'],
-      [0, 'replay', '--apply'],
-      [0, 'migrate', '--roles'],
-    ] as const) {
-      expect(await run(args)).toBe(`${args.join(' ')}: ${code}`);
-    }
-    expect(ended.flatMap(leaksOf)).toEqual([]);
-    expect((await statements.stop()).flatMap(leaks)).toEqual([]);
-    expect(shown.flatMap(leaks)).toEqual([]);
-    expect(await storedLeaks(database.pool)).toEqual([]);
-    expect(await run(['quarantine', 'drop', '--all'])).toMatch(/: 0$/);
-    expect(ended.flatMap(leaksOf)).toEqual([]);
-  },
-);
+test('secrets are in no output, in no table and in no statement, whatever is run', async () => {
+  const { database, cwd, run, ended } = await startWorld();
+  const statements = watchStatements(database.pool);
+  expect(await run(['init', '--chain', '10'])).toMatch(/: 0$/);
+  await writeFile(join(cwd, 'explorer-etl.yaml'), config);
+  for (const args of [['migrate'], ['check'], ['plan'], ['plan', '--json']]) {
+    expect(await run(args)).toBe(`${args.join(' ')}: 0`);
+  }
+  await runRefused(run);
+  await database.pool.query('truncate etl.ticks, etl.walks, etl.pages, etl.raw_pages cascade');
+  expect(await run(['plan', '--probe', '2'])).toBe('plan --probe 2: 0');
+  const shown: string[] = [];
+  await run(['start'], {}, async (_output, pid) => {
+    shown.push(await shownOf(pid));
+    await untilCopied(database.pool);
+    shown.push(await shownOf(pid));
+  });
+  for (const [code, ...args] of [
+    [0, 'sync'],
+    [0, 'backfill'],
+    [0, 'backfill', '--again', '--operation', 'user-operations'],
+    [0, 'repair'],
+    [0, 'status'],
+    [0, 'status', '--json'],
+    [1, 'verify'],
+    [1, 'verify', '--json'],
+    [0, 'quarantine', 'list'],
+    [0, 'quarantine', 'list', '--json'],
+    [1, 'quarantine', 'retry'],
+    [1, 'quarantine', 'retry', '--json'],
+  ] as const) {
+    expect(await run(args)).toBe(`${args.join(' ')}: ${code}`);
+  }
+  expect(await kept(database.pool)).toEqual({ quarantined: true, drift: true, archived: true });
+  await database.pool.query(`update explorer.addresses set name = 'changed', extra = null`);
+  for (const [code, ...args] of [
+    [1, 'replay'],
+    [1, 'replay', '--diff'],
+    [1, 'replay', '--diff', '--json'],
+    [0, 'replay', '--apply'],
+    [0, 'migrate', '--roles'],
+  ] as const) {
+    expect(await run(args)).toBe(`${args.join(' ')}: ${code}`);
+  }
+  expect(ended.flatMap(leaksOf)).toEqual([]);
+  expect((await statements.stop()).flatMap(leaks)).toEqual([]);
+  expect(shown.flatMap(leaks)).toEqual([]);
+  expect(await storedLeaks(database.pool)).toEqual([]);
+  expect(await run(['quarantine', 'drop', '--all'])).toMatch(/: 0$/);
+  expect(ended.flatMap(leaksOf)).toEqual([]);
+});
 
 const leaksOf = ({ name, stdout, stderr }: Ended & { readonly name: string }) =>
   leaks(stdout + stderr).map((form) => `${name}: ${form}`);
@@ -240,11 +232,14 @@ test('a simulated explorer tells nothing of the keys that it is asked with', asy
   const { run, ended } = await startWorld();
   const simulate = ['simulate', '--port', '0', '--fault', '503=0.5', '--fault', 'redirect=0.5'];
   await run(simulate, {}, async (output) => {
-    const url = await vi.waitFor(() => {
-      const [found] = /http:\S+/u.exec(output()) ?? [];
-      if (found === undefined) throw new Error('it does not listen yet');
-      return found;
-    }, copiedMs);
+    const url = await vi.waitFor(
+      () => {
+        const [found] = /http:\S+/u.exec(output()) ?? [];
+        if (found === undefined) throw new Error('it does not listen yet');
+        return found;
+      },
+      { timeout: hangMs },
+    );
     const env = { EXPLORER_BASE_URL: url };
     expect(await run(['sync', ...feeds, '--max-pages', '1'], env)).toMatch(/: 1$/);
   });

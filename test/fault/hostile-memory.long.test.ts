@@ -26,7 +26,7 @@ const mostGrowth = 256 * 1024 * 1024;
 const firstId = 900_000;
 
 /** Short, so that what is slow is given up while one looks. */
-const timeouts = { connectMs: 1000, headersMs: 500, bodyMs: 2000, totalMs: 1200 };
+const timeouts = { connectMs: 8000, headersMs: 3000, bodyMs: 8000, totalMs: 6000 };
 
 /** Enough that what piles up is seen: more pages than are in memory at once, or one of all items. */
 const operationsOf: Partial<Record<FaultName, number>> = {

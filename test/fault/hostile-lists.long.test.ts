@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { HostileFault } from '../../src/simulator/index.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import {
-  boundMs,
   failed,
   idle,
   noPages,
@@ -91,7 +90,7 @@ beforeAll(async () => {
   await passTick(story.world);
   readAgain = await story.world.differences();
   return () => story.world.close();
-}, 4 * boundMs);
+});
 
 describe.each(lists)('%s', (list) => {
   describe.each(names)('%s', (name) => {

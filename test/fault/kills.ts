@@ -1,0 +1,93 @@
+import { expect } from 'vitest';
+import { seededRandom } from '../chaos/random.ts';
+import { ledgerFaults } from '../support/ledger.ts';
+import { eventually, startProgram, type Program } from '../support/process.ts';
+import { differences } from '../support/tables.ts';
+import { drawMoment, killAt, type Scene } from './moment.ts';
+import { openWorld, type FaultWorld } from './world.ts';
+import { hangMs } from '../support/hang.ts';
+
+/** Each seed kills `sync` and `start` this often: 50 in all with the seeds of both tests. */
+const killsOfSync = 13;
+const killsOfStart = 12;
+
+/** The seed that the environment chooses, or else this one. */
+export const seedOr = (standard: number): number => Number(process.env['KILL_SEED'] ?? standard);
+
+const open = (seed: number, command: string, latencyMs: number) =>
+  openWorld(seed, {
+    latencyMs,
+    repeat: `KILL_SEED=${seed} npm test -- test/fault/kill.test.ts -t "${command}"`,
+  });
+
+/** Kills each `sync` at its moment; the last one is left alone. What is wrong then, if anything. */
+export async function killSyncs(seed: number): Promise<object> {
+  const world = await open(seed, 'a sync', 15);
+  const random = seededRandom(seed);
+  for (let killed = 0; killed < killsOfSync; killed += 1) {
+    const program = startProgram(['sync', '--quiet'], world.environment);
+    const scene = { ...sceneOf(world), isOver: async () => !program.isRunning };
+    await killAt(drawMoment(random), scene, [program]);
+    const { signal } = await program.ended(hangMs);
+    expect(signal, program.stderr).toBe('SIGKILL');
+  }
+
+  const last = startProgram(['sync', '--quiet'], world.environment);
+
+  expect((await last.ended(hangMs)).code, last.stderr).toBe(0);
+  return faultsOf(world);
+}
+
+/** Kills one or both of two workers, and starts others in their place. What is wrong at the end. */
+export async function killWorkers(seed: number): Promise<object> {
+  const world = await open(seed, 'workers', 60);
+  const random = seededRandom(seed);
+  const start = () => startProgram(['start'], world.environment);
+  let workers: readonly [Program, Program] = [start(), start()];
+  for (let killed = 0; killed < killsOfStart;) {
+    const victims = drawVictims(workers, random);
+    expect(await killAt(drawMoment(random), sceneOf(world), victims)).toBe(true);
+    await Promise.all(victims.map((victim) => victim.ended(hangMs)));
+    workers = [
+      victims.includes(workers[0]) ? start() : workers[0],
+      victims.includes(workers[1]) ? start() : workers[1],
+    ];
+    killed += victims.length;
+  }
+
+  await eventually('the end of every feed', hangMs, () => isAllFinished(world));
+
+  for (const worker of workers) {
+    worker.kill('SIGTERM');
+    expect((await worker.ended(hangMs)).code, worker.stderr).toBe(0);
+  }
+  return faultsOf(world);
+}
+
+function sceneOf(world: FaultWorld): Scene {
+  return {
+    database: world.database,
+    requests: () => world.simulator.requests,
+    slowAfter: world.slowAfter,
+    isOver: () => isAllFinished(world),
+  };
+}
+
+/** Both of two workers once in four, else one of them. */
+function drawVictims([first, second]: readonly [Program, Program], random: () => number) {
+  const which = Math.floor(random() * 8);
+  if (which < 2) return [first, second];
+  return which < 5 ? [first] : [second];
+}
+
+async function isAllFinished({ database }: FaultWorld): Promise<boolean> {
+  const { rows } = await database.pool.query<{ finished: boolean }>(
+    "select count(*) = 3 and bool_and(state = 'finished') as finished from etl.ticks",
+  );
+  return rows[0]?.finished ?? false;
+}
+
+async function faultsOf({ database, seed, chain }: FaultWorld): Promise<object> {
+  const rows = await differences(database.pool, seed, chain);
+  return { ...rows, ...(await ledgerFaults(database.pool, 'ended')) };
+}

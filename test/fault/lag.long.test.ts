@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { startInstantMs, type SimulatedChain } from '../../src/simulator/index.ts';
+import { eventually } from '../support/process.ts';
+import { openDrivenWorld, yearly, type DrivenWorld } from './driven.ts';
+import { hangMs } from '../support/hang.ts';
+
+const seed = 7;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const tickMs = 5 * minuteMs;
+
+/**
+ * A key that may ask every third second, in simulated time; in real time so seldom that the budget,
+ * not this machine, decides who asks next.
+ */
+const requestMs = 3000;
+const requestsPerSecond = 40;
+/** How far time goes on without a look of the test, in ms: many times what a look takes. */
+const leashMs = 20 * requestMs;
+
+/** Two minutes of requests; a machine that is slower by far meets it no more than one that hangs. */
+const endBoundMs = 10 * hangMs;
+
+/** Thousands of pages of ten in each list: hours of such a service. */
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 15_000,
+  batches: { first: 1, count: 66, blocks: 150 },
+  factories: 0,
+  motion: { operationsPerMinute: 4, blockSeconds: 12 },
+};
+
+test('a backfill of hours never keeps the live lanes from being current', async () => {
+  const time = createTime();
+  const world = await openDrivenWorld({
+    seed,
+    chain,
+    operations: {
+      'user-operations': { schedule: yearly },
+      'optimism-batch-blocks': { schedule: yearly },
+    },
+    workers: 1,
+    pageSize: 10,
+    passMs: time.pass,
+    requestsPerSecond,
+    repeat: 'npm run test:long -- lag',
+  });
+  const lag = createLag(world);
+  let nextTickMs = tickMs;
+
+  await eventually('the end of the backfill', endBoundMs, async () => {
+    if (world.nowMs >= nextTickMs) {
+      nextTickMs += tickMs;
+      await world.setTime(world.nowMs);
+      await world.sendTicks(world.lanes);
+    }
+    await lag.look();
+    if (await isJobTakenUp(world)) time.looked();
+    else time.stop();
+    return isBackfilled(world);
+  });
+
+  process.stderr.write(
+    `lag: backfill of ${(world.nowMs / hourMs).toFixed(1)} h, ${lag.looks} looks, worst of operations ${lag.worstMs.operations / 1000} s, of blocks ${lag.worstMs.blocks / 1000} s\n`,
+  );
+  expect(world.nowMs).toBeGreaterThan(2 * hourMs);
+  expect(lag.worstMs.operations).toBeLessThan(2 * tickMs);
+  expect(lag.worstMs.blocks).toBeLessThan(2 * tickMs);
+});
+
+/**
+ * Time as the service's requests count it. It stands still while a job waits for its worker, and when
+ * this test has not looked for a while: how soon a busy machine gets round to either is not the lag.
+ */
+function createTime() {
+  let leftMs = 0;
+  return {
+    pass: () => {
+      const ms = Math.min(requestMs, leftMs);
+      leftMs -= ms;
+      return ms;
+    },
+    looked: () => void (leftMs = leashMs),
+    stop: () => void (leftMs = 0),
+  };
+}
+
+async function isJobTakenUp({ database }: DrivenWorld): Promise<boolean> {
+  const { rows } = await database.pool.query(
+    "select from pgboss.job where state in ('created', 'retry') and start_after <= now() limit 1",
+  );
+  return rows.length === 0;
+}
+
+/** How old the newest row of each list was at worst, after the first hour. */
+function createLag(world: DrivenWorld) {
+  const worstMs = { operations: 0, blocks: 0 };
+  let looks = 0;
+  return {
+    worstMs,
+    get looks() {
+      return looks;
+    },
+    async look() {
+      const { rows } = await world.database.pool.query<{ operations: Date; blocks: Date }>(
+        `select (
+           select timestamp from explorer.user_operations
+           where chain_id = $1 and timestamp is not null
+           order by block_number desc limit 1
+         ) as operations, (
+           select timestamp from explorer.blocks where chain_id = $1 order by height desc limit 1
+         ) as blocks`,
+        [chain.id],
+      );
+      const [newest] = rows;
+      if (newest === undefined || world.nowMs < hourMs) return;
+      looks += 1;
+      for (const list of ['operations', 'blocks'] as const) {
+        const ageMs = startInstantMs + world.nowMs - newest[list].getTime();
+        worstMs[list] = Math.max(worstMs[list], ageMs);
+      }
+    },
+  };
+}
+
+async function isBackfilled({ database }: DrivenWorld): Promise<boolean> {
+  const { rows } = await database.pool.query(
+    "select distinct operation from etl.ticks where lane = 'backfill' and state = 'finished'",
+  );
+  return rows.length === 2;
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { measureTakeovers } from '../chaos/takeover.ts';
+import { freshDatabase } from '../support/database.ts';
+
+/** As many as half a minute allows; `npm run bench:takeover` makes 100 and 20, and says how soon. */
+const kills = 8;
+const zombies = 3;
+
+test('a lane goes on in time without its worker, and one that wakes up writes nothing', async () => {
+  const { url } = await freshDatabase();
+
+  const seen = await measureTakeovers({ databaseUrl: url, kills, zombies });
+
+  const show = (values: readonly number[]) => values.map(Math.round).join(', ');
+  process.stderr.write(`takeovers: ${show(seen.killsMs)} ms; stopped: ${show(seen.stopsMs)} ms\n`);
+  expect(seen.wrongWrites).toEqual([]);
+  expect(seen.faults).toEqual({});
+  expect(seen.zombies).toBe(zombies);
+  expect({ kills: seen.killsMs.length, stops: seen.stopsMs.length }).toEqual({
+    kills,
+    stops: zombies,
+  });
+});
