@@ -121,12 +121,12 @@ test('the archive and the page size of the file hold for the walk that is under 
     return rows[0]?.n ?? 0;
   };
   await untilRead(20);
-  await eventually('a page', boundMs, async () => (await count('etl.pages')) > 0);
+  await eventually('a page', hangMs, async () => (await count('etl.pages')) > 0);
   expect(await count('etl.raw_pages')).toBe(0);
 
   await reload([large], { archive: 'all', page_size: 7 });
 
-  await eventually('archived pages', boundMs, async () => (await count('etl.raw_pages')) > 0);
+  await eventually('archived pages', hangMs, async () => (await count('etl.raw_pages')) > 0);
   const archived = 'etl.raw_pages join etl.pages on pages.id = page_id';
   expect(await count(`${archived} where items <> 7`)).toBe(0);
   expect(await count('etl.walks')).toBe(1);
@@ -134,13 +134,13 @@ test('the archive and the page size of the file hold for the walk that is under 
 
   await reload([large], { archive: 'off', archive_days: 2, page_size: 7 });
 
-  await eventually('the archive to be emptied', boundMs, async () => {
+  await eventually('the archive to be emptied', hangMs, async () => {
     return (await count(`${archived} where stored_at < now() - interval '2 days'`)) === 0;
   });
   const later = 'etl.pages where id > (select max(page_id) from etl.raw_pages)';
-  await eventually('pages that are not archived', boundMs, async () => (await count(later)) > 10);
+  await eventually('pages that are not archived', hangMs, async () => (await count(later)) > 10);
   const left = await count('etl.raw_pages');
-  await eventually('further pages', boundMs, async () => (await count(later)) > 20);
+  await eventually('further pages', hangMs, async () => (await count(later)) > 20);
   expect(await count('etl.raw_pages')).toBe(left);
   expect(program.stderr).not.toMatch(/config\.refused|trouble/);
 });

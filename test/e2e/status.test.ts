@@ -108,14 +108,14 @@ test('a feed whose answer comes a byte a second says that it waits, and asks aga
   const cwd = await configFolder({ chains: [{ id: chain.id, operations }] });
   startProgram(['start'], { databaseUrl: url, explorerUrl: simulator.url, cwd });
 
-  const reason = await eventually('a state that says it waits', boundMs, async () => {
+  const reason = await eventually('a state that says it waits', hangMs, async () => {
     const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: url }, cwd });
     const [report] = JSON.parse(stdout) as readonly FeedReport[];
     return report?.state === 'awaiting' && report.reason;
   });
 
   expect(reason).toMatch(/^no page for \d+ s: waits for an answer, /);
-  await eventually('another request', boundMs, async () => simulator.requests > 1);
+  await eventually('another request', hangMs, async () => simulator.requests > 1);
 });
 
 test('progress does not begin with the last state of an earlier run', async () => {
