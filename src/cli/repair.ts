@@ -1,12 +1,15 @@
-import type { SourceOptions } from '../app.ts';
-import { requireApiKey } from '../config/settings.ts';
-import { certify } from '../feeds/certificate.ts';
+import type { OpenDatabase, SourceOptions } from '../app.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
+import { followWishes } from '../feeds/asked.ts';
+import { certify, type FeedCertificate } from '../feeds/certificate.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
-import { repairsOf } from '../feeds/repairs.ts';
+import { repairRequests, repairsOf } from '../feeds/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
+import { creditsPerPage } from '../walk/ledger.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   settingsOf,
+  UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
@@ -14,19 +17,25 @@ import {
 } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { concludeSync, syncTargets } from './sync.ts';
+import { whole } from './table.ts';
+
+interface RepairOptions extends ChosenFeeds, SourceOptions {
+  readonly yes?: true;
+}
+
+/** Requests that nobody makes by accident: a fifth of what the free plan has in a day. */
+const mostUnasked = 1_000;
 
 /** `repair`: makes the walks that the certificate calls for, and no others. */
 export function registerRepair({ program, run }: Registry): void {
   addSameData(addFeedOptions(program.command('repair')))
     .description('make the walks that verify calls for, and no others')
+    .option('--yes', `make them also where they are about more than ${mostUnasked} requests`)
     .addHelpText('after', '\nExample:\n  explorer-etl repair --chain 10 && explorer-etl verify\n')
-    .action(run<ChosenFeeds & SourceOptions>(repair));
+    .action(run<RepairOptions>(repair));
 }
 
-async function repair(
-  context: Context,
-  options: ChosenFeeds & SourceOptions & GlobalOptions,
-): Promise<ExitCode> {
+async function repair(context: Context, options: RepairOptions & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   return onDatabase(settings, context, async (database) => {
@@ -35,11 +44,28 @@ async function repair(
       lane,
       scope,
     }));
+    // What the file wants no more is no hole.
+    if (settings.configFile !== null) await followWishes(database.db, lanes);
+    const certificates = await certify(database.db);
+    if (options.yes === undefined) await demandFew(database, certificates, settings);
     const results: SyncResult[] = [];
-    for (const round of await repairsOf(database.db, await certify(database.db), lanes)) {
+    for (const round of await repairsOf(database.db, certificates, lanes)) {
       if (context.signal.aborted) break;
       results.push(...(await syncTargets(context, options, settings, database, round)));
     }
     return concludeSync(context, options, results);
   });
+}
+
+/** @throws UsageError where the repairs are many requests, which somebody has to want */
+async function demandFew(
+  { db }: OpenDatabase,
+  certificates: readonly FeedCertificate[],
+  { chains, explorer: { pageSize } }: Settings,
+): Promise<void> {
+  const requests = await repairRequests(db, certificates, chains, { pageSize, at: new Date() });
+  if (requests <= mostUnasked) return;
+  throw new UsageError(
+    `this repair takes about ${whole(requests)} requests, ${whole(requests * creditsPerPage)} credits. Nothing was done: add --yes to make them, or configure less (from_batch, since).`,
+  );
 }

@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm';
+import type { ChainSettings } from '../config/settings.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { FeedCertificate } from './certificate.ts';
 import { isProved } from './evidence.ts';
 import { feedName, type FeedLane } from './feed.ts';
 import { lockEnds } from '../walk/commit.ts';
+import { estimateFeeds, type ForecastOptions } from './plan/plan.ts';
 import type { TickScope } from './tables.ts';
 
 /** A lane to walk, and what of it. */
@@ -41,6 +43,55 @@ export async function repairsOf(
     }
   }
   return rounds;
+}
+
+/** What the batches of nobody's reading have, in pages: 3 to 29 are usual. */
+const usualPages = 16;
+
+/**
+ * About how many requests the repairs take, from what is stored: batches by the pages that they have, or
+ * that batches have on average; lists as `plan` reckons them, where it can.
+ */
+export async function repairRequests(
+  db: Database,
+  certificates: readonly FeedCertificate[],
+  chains: readonly ChainSettings[],
+  how: ForecastOptions,
+): Promise<number> {
+  const open = new Set(certificates.flatMap(({ feed, open }) => (open.length > 0 ? [feed] : [])));
+  let requests = 0;
+  for (const { feed, chain_id, operation, history } of await estimateFeeds(db, chains, how)) {
+    if (!open.has(feed)) continue;
+    requests +=
+      operation === 'optimism-batch-blocks'
+        ? await batchRequests(db, chain_id, how.pageSize)
+        : (history.requests ?? 0);
+  }
+  return requests;
+}
+
+async function batchRequests(db: Database, chainId: number, pageSize: number): Promise<number> {
+  const { rows } = await db.execute<{ requests: number }>(sql`
+    with wanted as (
+      select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${chainId}
+    ), size as (
+      select coalesce(avg(ceil(blocks_count::numeric / ${pageSize}::bigint)), ${usualPages}::bigint) as pages
+      from explorer.optimism_batches
+      where chain_id = ${chainId} and blocks_count > 0
+    ), known as (
+      select count(*) as numbers,
+             coalesce(sum(greatest(1, ceil(blocks_count::numeric / ${pageSize}::bigint))), 0) as pages
+      from wanted, explorer.optimism_batches
+      where chain_id = ${chainId} and batch_number <@ wanted.numbers
+    ), unread as (
+      select coalesce(sum(upper(range) - lower(range)), 0) - known.numbers as numbers
+      from known, wanted left join lateral unnest(wanted.numbers) as range on true
+      group by known.numbers
+    )
+    select ceil(known.pages + unread.numbers * size.pages)::float8 as requests
+    from size, known, unread
+  `);
+  return rows[0]?.requests ?? 0;
 }
 
 async function needsWalk(db: Database, { chain_id, operation }: FeedLane): Promise<boolean> {

@@ -146,7 +146,7 @@ const walksOfNumber = 3;
 /**
  * The newest number of the range that lacks only another look at its end, among those that the tick
  * has begun: a batch that was read down to a known block, the lowest of what was asked for, an empty
- * number below that. Null while numbers below are unread: they may be all the proof that it needs.
+ * number below that. Or the batch below the range, on which its lowest stands: another range ended there. Null while numbers below are unread: they may be all the proof that it needs.
  */
 export async function planLastLook(
   tx: Transaction,
@@ -157,7 +157,15 @@ export async function planLastLook(
     select batch_number::float8 as batch
     from etl.unproved_batches as batch
     where chain_id = ${chain_id}
-      and batch_number between ${from} and ${to}
+      and floor is not null
+      and batch_number <= ${to}
+      and batch_number >= coalesce(
+        (
+          select max(batch_number) from explorer.optimism_batches
+          where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${from}
+        ),
+        ${from}
+      )
       and above is not null
       and (
         -- A lowest one that was seen twice waits for the empty numbers below it.
@@ -174,7 +182,7 @@ export async function planLastLook(
         )
       )
       and (
-        select count(*) between 1 and ${walksOfNumber - 1} from etl.walks
+        select count(*) between (batch_number >= ${from})::int and ${walksOfNumber - 1} from etl.walks
         where walks.batch = batch_number
           and walks.chain_id = ${chain_id}
           and walks.operation = ${tick.operation}

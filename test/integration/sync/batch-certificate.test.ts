@@ -58,6 +58,8 @@ test('where nothing of three batches is settled, they are no head', async () => 
   const [certificate] = await certify(ticker.db);
   expect(certificate?.open).toEqual([
     'batch 1: 120 blocks await an update',
+    'batch 2: 120 blocks await an update',
+    'batch 3: 120 blocks await an update',
     'batches 1 to 3: none of them is settled',
   ]);
 });

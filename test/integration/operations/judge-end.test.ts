@@ -1,0 +1,80 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import { optimismBatchBlocks } from '../../../src/operations/optimism-batch-blocks/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+
+const chain_id = 10;
+const hashOf = (height: number) => `0x${height.toString(16).padStart(64, '0')}`;
+
+/** Batch 4 is about to end; `stored` are batches with the heights of their blocks. */
+async function world(
+  stored: readonly { batch: number; from: number; to: number; proved?: true }[],
+) {
+  const { pool } = await freshDatabase();
+  for (const { batch, from, to, proved = false } of stored) {
+    await pool.query(
+      `insert into explorer.blocks (chain_id, height, hash, parent_hash, optimism_batch_number, page_id)
+       select $1, height, '0x' || lpad(to_hex(height), 64, '0'), '0x' || lpad(to_hex(height - 1), 64, '0'), $2, 1
+       from generate_series($3::bigint, $4::bigint) as height`,
+      [chain_id, batch, from, to],
+    );
+    await pool.query(
+      `insert into explorer.optimism_batches
+         (chain_id, batch_number, state, blocks_count, first_height, last_height, is_proved, walked_at, page_id)
+       values ($1, $2, 'open', $3, $4, $5, $6, now(), 1)`,
+      [chain_id, batch, to - from + 1, from, to, proved],
+    );
+  }
+  /** The verdict on a list of batch 4 whose last page holds these heights. */
+  return (heights: readonly number[]) =>
+    optimismBatchBlocks.judgeEnd(drizzle(pool), {
+      walk_id: 1,
+      tick_id: 1,
+      chain_id,
+      scope: { batch: 4 },
+      rows: heights.map((height, position) => ({
+        key: String(height),
+        row: { height, hash: hashOf(height), parent_hash: hashOf(height - 1) },
+        children: [],
+        addresses: [],
+        untold: { columns: [], children: [] },
+        position,
+        height,
+      })),
+    });
+}
+
+test('an end is supported where its lowest block stands on a block of a lower batch', async () => {
+  const judge = await world([{ batch: 3, from: 100, to: 109 }]);
+  expect(await judge([112, 111, 110])).toEqual({ is: 'supported' });
+});
+
+test('an end is let pass while the batch below is unread: it will prove it', async () => {
+  const judge = await world([{ batch: 2, from: 100, to: 109 }]);
+  expect(await judge([120])).toEqual({ is: 'supported' });
+  expect(await judge([])).toEqual({ is: 'supported' });
+});
+
+test('an end is asked for again where the batch below is read and does not meet', async () => {
+  const judge = await world([{ batch: 3, from: 100, to: 109 }]);
+  expect(await judge([112])).toEqual({ is: 'unsupported' });
+});
+
+test('an end above stored blocks of the batch is asked for again, and so is an empty list', async () => {
+  const judge = await world([{ batch: 4, from: 110, to: 119 }]);
+  expect(await judge([119, 118])).toEqual({ is: 'unsupported' });
+  expect(await judge([])).toEqual({ is: 'unsupported' });
+  expect(await judge([111, 110])).toEqual({ is: 'supported' });
+});
+
+test('an end above blocks that are proved is contradicted, with the evidence', async () => {
+  const judge = await world([{ batch: 4, from: 110, to: 119, proved: true }]);
+  expect(await judge([119, 118])).toEqual({
+    is: 'contradicted',
+    evidence: 'batch 4 lists no block below 118, and 8 are proved',
+  });
+  expect(await judge([])).toEqual({
+    is: 'contradicted',
+    evidence: 'batch 4 lists no block, and 10 are proved',
+  });
+});
