@@ -140,6 +140,17 @@ test('an empty first page is no end where factories are stored', async () => {
   expect((await verify()).code).toBe(1);
 });
 
+test('a census that a person withdrew is no witness: the end is asked for once more, and believed', async () => {
+  const { sync, lie: tell, ranked, missing, query, verify } = await world();
+  await sync();
+  tell(() => ({ items: [], next_page_params: null }));
+  await sync();
+  await query('update explorer.factories set rank = null where chain_id = 10');
+
+  expect(await sync()).toMatchObject({ state: 'finished', requests: 2 });
+  expect([await ranked(), await missing(), (await verify()).code]).toEqual([100, 130, 0]);
+});
+
 test('an empty page that leads on past a part of the list is asked for again, and makes no census', async () => {
   const { sync, lie: tell, published, query, verify } = await world();
   await sync();
