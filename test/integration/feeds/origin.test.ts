@@ -35,9 +35,9 @@ async function explorerOf(seed: number) {
   return simulator;
 }
 
-/** A database, and two explorers that say different things of the same chains. */
-async function world() {
-  const [first, second] = [await explorerOf(1), await explorerOf(2)];
+/** A database, and two explorers that say different things of the same chains, or the same. */
+async function world(seeds: readonly [number, number] = [1, 2]) {
+  const [first, second] = [await explorerOf(seeds[0]), await explorerOf(seeds[1])];
   const database = await freshDatabase();
   const run = async (url: string, ...args: readonly string[]) => {
     const output = { stdout: '', stderr: '' };
@@ -125,7 +125,7 @@ test.each([['backfill'], ['repair'], ['plan', '--probe'], ['start']])(
 );
 
 test('where a person says that both serve the same chains, the other one is remembered', async () => {
-  const { first, second, run, origins } = await world();
+  const { first, second, run, origins } = await world([1, 1]);
   await run(first.url, 'sync', ...factories);
 
   const accepted = await run(second.url, 'sync', ...factories, '--same-data');
@@ -161,7 +161,7 @@ test('what is remembered is scheme, host and path, and nothing else', () => {
 });
 
 test('what has a name of its own may listen anywhere', async () => {
-  const { first, second, run, engineOn } = await world();
+  const { first, second, run, engineOn } = await world([1, 1]);
   await engineOn(first.url, { origin: 'a demo' });
   await run(first.url, 'sync', ...factories, '--same-data');
   await engineOn(second.url, { origin: 'a demo', sameData: true });

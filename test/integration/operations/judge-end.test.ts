@@ -32,6 +32,9 @@ async function world(
       tick_id: 1,
       chain_id,
       scope: { batch: 4 },
+      last: null,
+      entry: 'unknown',
+      quarantined: 0,
       rows: heights.map((height, position) => ({
         key: String(height),
         row: { height, hash: hashOf(height), parent_hash: hashOf(height - 1) },

@@ -119,7 +119,7 @@ test('what was read of a list is no proof of it: a walk out of order, batches wi
   const { database, findings } = await world();
   await database.pool.query(`
     delete from etl.censuses;
-    update etl.walks set is_ordered = false where kind = 'sweep';
+    update etl.walks set proved = '{}', top = null where kind = 'sweep';
     update explorer.optimism_batches set is_proved = false;
     update etl.feeds set asked = '{[1,)}', frontier = null where operation = 'optimism-batch-blocks'`);
 
