@@ -10,7 +10,7 @@ import { describeEnding, isWell, playStories } from '../test/liar/play.ts';
 import type { Ending, FalseComplete } from '../test/liar/story.ts';
 import { nothingRead } from '../test/liar/truth.ts';
 import { interruptSignal } from './interrupt.ts';
-import { withServer, type Server } from './server.ts';
+import { withClient, withServer, type Server } from './server.ts';
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,10 @@ const lie = values.lie ?? null;
 const signal = interruptSignal();
 const seeds = Array.from({ length: runs }, (_, index) => first + index);
 
-await withServer((server) => withDatabases(server, Number(values.workers), play));
+await withServer(async (server) => {
+  await forgetful(server.url);
+  await withDatabases(server, Number(values.workers), play);
+});
 if (signal.aborted) process.exitCode = 130;
 
 async function play(databaseUrls: readonly string[]): Promise<void> {
@@ -79,7 +82,9 @@ async function printTable(databaseUrls: readonly string[]): Promise<void> {
   }
 }
 
-const isOfNothing = ({ wrong }: FalseComplete) => wrong.includes(nothingRead);
+function isOfNothing({ wrong }: FalseComplete): boolean {
+  return wrong.includes(nothingRead);
+}
 
 function summary(endings: readonly Ending[]): string {
   const count = (is: (ending: Ending) => boolean) => endings.filter(is).length;
@@ -94,6 +99,16 @@ function summary(endings: readonly Ending[]): string {
 
 function mean(endings: readonly Ending[], of: (ending: Ending) => number): number {
   return Math.round(endings.reduce((sum, ending) => sum + of(ending), 0) / endings.length);
+}
+
+/** What is emptied for each story need not survive a crash. */
+async function forgetful(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+      await client.query(`alter system set ${setting} to off`);
+    }
+    await client.query('select pg_reload_conf()');
+  });
 }
 
 /** So many databases at once. */

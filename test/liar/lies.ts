@@ -13,10 +13,10 @@ export interface Scene {
   readonly chance: Chance;
 }
 
-/** A false answer; `then` is what the next request for another page is answered with. */
+/** A false answer; `owed` is what the next request for another page is answered with. */
 interface Told {
   readonly page: Page;
-  readonly then?: { readonly asked: Asked; readonly page: Page };
+  readonly owed?: { readonly asked: Asked; readonly page: Page };
 }
 
 export interface Lie {
@@ -175,7 +175,7 @@ const order: readonly Lie[] = [
       const { items, next_page_params } = honestly(next);
       return {
         page: { ...honest, items },
-        then: {
+        owed: {
           asked: next,
           page: {
             items: honest.items,
@@ -247,7 +247,7 @@ const losses: readonly Lie[] = [
 ];
 
 /** Every lie by its name; docs/guarantees.md names those that nobody could find. */
-export const lies: readonly Lie[] = [...ends, ...edges, ...order, ...losses];
+const lies: readonly Lie[] = [...ends, ...edges, ...order, ...losses];
 
 /** A lie as it is told of one list. */
 export interface ListLie {

@@ -33,7 +33,7 @@ export const keyOf = ({ list, batch, cursor }: Asked) =>
 /** Items of a page, whatever is asked for. */
 const pageSize = 10;
 
-export const genesisMs = Date.UTC(2026, 0, 1);
+const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;
 const sender = `0x${'ab'.repeat(20)}`;
 

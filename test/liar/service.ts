@@ -89,9 +89,9 @@ class Memory {
     while (possible.length > 0) {
       const chosen = chance.pick(possible);
       possible.splice(possible.indexOf(chosen), 1);
-      const { page, then } = chosen.lie.tell(scene) ?? {};
+      const { page, owed: other } = chosen.lie.tell(scene) ?? {};
       if (page === undefined) continue;
-      if (then !== undefined) this.#owed.set(keyOf(then.asked), then.page);
+      if (other !== undefined) this.#owed.set(keyOf(other.asked), other.page);
       this.told.push({ lie: chosen.name, list: asked.list, asked: key, round: this.round });
       return page;
     }

@@ -32,6 +32,10 @@ const blockFacts = ({ batches }: Truth): Facts =>
 const factoryFacts = ({ factories }: Truth): Facts =>
   new Set([...factories].map(([id, accounts]) => `${accounts}|${factoryAddress(id)}`));
 
+/** A fact as it is shown: hashes by their ends. */
+const abridged = (fact: string) =>
+  fact.replaceAll(/0x[0-9a-f]+/gu, (hash) => `${hash.slice(0, 6)}…${hash.slice(-4)}`);
+
 /** The number that a fact begins with. */
 const placeOf = (fact: string) => Number(fact.split('|')[0]);
 
@@ -94,7 +98,7 @@ function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: stri
   const say = (what: string, facts: readonly string[]) =>
     facts.length === 0
       ? []
-      : [`${facts.length} ${what}: ${facts.toSorted().slice(0, shown).join(', ')}`];
+      : [`${facts.length} ${what}: ${facts.toSorted().slice(0, shown).map(abridged).join(', ')}`];
   return [...say('missing', missing), ...say('that never were', untrue)];
 }
 
