@@ -62,8 +62,24 @@ const trueFacts: Readonly<Record<Feed, (truth: Truth) => Facts>> = {
   factories: factoryFacts,
 };
 
-async function storedFacts(pool: Pool, feed: Feed): Promise<Facts> {
-  const { rows } = await pool.query<{ fact: string }>(stored[feed], [chainId]);
+/**
+ * What the newest census published: a row's own count is that of the newest page, which may be one of
+ * a census that is under way.
+ */
+const published = `
+  select concat_ws('|', coalesce(last.total_accounts::text, '-'), address_hash) as fact
+  from explorer.factories as factory
+  left join lateral (
+    select total_accounts
+    from explorer.factory_history as seen
+    where seen.chain_id = factory.chain_id and seen.address_hash = factory.address_hash
+    order by observed_at desc
+    limit 1
+  ) as last on true
+  where chain_id = $1 and rank is not null`;
+
+async function factsOf(pool: Pool, query: string): Promise<Facts> {
+  const { rows } = await pool.query<{ fact: string }>(query, [chainId]);
   return new Set(rows.map(({ fact }) => fact));
 }
 
@@ -109,7 +125,7 @@ export async function falseClaims(
   moments: readonly Moment[],
 ): Promise<string[]> {
   const feed = certificate.operation as Feed;
-  const held = await storedFacts(pool, feed);
+  const held = await factsOf(pool, feed === 'factories' ? published : stored[feed]);
   const { covered, head, notes } = certificate;
   const claims = covered.flatMap(({ from, to, as_of }) => {
     const seen = since(moments, as_of);
@@ -138,6 +154,6 @@ export async function falseClaims(
 
 /** How what is stored differs from the truth now; of batches, in those that have blocks. */
 export async function differencesFrom(pool: Pool, feed: string, truth: Truth): Promise<string[]> {
-  const held = await storedFacts(pool, feed as Feed);
+  const held = await factsOf(pool, stored[feed as Feed]);
   return wrongFacts(held, [trueFacts[feed as Feed](truth)], () => true);
 }
