@@ -1,0 +1,194 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
+import { openEngine, type Engine, type OpenDatabase } from '../../src/app.ts';
+import type { OperationName } from '../../src/config/schema.ts';
+import { advance, type AdvanceOutcome } from '../../src/feeds/advance.ts';
+import { certify, type FeedCertificate } from '../../src/feeds/certificate.ts';
+import { atOnce, dueLanes, type Occasion } from '../../src/feeds/due.ts';
+import { configuredLanes } from '../../src/feeds/lanes.ts';
+import { setFeedState } from '../../src/feeds/register.ts';
+import { repairsOf, type Repair } from '../../src/feeds/repairs.ts';
+import { closeTick, openTick } from '../../src/feeds/tick.ts';
+import { createLog } from '../../src/log.ts';
+import { dropQuarantined } from '../../src/walk/quarantine.ts';
+import type { Chance } from './random.ts';
+import { listedChain, settingsFor } from '../support/sync.ts';
+
+export const chainId = listedChain.id;
+
+/** Where a process ends while it works on a lane, and how. */
+export interface Death {
+  readonly afterPages: number;
+  /** `kill`: between two pages, nothing is tidied; `stop`: Ctrl-C while a page is on its way. */
+  readonly how: 'kill' | 'stop';
+}
+
+/** What a round asks of the program. */
+export type Task = Occasion | 'again' | 'repair';
+
+/** The program itself, composed as it composes itself, driven step by step and by a given clock. */
+export interface Copier {
+  readonly pool: Pool;
+  /** Does what a command does, or a schedule, unless it dies on the way. */
+  work(task: Task, at: Date, deaths: (lane: string) => Death | null): Promise<void>;
+  /** Told of each request, so that it can die while one is under way. */
+  noteRequest(): void;
+  certify(): Promise<FeedCertificate[]>;
+  dropQuarantine(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CopierOptions {
+  readonly databaseUrl: string;
+  readonly pool: Pool;
+  readonly explorerUrl: string;
+  readonly operations: readonly OperationName[];
+}
+
+/** Walks that a lane's tick may take before it counts as one that never ends. */
+const mostSlices = 60;
+/** How often a lane tries again in place after a trouble, as a schedule would later. */
+const tries = 2;
+
+/** A copier on a migrated database that is emptied first. */
+export async function openCopier(options: CopierOptions): Promise<Copier> {
+  const { databaseUrl, pool, explorerUrl, operations } = options;
+  await empty(pool);
+  const open: OpenDatabase = {
+    url: databaseUrl,
+    pool,
+    db: drizzle(pool),
+    embedded: null,
+    close: async () => 'left-running',
+  };
+  const wanted = { url: explorerUrl, chains: [listedChain], operations, pageSize: 10 };
+  const settings = oneByOne(settingsFor({ ...wanted, overlapMs: 60_000, resweep: [] }));
+  const log = createLog('silent', () => undefined);
+  const engine = await openEngine({ settings, database: open, log, supervise: false });
+  const lanes: Repair[] = configuredLanes(settings.chains);
+  let noteRequest: () => void = () => undefined;
+  const run = async (target: Repair, at: Date, death: Death | null) => {
+    noteRequest = await runLane(target, { ...engine, clock: () => at }, death, (note) => {
+      noteRequest = note;
+    });
+  };
+  return {
+    pool,
+    noteRequest: () => noteRequest(),
+    certify: () => certify(engine.db),
+    async dropQuarantine() {
+      await dropQuarantined(engine.db, { chains: [], operations: [], ids: [], reason: null });
+    },
+    async work(task, at, deaths) {
+      for (const round of await targetsOf(engine, lanes, task)) {
+        for (const target of round) {
+          const occasion = task === 'tick' || task === 'start' ? task : 'sync';
+          const [due] = await dueLanes(engine.db, [target], occasion, at);
+          if (due === undefined) continue;
+          const scope = occasion === 'sync' ? atOnce(due) : due.scope;
+          await openTick(engine.db, due.lane, scope);
+          await run(due, at, deaths(`${due.lane.operation}/${due.lane.lane}`));
+        }
+      }
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** Walks of a feed one after the other, so that a seed's requests come in the same order. */
+function oneByOne(settings: ReturnType<typeof settingsFor>): ReturnType<typeof settingsFor> {
+  const chains = settings.chains.map((chain) => ({
+    ...chain,
+    operations: Object.fromEntries(
+      Object.entries(chain.operations).map(([name, own]) => [name, { ...own, parallel: 1 }]),
+    ),
+  }));
+  return { ...settings, chains };
+}
+
+/** All rows of a database go, its schema stays. */
+async function empty(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ tables: string }>(
+    `select string_agg(format('%I.%I', table_schema, table_name), ', ') as tables
+     from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema in ('explorer', 'etl')
+       and table_name not like '%migrations%'`,
+  );
+  await pool.query(`truncate ${rows[0]?.tables ?? ''} restart identity cascade`);
+}
+
+async function targetsOf(
+  { db }: Engine,
+  lanes: readonly Repair[],
+  task: Task,
+): Promise<readonly (readonly Repair[])[]> {
+  if (task === 'repair') return repairsOf(db, await certify(db), lanes);
+  if (task !== 'again') return [lanes];
+  const history = lanes.filter(
+    ({ lane }) => lane.operation === 'user-operations' && lane.lane === 'backfill',
+  );
+  return [history.map(({ lane, scope }) => ({ lane, scope: { ...scope, again: true } }))];
+}
+
+type Dependencies = Parameters<typeof advance>[2];
+
+/** Works on a lane's open tick to its end, or to the death of its process. */
+async function runLane(
+  { lane }: Repair,
+  dependencies: Dependencies,
+  death: Death | null,
+  listen: (note: () => void) => void,
+): Promise<() => void> {
+  const stop = new AbortController();
+  let left = death?.afterPages ?? Infinity;
+  if (death?.how === 'stop') {
+    listen(() => {
+      left -= 1;
+      if (left <= 0) stop.abort();
+    });
+  }
+  const budget = {
+    get spent() {
+      return death?.how === 'kill' && left <= 0;
+    },
+    takePage() {
+      if (death?.how !== 'kill') return true;
+      left -= 1;
+      return left >= 0;
+    },
+  };
+  let failed = 0;
+  for (let slices = 0; slices < mostSlices && !budget.spent; slices += 1) {
+    const outcome = await advance(lane, budget, dependencies, stop.signal);
+    if (outcome.is === 'stopped') await setFeedState(dependencies.db, lane, 'idle');
+    if (outcome.is === 'trouble') {
+      failed += 1;
+      if (await givesUp(outcome, dependencies, lane, failed)) break;
+      continue;
+    }
+    if (outcome.is !== 'more') break;
+    if (slices === mostSlices - 1) throw new Error(`${lane.operation}/${lane.lane} never ends`);
+  }
+  return () => undefined;
+}
+
+/** As a slice rests: the feed says why, and a `sync` gives up. */
+async function givesUp(
+  { tick, trouble }: Extract<AdvanceOutcome, { is: 'trouble' }>,
+  { db }: Dependencies,
+  lane: Repair['lane'],
+  failed: number,
+): Promise<boolean> {
+  if (trouble.feedState !== null) await setFeedState(db, lane, trouble.feedState, trouble.reason);
+  if (trouble.passes && failed <= tries) return false;
+  await closeTick(db, tick, 'interrupted', trouble.reason);
+  return true;
+}
+
+/** A death in some of the lanes, early enough that it comes. */
+export function deathsBy(chance: Chance, percent: number): (lane: string) => Death | null {
+  return () =>
+    chance.percent(percent)
+      ? { afterPages: chance.whole(1, 9), how: chance.pick(['kill', 'stop']) }
+      : null;
+}

@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ListLie } from './lies.ts';
+import { honestPage, keyOf, type Asked, type ListName, type Page } from './pages.ts';
+import { chanceOf } from './random.ts';
+import type { Truth } from './world.ts';
+
+/** A lie that was told. */
+export interface ToldLie {
+  readonly lie: string;
+  readonly list: ListName;
+  readonly asked: string;
+  readonly round: number;
+}
+
+/** How a service lies. */
+export interface Manner {
+  readonly seed: number;
+  readonly lies: readonly ListLie[];
+  /** Of a hundred answers that could be false, how many are. */
+  readonly percent: number;
+  /** Whether the same request may be answered falsely twice in a row. */
+  readonly insists: boolean;
+}
+
+/** A service that can be made to lie; one at a time tells of one world. */
+export interface LyingService {
+  readonly url: string;
+  readonly requests: number;
+  readonly told: readonly ToldLie[];
+  /** Begins with another world, from the beginning. */
+  begin(manner: Manner): void;
+  /** What is true from now on. */
+  truth: Truth;
+  round: number;
+  isHonest: boolean;
+  /** Called before each answer. */
+  onRequest: () => void;
+  close(): Promise<void>;
+}
+
+/** How many pages of a list are remembered, to be repeated later. */
+const remembered = 6;
+
+/** What a lying service knows of what it said. */
+class Memory {
+  manner: Manner = { seed: 0, lies: [], percent: 0, insists: false };
+  told: ToldLie[] = [];
+  truth: Truth = { operations: new Map(), batches: new Map(), factories: new Map() };
+  round = 0;
+  isHonest = false;
+  requests = 0;
+  readonly #times = new Map<string, number>();
+  readonly #justLied = new Set<string>();
+  readonly #owed = new Map<string, Page>();
+  readonly #before = new Map<string, Asked[]>();
+
+  answer(asked: Asked): Page {
+    const key = keyOf(asked);
+    this.requests += 1;
+    const honest = honestPage(this.truth, asked);
+    const page = this.isHonest ? null : this.#lie(asked, key, honest);
+    this.#remember(asked);
+    if (page === null) this.#justLied.delete(key);
+    else this.#justLied.add(key);
+    return page ?? honest;
+  }
+
+  #lie(asked: Asked, key: string, honest: Page): Page | null {
+    const times = (this.#times.get(key) ?? 0) + 1;
+    this.#times.set(key, times);
+    const { seed, lies, percent, insists } = this.manner;
+    if (this.#justLied.has(key) && !insists) return null;
+    const owed = this.#owed.get(key);
+    this.#owed.delete(key);
+    if (owed !== undefined) return owed;
+    // One who insists says the same whenever asked.
+    const chance = chanceOf(seed, insists ? key : `${key} ${times}`);
+    if (!chance.percent(percent)) return null;
+    const scene = {
+      asked,
+      honest,
+      honestly: (other: Asked) => honestPage(this.truth, other),
+      before: this.#beforeOf(asked),
+      chance,
+    };
+    const possible = lies.filter(({ list }) => list === asked.list);
+    while (possible.length > 0) {
+      const chosen = chance.pick(possible);
+      possible.splice(possible.indexOf(chosen), 1);
+      const { page, owed: other } = chosen.lie.tell(scene) ?? {};
+      if (page === undefined) continue;
+      if (other !== undefined) this.#owed.set(keyOf(other.asked), other.page);
+      this.told.push({ lie: chosen.name, list: asked.list, asked: key, round: this.round });
+      return page;
+    }
+    return null;
+  }
+
+  #beforeOf(asked: Asked): readonly Asked[] {
+    if (asked.cursor === null) return [];
+    const own = keyOf(asked);
+    return (this.#before.get(listOf(asked)) ?? []).filter((before) => keyOf(before) !== own);
+  }
+
+  /** The pages above this one; a list that begins again has none. */
+  #remember(asked: Asked): void {
+    const before = asked.cursor === null ? [] : (this.#before.get(listOf(asked)) ?? []);
+    this.#before.set(listOf(asked), [asked, ...before].slice(0, remembered));
+  }
+}
+
+const listOf = ({ list, batch }: Asked) => `${list} ${batch ?? ''}`;
+
+/** Starts a service that answers as it is told to, on a socket of its own. */
+export async function startLyingService(): Promise<LyingService> {
+  let memory = new Memory();
+  let onRequest: () => void = () => undefined;
+  const server = createServer((request, response) => {
+    onRequest();
+    const page = memory.answer(askedBy(new URL(request.url ?? '/', 'http://localhost')));
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(page));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get requests() {
+      return memory.requests;
+    },
+    get told() {
+      return memory.told;
+    },
+    begin(manner) {
+      memory = new Memory();
+      memory.manner = manner;
+      onRequest = () => undefined;
+    },
+    get truth() {
+      return memory.truth;
+    },
+    set truth(truth) {
+      memory.truth = truth;
+    },
+    get round() {
+      return memory.round;
+    },
+    set round(round) {
+      memory.round = round;
+    },
+    get isHonest() {
+      return memory.isHonest;
+    },
+    set isHonest(isHonest) {
+      memory.isHonest = isHonest;
+    },
+    get onRequest() {
+      return onRequest;
+    },
+    set onRequest(call) {
+      onRequest = call;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function askedBy(url: URL): Asked {
+  const place = url.searchParams;
+  const last = url.pathname.split('/').at(-1) ?? '';
+  if (last === 'operations')
+    return { list: 'operations', batch: null, cursor: place.get('page_token') };
+  if (last === 'factories') return { list: 'census', batch: null, cursor: place.get('page_token') };
+  return { list: 'batch', batch: Number(last), cursor: place.get('block_number') };
+}

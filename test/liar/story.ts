@@ -1,0 +1,175 @@
+import type { Pool } from 'pg';
+import type { OperationName } from '../../src/config/schema.ts';
+import { deathsBy, openCopier, type Copier, type Task } from './copier.ts';
+import type { ListLie } from './lies.ts';
+import { listNames, type ListName } from './pages.ts';
+import { chanceOf, type Chance } from './random.ts';
+import type { LyingService, ToldLie } from './service.ts';
+import { differencesFrom, falseClaims, type Moment } from './truth.ts';
+import { World } from './world.ts';
+
+/** A feed that was said to be complete, and was not. */
+export interface FalseComplete {
+  readonly feed: string;
+  /** The round after which it was said; rounds after the last lie are honest. */
+  readonly round: number;
+  readonly covered: readonly { readonly from: number; readonly to: number }[];
+  readonly wrong: readonly string[];
+  /** Of this feed's list, until then. */
+  readonly told: readonly ToldLie[];
+}
+
+/** How a run of the story ended. */
+export interface Ending {
+  readonly seed: number;
+  readonly falselyComplete: readonly FalseComplete[];
+  /** What is open or differs after the honest rounds; empty when all is well. */
+  readonly unhealed: readonly string[];
+  readonly told: readonly ToldLie[];
+  readonly requests: number;
+  readonly ms: number;
+}
+
+export interface Stage {
+  readonly databaseUrl: string;
+  readonly pool: Pool;
+  readonly service: LyingService;
+}
+
+export interface Part {
+  readonly seed: number;
+  readonly lies: readonly ListLie[];
+  readonly insists: boolean;
+}
+
+const operationOf: Readonly<Record<ListName, OperationName>> = {
+  operations: 'user-operations',
+  batch: 'optimism-batch-blocks',
+  census: 'factories',
+};
+
+/** The clock that the program is given begins here, years ahead of any real one. */
+const beginningMs = Date.UTC(2040, 0, 1);
+const minuteMs = 60_000;
+/** Between two rounds: looks follow each other, or what rests has rested. */
+const pausesMs = [minuteMs, 30 * minuteMs, 180 * minuteMs, 2 * 24 * 60 * minuteMs];
+/** Honest rounds after which all must be well. */
+const honestRounds = 4;
+
+/**
+ * One seed's story: a service that lies now and then, a program that follows it through several
+ * rounds and dies on the way, a world that moves in between; then the service is honest. After each
+ * round what is said to be complete is held against the truth.
+ */
+export async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<Ending> {
+  const begunMs = performance.now();
+  const { service } = stage;
+  const chance = chanceOf(seed, 'story');
+  const world = new World(seed);
+  // A lie that is the only one is told often, or many a story would go by without it.
+  const percent = chance.pick(lies.length === 1 ? [15, 30, 50] : [3, 8, 15, 30]);
+  service.begin({ seed, lies, percent, insists });
+  service.truth = world.truth();
+  const operations = listsOf(lies, chance).map((list) => operationOf[list]);
+  const copier = await openCopier({ ...stage, explorerUrl: service.url, operations });
+  service.onRequest = () => copier.noteRequest();
+  const play = new Play(world, service, copier);
+  try {
+    const rounds = chance.whole(2, 4);
+    for (let round = 0; round < rounds; round += 1) await play.lyingRound(round, chance);
+    const unhealed = await play.honestRounds(rounds);
+    return {
+      seed,
+      falselyComplete: play.found,
+      unhealed,
+      told: service.told,
+      requests: service.requests,
+      ms: Math.round(performance.now() - begunMs),
+    };
+  } finally {
+    await copier.close();
+  }
+}
+
+/** One list of those that there are lies of, mostly, so that a story is short; else all of them. */
+function listsOf(lies: readonly ListLie[], chance: Chance): readonly ListName[] {
+  const told = listNames.filter((list) => lies.some((lie) => lie.list === list));
+  const lists = told.length === 0 ? listNames : told;
+  return chance.percent(20) ? lists : [chance.pick(lists)];
+}
+
+class Play {
+  readonly found: FalseComplete[] = [];
+  readonly #world: World;
+  readonly #service: LyingService;
+  readonly #copier: Copier;
+  readonly #moments: Moment[] = [];
+  #nowMs = beginningMs;
+
+  constructor(world: World, service: LyingService, copier: Copier) {
+    this.#world = world;
+    this.#service = service;
+    this.#copier = copier;
+  }
+
+  async lyingRound(round: number, chance: Chance): Promise<void> {
+    if (round > 0) this.#world.move();
+    this.#begin(round, chance.pick(pausesMs));
+    const tasks: Task[] =
+      round === 0
+        ? ['sync']
+        : chance.pick<Task[]>([['sync'], ['tick'], ['tick', 'tick'], ['again'], ['repair']]);
+    const deaths = deathsBy(chance, 35);
+    for (const task of tasks) await this.#copier.work(task, new Date(this.#nowMs), deaths);
+    await this.#verify(round);
+  }
+
+  /** @returns what is not well in the end */
+  async honestRounds(from: number): Promise<string[]> {
+    this.#service.isHonest = true;
+    await this.#copier.dropQuarantine();
+    let unwell: string[] = [];
+    for (let round = from; round < from + honestRounds; round += 1) {
+      this.#begin(round, pausesMs.at(-1) ?? 0);
+      for (const task of ['sync', 'again', 'repair'] as const) {
+        if (task === 'again' && round > from) continue;
+        await this.#copier.work(task, new Date(this.#nowMs), () => null);
+      }
+      await this.#verify(round);
+      unwell = await this.#unwell();
+      if (unwell.length === 0) break;
+    }
+    return unwell;
+  }
+
+  #begin(round: number, pauseMs: number): void {
+    this.#nowMs += pauseMs;
+    const truth = this.#world.truth();
+    this.#service.truth = truth;
+    this.#service.round = round;
+    this.#moments.push({ truth, drivenMs: this.#nowMs, realMs: Date.now() });
+  }
+
+  async #verify(round: number): Promise<void> {
+    for (const certificate of await this.#copier.certify()) {
+      if (certificate.open.length > 0) continue;
+      const wrong = await falseClaims(this.#copier.pool, certificate, this.#moments);
+      if (wrong.length === 0) continue;
+      const told = this.#service.told.filter(
+        ({ list }) => operationOf[list] === certificate.operation,
+      );
+      const covered = certificate.covered.map(({ from, to }) => ({ from, to }));
+      this.found.push({ feed: certificate.feed, round, covered, wrong, told: [...told] });
+    }
+  }
+
+  async #unwell(): Promise<string[]> {
+    const truth = this.#world.truth();
+    const said: string[] = [];
+    for (const { feed, operation, open } of await this.#copier.certify()) {
+      const differing = await differencesFrom(this.#copier.pool, operation, truth);
+      said.push(...[...open, ...differing].map((what) => `${feed}: ${what}`));
+    }
+    return said;
+  }
+}

@@ -1,0 +1,159 @@
+import type { Pool } from 'pg';
+import type { FeedCertificate } from '../../src/feeds/certificate.ts';
+import { chainId } from './copier.ts';
+import { blockHash, factoryAddress, operationHash, type Truth } from './world.ts';
+
+/** The truth in a round, and when the round began, by both clocks. */
+export interface Moment {
+  readonly truth: Truth;
+  /** By the clock that the program was given; years ahead of the other one. */
+  readonly drivenMs: number;
+  /** By the clock of the database. */
+  readonly realMs: number;
+}
+
+/** A list as a set of facts, spelled so that equal ones are equal text. */
+type Facts = ReadonlySet<string>;
+
+const operationFacts = ({ operations }: Truth): Facts =>
+  new Set(
+    [...operations.values()].map(({ block, id, fee }) => `${block}|${operationHash(id)}|${fee}`),
+  );
+
+const blockFacts = ({ batches }: Truth): Facts =>
+  new Set(
+    [...batches].flatMap(([batch, blocks]) =>
+      blocks.map(
+        ({ height }) => `${batch}|${height}|${blockHash(height)}|${blockHash(height - 1)}`,
+      ),
+    ),
+  );
+
+const factoryFacts = ({ factories }: Truth): Facts =>
+  new Set([...factories].map(([id, accounts]) => `${accounts}|${factoryAddress(id)}`));
+
+/** A fact as it is shown: hashes by their ends. */
+const abridged = (fact: string) =>
+  fact.replaceAll(/0x[0-9a-f]+/gu, (hash) => `${hash.slice(0, 6)}…${hash.slice(-4)}`);
+
+/** The number that a fact begins with. */
+const placeOf = (fact: string) => Number(fact.split('|')[0]);
+
+const stored = {
+  'user-operations': `
+    select concat_ws('|', block_number, hash, fee) as fact
+    from explorer.user_operations
+    where chain_id = $1 and removed_at is null and block_number is not null`,
+  'optimism-batch-blocks': `
+    select concat_ws('|', optimism_batch_number, height, hash, coalesce(parent_hash, '-')) as fact
+    from explorer.blocks
+    where chain_id = $1 and optimism_batch_number is not null`,
+  factories: `
+    select concat_ws('|', coalesce(total_accounts::text, '-'), address_hash) as fact
+    from explorer.factories
+    where chain_id = $1 and rank is not null`,
+} as const;
+
+type Feed = keyof typeof stored;
+
+const trueFacts: Readonly<Record<Feed, (truth: Truth) => Facts>> = {
+  'user-operations': operationFacts,
+  'optimism-batch-blocks': blockFacts,
+  factories: factoryFacts,
+};
+
+/**
+ * What the newest census published: a row's own count is that of the newest page, which may be one of
+ * a census that is under way.
+ */
+const published = `
+  select concat_ws('|', coalesce(last.total_accounts::text, '-'), address_hash) as fact
+  from explorer.factories as factory
+  left join lateral (
+    select total_accounts
+    from explorer.factory_history as seen
+    where seen.chain_id = factory.chain_id and seen.address_hash = factory.address_hash
+    order by observed_at desc
+    limit 1
+  ) as last on true
+  where chain_id = $1 and rank is not null`;
+
+async function factsOf(pool: Pool, query: string): Promise<Facts> {
+  const { rows } = await pool.query<{ fact: string }>(query, [chainId]);
+  return new Set(rows.map(({ fact }) => fact));
+}
+
+/** The rounds in which something may have been seen that is said to be true as of a time. */
+function since(moments: readonly Moment[], asOf: string | Date): readonly Moment[] {
+  const ms = new Date(asOf).getTime();
+  const clock = ms >= (moments[0]?.drivenMs ?? 0) ? 'drivenMs' : 'realMs';
+  const begun = moments.findLastIndex((moment) => moment[clock] <= ms);
+  return moments.slice(Math.max(0, begun));
+}
+
+/** What is wrong where a feed is complete without a range. */
+export const nothingRead = 'nothing was read';
+
+/** How many wrong facts are shown. */
+const shown = 3;
+
+/**
+ * What of the facts in a range was at none of some moments as it is stored. Each fact for itself:
+ * one walk may read a list's head in one round and its end in another.
+ */
+function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: string) => boolean) {
+  const missing: string[] = [];
+  const untrue: string[] = [];
+  const known = new Set([...held, ...truths.flatMap((truth) => [...truth])]);
+  for (const fact of known) {
+    if (!isInside(fact)) continue;
+    const isHeld = held.has(fact);
+    if (truths.some((truth) => truth.has(fact) === isHeld)) continue;
+    (isHeld ? untrue : missing).push(fact);
+  }
+  const say = (what: string, facts: readonly string[]) =>
+    facts.length === 0
+      ? []
+      : [`${facts.length} ${what}: ${facts.toSorted().slice(0, shown).map(abridged).join(', ')}`];
+  return [...say('missing', missing), ...say('that never were', untrue)];
+}
+
+/** What is false in a certificate that says that its feed is complete; empty when nothing is. */
+export async function falseClaims(
+  pool: Pool,
+  certificate: FeedCertificate,
+  moments: readonly Moment[],
+): Promise<string[]> {
+  const feed = certificate.operation as Feed;
+  const held = await factsOf(pool, feed === 'factories' ? published : stored[feed]);
+  const { covered, head, notes } = certificate;
+  const claims = covered.flatMap(({ from, to, as_of }) => {
+    const seen = since(moments, as_of);
+    const truths = seen.map(({ truth }) => trueFacts[feed](truth));
+    const inside = (fact: string) =>
+      feed === 'factories' || (placeOf(fact) >= from && placeOf(fact) <= to);
+    const wrong = wrongFacts(held, truths, inside);
+    if (feed !== 'user-operations') return wrong;
+    const highest = Math.max(...truths.flatMap((truth) => [...truth].map(placeOf)));
+    return to > highest ? [...wrong, `covered to ${to}, above ${highest}, the newest`] : wrong;
+  });
+  const everListed = moments.every(({ truth }) => trueFacts[feed](truth).size > 0);
+  if (covered.length + head.length === 0 && everListed) claims.push(nothingRead);
+  if (feed === 'user-operations') {
+    const lowest = Math.min(
+      ...moments.flatMap(({ truth }) => [...operationFacts(truth)].map(placeOf)),
+    );
+    if (covered.length > 0 && !covered.some(({ from }) => from <= lowest)) {
+      claims.push(`covered from ${covered[0]?.from}, above ${lowest}, the oldest`);
+    }
+  }
+  // A list that never stands still is read three times; that its census may be wrong is said then.
+  const isQualified = notes.some((note) => note.includes('still moved'));
+  return isQualified ? [] : claims;
+}
+
+/** How what is stored differs from the truth now; of batches, in those that have blocks. */
+export async function differencesFrom(pool: Pool, feed: string, truth: Truth): Promise<string[]> {
+  const held = await factsOf(pool, stored[feed as Feed]);
+  return wrongFacts(held, [trueFacts[feed as Feed](truth)], () => true);
+}
