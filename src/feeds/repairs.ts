@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
+import { assign, tallied, tally } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
+import { optimismBatches } from '../operations/optimism-batch-blocks/tables.ts';
 import type { FeedCertificate } from './certificate.ts';
 import { neverWalkedWhole } from './coverage.ts';
 import { feedName, type FeedLane } from './feed.ts';
@@ -85,13 +87,22 @@ async function withdraw(db: Database, chainId: number): Promise<void> {
   await transact(db, async (tx) => {
     await lockEnds(tx, { feed });
     await tx.execute(sql`
+      with withdrawn as (
       update explorer.optimism_batches as batch
-      set state = 'open', is_proved = false, updated_at = now()
-      from etl.batch_findings as finding
-      where finding.chain_id = ${chainId}
-        and batch.chain_id = ${chainId}
+      set ${assign(
+        optimismBatches,
+        { state: sql`'open'`, is_proved: sql`false`, updated_at: sql`now()` },
+        'batch',
+      )}
+      where chain_id = ${chainId}
         and state = 'settled'
-        and batch_number <@ numbers
+        and exists (
+          select from etl.batch_findings as finding
+          where finding.chain_id = ${chainId} and batch_number <@ numbers
+        )
+      returning ${sql.raw(tallied('batch'))}
+      )
+      ${sql.raw(tally(optimismBatches, 'withdrawn'))}
     `);
   });
 }

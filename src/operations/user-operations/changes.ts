@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
+import { assign, tallied, tally } from '../../db/digest.ts';
 import { post, type Transaction } from '../../db/transaction.ts';
 import type { ItemRows, WalkContext } from '../operation.ts';
+import { userOperations } from './tables.ts';
 
 /**
  * What a page says beyond its own rows: which of them came late, and which stored operations have
@@ -36,7 +38,8 @@ async function noteLateArrivals(
     tx,
     sql`
     with proven as (
-      select range_agg(etl.proven_range(kind, is_ordered, state, reason, top, bottom)) as covered
+      select range_agg(etl.proven_range(kind, is_ordered, state, reason, top, bottom))
+               - etl.blocks_to_reread(${walk.chain_id}, 'user-operations') as covered
       from etl.walks
       where chain_id = ${walk.chain_id}
         and operation = 'user-operations'
@@ -74,8 +77,13 @@ async function noteRemovals(
   await post(
     tx,
     sql`
-    update explorer.user_operations
-    set removed_at = now(), updated_at = now(), page_id = ${walk.page_id}
+    with removed as (
+    update explorer.user_operations as t
+    set ${assign(userOperations, {
+      removed_at: sql`now()`,
+      updated_at: sql`now()`,
+      page_id: sql`${walk.page_id}::bigint`,
+    })}
     where chain_id = ${walk.chain_id}
       and (block_number, hash) < (${above.height}, ${above.key})
       and (block_number, hash) > (${last.height}, ${last.key})
@@ -85,6 +93,9 @@ async function noteRemovals(
         when (block_number, hash) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
         else ${above.page_id}::bigint
       end
+    returning ${sql.raw(tallied())}
+    )
+    ${sql.raw(tally(userOperations, 'removed'))}
   `,
   );
 }
