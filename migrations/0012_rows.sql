@@ -17,7 +17,9 @@ create table etl.damage (
   key jsonb,
   row jsonb,
   first_seen_at timestamp with time zone,
-  rows bigint
+  rows bigint,
+  first_page_id bigint,
+  last_page_id bigint
 );
 --> statement-breakpoint
 create table etl.rereads (
@@ -336,7 +338,9 @@ where not (lower(gap) = 0 and coalesce(reached_since, false))
 create view etl.block_findings as
 with linked as (
   select chain_id, height, optimism_batch_number as batch_number, is_pending_update,
+         -- Borders of batches are explorer.broken_borders.
          lag(height) over chain = height - 1
+           and lag(optimism_batch_number) over chain = optimism_batch_number
            and lag(hash) over chain is distinct from parent_hash as is_broken
   from explorer.blocks
   window chain as (partition by chain_id order by height)
@@ -368,7 +372,14 @@ select found.chain_id, feeds.operation,
        'batch ' || batch_number || ': ' || finding as finding
 from found
 join etl.feeds on feeds.chain_id = found.chain_id and feeds.operation = 'optimism-batch-blocks'
-where finding is not null
+where finding is not null;
+--> statement-breakpoint
+alter view etl.batch_findings rename to batch_state_findings;
+--> statement-breakpoint
+create view etl.batch_findings as
+select chain_id, operation, numbers, finding from etl.batch_state_findings
+union all
+select chain_id, operation, numbers, finding from etl.block_findings;
 --> statement-breakpoint
 COMMENT ON TABLE etl.row_counts IS 'How many rows the program has written to each table of schema explorer, by the moment of the transaction that first stored them. Many entries add up: one for each transaction that wrote, changed or deleted some.';
 COMMENT ON COLUMN etl.row_counts."chain_id" IS 'Number of the chain.';
@@ -383,11 +394,13 @@ COMMENT ON COLUMN etl.damage."id" IS 'Number of the entry.';
 COMMENT ON COLUMN etl.damage."found_at" IS 'When repair found it.';
 COMMENT ON COLUMN etl.damage."chain_id" IS 'Number of the chain.';
 COMMENT ON COLUMN etl.damage."table_name" IS 'The table with its schema.';
-COMMENT ON COLUMN etl.damage."finding" IS 'changed: a row that is not as the program wrote it. count: more or fewer rows of a moment, or others, than the program wrote.';
+COMMENT ON COLUMN etl.damage."finding" IS 'changed: a row that is not as the program wrote it. count: more or fewer rows of a moment, or others, than the program wrote. gone: an address that other rows name.';
 COMMENT ON COLUMN etl.damage."key" IS 'Primary key of the row. Null: the row is gone, and nobody knows it.';
 COMMENT ON COLUMN etl.damage."row" IS 'The row as it was found, before repair took it out. Null: it was gone.';
 COMMENT ON COLUMN etl.damage."first_seen_at" IS 'first_seen_at of the row or rows.';
 COMMENT ON COLUMN etl.damage."rows" IS 'Rows found, less those that should have been there; 0 where others were found. Null: a row that was changed.';
+COMMENT ON COLUMN etl.damage."first_page_id" IS 'Lowest etl.pages.id of the pages that brought the rows. Null: not known.';
+COMMENT ON COLUMN etl.damage."last_page_id" IS 'Highest of them.';
 COMMENT ON TABLE etl.rereads IS 'What is to be read again because rows of it were damaged. Done when walks that began later have read it.';
 COMMENT ON COLUMN etl.rereads."chain_id" IS 'Number of the chain.';
 COMMENT ON COLUMN etl.rereads."operation" IS 'Name of the operation.';
@@ -397,6 +410,8 @@ COMMENT ON COLUMN etl.rereads."noted_at" IS 'When the damage was noted.';
 COMMENT ON VIEW etl.open_rereads IS 'What of etl.rereads no later walk has read yet.';
 COMMENT ON FUNCTION etl.blocks_to_reread IS 'The blocks of a feed whose rows were damaged and which no later walk has read: nothing proves them.';
 COMMENT ON VIEW etl.reread_findings IS 'The same as lines of verify.';
+COMMENT ON VIEW etl.batch_state_findings IS 'What the stored states of batches say is not read, or not proved.';
+COMMENT ON VIEW etl.batch_findings IS 'Each thing that keeps a feed of batches from being complete: what is not read or proved, and proved batches whose blocks are not what was read.';
 COMMENT ON VIEW etl.block_findings IS 'Proved batches whose blocks, counted and linked again, are not what was read.';
 COMMENT ON FUNCTION etl.note_reorg IS 'Records every hash that another one replaces at its height, whatever wrote the block.';
 COMMENT ON COLUMN explorer.addresses."digest" IS 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';

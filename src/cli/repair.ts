@@ -1,6 +1,8 @@
 import { requireApiKey } from '../config/settings.ts';
 import { certify } from '../feeds/certificate.ts';
-import { configuredLanes } from '../feeds/lanes.ts';
+import { noteDamage } from '../feeds/damage.ts';
+import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
+import { registerFeeds } from '../feeds/register.ts';
 import { repairsOf } from '../feeds/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
@@ -18,15 +20,29 @@ import { concludeSync, syncTargets } from './sync.ts';
 export function registerRepair({ program, run }: Registry): void {
   addFeedOptions(program.command('repair'))
     .description('make the walks that verify calls for, and no others')
-    .addHelpText('after', '\nExample:\n  explorer-etl repair --chain 10 && explorer-etl verify\n')
-    .action(run<ChosenFeeds>(repair));
+    .option('--rows', 'first note the rows that verify --rows finds damaged, to read them again')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  explorer-etl repair --chain 10 && explorer-etl verify\n  explorer-etl repair --rows && explorer-etl verify --rows\n',
+    )
+    .action(run<RepairOptions>(repair));
 }
 
-async function repair(context: Context, options: ChosenFeeds & GlobalOptions): Promise<ExitCode> {
+interface RepairOptions extends ChosenFeeds {
+  readonly rows?: true;
+}
+
+async function repair(context: Context, options: RepairOptions & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   return onDatabase(settings, context, async (database) => {
     await demandPrepared(database, 'to repair');
+    if (options.rows) {
+      const found = await noteDamage(database.db);
+      const from = settings.configFile === null ? 'flags' : 'file';
+      await registerFeeds(database.db, configuredFeeds(settings.chains), from);
+      if (!options.quiet) context.stderr(`Damaged rows: ${found} noted in etl.damage.\n`);
+    }
     const lanes = configuredLanes(settings.chains).map(({ lane, scope }) => ({
       lane,
       scope,

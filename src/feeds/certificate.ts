@@ -114,6 +114,9 @@ const findings = sql`
   select chain_id, operation, finding
   from etl.batch_findings
   union all
+  select chain_id, operation, finding
+  from etl.reread_findings
+  union all
   select feeds.chain_id, feeds.operation, 'no census was finished yet'
   from etl.feeds
   where operation = 'factories' and ${neverWalkedWhole(sql`feeds`)}

@@ -4,6 +4,7 @@ import { type Database, transact } from '../db/transaction.ts';
 import { optimismBatches } from '../operations/optimism-batch-blocks/tables.ts';
 import type { FeedCertificate } from './certificate.ts';
 import { neverWalkedWhole } from './coverage.ts';
+import { forgetBrokenBatches } from './damage.ts';
 import { feedName, type FeedLane } from './feed.ts';
 import { lockEnds } from '../walk/commit.ts';
 import type { TickScope } from './tables.ts';
@@ -61,12 +62,16 @@ async function needsWalk(db: Database, { chain_id, operation }: FeedLane): Promi
     select from etl.feeds
     where chain_id = ${chain_id} and operation = ${operation} and operation = 'factories'
       and ${neverWalkedWhole(sql`feeds`)}
+    union all
+    select from etl.reread_findings
+    where chain_id = ${chain_id} and operation = ${operation}
   `);
   return rows.length > 0;
 }
 
 /** The batches that the certificate finds open, as ranges, the newest first. */
 async function batchesToRead(db: Database, chainId: number): Promise<TickScope[]> {
+  await forgetBrokenBatches(db);
   const { rows } = await db.execute<{ from_batch: string; to_batch: string }>(sql`
     select lower(range) as from_batch, upper(range) - 1 as to_batch
     from (
