@@ -28,6 +28,12 @@ export function registerRepair({ program, run }: Registry): void {
     .action(run<RepairOptions>(repair));
 }
 
+/** What the program saw happen; of a factory's counts the present one is told. */
+const neverToldAgain: ReadonlySet<string> = new Set([
+  'explorer.block_reorgs',
+  'explorer.factory_history',
+]);
+
 interface RepairOptions extends ChosenFeeds {
   readonly rows?: true;
 }
@@ -41,7 +47,10 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
       const found = await noteDamage(database.db);
       const from = settings.configFile === null ? 'flags' : 'file';
       await registerFeeds(database.db, configuredFeeds(settings.chains), from);
-      if (!options.quiet) context.stderr(`Damaged rows: ${found} noted in etl.damage.\n`);
+      for (const [table, entries] of found) {
+        const again = neverToldAgain.has(table) ? ', which no list tells again' : '';
+        context.stderr(`${table}: ${entries} damages noted in etl.damage${again}\n`);
+      }
     }
     const lanes = configuredLanes(settings.chains).map(({ lane, scope }) => ({
       lane,

@@ -63,21 +63,29 @@ export function redigest(table: PgTable, changed: Spell, alias = 't'): string {
 /**
  * All assignments of an update of the stored row `alias`: the given ones, and that of the digest.
  *
- * @param changed typed SQL by column
+ * @param changed SQL by column
  */
-export function assign(
-  table: PgTable,
-  changed: Readonly<Record<string, SQL>>,
-  alias = 't',
-): SQL {
+export function assign(table: PgTable, changed: Readonly<Record<string, SQL>>, alias = 't'): SQL {
   const assignments = Object.entries(changed).map(
     ([column, value]) => sql`${sql.raw(`"${column}"`)} = ${value}, `,
   );
-  const next = digestSql(table, (column) => changed[column] ?? sql.raw(`${alias}."${column}"`));
+  const next = digestSql(table, (column) => {
+    const value = changed[column];
+    return value === undefined ? sql.raw(`${alias}."${column}"`) : typed(table, column, value);
+  });
   return sql`${sql.join(assignments)}${sql.raw(
     `digest_before = ${alias}.digest,
      digest = case when ${alias}.digest = ${digestOfRow(table, alias)} then `,
   )}${next}${sql.raw(` else ${alias}.digest end`)}`;
+}
+
+/** A value as its column holds it: the type decides by which function it is hashed. */
+function typed(table: PgTable, column: string, value: SQL): SQL {
+  const type = getTableConfig(table)
+    .columns.find(({ name }) => name === column)
+    ?.getSQLType();
+  if (type === undefined) throw new Error(`${tableName(table)} has no column ${column}`);
+  return sql`(${value})::${sql.raw(type.replace(/ collate .*/, ''))}`;
 }
 
 /** What a statement that writes or deletes rows returns of each for the ledger, as SQL. */

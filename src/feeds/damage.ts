@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
+import { sql, type SQL } from 'drizzle-orm';
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { addresses } from '../address/tables.ts';
-import { digestOfRow, tableName } from '../db/digest.ts';
+import { digestOfRow, digestSql, tableName } from '../db/digest.ts';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
+import { factories } from '../operations/factories/tables.ts';
+import { optimismBatches } from '../operations/optimism-batch-blocks/tables.ts';
 import { chains } from './tables.ts';
 import { comparedCounts, countedTables, keyOf, missingAddresses } from './rows.ts';
 
@@ -18,27 +20,35 @@ import { comparedCounts, countedTables, keyOf, missingAddresses } from './rows.t
  *
  * No page is committed meanwhile.
  *
- * @returns how many entries of `etl.damage` it made
+ * @returns how many entries of `etl.damage` it made, by table
  */
-export async function noteDamage(db: Database): Promise<number> {
+export async function noteDamage(db: Database): Promise<ReadonlyMap<string, number>> {
   return transact(db, async (tx) => {
     // Who commits a page, or retries an item, locks its walk's row first.
     await tx.execute(sql`lock table etl.walks in exclusive mode`);
-    for (const table of countedTables) await noteCounts(tx, table);
-    for (const table of countedTables) await takeOutChanged(tx, table);
+    const changed: PgTable[] = [];
+    for (const table of countedTables) if (await noteCounts(tx, table)) changed.push(table);
+    if (changed.includes(factories)) await resetFactories(tx);
+    for (const table of changed) await takeOutChanged(tx, table);
     await takeOutChains(tx);
     await noteMissingAddresses(tx);
-    const { rows } = await tx.execute<{ found: number }>(
-      sql`select count(*)::float8 as found from etl.damage where found_at = now()`,
-    );
-    const found = rows[0]?.found ?? 0;
-    if (found > 0) {
+    const { rows } = await tx.execute<{ table: string; found: number }>(sql`
+      select table_name as table, count(*)::float8 as found
+      from etl.damage where found_at = now()
+      group by table_name
+      order by table_name
+    `);
+    if (rows.length > 0) {
       await rereadOperations(tx);
       await rereadFactories(tx);
       await forgetBatches(tx);
-      for (const table of countedTables) await correctLedger(tx, table);
+      const found = new Set(rows.map(({ table }) => table));
+      for (const table of countedTables) {
+        const touched = [table, ...parentsOf(table)].some((each) => found.has(tableName(each)));
+        if (touched || table === optimismBatches) await correctLedger(tx, table);
+      }
     }
-    return found;
+    return new Map(rows.map(({ table, found }) => [table, found]));
   });
 }
 
@@ -66,15 +76,61 @@ export async function forgetBrokenBatches(db: Database): Promise<void> {
   });
 }
 
-/** Moments of which other rows are there than the ledger has. */
-async function noteCounts(tx: Transaction, table: PgTable): Promise<void> {
-  await tx.execute(sql`
-    insert into etl.damage (
-      chain_id, table_name, finding, first_seen_at, rows, first_page_id, last_page_id
+/** The tables whose rows take a table's rows with them when they go. */
+const parentsOf = (table: PgTable): PgTable[] =>
+  getTableConfig(table).foreignKeys.map((key) => key.reference().foreignTable);
+
+/**
+ * Notes moments of which other rows are there than the ledger has.
+ *
+ * @returns whether any row is not as the program wrote it
+ */
+async function noteCounts(tx: Transaction, table: PgTable): Promise<boolean> {
+  const { rows } = await tx.execute<{ has_changed: boolean }>(sql`
+    with compared as materialized (${comparedCounts(table)}), noted as (
+      insert into etl.damage (
+        chain_id, table_name, finding, first_seen_at, rows, first_page_id, last_page_id
+      )
+      select chain_id, ${tableName(table)}, 'count', first_seen_at, present - noted, first_page_id, last_page_id
+      from compared
+      where present <> noted or difference <> 0
     )
-    select chain_id, ${tableName(table)}, 'count', first_seen_at, present - noted, first_page_id, last_page_id
-    from (${comparedCounts(table)}) as compared
-    where present <> noted or difference <> 0
+    select coalesce(bool_or(changed > 0), false) as has_changed from compared
+  `);
+  return rows[0]?.has_changed ?? false;
+}
+
+/** What a census says of a factory; it says all of it again. */
+const told: Readonly<Record<string, SQL>> = {
+  total_accounts: sql`null::bigint`,
+  rank: sql`null::bigint`,
+  missing_since: sql`null::timestamptz`,
+  extra: sql`null::jsonb`,
+};
+
+/** A factory that has a history is emptied instead: the history goes with the row, and nobody tells it again. */
+async function resetFactories(tx: Transaction): Promise<void> {
+  await tx.execute(sql`
+    with changed as materialized (
+      select * from explorer.factories as t
+      where digest is distinct from ${sql.raw(digestOfRow(factories))}
+        and exists (
+          select from explorer.factory_history as history
+          where history.chain_id = t.chain_id and history.address_hash = t.address_hash
+        )
+    ), emptied as (
+      update explorer.factories as t
+      set total_accounts = null, rank = null, missing_since = null, extra = null,
+          digest = ${digestSql(factories, (column) => told[column] ?? sql.raw(`t."${column}"`))}
+      from changed
+      where t.chain_id = changed.chain_id and t.address_hash = changed.address_hash
+    )
+    insert into etl.damage (
+      chain_id, table_name, finding, key, row, first_seen_at, first_page_id, last_page_id
+    )
+    select chain_id, ${tableName(factories)}, 'changed', ${keyOf(factories, 'changed')},
+           to_jsonb(changed), first_seen_at, page_id, page_id
+    from changed
   `);
 }
 

@@ -83,7 +83,13 @@ export async function checkRows(db: Database): Promise<RowReport> {
     if (lost.size === 0) {
       findings.push(...(await changedChains(tx)), ...(await unknownAddresses(tx)));
     }
-    return { tables: countedTables.length + 1, rows, findings, unlisted, isReadable: lost.size === 0 };
+    return {
+      tables: countedTables.length + 1,
+      rows,
+      findings,
+      unlisted,
+      isReadable: lost.size === 0,
+    };
   });
 }
 

@@ -93,7 +93,11 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
     page_id: 'touched.page_id',
     updated_at: 'now()',
   };
-  const digestOfOwner = redigest(parent, (column) => owners[column] ?? `owner."${column}"`, 'owner');
+  const digestOfOwner = redigest(
+    parent,
+    (column) => owners[column] ?? `owner."${column}"`,
+    'owner',
+  );
   return {
     head: `with parent as (
        select given.* from json_to_recordset(`,

@@ -42,27 +42,31 @@ test('nothing is found where nothing was damaged, in any table', async () => {
   expect(await found()).toEqual([]);
 });
 
-test.each(damages)('$what: found, named and mended', { timeout: 60_000 }, async ({ sql, named }) => {
-  const { pool } = database;
-  const settings = settingsFor({ url, chains: [chain], secretKey });
-  const ticker = await openTicker(database, settings);
-  const lanes = configuredLanes(settings.chains, {
-    fromBatch: chain.batches.first,
-    toBatch: chain.batches.first + chain.batches.count - 1,
-  });
-  await pool.query(sql);
+test.each(damages)(
+  '$what: found, named and mended',
+  { timeout: 60_000 },
+  async ({ sql, named }) => {
+    const { pool } = database;
+    const settings = settingsFor({ url, chains: [chain], secretKey });
+    const ticker = await openTicker(database, settings);
+    const lanes = configuredLanes(settings.chains, {
+      fromBatch: chain.batches.first,
+      toBatch: chain.batches.first + chain.batches.count - 1,
+    });
+    await pool.query(sql);
 
-  const findings = await found();
-  for (const name of named) expect(findings).toContainEqual(expect.stringMatching(name));
-  await noteDamage(ticker.db);
-  await registerFeeds(ticker.db, configuredFeeds(settings.chains), 'flags');
-  const open = async () => (await certify(ticker.db)).flatMap((feed) => feed.open);
-  for (const round of await repairsOf(ticker.db, await certify(ticker.db), lanes)) {
-    const ended = await ticker.tick(round, new Date(), 'sync');
-    expect(ended.filter((how) => how !== 'finished')).toEqual([]);
-  }
+    const findings = await found();
+    for (const name of named) expect(findings).toContainEqual(expect.stringMatching(name));
+    await noteDamage(ticker.db);
+    await registerFeeds(ticker.db, configuredFeeds(settings.chains), 'flags');
+    const open = async () => (await certify(ticker.db)).flatMap((feed) => feed.open);
+    for (const round of await repairsOf(ticker.db, await certify(ticker.db), lanes)) {
+      const ended = await ticker.tick(round, new Date(), 'sync');
+      expect(ended.filter((how) => how !== 'finished')).toEqual([]);
+    }
 
-  expect(await differences(pool, copySeed, chain, { withSecretKey: true })).toEqual({});
-  expect(await found()).toEqual([]);
-  expect(await open()).toEqual([]);
-});
+    expect(await differences(pool, copySeed, chain, { withSecretKey: true })).toEqual({});
+    expect(await found()).toEqual([]);
+    expect(await open()).toEqual([]);
+  },
+);
