@@ -21,9 +21,43 @@ drop view etl.feed_coverage;
 --> statement-breakpoint
 drop function etl.proven_range;
 --> statement-breakpoint
+create or replace view etl.open_rereads as
+select chain_id, operation, after_walk,
+       blocks - coalesce(
+         (
+           select range_agg(
+             proved + case when from_head then int8multirange(int8range(top, null)) else '{}' end
+           )
+           from etl.walks
+           where walks.chain_id = rereads.chain_id
+             and walks.operation = rereads.operation
+             and walks.id > after_walk
+             and top is not null
+         ),
+         '{}'
+       ) as blocks
+from etl.rereads
+where blocks is not null
+union all
+select chain_id, operation, after_walk, null
+from etl.rereads
+where blocks is null
+  and not exists (
+    select from etl.censuses
+    where censuses.chain_id = rereads.chain_id and walk_id > after_walk
+  );
+--> statement-breakpoint
+alter view etl.batch_findings rename to batch_state_findings;
+--> statement-breakpoint
+create view etl.batch_findings as
+select chain_id, operation, numbers, finding from etl.batch_state_findings
+union all
+select chain_id, operation, numbers, finding from etl.block_findings;
+--> statement-breakpoint
 create view etl.feed_coverage as
 select feeds.chain_id, feeds.operation, feeds.feed,
-       proof.covered * int8multirange(int8range(null, head.top)) as covered,
+       proof.covered * int8multirange(int8range(null, head.top))
+         - etl.blocks_to_reread(feeds.chain_id, feeds.operation) as covered,
        least(proof.highest, head.top) as highest,
        proof.reached_since
 from etl.feeds
@@ -57,7 +91,7 @@ join etl.feeds using (chain_id, operation, feed),
      unnest(
        int8multirange(int8range(
          least(coalesce(reached_since, 0), coalesce(highest, 0)), coalesce(highest, 0)
-       )) - coalesce(covered, '{}')
+       )) + etl.blocks_to_reread(chain_id, operation) - coalesce(covered, '{}')
      ) as gap
 where coalesce(
   (
@@ -125,7 +159,9 @@ comment on column etl.walks.top is 'Highest block on the walk''s pages that othe
 comment on column etl.walks.bottom is 'Lowest block on the walk''s pages that other witnesses bear out. Null: none.';
 comment on column etl.pages.is_joined is 'Whether its first item is the one that the page before led to, so that nothing is missing between the two.';
 comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it proves nothing, and removes nothing unless another walk skips the same. Null: none.';
-comment on view etl.feed_coverage is 'Per feed of user operations, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head saw.';
+comment on view etl.feed_coverage is 'Per feed of user operations, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head saw, and none whose rows were damaged and not read again since.';
+comment on view etl.batch_state_findings is 'What keeps feeds of batches from being complete by what their walks concluded: what is not read or not proved.';
+comment on view etl.batch_findings is 'Each thing that keeps a feed of batches from being complete: what is not read or proved, and proved batches whose blocks are not what was read.';
 comment on view etl.feed_gaps is 'Per feed of user operations, the wanted blocks below the covered top that no walk proves.';
 comment on view explorer.coverage is 'Ranges of blocks whose user operations are complete, as of a time. Nothing is missing inside them that the explorer listed then. Blocks in which an item stands in quarantine are left out; one that a person dropped from there is told of by explorer-etl verify.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';

@@ -2,7 +2,10 @@ import type { OpenDatabase, SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { followWishes } from '../feeds/asked.ts';
 import { certify, type FeedCertificate } from '../feeds/certificate.ts';
-import { configuredLanes } from '../feeds/lanes.ts';
+import { noteDamage } from '../feeds/damage.ts';
+import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
+import { originOf } from '../feeds/origin.ts';
+import { registerFeeds } from '../feeds/register.ts';
 import { repairRequests, repairsOf } from '../feeds/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
@@ -21,6 +24,7 @@ import { whole } from './table.ts';
 
 interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;
+  readonly rows?: true;
 }
 
 /** Requests that nobody makes by accident: a fifth of what the free plan has in a day. */
@@ -30,16 +34,38 @@ const mostUnasked = 1_000;
 export function registerRepair({ program, run }: Registry): void {
   addSameData(addFeedOptions(program.command('repair')))
     .description('make the walks that verify calls for, and no others')
+    .option('--rows', 'first note the rows that verify --rows finds damaged, to read them again')
     .option('--yes', `make them also where they are about more than ${mostUnasked} requests`)
-    .addHelpText('after', '\nExample:\n  explorer-etl repair --chain 10 && explorer-etl verify\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  explorer-etl repair --chain 10 && explorer-etl verify\n  explorer-etl repair --rows && explorer-etl verify --rows\n',
+    )
     .action(run<RepairOptions>(repair));
 }
+
+/** What the program saw happen; of a factory's counts the present one is told. */
+const neverToldAgain: ReadonlySet<string> = new Set([
+  'explorer.block_reorgs',
+  'explorer.factory_history',
+]);
 
 async function repair(context: Context, options: RepairOptions & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   return onDatabase(settings, context, async (database) => {
     await demandPrepared(database, 'to repair');
+    if (options.rows) {
+      const found = await noteDamage(database.db);
+      const from = settings.configFile === null ? 'flags' : 'file';
+      await registerFeeds(database.db, configuredFeeds(settings.chains), from, {
+        origin: originOf(settings.explorer.baseUrl),
+        isSameData: options.sameData === true,
+      });
+      for (const [table, entries] of found) {
+        const again = neverToldAgain.has(table) ? ', which no list tells again' : '';
+        context.stderr(`${table}: ${entries} damages noted in etl.damage${again}\n`);
+      }
+    }
     const lanes = configuredLanes(settings.chains).map(({ lane, scope }) => ({
       lane,
       scope,

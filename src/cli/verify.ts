@@ -1,5 +1,6 @@
 import { printable } from '../printable.ts';
 import { certify, type CoveredRange, type FeedCertificate } from '../feeds/certificate.ts';
+import { checkRows, type RowReport } from '../feeds/rows.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 
@@ -8,22 +9,43 @@ export function registerVerify({ program, run }: Registry): void {
   program
     .command('verify')
     .description('say of every feed what is proved complete, and what is open')
+    .option('--rows', 'also look at every row: whether any was deleted, changed or added by others')
     .addHelpText(
       'after',
-      '\nMakes no request. Exit code 0 only if nothing is open.\n\nExamples:\n  explorer-etl verify\n  explorer-etl verify --json\n',
+      '\nMakes no request. Exit code 0 only if nothing is open.\n\nExamples:\n  explorer-etl verify\n  explorer-etl verify --rows\n  explorer-etl verify --json\n',
     )
     .action(
-      run<object>(async (context, options) => {
+      run<{ readonly rows?: true }>(async (context, options) => {
         return onDatabase(settingsOf(context, options, 'database'), context, async (database) => {
           await demandPrepared(database, 'to verify');
-          const certificates = await certify(database.db);
-          if (options.json) writeJson(context, certificates);
-          else context.stdout(certificates.map(describe).join(''));
-          const isComplete = certificates.every(({ open }) => open.length === 0);
+          const report = options.rows === true ? await checkRows(database.db) : null;
+          // What a certificate reads may be among the tables that are gone.
+          const feeds = report?.isReadable === false ? [] : await certify(database.db);
+          if (options.json) writeJson(context, report === null ? feeds : { feeds, rows: report });
+          else {
+            context.stdout(feeds.map(describe).join(''));
+            if (report !== null) context.stdout(describeRows(report));
+          }
+          const isComplete =
+            feeds.every(({ open }) => open.length === 0) && (report?.findings ?? []).length === 0;
           return isComplete ? exitCodes.done : exitCodes.failed;
         });
       }),
     );
+}
+
+function describeRows({ tables, rows, findings, unlisted }: RowReport): string {
+  const verdict =
+    findings.length === 0 ? 'all as they were written' : `${findings.length + unlisted} findings`;
+  const lines = [
+    `rows: ${verdict}, of ${rows} rows in ${tables} tables`,
+    ...findings.map(({ table, key, finding }) => {
+      const row = key === null ? '' : ` (${Object.values(key).join(', ')})`;
+      return `  damaged: ${printable(`${table}${row}: ${finding}`)}`;
+    }),
+    ...(unlisted > 0 ? [`  and ${unlisted} more`] : []),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 function describe({ feed, operation, covered, head, open, notes }: FeedCertificate): string {

@@ -26,9 +26,14 @@ export const integerRange = customType<{ data: string }>({ dataType: () => 'int8
 /** An instant with microseconds, ISO 8601 text in TypeScript. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'string' });
 
-/** What every data table carries: since when, until when, and which page said so. */
+/**
+ * What every data table carries: since when, until when, which page said so, and a digest of all that
+ * (`db/digest.ts`), whose sums are 64 bits wide.
+ */
 export const provenance = () => ({
   first_seen_at: instant('first_seen_at').notNull().defaultNow(),
   updated_at: instant('updated_at').notNull().defaultNow(),
   page_id: integer('page_id').notNull(),
+  digest: bigint('digest', { mode: 'bigint' }),
+  digest_before: bigint('digest_before', { mode: 'bigint' }),
 });

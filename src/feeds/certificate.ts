@@ -126,6 +126,9 @@ const findings = sql`
   select chain_id, operation, finding
   from etl.batch_findings
   union all
+  select chain_id, operation, finding
+  from etl.reread_findings
+  union all
   select chain_id, operation, count(*) || ' items in quarantine'
   from etl.quarantine
   where dropped_at is null

@@ -1,7 +1,9 @@
 import { sql } from 'drizzle-orm';
+import { digestOf } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import { feedName, type Feed, type FeedState } from './feed.ts';
 import { claimFeeds, type Source } from './origin.ts';
+import { chains as chainsTable } from './tables.ts';
 
 export interface RegisteredFeed extends Feed {
   readonly chain_name: string;
@@ -25,14 +27,14 @@ export async function registerFeeds(
   const chains = new Map(registered.map((feed) => [feed.chain_id, feed.chain_name]));
   await transact(db, async (tx) => {
     await tx.execute(sql`
-      insert into explorer.chains as t (chain_id, name)
-      select chain_id, name
+      insert into explorer.chains as t (chain_id, name, digest)
+      select chain_id, name, ${sql.raw(digestOf(chainsTable, (column) => column))}
       from json_to_recordset(${JSON.stringify(
         [...chains].map(([chain_id, name]) => ({ chain_id, name })),
       )}::json) as chain(chain_id bigint, name text)
       order by chain_id
-      on conflict (chain_id) do update set name = excluded.name
-      where t.name is distinct from excluded.name
+      on conflict (chain_id) do update set name = excluded.name, digest = excluded.digest
+      where (t.name, t.digest) is distinct from (excluded.name, excluded.digest)
     `);
     await tx.execute(sql`
       insert into etl.feeds as t (chain_id, operation, settings)

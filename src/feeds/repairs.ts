@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { ChainSettings } from '../config/settings.ts';
+import { assign, tallied, tally } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
+import { optimismBatches } from '../operations/optimism-batch-blocks/tables.ts';
 import type { FeedCertificate } from './certificate.ts';
+import { forgetBrokenBatches } from './damage.ts';
 import { isProved } from './evidence.ts';
 import { feedName, type FeedLane } from './feed.ts';
 import { lockEnds } from '../walk/commit.ts';
@@ -100,12 +103,16 @@ async function needsWalk(db: Database, { chain_id, operation }: FeedLane): Promi
     union all
     select from etl.feeds
     where chain_id = ${chain_id} and operation = ${operation} and not ${isProved}
+    union all
+    select from etl.reread_findings
+    where chain_id = ${chain_id} and operation = ${operation}
   `);
   return rows.length > 0;
 }
 
 /** The batches that the certificate finds open, as ranges, the newest first. */
 async function batchesToRead(db: Database, chainId: number): Promise<TickScope[]> {
+  await forgetBrokenBatches(db);
   const { rows } = await db.execute<{ from_batch: string; to_batch: string }>(sql`
     select lower(range) as from_batch, upper(range) - 1 as to_batch
     from (
@@ -126,13 +133,22 @@ async function withdraw(db: Database, chainId: number): Promise<void> {
   await transact(db, async (tx) => {
     await lockEnds(tx, { feed });
     await tx.execute(sql`
+      with withdrawn as (
       update explorer.optimism_batches as batch
-      set state = 'open', is_proved = false, updated_at = now()
-      from etl.batch_findings as finding
-      where finding.chain_id = ${chainId}
-        and batch.chain_id = ${chainId}
+      set ${assign(
+        optimismBatches,
+        { state: sql`'open'`, is_proved: sql`false`, updated_at: sql`now()` },
+        'batch',
+      )}
+      where chain_id = ${chainId}
         and state = 'settled'
-        and batch_number <@ numbers
+        and exists (
+          select from etl.batch_findings as finding
+          where finding.chain_id = ${chainId} and batch_number <@ numbers
+        )
+      returning ${sql.raw(tallied('batch'))}
+      )
+      ${sql.raw(tally(optimismBatches, 'withdrawn'))}
     `);
   });
 }

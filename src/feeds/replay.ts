@@ -13,6 +13,8 @@ import {
   type Sides,
   type TableDigest,
 } from './compare.ts';
+import { correctLedger } from './damage.ts';
+import { countedTables } from './rows.ts';
 
 /** What a replay is to be used for: nothing, to see each difference, or to take it over. */
 export type ReplayUse = 'digests' | 'diff' | 'apply';
@@ -81,7 +83,7 @@ export async function replayArchive(
           for await (const row of differences(sides, table)) onDifference(row);
         }
       }
-      const applied = use === 'apply' ? await adoptAll(sides, tables) : 0;
+      const applied = use === 'apply' ? await adoptAll(sides, present, tables) : 0;
       return { ...replayed, missing, tables: compared, applied };
     });
   });
@@ -110,13 +112,21 @@ async function compareTables(
   });
 }
 
-async function adoptAll(sides: Sides, tables: readonly ComparedTable[]): Promise<number> {
+async function adoptAll(
+  sides: Sides,
+  present: PoolClient,
+  tables: readonly ComparedTable[],
+): Promise<number> {
   let total = 0;
   for (let round = 0; round < mostRounds; round += 1) {
     let count = 0;
     for (const table of tables) count += await adopt(sides, table);
     if (round === 0) total = count;
-    if (count === 0) return total;
+    if (count === 0) {
+      // Each row was held against the archive: what is there now is what there should be.
+      for (const table of countedTables) await correctLedger(drizzle(present), table);
+      return total;
+    }
   }
   throw new Error('the tables do not become what the archive makes them');
 }

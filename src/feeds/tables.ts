@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  bigint,
   bigserial,
   index,
   integer as int4,
@@ -14,6 +15,7 @@ import { etlSchema, explorerSchema, instant, integer, integerRanges } from '../d
 export const chains = explorerSchema.table('chains', {
   chain_id: integer('chain_id').primaryKey(),
   name: text('name').notNull(),
+  digest: bigint('digest', { mode: 'bigint' }),
 });
 
 export const feeds = etlSchema.table(

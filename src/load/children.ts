@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import { digestOf, redigest, tallied, talliedGone, tally } from '../db/digest.ts';
 import type { Row } from '../db/row.ts';
 import { post, type Transaction } from '../db/transaction.ts';
 import { keyMatch, list, recordDefinition, shapeOf } from './statement.ts';
@@ -30,7 +31,7 @@ export interface ChildLink {
  * others added or changed, equal ones not touched. A set older than the stored one is ignored: a
  * parent whose set changed takes the page's number, and so do the rows of a set that shrank, so
  * that an older page that commits later cannot bring a row back. Runs after the parents' own
- * upsert, which has locked them.
+ * upsert, which has locked them. Notes in the ledger what it writes and deletes.
  */
 export async function replaceChildren(
   tx: Transaction,
@@ -75,7 +76,28 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
     parent: 'false',
     set: `exists (select from gone where ${keyMatch(ownerKey, 'gone', 'stored')})`,
   };
-  const assignments = data.map((column) => `"${column}" = excluded."${column}"`);
+  const changed = [...data, 'page_id'];
+  const assignments = changed.map((column) => `"${column}" = excluded."${column}"`);
+  const digest = digestOf(table, (column) =>
+    filled.has(column) ? 'now()' : `incoming."${column}"`,
+  );
+  const digestAgain = redigest(
+    table,
+    (column) => {
+      if (column === 'updated_at') return 'now()';
+      return `${changed.includes(column) ? 'excluded' : 'stored'}."${column}"`;
+    },
+    'stored',
+  );
+  const owners: Readonly<Record<string, string>> = {
+    page_id: 'touched.page_id',
+    updated_at: 'now()',
+  };
+  const digestOfOwner = redigest(
+    parent,
+    (column) => owners[column] ?? `owner."${column}"`,
+    'owner',
+  );
   return {
     head: `with parent as (
        select given.* from json_to_recordset(`,
@@ -90,26 +112,32 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
        delete from ${child.name} as stored using parent
        where ${keyMatch(setKey, 'stored', 'parent')}
          and (${list(child.key, 'stored.')}) not in (select ${list(child.key)} from incoming)
-       returning ${list(ownerKey, 'stored.')}, parent.page_id
+       returning ${list(ownerKey.slice(1), 'stored.')}, parent.page_id as told_by, ${talliedGone('stored')}
      ), kept as (
-       insert into ${child.name} as stored (${list(columns)})
-       select ${list(columns)} from incoming order by ${list(child.key)}
+       insert into ${child.name} as stored (${list(columns)}, first_seen_at, updated_at, digest)
+       select ${list(columns)}, now(), now(), ${digest}
+       from incoming order by ${list(child.key)}
        on conflict (${list(child.key)}) do update
-       set ${[...assignments, 'updated_at = now()', 'page_id = excluded.page_id'].join(', ')}
+       set ${assignments.join(', ')}, updated_at = now(), ${digestAgain}
        where (${list(data, 'stored.')}) is distinct from (${list(data, 'excluded.')})
           or ${shrank[newness]}
-       returning ${list(ownerKey, 'stored.')}, stored.page_id
+       returning ${list(ownerKey.slice(1), 'stored.')}, stored.page_id as told_by, ${tallied('stored')}
+     ), change as (
+       select * from gone union all select * from kept
+     ), noted as (${tally(table, 'change')}
      ), touched as (
-       select ${list(ownerKey)}, max(page_id) as page_id
-       from (select * from gone union all select * from kept) as change
-       group by ${list(ownerKey)}
+       select ${list(ownerKey)}, max(told_by) as page_id from change group by ${list(ownerKey)}
+     ), moved as (
+       update ${owner.name} as owner
+       set page_id = touched.page_id, updated_at = now(), ${digestOfOwner}
+       from touched
+       where ${ownerMatch('touched')} and owner.page_id < touched.page_id
+       returning ${tallied('owner')}
      )
-     update ${owner.name} as owner
-     set page_id = touched.page_id, updated_at = now()
-     from touched
-     where ${ownerMatch('touched')} and owner.page_id < touched.page_id`,
+     ${tally(parent, 'moved')}`,
   };
 }
 
-/** Columns that the database fills. */
-const bookkeeping: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
+/** Columns that the statement itself fills. */
+const filled: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
+const bookkeeping: ReadonlySet<string> = new Set([...filled, 'digest', 'digest_before']);

@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import { digestOf, redigest, tallied, tally } from '../db/digest.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { list, recordDefinition, shapeOf, type TableShape } from './statement.ts';
@@ -56,30 +57,42 @@ export function upsertStatement(
 ): SQL | null {
   const [first] = rows;
   if (first === undefined) return null;
-  const [head, tail] = around(shapeOf(table), Object.keys(first), options);
+  const [head, tail] = around(table, Object.keys(first), options);
   return sql`${sql.raw(head)}${JSON.stringify(rows)}${sql.raw(tail)}`;
 }
 
-/** The statement before and after its one parameter. Sorted by key, so that none deadlock. */
+/**
+ * The statement before and after its one parameter. Sorted by key, so that none deadlock. It notes in
+ * the ledger what it writes.
+ */
 function around(
-  shape: TableShape,
+  table: PgTable,
   columns: readonly string[],
   { rule, newerOnly }: UpsertOptions,
 ): readonly [string, string] {
+  const shape = shapeOf(table);
   const data = columns.filter((column) => column !== 'page_id' && !shape.key.includes(column));
   const merged = data.map(rule);
-  const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
+  const changes: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(data.map((column, index) => [column, merged[index]])),
+    updated_at: 'now()',
+    page_id: 'greatest(t.page_id, excluded.page_id)',
+  };
+  const assignments = Object.entries(changes).map(([column, value]) => `"${column}" = ${value}`);
+  const digest = redigest(table, (column) => changes[column] ?? `t."${column}"`);
   const differs = `(${list(data, 't.')}) is distinct from (${merged.join(', ')})`;
   return [
     `with written as (
-       insert into ${shape.name} as t (${list(columns)})
-       select ${list(columns)} from json_to_recordset(`,
+       insert into ${shape.name} as t (${list(columns)}, first_seen_at, updated_at, digest)
+       select ${list(columns)}, now(), now(), ${digestOf(table, newRow(shape, columns))}
+       from json_to_recordset(`,
     `::json) as row(${recordDefinition(shape, columns)})
        order by ${list(shape.key)}
        on conflict (${list(shape.key)}) do update
-       set ${[...assignments, 'updated_at = now()', 'page_id = greatest(t.page_id, excluded.page_id)'].join(', ')}
+       set ${assignments.join(', ')}, ${digest}
        where ${newerOnly ? 't.page_id < excluded.page_id and ' : ''}${differs}
-       returning t.page_id, t.xmax = 0 as is_new
+       returning ${tallied()}, t.xmax = 0 as is_new
+     ), noted as (${tally(table, 'written')}
      )
      select page_id,
             count(*) filter (where is_new) as inserted,
@@ -88,3 +101,15 @@ function around(
      group by page_id`,
   ];
 }
+
+/** The columns of a row that is new, as SQL: those given, the times of now, and none of the others. */
+function newRow({ types }: TableShape, given: readonly string[]) {
+  const columns = new Set(given);
+  return (column: string): string => {
+    if (columns.has(column)) return `"${column}"`;
+    return timesOfNow.has(column) ? 'now()' : `null::${types[column]}`;
+  };
+}
+
+/** Columns that the database fills. */
+const timesOfNow: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);

@@ -1,4 +1,6 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import { checkRows } from '../../src/feeds/rows.ts';
 
 /** Each must find nothing, whatever happened to the processes that wrote. */
 const faults = {
@@ -81,5 +83,7 @@ export async function ledgerFaults(
     const { rows } = await pool.query(query);
     if (rows.length > 0) found[fault] = rows.slice(0, shown);
   }
+  const { findings } = await checkRows(drizzle(pool));
+  if (findings.length > 0) found['a row is not as it was written'] = findings.slice(0, shown);
   return found;
 }

@@ -2,7 +2,15 @@ import type { Pool } from 'pg';
 import { truth, type SimulatedChain, type TruthScope } from '../../src/simulator/index.ts';
 
 /** Columns that say when and from which page a row came; the truth knows nothing of them. */
-const provenance = ['first_seen_at', 'updated_at', 'page_id', 'observed_at', 'walked_at'];
+const provenance = [
+  'first_seen_at',
+  'updated_at',
+  'page_id',
+  'digest',
+  'digest_before',
+  'observed_at',
+  'walked_at',
+];
 
 type Row = Record<string, unknown>;
 

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
+import { assign, digestOf, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { WalkContext } from '../operation.ts';
+import { factories, factoryHistory } from './tables.ts';
 
 /** What is known of a census beside its entries. */
 interface CensusFacts {
@@ -67,24 +69,31 @@ async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
       from explorer.factories as factory
       left join ranked using (address_hash)
       where factory.chain_id = ${walk.chain_id}
-    )
+    ), ranked_anew as (
     update explorer.factories as t
-    set rank = judged.rank,
-        missing_since = judged.missing_since,
-        updated_at = now(),
-        page_id = greatest(t.page_id, ${walk.page_id}::bigint)
+    set ${assign(factories, {
+      rank: sql`judged.rank`,
+      missing_since: sql`judged.missing_since`,
+      updated_at: sql`now()`,
+      page_id: sql`greatest(t.page_id, ${walk.page_id}::bigint)`,
+    })}
     from judged
     where t.chain_id = ${walk.chain_id}
       and t.address_hash = judged.address_hash
       and (t.rank, t.missing_since) is distinct from (judged.rank, judged.missing_since)
+    returning ${sql.raw(tallied())}
+    )
+    ${sql.raw(tally(factories, 'ranked_anew'))}
   `);
 }
 
 /** A count that was not told, or came as something else, is no change: a history would keep it for good. */
 async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void> {
   await tx.execute(sql`
-    insert into explorer.factory_history (chain_id, address_hash, observed_at, total_accounts, page_id)
-    select ${walk.chain_id}::bigint, sight.address_hash, now(), sight.total_accounts, ${walk.page_id}::bigint
+    with news as (
+    select ${walk.chain_id}::bigint as chain_id, sight.address_hash, now() as observed_at,
+           sight.total_accounts, now() as first_seen_at, now() as updated_at,
+           ${walk.page_id}::bigint as page_id
     from (${latestSights(walk)}) as sight
     left join lateral (
       select total_accounts
@@ -95,7 +104,16 @@ async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void>
     ) as last on true
     where sight.total_accounts is not null
       and last.total_accounts is distinct from sight.total_accounts
-    order by sight.address_hash
+    ), written as (
+    insert into explorer.factory_history as t (
+      chain_id, address_hash, observed_at, total_accounts, first_seen_at, updated_at, page_id, digest
+    )
+    select *, ${sql.raw(digestOf(factoryHistory, (column) => column))}
+    from news
+    order by address_hash
+    returning ${sql.raw(tallied())}
+    )
+    ${sql.raw(tally(factoryHistory, 'written'))}
   `);
 }
 

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
+import { assign, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { WalkEndContext } from '../operation.ts';
+import { blocks } from './tables.ts';
 
 /**
  * Makes membership true: blocks that say they are in the batch, and which its walk did not serve
@@ -49,11 +51,18 @@ export async function releaseBlocks(tx: Transaction, walk: WalkEndContext): Prom
           )
         )
       for update of block skip locked
+    ), released as (
+      update explorer.blocks as t
+      set ${assign(blocks, {
+        optimism_batch_number: sql`null::bigint`,
+        updated_at: sql`now()`,
+        page_id: sql`${walk.page_id}::bigint`,
+      })}
+      from gone
+      where t.chain_id = ${walk.chain_id} and t.height = gone.height
+      returning ${sql.raw(tallied())}
     )
-    update explorer.blocks as block
-    set optimism_batch_number = null, updated_at = now(), page_id = ${walk.page_id}
-    from gone
-    where block.chain_id = ${walk.chain_id} and block.height = gone.height
+    ${sql.raw(tally(blocks, 'released'))}
   `);
 }
 

@@ -1,9 +1,11 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { assign, digestSql, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { WalkEndContext } from '../operation.ts';
 import { describeBatches } from './describe.ts';
 import { releaseBlocks, touchedBatches } from './membership.ts';
 import { noteSight } from './sights.ts';
+import { optimismBatches } from './tables.ts';
 
 /**
  * Numbers between two batches that meet are written down as empty without being read, if they are
@@ -131,6 +133,23 @@ const isSettled = (chainId: number, tickId: number) => sql`(
   )
 ) is true`;
 
+/** The digest of a number that is proved empty without being read, as SQL over its `number`. */
+function digestOfEmpty(chainId: number, pageId: number): SQL {
+  const told: Readonly<Record<string, SQL>> = {
+    chain_id: sql`${chainId}::bigint`,
+    batch_number: sql`number`,
+    state: sql`'empty'::text`,
+    blocks_count: sql`0::bigint`,
+    is_proved: sql`true`,
+    page_id: sql`${pageId}::bigint`,
+  };
+  const times = new Set(['walked_at', 'first_seen_at', 'updated_at']);
+  return digestSql(
+    optimismBatches,
+    (column) => told[column] ?? (times.has(column) ? sql`now()` : sql`null::bigint`),
+  );
+}
+
 /**
  * Judges the given batches and those around them. Empty numbers between two that meet are proved,
  * and so are those below a lowest that is settled.
@@ -145,14 +164,17 @@ async function settleBatches(
       select *, ${isSettled(chain_id, tick_id)} as is_settled from placed
     ), full_ones as (
       update explorer.optimism_batches as t
-      set state = case when is_settled then 'settled' else 'open' end,
-          is_proved = is_settled,
-          updated_at = now(),
-          page_id = greatest(page_id, ${page_id}::bigint)
+      set ${assign(optimismBatches, {
+        state: sql`case when is_settled then 'settled' else 'open' end`,
+        is_proved: sql`is_settled`,
+        updated_at: sql`now()`,
+        page_id: sql`greatest(page_id, ${page_id}::bigint)`,
+      })}
       from judged
       where chain_id = ${chain_id}
         and t.batch_number = judged.batch_number
         and (t.is_proved, t.state = 'settled') is distinct from (is_settled, is_settled)
+      returning ${sql.raw(tallied())}
     ), holes as (
       select batch_number as low, least(above, ceiling) as high, meets_above as is_proved
       from judged
@@ -175,19 +197,28 @@ async function settleBatches(
       ) as wrong
     ), empty_ones as (
       update explorer.optimism_batches as t
-      set is_proved = wrong_ones.is_proved,
-          updated_at = now(),
-          page_id = greatest(page_id, ${page_id}::bigint)
+      set ${assign(optimismBatches, {
+        is_proved: sql`wrong_ones.is_proved`,
+        updated_at: sql`now()`,
+        page_id: sql`greatest(page_id, ${page_id}::bigint)`,
+      })}
       from wrong_ones
       where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
+      returning ${sql.raw(tallied())}
+    ), new_ones as (
+      insert into explorer.optimism_batches as t (
+        chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id, digest
+      )
+      select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint,
+             ${digestOfEmpty(chain_id, page_id)}
+      from holes, generate_series(low + 1, high - 1) as number
+      where is_proved and high - low <= ${widestHole}
+      order by number
+      on conflict do nothing
+      returning ${sql.raw(tallied())}
+    ), changed as (
+      select * from full_ones union all select * from empty_ones union all select * from new_ones
     )
-    insert into explorer.optimism_batches (
-      chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id
-    )
-    select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint
-    from holes, generate_series(low + 1, high - 1) as number
-    where is_proved and high - low <= ${widestHole}
-    order by number
-    on conflict do nothing
+    ${sql.raw(tally(optimismBatches, 'changed'))}
   `);
 }

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
+import { assign, tallied, tally } from '../../db/digest.ts';
 import { isPosting, post, type Transaction } from '../../db/transaction.ts';
 import type { ItemRows, WalkContext } from '../operation.ts';
+import { userOperations } from './tables.ts';
 
 /**
  * Operations that one page may show to have left the list at once: the fifth part of a page, three at
@@ -44,7 +46,8 @@ async function noteLateArrivals(
     tx,
     sql`
     with proven as (
-      select range_agg(proved) as covered
+      select range_agg(proved)
+               - etl.blocks_to_reread(${walk.chain_id}, 'user-operations') as covered
       from etl.walks
       where chain_id = ${walk.chain_id}
         and operation = 'user-operations'
@@ -117,9 +120,16 @@ async function noteRemovals(
     ), noted as (
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
     ), removed as (
-      update explorer.user_operations
-      set removed_at = now(), updated_at = now(), page_id = ${walk.page_id}
+      update explorer.user_operations as t
+      set ${assign(userOperations, {
+        removed_at: sql`now()`,
+        updated_at: sql`now()`,
+        page_id: sql`${walk.page_id}::bigint`,
+      })}
       where ${unseen} and exists (select from unseen) and not exists (select from unbelieved)
+      returning ${sql.raw(tallied())}
+    ), counted as (
+      ${sql.raw(tally(userOperations, 'removed'))}
     )
     select from unbelieved
   `;

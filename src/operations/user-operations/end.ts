@@ -1,7 +1,9 @@
 import { sql } from 'drizzle-orm';
+import { assign, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { EndClaim, EndVerdict, OrderKey, WalkEndContext } from '../operation.ts';
 import { tokenAt } from '../page-token.ts';
+import { userOperations } from './tables.ts';
 
 /** Above every place of a list: what is below it is all there is. */
 const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
@@ -16,7 +18,7 @@ const listedBelow = (chainId: number, { height, key }: OrderKey) => sql`
   and (block_number, hash) < (${height}, ${key})
   and removed_at is null
   and not exists (
-    select from etl.pages where pages.id = user_operations.page_id and not is_ordered
+    select from etl.pages where pages.id = t.page_id and not is_ordered
   )
 `;
 
@@ -31,7 +33,7 @@ export async function judgeListEnd(
   if (end === null) return { is: 'unsupported' };
   const { rows } = await db.execute<{ height: string; key: string }>(sql`
     select block_number as height, hash as key
-    from explorer.user_operations
+    from explorer.user_operations as t
     where ${listedBelow(claim.chain_id, end)}
       and hash <> all(${sql.param(claim.rows.map(({ key }) => key))}::text[])
     order by block_number desc, hash desc
@@ -98,9 +100,17 @@ export async function removeBelow(tx: Transaction, walk: WalkEndContext): Promis
   if (!walk.isUnbroken) return null;
   const end = (await lastOfWalk(tx, walk)) ?? aboveAll;
   await tx.execute(sql`
-    update explorer.user_operations
-    set removed_at = now(), updated_at = now(), page_id = ${walk.page_id}
-    where ${listedBelow(walk.chain_id, end)} and page_id < ${walk.page_id}
+    with removed as (
+      update explorer.user_operations as t
+      set ${assign(userOperations, {
+        removed_at: sql`now()`,
+        updated_at: sql`now()`,
+        page_id: sql`${walk.page_id}::bigint`,
+      })}
+      where ${listedBelow(walk.chain_id, end)} and page_id < ${walk.page_id}
+      returning ${sql.raw(tallied())}
+    )
+    ${sql.raw(tally(userOperations, 'removed'))}
   `);
   return null;
 }

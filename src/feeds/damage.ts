@@ -1,0 +1,323 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+import { addresses } from '../address/tables.ts';
+import { digestOfRow, digestSql, tableName } from '../db/digest.ts';
+import { transact, type Database, type Transaction } from '../db/transaction.ts';
+import { factories } from '../operations/factories/tables.ts';
+import { optimismBatches } from '../operations/optimism-batch-blocks/tables.ts';
+import { chains } from './tables.ts';
+import { comparedCounts, countedTables, keyOf, missingAddresses } from './rows.ts';
+
+/**
+ * Notes every damage to rows, and what is to be read again for it, in one transaction:
+ *
+ * - Rows that are not as the program wrote them are taken out; `etl.damage` keeps them. Left in place,
+ *   a value that the service tells seldom, such as an address's name, would stay.
+ * - The ledger of rows is brought to what is there.
+ * - What held damaged rows is no longer proved: blocks of user operations until a walk that begins
+ *   later has read them, batches by being unread, factories until the next census. So plain `verify`
+ *   names them, and whoever reads next mends them, however often it is killed.
+ *
+ * No page is committed meanwhile.
+ *
+ * @returns how many entries of `etl.damage` it made, by table
+ */
+export async function noteDamage(db: Database): Promise<ReadonlyMap<string, number>> {
+  return transact(db, async (tx) => {
+    // Who commits a page, or retries an item, locks its walk's row first.
+    await tx.execute(sql`lock table etl.walks in exclusive mode`);
+    const changed: PgTable[] = [];
+    for (const table of countedTables) if (await noteCounts(tx, table)) changed.push(table);
+    if (changed.includes(factories)) await resetFactories(tx);
+    for (const table of changed) await takeOutChanged(tx, table);
+    await takeOutChains(tx);
+    await noteMissingAddresses(tx);
+    const { rows } = await tx.execute<{ table: string; found: number }>(sql`
+      select table_name as table, count(*)::float8 as found
+      from etl.damage where found_at = now()
+      group by table_name
+      order by table_name
+    `);
+    if (rows.length > 0) {
+      await rereadOperations(tx);
+      await rereadFactories(tx);
+      await forgetBatches(tx);
+      const found = new Set(rows.map(({ table }) => table));
+      for (const table of countedTables) {
+        const touched = [table, ...parentsOf(table)].some((each) => found.has(tableName(each)));
+        if (touched || table === optimismBatches) await correctLedger(tx, table);
+      }
+    }
+    return new Map(rows.map(({ table, found }) => [table, found]));
+  });
+}
+
+/**
+ * Makes batches unread whose blocks are not those that were read: a flag that says so would be
+ * trusted by the next reading, which would then stop at the first block that it knows.
+ */
+export async function forgetBrokenBatches(db: Database): Promise<void> {
+  await transact(db, async (tx) => {
+    const { rows } = await tx.execute(sql`select from etl.block_findings limit 1`);
+    if (rows.length === 0) return;
+    await tx.execute(sql`lock table etl.walks in exclusive mode`);
+    await tx.execute(sql`
+      with broken as (
+        delete from explorer.optimism_batches as batch
+        using etl.block_findings as finding
+        where finding.chain_id = batch.chain_id and batch_number <@ numbers
+        returning batch.chain_id, first_seen_at, digest
+      )
+      insert into etl.row_counts (chain_id, table_name, first_seen_at, rows, digests)
+      select chain_id, 'explorer.optimism_batches', first_seen_at, -count(*), -coalesce(sum(digest), 0)
+      from broken
+      group by chain_id, first_seen_at
+    `);
+  });
+}
+
+/** The tables whose rows take a table's rows with them when they go. */
+const parentsOf = (table: PgTable): PgTable[] =>
+  getTableConfig(table).foreignKeys.map((key) => key.reference().foreignTable);
+
+/**
+ * Notes moments of which other rows are there than the ledger has.
+ *
+ * @returns whether any row is not as the program wrote it
+ */
+async function noteCounts(tx: Transaction, table: PgTable): Promise<boolean> {
+  const { rows } = await tx.execute<{ has_changed: boolean }>(sql`
+    with compared as materialized (${comparedCounts(table)}), noted as (
+      insert into etl.damage (
+        chain_id, table_name, finding, first_seen_at, rows, first_page_id, last_page_id
+      )
+      select chain_id, ${tableName(table)}, 'count', first_seen_at, present - noted, first_page_id, last_page_id
+      from compared
+      where present <> noted or difference <> 0
+    )
+    select coalesce(bool_or(changed > 0), false) as has_changed from compared
+  `);
+  return rows[0]?.has_changed ?? false;
+}
+
+/** What a census says of a factory; it says all of it again. */
+const told: Readonly<Record<string, SQL>> = {
+  total_accounts: sql`null::bigint`,
+  rank: sql`null::bigint`,
+  missing_since: sql`null::timestamptz`,
+  extra: sql`null::jsonb`,
+};
+
+/** A factory that has a history is emptied instead: the history goes with the row, and nobody tells it again. */
+async function resetFactories(tx: Transaction): Promise<void> {
+  await tx.execute(sql`
+    with changed as materialized (
+      select * from explorer.factories as t
+      where digest is distinct from ${sql.raw(digestOfRow(factories))}
+        and exists (
+          select from explorer.factory_history as history
+          where history.chain_id = t.chain_id and history.address_hash = t.address_hash
+        )
+    ), emptied as (
+      update explorer.factories as t
+      set total_accounts = null, rank = null, missing_since = null, extra = null,
+          digest = ${digestSql(factories, (column) => told[column] ?? sql.raw(`t."${column}"`))}
+      from changed
+      where t.chain_id = changed.chain_id and t.address_hash = changed.address_hash
+    )
+    insert into etl.damage (
+      chain_id, table_name, finding, key, row, first_seen_at, first_page_id, last_page_id
+    )
+    select chain_id, ${tableName(factories)}, 'changed', ${keyOf(factories, 'changed')},
+           to_jsonb(changed), first_seen_at, page_id, page_id
+    from changed
+  `);
+}
+
+async function takeOutChanged(tx: Transaction, table: PgTable): Promise<void> {
+  await tx.execute(sql`
+    with changed as (
+      delete from ${sql.raw(tableName(table))} as t
+      where digest is distinct from ${sql.raw(digestOfRow(table))}
+      returning t.*
+    )
+    insert into etl.damage (
+      chain_id, table_name, finding, key, row, first_seen_at, first_page_id, last_page_id
+    )
+    select chain_id, ${tableName(table)}, 'changed', ${keyOf(table, 'changed')}, to_jsonb(changed),
+           first_seen_at, page_id, page_id
+    from changed
+  `);
+}
+
+/** Whoever knows the configuration writes them again. */
+async function takeOutChains(tx: Transaction): Promise<void> {
+  await tx.execute(sql`
+    with changed as (
+      delete from explorer.chains as t
+      where digest is distinct from ${sql.raw(digestOfRow(chains))}
+      returning t.*
+    )
+    insert into etl.damage (chain_id, table_name, finding, key, row)
+    select chain_id, 'explorer.chains', 'changed', json_build_object('chain_id', chain_id),
+           to_jsonb(changed)
+    from changed
+  `);
+}
+
+async function noteMissingAddresses(tx: Transaction): Promise<void> {
+  await tx.execute(sql`
+    insert into etl.damage (chain_id, table_name, finding, key)
+    select chain_id, ${tableName(addresses)}, 'gone',
+           json_build_object('chain_id', chain_id, 'hash', hash)
+    from (${missingAddresses}) as missing
+    where not exists (
+      select from etl.damage
+      where found_at = now() and table_name = ${tableName(addresses)}
+        and damage.chain_id = missing.chain_id and key ->> 'hash' = missing.hash
+    )
+  `);
+}
+
+/**
+ * What was found just now, the addresses among it, and the pages that brought the rows of those
+ * moments, each with its walk. As common table expressions.
+ */
+const places = sql`
+  found as materialized (
+    select * from etl.damage where found_at = now()
+  ), lost as materialized (
+    select distinct chain_id, coalesce(key ->> 'hash', key ->> 'address_hash') as hash
+    from found
+    where table_name like 'explorer.address%' and key is not null
+  ), told as (
+    select first_page_id, last_page_id from found where first_page_id is not null
+    union
+    select noted.first_page_id, noted.last_page_id
+    from found
+    join etl.row_counts as noted using (chain_id, table_name, first_seen_at)
+    where noted.first_page_id is not null
+  ), page as materialized (
+    select distinct pages.id, walks.chain_id, walks.operation, walks.batch, pages.top, pages.bottom
+    from told
+    join etl.pages as edge on edge.id in (first_page_id, last_page_id)
+    join etl.pages
+      on pages.walk_id = edge.walk_id and pages.id between first_page_id and last_page_id
+    join etl.walks on walks.id = pages.walk_id
+    where pages.rows > 0
+  )
+`;
+
+/** No list tells a higher one; what somebody wrote into a row may be anything. */
+const highestBlock = Number.MAX_SAFE_INTEGER;
+
+/** A page without a block number may stand anywhere in the list. */
+async function rereadOperations(tx: Transaction): Promise<void> {
+  await tx.execute(sql`
+    with ${places}, stretch as (
+      select chain_id,
+             case when top is null or bottom is null then int8range(0, null)
+                  else int8range(bottom, top, '[]') end as blocks
+      from page
+      where operation = 'user-operations'
+      union all
+      select chain_id,
+             int8range((row ->> 'block_number')::bigint, (row ->> 'block_number')::bigint, '[]')
+      from found
+      where table_name = 'explorer.user_operations'
+        and (row ->> 'block_number')::bigint between 0 and ${highestBlock}::bigint
+      union all
+      select lost.chain_id, int8range(max(block_number), max(block_number), '[]')
+      from lost
+      join explorer.user_operations as t
+        on t.chain_id = lost.chain_id and t.address_hash = lost.hash
+      where block_number is not null
+      group by lost.chain_id, lost.hash
+      union all
+      select lost.chain_id, int8range(max(block_number), max(block_number), '[]')
+      from lost
+      join explorer.user_operations as t
+        on t.chain_id = lost.chain_id and t.entry_point_hash = lost.hash
+      where block_number is not null
+      group by lost.chain_id, lost.hash
+    )
+    insert into etl.rereads as t (chain_id, operation, after_walk, blocks)
+    select chain_id, 'user-operations', (select coalesce(max(id), 0) from etl.walks), range_agg(blocks)
+    from stretch
+    group by chain_id
+    on conflict (chain_id, operation, after_walk) do update set blocks = t.blocks + excluded.blocks
+  `);
+}
+
+async function rereadFactories(tx: Transaction): Promise<void> {
+  await tx.execute(sql`
+    with ${places}
+    insert into etl.rereads (chain_id, operation, after_walk)
+    select distinct chain_id, 'factories', (select coalesce(max(id), 0) from etl.walks)
+    from (
+      select chain_id from page where operation = 'factories'
+      union all
+      select chain_id from found where table_name in ('explorer.factories', 'explorer.factory_history')
+      union all
+      select lost.chain_id
+      from lost
+      join explorer.factories as t on t.chain_id = lost.chain_id and t.address_hash = lost.hash
+    ) as wanted
+    on conflict do nothing
+  `);
+}
+
+/** A batch that is not stored is not read: it is asked for again, and read whole. */
+async function forgetBatches(tx: Transaction): Promise<void> {
+  await tx.execute(sql`
+    with ${places}, height as (
+      select chain_id, coalesce(key ->> 'height', key ->> 'block_height')::bigint as height
+      from found
+      where table_name like 'explorer.block%' and key is not null
+      union
+      select lost.chain_id, max(t.height)
+      from lost
+      join explorer.blocks as t on t.chain_id = lost.chain_id and t.miner_hash = lost.hash
+      where optimism_batch_number is not null
+      group by lost.chain_id, lost.hash
+    ), wanted as (
+      select chain_id, batch as number from page where operation = 'optimism-batch-blocks'
+      union
+      select chain_id, (row ->> 'optimism_batch_number')::bigint
+      from found where table_name = 'explorer.blocks'
+      union
+      select batch.chain_id, batch.batch_number
+      from height
+      join explorer.optimism_batches as batch
+        on batch.chain_id = height.chain_id
+        and blocks_count > 0
+        and int8range(first_height, last_height, '[]') @> height
+      union
+      select batch.chain_id, batch.batch_number
+      from found
+      join explorer.optimism_batches as batch using (chain_id, first_seen_at)
+      where table_name = 'explorer.optimism_batches'
+    )
+    delete from explorer.optimism_batches as batch
+    using wanted
+    where batch.chain_id = wanted.chain_id and batch.batch_number = wanted.number
+  `);
+  await tx.execute(sql`
+    delete from explorer.optimism_batches as batch
+    using etl.block_findings as finding
+    where finding.chain_id = batch.chain_id and batch_number <@ numbers
+  `);
+}
+
+/** Brings the ledger of rows to what a table holds, where that is known to be right. */
+export async function correctLedger(
+  tx: Pick<Transaction, 'execute'>,
+  table: PgTable,
+): Promise<void> {
+  await tx.execute(sql`
+    insert into etl.row_counts (chain_id, table_name, first_seen_at, rows, digests)
+    select chain_id, ${tableName(table)}, first_seen_at, present - noted, difference
+    from (${comparedCounts(table)}) as compared
+    where present <> noted or difference <> 0
+  `);
+}

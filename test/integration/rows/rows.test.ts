@@ -1,0 +1,75 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { beforeAll, expect, test } from 'vitest';
+import { certify } from '../../../src/feeds/certificate.ts';
+import { noteDamage } from '../../../src/feeds/damage.ts';
+import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
+import { registerFeeds } from '../../../src/feeds/register.ts';
+import { repairsOf } from '../../../src/feeds/repairs.ts';
+import { checkRows } from '../../../src/feeds/rows.ts';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { runSync, settingsFor } from '../../support/sync.ts';
+import { differences } from '../../support/tables.ts';
+import { openTicker } from '../../support/ticks.ts';
+import { copySeed, smallChain } from '../sync/copy.ts';
+import { damages } from './damages.ts';
+
+const secretKey = 'secret-of-the-key';
+const chain = smallChain({ oddities: ['max-wei', 'nul-in-name'] });
+
+let database: TestDatabase;
+let url: string;
+beforeAll(async () => {
+  const simulator = await startSimulator({ seed: copySeed, chains: [chain], secretKey });
+  ({ url } = simulator);
+  database = await createTestDatabase();
+  await runSync(database, { url, chains: [chain], secretKey });
+  return async () => {
+    await simulator.close();
+    await database.drop();
+  };
+}, 120_000);
+
+const found = async () => {
+  const { findings } = await checkRows(drizzle(database.pool));
+  return findings.map(
+    ({ table, key, finding }) => `${table} ${Object.values(key ?? {}).join(', ')}: ${finding}`,
+  );
+};
+
+test('nothing is found where nothing was damaged, in any table', async () => {
+  expect(await differences(database.pool, copySeed, chain, { withSecretKey: true })).toEqual({});
+  expect(await found()).toEqual([]);
+});
+
+test.each(damages)(
+  '$what: found, named and mended',
+  { timeout: 60_000 },
+  async ({ sql, named }) => {
+    const { pool } = database;
+    const settings = settingsFor({ url, chains: [chain], secretKey });
+    const ticker = await openTicker(database, settings);
+    const lanes = configuredLanes(settings.chains, {
+      fromBatch: chain.batches.first,
+      toBatch: chain.batches.first + chain.batches.count - 1,
+    });
+    await pool.query(sql);
+
+    const findings = await found();
+    for (const name of named) expect(findings).toContainEqual(expect.stringMatching(name));
+    await noteDamage(ticker.db);
+    await registerFeeds(ticker.db, configuredFeeds(settings.chains), 'flags', {
+      origin: url,
+      isSameData: true,
+    });
+    const open = async () => (await certify(ticker.db)).flatMap((feed) => feed.open);
+    for (const round of await repairsOf(ticker.db, await certify(ticker.db), lanes)) {
+      const ended = await ticker.tick(round, new Date(), 'sync');
+      expect(ended.filter((how) => how !== 'finished')).toEqual([]);
+    }
+
+    expect(await differences(pool, copySeed, chain, { withSecretKey: true })).toEqual({});
+    expect(await found()).toEqual([]);
+    expect(await open()).toEqual([]);
+  },
+);
