@@ -366,7 +366,6 @@ COMMENT ON COLUMN etl.rereads."noted_at" IS 'When the damage was noted.';
 COMMENT ON VIEW etl.open_rereads IS 'What of etl.rereads no later walk has read yet.';
 COMMENT ON FUNCTION etl.blocks_to_reread IS 'The blocks of a feed whose rows were damaged and which no later walk has read: nothing proves them.';
 COMMENT ON VIEW etl.reread_findings IS 'The same as lines of verify.';
-COMMENT ON VIEW etl.batch_state_findings IS 'What the stored states of batches say is not read, or not proved.';
 COMMENT ON VIEW etl.block_findings IS 'Proved batches whose blocks, counted and linked again, are not what was read.';
 COMMENT ON FUNCTION etl.note_reorg IS 'Records every hash that another one replaces at its height, whatever wrote the block.';
 COMMENT ON COLUMN explorer.addresses."digest" IS 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
