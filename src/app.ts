@@ -194,7 +194,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     await pool.end();
   };
   const boss = await configure(settings, sameData)
-    .then(() => startBoss({ databaseUrl: url, log, supervise, patience }))
+    .then(() =>
+      startBoss({ databaseUrl: url, log, supervise, now: () => performance.now(), patience }),
+    )
     .catch(async (error: unknown) => {
       await closeOpened();
       throw error;

@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import { runProgram } from './cli/program.ts';
 
 /** One Ctrl-C under npm comes twice at once, from the terminal and handed on by npm. In ms. */
 const echoMs = 500;
@@ -16,6 +15,9 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
     stop.abort(new Error(name));
   });
 }
+
+// Loaded once signals are heard: on a busy machine that takes seconds, in which a SIGTERM would kill.
+const { runProgram } = await import('./cli/program.ts');
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   // eslint-disable-next-line no-process-env -- handed on to config/, the only reader

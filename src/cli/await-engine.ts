@@ -47,6 +47,7 @@ export async function awaitEngine(
   opening: Opening,
 ): Promise<OpenEngine | null> {
   for (let attempt = 1; ; attempt += 1) {
+    if (context.signal.aborted) return null;
     try {
       return await openAll(settings, context, log, opening);
     } catch (error) {
@@ -55,7 +56,6 @@ export async function awaitEngine(
       const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
       log.warn({ error: describeDatabaseError(root), again_in_ms: waitMs }, 'database.away');
       await delay(waitMs, undefined, { signal: context.signal }).catch(() => undefined);
-      if (context.signal.aborted) return null;
     }
   }
 }

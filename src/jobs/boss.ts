@@ -1,6 +1,7 @@
 import { PgBoss, type ConstructorOptions } from 'pg-boss';
 import { keepAliveDelayMs, withPatience, workPatience, type Patience } from '../db/patience.ts';
 import type { Log } from '../log.ts';
+import { tellOutages } from './outage.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
@@ -27,13 +28,15 @@ export interface BossOptions {
   readonly log: Log;
   /** Whether this process runs schedules and housekeeping; any number of processes may. */
   readonly supervise: boolean;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
   /** How long the database may take; `workPatience` if absent. */
   readonly patience?: Patience;
 }
 
 /** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
 export async function startBoss(options: BossOptions): Promise<PgBoss> {
-  const { databaseUrl, log, supervise, patience } = options;
+  const { databaseUrl, log, supervise, now, patience } = options;
   const boss = new PgBoss({
     ...connection(databaseUrl, patience),
     migrate: false,
@@ -43,7 +46,7 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     useListenNotify: true,
   });
   // pg-boss reports a lost connection here and reconnects by itself.
-  boss.on('error', (error) => log.warn({ error: error.message }, 'queue.trouble'));
+  boss.on('error', tellOutages(log, 'queue.trouble', now));
   await boss.start();
   return boss;
 }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../feeds/feed.ts';
 import { tickQueue } from './boss.ts';
 import { returnToPresent } from './clock.ts';
 import { keepHouse, type HouseOptions } from './housekeeping.ts';
+import { tellOutages } from './outage.ts';
 import { openLaneInTurn, setSchedules, workOnTicks, type LaneSchedule } from './schedule.ts';
 import { sendSlice } from './send.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
@@ -61,7 +61,8 @@ async function lookAfter(
   changes: ScheduleChanges,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, boss, log } = options;
+  const { db, boss } = options;
+  const tell = tellOutages(options.log, 'nudge.trouble', options.now);
   // Kept until it is in force, however often the database is away meanwhile.
   let wanted: readonly LaneSchedule[] | null = null;
   while (!signal.aborted) {
@@ -74,7 +75,7 @@ async function lookAfter(
       await returnToPresent(db);
       for (const lane of await openLanes(db)) await sendSlice(boss, lane);
     } catch (error) {
-      log.warn({ error: describeDatabaseError(error) }, 'nudge.trouble');
+      tell(error);
     }
     await delay(lookIntervalMs, undefined, { signal }).catch(() => undefined);
   }

@@ -33,7 +33,12 @@ export interface CronOptions {
 export async function openCron({ databaseUrl, pool, lanes, clock }: CronOptions): Promise<Cron> {
   await installQueues(databaseUrl);
   const log = createLog('silent', () => undefined);
-  const boss = await startBoss({ databaseUrl, log, supervise: false });
+  const boss = await startBoss({
+    databaseUrl,
+    log,
+    supervise: false,
+    now: () => performance.now(),
+  });
   const done = new AbortController();
   let missed = 0;
   const send = async (wanted: readonly ConfiguredLane[]) => {

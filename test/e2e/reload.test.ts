@@ -137,10 +137,10 @@ test('the archive and the page size of the file hold for the walk that is under 
   await eventually('the archive to be emptied', hangMs, async () => {
     return (await count(`${archived} where stored_at < now() - interval '2 days'`)) === 0;
   });
-  const later = 'etl.pages where id > (select max(page_id) from etl.raw_pages)';
-  await eventually('pages that are not archived', hangMs, async () => (await count(later)) > 10);
+  const newer = 'etl.pages where id > (select max(page_id) from etl.raw_pages)';
+  await eventually('pages that are not archived', hangMs, async () => (await count(newer)) > 10);
   const left = await count('etl.raw_pages');
-  await eventually('further pages', hangMs, async () => (await count(later)) > 20);
+  await eventually('further pages', hangMs, async () => (await count(newer)) > 20);
   expect(await count('etl.raw_pages')).toBe(left);
   expect(program.stderr).not.toMatch(/config\.refused|trouble/);
 });

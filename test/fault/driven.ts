@@ -128,7 +128,12 @@ export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWor
 async function openCron(databaseUrl: string): Promise<PgBoss> {
   await installQueues(databaseUrl);
   const log = createLog('silent', () => undefined);
-  const boss = await startBoss({ databaseUrl, log, supervise: false });
+  const boss = await startBoss({
+    databaseUrl,
+    log,
+    supervise: false,
+    now: () => performance.now(),
+  });
   onTestFinished(() => boss.stop({ graceful: false }));
   return boss;
 }

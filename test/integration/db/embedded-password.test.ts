@@ -51,7 +51,7 @@ async function trustingServer() {
   await query(postgres.url, 'create table kept as select 1 as n');
   await query(postgres.url, 'alter role postgres password null');
   await rm(join(directory, 'postgres.password'));
-  return { directory, ...postgres };
+  return { directory, server: postgres };
 }
 
 describe('the embedded Postgres', () => {
@@ -110,8 +110,8 @@ describe('the embedded Postgres', () => {
 
 describe('a database of a version that let everybody in', () => {
   test('asks for a password from the next start on, and keeps its data', async () => {
-    const { directory, stop } = await trustingServer();
-    await stop();
+    const { directory, server } = await trustingServer();
+    await server.stop();
     const { url } = await startEmbeddedPostgres({ directory, settings });
     expect(await strangerMeets(url)).toBe(refused);
     expect(await query(url, 'select n from kept')).toEqual([[1]]);
@@ -140,13 +140,13 @@ describe('a database of a version that let everybody in', () => {
 
 test('a password that is lost is told, with what to do, which then works', async () => {
   const directory = await freshDirectory();
-  const { dataDirectory, stop } = await startEmbeddedPostgres({ directory, settings });
+  const server = await startEmbeddedPostgres({ directory, settings });
   await rm(join(directory, 'postgres.password'));
   await expect(startEmbeddedPostgres({ directory, settings })).rejects.toThrow(
     /postgres\.password is missing[^]*127\.0\.0\.1\/32 trust[^]*start again/,
   );
-  await stop();
-  await writeFile(join(dataDirectory, 'pg_hba.conf'), everybody);
+  await server.stop();
+  await writeFile(join(server.dataDirectory, 'pg_hba.conf'), everybody);
   const { url } = await startEmbeddedPostgres({ directory, settings });
   expect(await strangerMeets(url)).toBe(refused);
 });
