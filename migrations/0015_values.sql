@@ -1,5 +1,5 @@
 -- A value of another type or format counts as not told. Nothing changes but what is said of it.
-COMMENT ON COLUMN explorer.addresses."is_contract" IS 'Whether it is a contract; API field is_contract. Newest told by a sight that is no stub. Null: never told, the address is known as a stub only.';
+COMMENT ON COLUMN explorer.addresses."is_contract" IS 'Whether it is a contract; API field is_contract. Newest told by a sight that is no stub. Null: never told, as of an address that is known by stubs only.';
 --> statement-breakpoint
 COMMENT ON COLUMN explorer.addresses."extra" IS 'What no column holds: fields that the specification does not name, values of another type or format under their field''s name and what is off (name (array)), labels that name another address (foreign_tags). The newest that was not null.';
 --> statement-breakpoint

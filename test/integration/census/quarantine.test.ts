@@ -6,8 +6,8 @@ import { listedChain, runSync } from '../../support/sync.ts';
 
 const addressOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
 
-/** Of the type that is expected, so no drift, and yet no count. */
-const noCount = 1.5;
+/** Stands for an item whose address is none. */
+const noAddress = 'no address';
 
 /** A list of factories on one page, as a test says at the moment. */
 async function factoriesWorld() {
@@ -15,7 +15,7 @@ async function factoriesWorld() {
   const server = createServer((_request, response) => {
     list.requests += 1;
     const items = [...list.accounts].map(([id, total_accounts]) => ({
-      address: { hash: addressOf(id) },
+      address: { hash: total_accounts === noAddress ? '0x' : addressOf(id) },
       total_accounts,
     }));
     response.setHeader('content-type', 'application/json');
@@ -38,6 +38,16 @@ async function factoriesWorld() {
           'select address_hash from explorer.factories where missing_since is not null order by 1',
         )
       ).rows.map(({ address_hash }) => address_hash),
+    counts: async () =>
+      (
+        await database.pool.query<{ counts: unknown }>(
+          `select json_agg(total_accounts order by address_hash) as counts
+           from explorer.factories
+           union all
+           select json_agg(total_accounts order by address_hash, observed_at)
+           from explorer.factory_history`,
+        )
+      ).rows.map(({ counts }) => counts),
   };
 }
 
@@ -49,7 +59,7 @@ test('a factory whose item is in quarantine is not said to be missing', async ()
     [3, 10],
   ]);
   await sync();
-  list.accounts.set(2, noCount);
+  list.accounts.set(2, noAddress);
 
   await sync();
 
@@ -63,7 +73,7 @@ test('a census with an item in quarantine is not walked again for the factory it
     [2, 20],
   ]);
   await sync();
-  list.accounts.set(2, noCount);
+  list.accounts.set(2, noAddress);
 
   expect(await sync()).toBe(1);
 });
@@ -76,7 +86,7 @@ test('once nothing is in quarantine, a factory that is not listed is missing', a
     [3, 10],
   ]);
   await sync();
-  list.accounts.set(2, noCount);
+  list.accounts.set(2, noAddress);
   list.accounts.delete(3);
   await sync();
   expect(await missing()).toEqual([]);
@@ -85,4 +95,25 @@ test('once nothing is in quarantine, a factory that is not listed is missing', a
   await sync();
 
   expect(await missing()).toEqual([addressOf(3)]);
+});
+
+test('a count that is none is not told: the known one stays, and history has no row of it', async () => {
+  const { list, sync, missing, counts } = await factoriesWorld();
+  list.accounts = new Map<number, unknown>([
+    [1, 30],
+    [2, 20],
+  ]);
+  await sync();
+  list.accounts = new Map<number, unknown>([
+    [1, 31],
+    [2, -20],
+  ]);
+
+  await sync();
+
+  expect(await missing()).toEqual([]);
+  expect(await counts()).toEqual([
+    [31, 20],
+    [30, 31, 20],
+  ]);
 });

@@ -1,0 +1,79 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { listQuarantined, retryQuarantined } from '../../../src/walk/quarantine.ts';
+import { alterExplorer } from '../../support/altered-explorer.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { runSync } from '../../support/sync.ts';
+import { replayed } from '../archive/archive.ts';
+
+const seed = 11;
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 70,
+  batches: { first: 1, count: 1, blocks: 20 },
+  factories: 0,
+};
+const all = { chains: [], operations: [], ids: [], reason: null };
+
+/** User operations as they are served, with numbers that no double holds in one of each page. */
+async function world(more: Record<string, unknown> = {}) {
+  const explorer = await alterExplorer(seed, chain);
+  const database = await freshDatabase();
+  explorer.alter = (page) => {
+    Object.assign(page.items[3] ?? {}, {
+      fee: JSON.rawJSON('187125856691380123456'),
+      id: JSON.rawJSON('9007199254740993'),
+      rate: { now: JSON.rawJSON('0.1234567890123456789'), ever: JSON.rawJSON('1e400') },
+      ...more,
+    });
+    return page;
+  };
+  await runSync(database, {
+    url: explorer.url,
+    chains: [chain],
+    operations: ['user-operations'],
+    archive: 'all',
+  });
+  return database;
+}
+
+test('numbers keep their digits, in columns and in extra, and the archive makes the same of them', async () => {
+  const database = await world();
+  const { rows } = await database.pool.query(
+    `select fee, extra ->> 'id' as id, extra #>> '{rate,now}' as rate,
+            (extra #>> '{rate,ever}')::numeric = 10::numeric ^ 400 as is_whole
+     from explorer.user_operations
+     where extra ? 'id'`,
+  );
+  const told = {
+    fee: '187125856691380123456',
+    id: '9007199254740993',
+    rate: '0.1234567890123456789',
+    is_whole: true,
+  };
+  expect(rows).toEqual([told, told]);
+  expect((await replayed(database)).differing).toEqual([]);
+});
+
+test('numbers keep their digits in quarantine, and when they leave it', async () => {
+  const { pool } = await world({ hash: '?' });
+  const db = drizzle(pool);
+  const [first] = await listQuarantined(db, all);
+  expect(JSON.stringify(first?.raw)).toMatch(
+    /"id":9007199254740993,"fee":187125856691380123456,.*"now":0\.1234567890123456789/u,
+  );
+  await pool.query(
+    `update etl.quarantine
+     set raw = jsonb_set(raw, '{hash}', to_jsonb('0x' || lpad(id::text, 64, '0')))`,
+  );
+  expect(await retryQuarantined(db, all)).toMatchObject({ written: 2, kept: [] });
+  const { rows } = await pool.query(
+    `select fee, extra ->> 'id' as id from explorer.user_operations where extra ? 'id'`,
+  );
+  const told = { fee: '187125856691380123456', id: '9007199254740993' };
+  expect(rows).toEqual([told, told]);
+});
