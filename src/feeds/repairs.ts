@@ -61,7 +61,7 @@ export async function repairRequests(
   chains: readonly ChainSettings[],
   how: ForecastOptions,
 ): Promise<number> {
-  const open = new Set(certificates.flatMap(({ feed, open }) => (open.length > 0 ? [feed] : [])));
+  const open = new Set(certificates.filter((feed) => feed.open.length > 0).map(({ feed }) => feed));
   let requests = 0;
   for (const { feed, chain_id, operation, history } of await estimateFeeds(db, chains, how)) {
     if (!open.has(feed)) continue;

@@ -41,7 +41,7 @@ export interface RereadRange extends Feed {
  * How many batches with blocks may wait above the highest settled one: the newest, the one that fills,
  * and one that awaits an update. Where it is more, something else keeps them from being proved.
  */
-export const headLimit = 3;
+const headLimit = 3;
 
 /**
  * As SQL: the highest number of a range that is read again. All, unless more than a few wait to be

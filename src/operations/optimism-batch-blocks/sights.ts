@@ -14,7 +14,13 @@ export async function noteSight(tx: Transaction, walk: WalkEndContext): Promise<
     with walked as (
       select range_agg(heights) as served,
              (array_agg(cursor_in order by sequence))[1] is null as from_head,
-             bool_and(heights is not null and is_ordered and quarantined = 0) as is_orderly
+             bool_and(
+               is_ordered
+               -- What was in quarantine and can be read now was served too.
+               and coalesce(
+                 (select sum(upper(range) - lower(range)) from unnest(heights) as range), 0
+               ) >= items - repeats
+             ) as is_orderly
       from etl.pages
       where walk_id = ${walk.walk_id}
     ), seen as (
@@ -43,7 +49,8 @@ export async function noteSight(tx: Transaction, walk: WalkEndContext): Promise<
         end,
         sights = case
           when (select not is_conclusive from seen) then 0
-          when not ${readsEnd} or t.walk_id = excluded.walk_id then t.sights
+          when not ${readsEnd} then t.sights
+          when t.walk_id = excluded.walk_id then greatest(t.sights, 1)
           when t.sights > 0 and t.bottom is not distinct from excluded.bottom then t.sights + 1
           else 1
         end,

@@ -57,7 +57,7 @@ test.each(earlyEnds)(
 );
 
 test('a lowest batch is settled by two equal ends for one more request, and its certificate says so', async () => {
-  const { list, look, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
+  const { look, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
 
   const asked = await look(0);
 
@@ -146,7 +146,7 @@ const disorders: readonly (readonly [
     'the first page again instead of the second',
     (page, from) =>
       from === secondPage(3)
-        ? { ...page, items: fullBatch(3).slice(-50).reverse().map(itemOf) }
+        ? { ...page, items: fullBatch(3).slice(-50).toReversed().map(itemOf) }
         : page,
   ],
   [
@@ -160,7 +160,7 @@ const disorders: readonly (readonly [
     "another batch's page instead of its last",
     (page, from) =>
       from !== null && page.next_page_params === null
-        ? { ...page, items: fullBatch(1).slice(-20).reverse().map(itemOf) }
+        ? { ...page, items: fullBatch(1).slice(-20).toReversed().map(itemOf) }
         : page,
   ],
 ];
