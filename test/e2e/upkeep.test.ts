@@ -42,7 +42,7 @@ async function call(...args: readonly string[]) {
 
 const count = async () => {
   const { rows } = await database.pool.query<{ count: number }>(
-    'select count(*)::int from etl.quarantine',
+    'select count(*)::int from etl.quarantine where dropped_at is null',
   );
   return rows[0]?.count ?? 0;
 };
