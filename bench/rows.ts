@@ -14,6 +14,7 @@ import { noteDamage } from '../src/feeds/damage.ts';
 import { checkRows } from '../src/feeds/rows.ts';
 import { optimismBatches, blocks } from '../src/operations/optimism-batch-blocks/tables.ts';
 import { userOperations } from '../src/operations/user-operations/tables.ts';
+import { clusterCpuMs } from './cluster-cpu.ts';
 import { describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
 
@@ -102,14 +103,17 @@ const setup = [
           (10, 'optimism-batch-blocks', '{}', ${rows / blocksPerBatch}, '{[1,)}')`,
 ];
 
-async function timed<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
-  const begin = performance.now();
-  const result = await work();
-  console.log(`${what}: ${((performance.now() - begin) / 1000).toFixed(1)} s`);
-  return result;
-}
-
 await withServer(async (server) => {
+  const cpuMs = () => clusterCpuMs(server.dataDirectory) ?? Number.NaN;
+  const timed = async <Result>(what: string, work: () => Promise<Result>): Promise<Result> => {
+    const [begin, cpu] = [performance.now(), cpuMs()];
+    const result = await work();
+    const [wallMs, usedMs] = [performance.now() - begin, cpuMs() - cpu];
+    console.log(
+      `${what}: ${(wallMs / 1000).toFixed(1)} s, ${(usedMs / 1000).toFixed(1)} s of them at work in Postgres`,
+    );
+    return result;
+  };
   console.log(await describeMachine(server.url));
   await server.withDatabase(async (url) => {
     await migrate(url);

@@ -24,7 +24,7 @@ export function tableName(table: PgTable): string {
 const known = new WeakMap<PgTable, readonly string[]>();
 
 /** The columns that a row's digest covers: all others, in the order of the definition. */
-export function digestedColumns(table: PgTable): readonly string[] {
+function digestedColumns(table: PgTable): readonly string[] {
   const before = known.get(table);
   if (before !== undefined) return before;
   const names = getTableConfig(table).columns.map(({ name }) => name);

@@ -78,26 +78,7 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
   };
   const changed = [...data, 'page_id'];
   const assignments = changed.map((column) => `"${column}" = excluded."${column}"`);
-  const digest = digestOf(table, (column) =>
-    filled.has(column) ? 'now()' : `incoming."${column}"`,
-  );
-  const digestAgain = redigest(
-    table,
-    (column) => {
-      if (column === 'updated_at') return 'now()';
-      return `${changed.includes(column) ? 'excluded' : 'stored'}."${column}"`;
-    },
-    'stored',
-  );
-  const owners: Readonly<Record<string, string>> = {
-    page_id: 'touched.page_id',
-    updated_at: 'now()',
-  };
-  const digestOfOwner = redigest(
-    parent,
-    (column) => owners[column] ?? `owner."${column}"`,
-    'owner',
-  );
+  const digests = digestsOf(table, parent, changed);
   return {
     head: `with parent as (
        select given.* from json_to_recordset(`,
@@ -115,10 +96,10 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
        returning ${list(ownerKey.slice(1), 'stored.')}, parent.page_id as told_by, ${talliedGone('stored')}
      ), kept as (
        insert into ${child.name} as stored (${list(columns)}, first_seen_at, updated_at, digest)
-       select ${list(columns)}, now(), now(), ${digest}
+       select ${list(columns)}, now(), now(), ${digests.ofNew}
        from incoming order by ${list(child.key)}
        on conflict (${list(child.key)}) do update
-       set ${assignments.join(', ')}, updated_at = now(), ${digestAgain}
+       set ${assignments.join(', ')}, updated_at = now(), ${digests.ofKept}
        where (${list(data, 'stored.')}) is distinct from (${list(data, 'excluded.')})
           or ${shrank[newness]}
        returning ${list(ownerKey.slice(1), 'stored.')}, stored.page_id as told_by, ${tallied('stored')}
@@ -129,12 +110,33 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
        select ${list(ownerKey)}, max(told_by) as page_id from change group by ${list(ownerKey)}
      ), moved as (
        update ${owner.name} as owner
-       set page_id = touched.page_id, updated_at = now(), ${digestOfOwner}
+       set page_id = touched.page_id, updated_at = now(), ${digests.ofOwner}
        from touched
        where ${ownerMatch('touched')} and owner.page_id < touched.page_id
        returning ${tallied('owner')}
      )
      ${tally(parent, 'moved')}`,
+  };
+}
+
+/**
+ * The digests of new rows, and the assignments for those of changed rows and of owners, as SQL.
+ *
+ * @param changed the columns that a row takes over from the page
+ */
+function digestsOf(table: PgTable, parent: PgTable, changed: readonly string[]) {
+  const kept = (column: string) =>
+    column === 'updated_at'
+      ? 'now()'
+      : `${changed.includes(column) ? 'excluded' : 'stored'}."${column}"`;
+  const owners: Readonly<Record<string, string>> = {
+    page_id: 'touched.page_id',
+    updated_at: 'now()',
+  };
+  return {
+    ofNew: digestOf(table, (column) => (filled.has(column) ? 'now()' : `"${column}"`)),
+    ofKept: redigest(table, kept, 'stored'),
+    ofOwner: redigest(parent, (column) => owners[column] ?? `owner."${column}"`, 'owner'),
   };
 }
 

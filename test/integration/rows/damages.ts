@@ -47,7 +47,7 @@ const middle = `batch_number = 2`;
 /** More than fifty, of every table that pages fill. */
 export const damages: readonly Damage[] = [
   remove('user_operations'),
-  silently(remove('user_operations', 'true', 200)),
+  silently(remove('user_operations', 'true', 100)),
   {
     what: 'all operations of a stretch deleted',
     sql: `delete from explorer.user_operations where block_number between

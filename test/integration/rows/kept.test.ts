@@ -101,7 +101,7 @@ test('what was noted is open until it is read again, whoever reads it, and nothi
     select block_number from explorer.user_operations order by block_number offset 100 limit 5);
     delete from explorer.blocks where optimism_batch_number = 2;
     delete from explorer.factories where rank = 4`);
-  expect((await open()).join('\n')).toMatch(/batch 2: 0 blocks are stored, where 60 were read/);
+  expect((await open()).join('\n')).toMatch(/batch 2: 0 blocks are stored, where \d+ were read/);
   expect((await open()).join('\n')).not.toMatch(/user-operations|factories/);
 
   await noteDamage(db);

@@ -15,7 +15,12 @@ import { copySeed, smallChain } from '../sync/copy.ts';
 import { damages } from './damages.ts';
 
 const secretKey = 'secret-of-the-key';
-const chain = smallChain({ oddities: ['max-wei', 'nul-in-name'] });
+const chain = smallChain({
+  userOperations: 220,
+  batches: { first: 1, count: 3, blocks: 40 },
+  factories: 60,
+  oddities: ['max-wei', 'nul-in-name'],
+});
 
 let database: TestDatabase;
 let url: string;
