@@ -44,10 +44,11 @@ export async function askAgain(first: JudgedPage, doubting: Doubting): Promise<J
     if (doubt === null) return page;
     const verdict = doubt === 'empty' ? unsupported : await judgeEnd(page, doubting);
     if (verdict.is === 'supported') return page;
-    if (verdict.is === 'contradicted' && (await isGone(verdict, doubting))) return page;
     evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
     const next = await askOnce(page, doubting);
-    if (verdict.is === 'unsupported' && saysTheSame(page, next, doubting)) return next;
+    const isAgreed = saysTheSame(page, next, doubting);
+    if (isAgreed && (verdict.is === 'unsupported' || (await isGone(verdict, doubting))))
+      return next;
     page = next;
   }
   if (doubtful(page) === null) return page;
@@ -123,17 +124,28 @@ function saysTheSame(a: JudgedPage, b: JudgedPage, { walk, step, reader }: Doubt
 }
 
 /**
- * Whether the stored item that contradicts an end has left the list: asked for at its own position, the
- * service lists nothing from there on.
+ * Whether the stored item that contradicts an end has left the list: asked for at its own position, and once
+ * more, the service lists nothing from there on.
  */
 async function isGone(
   { ask }: Extract<EndVerdict, { is: 'contradicted' }>,
+  doubting: Doubting,
+): Promise<boolean> {
+  return ask !== null && (await listsNothing(ask, doubting)) && (await listsNothing(ask, doubting));
+}
+
+async function listsNothing(
+  cursor: Cursor,
   { walk, reader, step, signal }: Doubting,
 ): Promise<boolean> {
-  if (ask === null) return false;
   try {
-    const there = { ...step, cursor: ask, above: null };
-    const { envelope } = await requestPage(walk, reader, there, signal, true);
+    const { envelope } = await requestPage(
+      walk,
+      reader,
+      { ...step, cursor, above: null },
+      signal,
+      true,
+    );
     return envelope.items.length === 0 && envelope.next === null && envelope.unreadable === null;
   } catch (error) {
     // A made position may be refused: then it says nothing.
