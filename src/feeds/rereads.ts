@@ -38,10 +38,15 @@ export async function rereadOperations(tx: Transaction): Promise<void> {
   await tx.execute(sql`
     with ${places}, stretch as (
       select chain_id,
-             case when top is null or bottom is null then int8range(0, null)
+             case when top is null or bottom is null then int8range(0, highest, '[]')
                   else int8range(bottom, top, '[]') end as blocks
       from page
-      where operation = 'user-operations'
+      left join lateral (
+        select max(walks.top) as highest
+        from etl.walks
+        where walks.chain_id = page.chain_id and walks.operation = page.operation
+      ) as list on true
+      where operation = 'user-operations' and coalesce(top, highest) is not null
       union all
       select chain_id,
              int8range((row ->> 'block_number')::bigint, (row ->> 'block_number')::bigint, '[]')
