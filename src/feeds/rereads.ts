@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
+import type { Database, Transaction } from '../db/transaction.ts';
 
 /**
  * What was found just now, the addresses among it, and the pages that brought the rows of those
@@ -29,6 +29,20 @@ const places = sql`
     where pages.rows > 0
   )
 `;
+
+/** Forgets what has been read again: the walks that did so prove it as all others do. */
+export async function forgetDoneRereads(db: Pick<Database, 'execute'>): Promise<void> {
+  await db.execute(sql`
+    delete from etl.rereads
+    where not exists (
+      select from etl.open_rereads as open
+      where open.chain_id = rereads.chain_id
+        and open.operation = rereads.operation
+        and open.after_walk = rereads.after_walk
+        and coalesce(not isempty(open.blocks), true)
+    )
+  `);
+}
 
 /** No list tells a higher one; what somebody wrote into a row may be anything. */
 const highestBlock = Number.MAX_SAFE_INTEGER;
