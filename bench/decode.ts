@@ -49,7 +49,7 @@ const facts = {
   latency_ms: 1,
   fetched_at: '2026-01-01T00:00:00Z',
 };
-const place = { chain_id: 10, scope: { batch: 1 }, position: 0, order: null };
+const place = { chain_id: 10, scope: { batch: 1 }, position: 0, order: null, misplaced: [] };
 
 // All at first: connections would be closed meanwhile.
 const pages: [OperationName, Buffer][] = [];

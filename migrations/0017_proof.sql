@@ -5,6 +5,7 @@ add column cuts bigint default 0 not null;
 --> statement-breakpoint
 alter table etl.pages
 add column is_joined boolean default true not null,
+add column misplaced integer[],
 add column jumped int8range;
 --> statement-breakpoint
 create index pages_jumped on etl.pages (walk_id) where jumped is not null;
@@ -158,6 +159,7 @@ comment on column etl.walks.cuts is 'Places at which the walk''s pages prove not
 comment on column etl.walks.top is 'Highest block on the walk''s pages that other witnesses bear out. Null: none.';
 comment on column etl.walks.bottom is 'Lowest block on the walk''s pages that other witnesses bear out. Null: none.';
 comment on column etl.pages.is_joined is 'Whether its first item is the one that the page before led to, so that nothing is missing between the two.';
+comment on column etl.pages.misplaced is 'Items whose block the page''s other items or its neighbours contradict, counted from 0: their rows don''t tell it. Null: none.';
 comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it proves nothing, and removes nothing unless another walk skips the same. Null: none.';
 comment on view etl.feed_coverage is 'Per feed of user operations, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head saw, and none whose rows were damaged and not read again since.';
 comment on view etl.batch_state_findings is 'What keeps feeds of batches from being complete by what their walks concluded: what is not read or not proved.';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
+import type { Database, Transaction } from '../db/transaction.ts';
 
 /**
  * What was found just now, the addresses among it, and the pages that brought the rows of those
@@ -30,6 +30,20 @@ const places = sql`
   )
 `;
 
+/** Forgets what has been read again: the walks that did so prove it as all others do. */
+export async function forgetDoneRereads(db: Pick<Database, 'execute'>): Promise<void> {
+  await db.execute(sql`
+    delete from etl.rereads
+    where not exists (
+      select from etl.open_rereads as open
+      where open.chain_id = rereads.chain_id
+        and open.operation = rereads.operation
+        and open.after_walk = rereads.after_walk
+        and coalesce(not isempty(open.blocks), true)
+    )
+  `);
+}
+
 /** No list tells a higher one; what somebody wrote into a row may be anything. */
 const highestBlock = Number.MAX_SAFE_INTEGER;
 
@@ -38,10 +52,15 @@ export async function rereadOperations(tx: Transaction): Promise<void> {
   await tx.execute(sql`
     with ${places}, stretch as (
       select chain_id,
-             case when top is null or bottom is null then int8range(0, null)
+             case when top is null or bottom is null then int8range(0, highest, '[]')
                   else int8range(bottom, top, '[]') end as blocks
       from page
-      where operation = 'user-operations'
+      left join lateral (
+        select max(walks.top) as highest
+        from etl.walks
+        where walks.chain_id = page.chain_id and walks.operation = page.operation
+      ) as list on true
+      where operation = 'user-operations' and coalesce(top, highest) is not null
       union all
       select chain_id,
              int8range((row ->> 'block_number')::bigint, (row ->> 'block_number')::bigint, '[]')

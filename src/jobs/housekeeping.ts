@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { expireArchive } from '../feeds/archive.ts';
+import { forgetDoneRereads } from '../feeds/rereads.ts';
 import type { Log } from '../log.ts';
 
 /** What is tidied up, and by which clock. */
@@ -37,11 +38,15 @@ export async function keepHouse(options: HouseOptions, signal: AbortSignal): Pro
   }
 }
 
-/** Tidies up once: archived bodies that are older than they are to be kept. */
+/**
+ * Tidies up once: archived bodies that are older than they are to be kept, and notes of what was to be
+ * read again and has been.
+ */
 export async function tidyUp(
   { db, log, clock, archiveDays }: HouseOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  await forgetDoneRereads(db);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.info({ pages }, 'archive.expired');
 }

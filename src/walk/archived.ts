@@ -22,6 +22,7 @@ export interface ArchivedPage {
       readonly id: number;
       readonly is_ordered: boolean;
       readonly is_joined: boolean;
+      readonly misplaced: readonly number[] | null;
     };
   readonly walk: WalkRow;
   /** Items of the walk's pages before this one. */
@@ -154,7 +155,13 @@ function readArchived(archived: ArchivedPage): NormalisedPage {
     operation,
     parseBody(unpackBody(archived.body, archived.encoding)),
   );
-  const place = { chain_id: walk.chain_id, scope: walk.scope, position, order: null };
+  const place = {
+    chain_id: walk.chain_id,
+    scope: walk.scope,
+    position,
+    order: null,
+    misplaced: page.misplaced ?? [],
+  };
   const normalised = normalisePage(operation, { ...page, page_id: page.id }, items, place);
   // Where it stands in the list was judged when its neighbours were at hand.
   const { top, bottom, last_key, is_ordered, is_joined } = page;

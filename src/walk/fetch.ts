@@ -120,6 +120,8 @@ export async function readPages(
       scope: walk.scope,
       position: step.position,
       order,
+      // A page without a place is another page: its items are not out of order among themselves.
+      misplaced: order === null || order.trusted.length === 0 ? [] : order.misplaced,
     });
     const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
     const taken = await queue.push({ page, end, emptyRun, body: packed });

@@ -33,6 +33,7 @@ export async function recordPages(
     heights: walk.kind === 'batch' ? spellHeights(page) : null,
     is_ordered: page.isOrdered,
     is_joined: page.isJoined,
+    misplaced: page.misplaced.length === 0 ? null : page.misplaced,
     last_key: page.last_key,
     bytes: page.bytes,
     body_hash: page.body_hash,
@@ -46,11 +47,11 @@ export async function recordPages(
     sql`
     insert into etl.pages (
       id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-      changed, top, bottom, heights, is_ordered, is_joined, last_key, bytes, body_hash, attempts, latency_ms, credits,
+      changed, top, bottom, heights, is_ordered, is_joined, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
       fetched_at
     )
     select id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-           changed, top, bottom, heights, is_ordered, is_joined, last_key, bytes, body_hash, attempts, latency_ms, credits,
+           changed, top, bottom, heights, is_ordered, is_joined, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
            fetched_at
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
   `,

@@ -43,6 +43,8 @@ export interface NormalisedPage extends PageFacts {
   readonly last_key: string | null;
   /** Whether all items stand in the list's order, within the page and after the page before it. */
   readonly isOrdered: boolean;
+  /** Items whose block the rest of the page contradicts, counted from 0: their rows don't tell it. */
+  readonly misplaced: readonly number[];
   /** Whether it goes on where the page before it ended, as far as anybody can tell. */
   readonly isJoined: boolean;
   /** The page held against the list's order; null where the list has none. */
@@ -65,6 +67,8 @@ interface PagePlace {
   readonly position: number;
   /** The page held against the list's order, if it was when it was read. */
   readonly order: PageOrder | null;
+  /** Items whose block the rest of the page contradicts, counted from 0. */
+  readonly misplaced: readonly number[];
 }
 
 /**
@@ -75,7 +79,7 @@ export function normalisePage(
   operation: Operation<z.ZodType>,
   facts: PageFacts,
   items: readonly unknown[],
-  { chain_id, scope, position, order }: PagePlace,
+  { chain_id, scope, position, order, misplaced }: PagePlace,
 ): NormalisedPage {
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
@@ -99,9 +103,14 @@ export function normalisePage(
     if (decoded.is === 'valid') {
       const { unread } = decoded;
       const place = { chain_id, scope, page_id: facts.page_id, position: at, unread };
-      const item = operation.normalise(decoded.item, decoded.raw, place);
+      const told = operation.normalise(decoded.item, decoded.raw, place);
+      const item = doubtPlace(operation, told, misplaced.includes(index));
       if (!rows.has(item.key)) rows.set(item.key, item);
       for (const value of unread) surveyor.noteUnread(value);
+      if (item !== told && told.height !== null && operation.order !== null) {
+        const path = [operation.order.height];
+        surveyor.noteUnread({ path, kind: 'format', detail: 'out of order' });
+      }
     } else refuse(raw, decoded.reason, at);
   }
   return {
@@ -113,9 +122,37 @@ export function normalisePage(
     bottom: order?.trusted.at(-1)?.height ?? null,
     last_key: order?.trusted.at(-1)?.key ?? null,
     isOrdered: order === null || order.misplaced.length === 0,
+    misplaced,
     isJoined: order === null || order.joins,
     order,
     survey: surveyor.survey(),
+  };
+}
+
+/**
+ * An item that tells no block, or one that its neighbours contradict: what is known of its block stays. What
+ * it said is kept in `extra`.
+ */
+function doubtPlace(
+  { kind, order }: Operation<z.ZodType>,
+  item: ItemRows,
+  isMisplaced: boolean,
+): ItemRows {
+  if (kind !== 'sweep' || order === null || (item.height !== null && !isMisplaced)) return item;
+  const { row, untold } = item;
+  const said = item.height === null ? null : { [`${order.height} (out of order)`]: item.height };
+  return {
+    ...item,
+    height: null,
+    row: {
+      ...row,
+      [order.height]: null,
+      ...(said !== null && { extra: { ...(row['extra'] as object | null), ...said } }),
+    },
+    untold: {
+      columns: [...(untold?.columns ?? []), order.height],
+      children: untold?.children ?? [],
+    },
   };
 }
 

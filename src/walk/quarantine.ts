@@ -185,7 +185,13 @@ function tryItem(
   raw: unknown,
 ): { item: ItemRows; reason: null } | { item: null; reason: string } {
   const { walk, page } = origin;
-  const place = { chain_id: walk.chain_id, scope: walk.scope, position: 0, order: null };
+  const place = {
+    chain_id: walk.chain_id,
+    scope: walk.scope,
+    position: 0,
+    order: null,
+    misplaced: [],
+  };
   const { rows, quarantined } = normalisePage(operationOf(origin), page, [raw], place);
   const [item] = rows;
   return item === undefined

@@ -106,6 +106,8 @@ export const pages = etlSchema.table(
     is_ordered: boolean('is_ordered').notNull().default(true),
     /** Whether it goes on where the page before it ended. */
     is_joined: boolean('is_joined').notNull().default(true),
+    /** Items whose block the rest of the page contradicts, counted from 0; null: none. */
+    misplaced: int4('misplaced').array(),
     /** Blocks whose stored operations the page skips, more than leave a list at once. */
     jumped: integerRange('jumped'),
     last_key: text('last_key'),

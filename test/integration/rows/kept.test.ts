@@ -5,6 +5,7 @@ import { certify } from '../../../src/feeds/certificate.ts';
 import { noteDamage } from '../../../src/feeds/damage.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/feeds/repairs.ts';
+import { forgetDoneRereads } from '../../../src/feeds/rereads.ts';
 import { checkRows } from '../../../src/feeds/rows.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { alterExplorer, type AlteredExplorer } from '../../support/altered-explorer.ts';
@@ -122,6 +123,9 @@ test('what was noted is open until it is read again, whoever reads it, and nothi
   expect(await found(database)).toEqual([]);
   const { rows } = await pool.query('select from explorer.late_arrivals');
   expect(rows).toEqual([]);
+  await forgetDoneRereads(db);
+  expect((await pool.query('select from etl.rereads')).rows).toEqual([]);
+  expect(await open()).toEqual([]);
 });
 
 test('a table that was dropped is named, and so is a column', async () => {
