@@ -39,6 +39,14 @@ export async function releaseBlocks(tx: Transaction, walk: WalkEndContext): Prom
         and page_id < first_page
         and (
           height > lowest
+          -- One hash has one height: the other was a wrong number.
+          or exists (
+            select from explorer.blocks as same
+            where same.hash = block.hash
+              and same.chain_id = ${walk.chain_id}
+              and same.height <> block.height
+              and same.height <@ served
+          )
           or exists (
             select from explorer.blocks as bottom
             join explorer.blocks as below
