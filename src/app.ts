@@ -22,7 +22,7 @@ import { registerFeeds } from './feeds/register.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
 import type { ServeOptions } from './jobs/serve.ts';
 import type { Log } from './log.ts';
-import type { FetchPage } from './walk/fetch.ts';
+import type { FetchPage } from './walk/request.ts';
 
 /** Pages that may wait to be written: some MB at most (docs/decisions/0003-read-ahead.md). */
 const readAheadPages = 16;
@@ -159,12 +159,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { url } = database;
   let { explorer } = settings;
   // Not the database's own pool, whose statements may take long: migrations, certificates.
-  const pool = createPool({
-    url,
-    max: poolConnections,
-    applicationName: 'explorer-etl',
-    patience,
-  });
+  const pool = createPool({ url, max: poolConnections, applicationName: 'explorer-etl', patience });
   const db = drizzle(pool);
   const budgetPool = createPool({
     url: withoutWaitingForDisk(url),

@@ -1,7 +1,7 @@
 import { type Database, transact } from '../db/transaction.ts';
 import { operations } from '../operations/index.ts';
 import { linkAbort } from '../walk/abort.ts';
-import type { FetchPage, PageReader, SliceBudget } from '../walk/fetch.ts';
+import type { FetchPage, PageReader, SliceBudget } from '../walk/request.ts';
 import { runWalk, type WalkProgress } from '../walk/walk.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import type { FeedLane, FeedState } from './feed.ts';

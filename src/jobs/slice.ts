@@ -9,7 +9,7 @@ import { setFeedState } from '../feeds/register.ts';
 import { closeTick, countTrouble, currentTick, type TickRow } from '../feeds/tick.ts';
 import { refusal, restMs } from '../feeds/trouble.ts';
 import type { Log } from '../log.ts';
-import type { SliceBudget } from '../walk/fetch.ts';
+import type { SliceBudget } from '../walk/request.ts';
 import { chainSlice } from './send.ts';
 
 /** Pages that a slice may read: at 50 rows each, some tens of seconds of a slow API. */

@@ -1,12 +1,6 @@
 import { ExplorerError } from '../explorer/error.ts';
 import type { Cursor, EndVerdict, ItemRows, ListOrder } from '../operations/operation.ts';
-import {
-  requestPage,
-  type JudgedPage,
-  type PageReader,
-  type ReadPage,
-  type Step,
-} from './fetch.ts';
+import { requestPage, type JudgedPage, type PageReader, type Step } from './request.ts';
 import { rowsOf } from './page.ts';
 import type { PageQueue } from './page-queue.ts';
 import type { WalkRow } from './walk-row.ts';
@@ -16,7 +10,7 @@ interface Doubting {
   readonly walk: WalkRow;
   readonly reader: PageReader;
   readonly step: Step;
-  readonly queue: PageQueue<ReadPage>;
+  readonly queue: Pick<PageQueue<unknown>, 'drained'>;
   readonly signal: AbortSignal;
 }
 

@@ -151,7 +151,7 @@ function longestOrdered(places: readonly TrustedPlace[]): readonly TrustedPlace[
   }
   // A page has 50 items, 100 at most: the plain way is quick enough, and seldom taken.
   const best: { readonly length: number; readonly from: number }[] = [];
-  for (const [index, place] of places.entries()) {
+  for (const place of places) {
     let longest = { length: 1, from: -1 };
     for (const [earlier, { length }] of best.entries()) {
       const before = places[earlier] ?? place;

@@ -158,16 +158,22 @@ function doubtPlace(
 
 /** The rows of those items that are valid, for who wants to know them before the page is written. */
 export function rowsOf(
-  { item: schema, normalise }: Operation<z.ZodType>,
+  operation: Operation<z.ZodType>,
   items: readonly unknown[],
   place: Omit<Place, 'unread'>,
 ): ItemRows[] {
   return items.flatMap((raw, index) => {
     if (isDeeper(raw, deepestItem)) return [];
-    const decoded = decodeItem(schema, raw);
+    const decoded = decodeItem(operation.item, raw);
     if (decoded.is !== 'valid') return [];
     const { item, unread } = decoded;
-    return [normalise(item, decoded.raw, { ...place, position: place.position + index, unread })];
+    return [
+      operation.normalise(item, decoded.raw, {
+        ...place,
+        position: place.position + index,
+        unread,
+      }),
+    ];
   });
 }
 

@@ -3,9 +3,10 @@ import { linkAbort } from './abort.ts';
 import { FencedError } from './checkpoint.ts';
 import { commitPages } from './commit.ts';
 import type { NewDrift } from './drift.ts';
-import { readPages, type PageReader, type ReadPage } from './fetch.ts';
+import { readPages, type ReadPage } from './fetch.ts';
 import { PageQueue } from './page-queue.ts';
 import type { WalkEnd } from './progress.ts';
+import type { PageReader } from './request.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */

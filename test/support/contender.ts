@@ -7,7 +7,7 @@ import { currentTick, openTick, type TickRow } from '../../src/feeds/tick.ts';
 import type { TickScope } from '../../src/feeds/tables.ts';
 import { createLog } from '../../src/log.ts';
 import { operations } from '../../src/operations/index.ts';
-import type { SliceBudget } from '../../src/walk/fetch.ts';
+import type { SliceBudget } from '../../src/walk/request.ts';
 import { runWalk, type WalkOutcome } from '../../src/walk/walk.ts';
 import type { WalkRow } from '../../src/walk/walk-row.ts';
 import type { TestDatabase } from './database.ts';

@@ -189,7 +189,7 @@ test('a process that asks another explorer than the feed is read from now makes 
 test('a running process refuses another base_url of a configuration that is read again', async () => {
   const { first, second, run, engineOn } = await world();
   await run(first.url, 'sync', ...factories);
-  const { engine, settings } = await engineOn(first.url);
+  const { engine } = await engineOn(first.url);
   const of = (base_url: string) =>
     JSON.stringify({ explorer: { base_url }, chains: [{ id: 10, operations: { factories: {} } }] });
   const cwd = await configFolder({});

@@ -117,8 +117,8 @@ test('what has left is within the range of a conclusive page, few, and unseen by
       );
       const unseen = skipped(known, items, above, conclusive);
       const left = unseen.length > mostGone ? [] : unseen;
-      const before = known.filter(({ is_removed }) => is_removed).map(({ key }) => key);
-      expect(rows.map(({ hash }) => hash)).toEqual([...before, ...left].sort());
+      const gone = known.filter(({ is_removed }) => is_removed).map(({ key }) => key);
+      expect(rows.map(({ hash }) => hash)).toEqual([...gone, ...left].sort());
       expect(isBorneOut).toBe(unseen.length <= mostGone);
     }),
     { numRuns },

@@ -1,0 +1,161 @@
+import type { z } from 'zod';
+import type { FetchedPage } from '../explorer/fetcher.ts';
+import type { Database } from '../db/transaction.ts';
+import type {
+  Cursor,
+  KnownBlock,
+  ListOrder,
+  Operation,
+  OrderKey,
+} from '../operations/operation.ts';
+import type { ArchiveMode } from './archive.ts';
+import { readEnvelope, type Envelope } from './envelope.ts';
+import { judgeOrder, type PageOrder } from './order.ts';
+import { digest, type PageFacts } from './page.ts';
+import { judgeProgress, type Progress, type WalkEnd } from './progress.ts';
+import type { Lane } from './tables.ts';
+import { fieldOf, toldPlaces } from './told.ts';
+import type { WalkRow } from './walk-row.ts';
+
+/** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */
+export type FetchPage = (
+  request: {
+    readonly chainId: number;
+    readonly lane: Lane;
+    readonly path: string;
+    readonly query: Cursor;
+    /** Asked before, and not believed: after a rest, and on a connection of its own. */
+    readonly isDoubt?: boolean;
+  },
+  signal: AbortSignal,
+) => Promise<FetchedPage>;
+
+/** Says before each request whether the slice may still make it. */
+export interface SliceBudget {
+  takePage(): boolean;
+}
+
+export interface PageReader {
+  readonly db: Database;
+  readonly operation: Operation<z.ZodType>;
+  readonly fetchPage: FetchPage;
+  readonly pageSize: number;
+  readonly archive: ArchiveMode;
+  readonly budget: SliceBudget;
+}
+
+/** Where a walk's next page is read. */
+export interface Step {
+  readonly cursor: Cursor | null;
+  readonly sequence: number;
+  readonly position: number;
+  readonly emptyRun: number;
+  /** The last item that stands in order, on the page before; null at the start and behind a cut. */
+  readonly above: OrderKey | null;
+  /** When the last item before was that tells its time, Unix time in ms. */
+  readonly aboveMs: number | null;
+}
+
+/** A page as it came, and what it says of its walk. */
+export interface JudgedPage {
+  readonly facts: PageFacts;
+  readonly envelope: Envelope;
+  readonly body: Buffer;
+  /** Null for a list without an order. */
+  readonly order: PageOrder | null;
+  readonly emptyRun: number;
+  readonly end: WalkEnd | null;
+}
+
+/** When the items of a page were that stand in order and tell it, Unix time in ms. */
+export const timesOf = (order: PageOrder | null) =>
+  order?.trusted.flatMap(({ timeMs }) => timeMs ?? []) ?? [];
+
+/** Requests one page of a walk, and judges what it says of the walk. */
+export async function requestPage(
+  walk: WalkRow,
+  reader: PageReader,
+  step: Step,
+  signal: AbortSignal,
+  isDoubt = false,
+): Promise<JudgedPage> {
+  const { operation, fetchPage, pageSize } = reader;
+  const request = operation.request(walk.scope, step.cursor, pageSize);
+  const answer = await fetchPage(
+    { chainId: walk.chain_id, lane: walk.lane, ...request, isDoubt },
+    signal,
+  );
+  const envelope = readEnvelope(operation, answer.json);
+  const facts: PageFacts = {
+    page_id: answer.page_id,
+    sequence: step.sequence,
+    cursor_in: step.cursor,
+    cursor_out: envelope.next,
+    items: envelope.items.length,
+    bytes: answer.bytes,
+    body_hash: digest(answer.body),
+    attempts: answer.attempts,
+    latency_ms: Math.round(answer.latencyMs),
+    fetched_at: answer.at,
+  };
+  const order = orderOf(operation.order, envelope, step);
+  const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
+  const end = judgeProgress(walk.scope, {
+    cursor_in: facts.cursor_in,
+    cursor_out: facts.cursor_out,
+    unreadable: envelope.unreadable,
+    pages: step.sequence + 1,
+    emptyRun,
+    ...reach(order, operation.order, facts.cursor_out, step.aboveMs),
+    floor: walk.floor,
+    showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
+  });
+  return { facts, envelope, body: answer.body, order, emptyRun, end };
+}
+
+function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
+  return order === null
+    ? null
+    : judgeOrder(toldPlaces(order, items), {
+        above: step.above,
+        entry: step.cursor === null ? null : order.position(step.cursor),
+        next: next === null ? null : order.position(next),
+      });
+}
+
+/**
+ * How low and how far back a page certainly reaches. One item says it of neither: its number must be
+ * borne out by the next page's position or by the item above it, its time by another time.
+ */
+function reach(
+  judged: PageOrder | null,
+  order: ListOrder | null,
+  next: Cursor | null,
+  aboveMs: number | null,
+): Pick<Progress, 'oldestMs' | 'lowest'> {
+  const trusted = judged?.trusted ?? [];
+  const isNextKnown = next !== null && order?.position(next) !== null;
+  const lowest = trusted.at(isNextKnown && judged?.leadsOn === true ? -1 : -2);
+  const times = [...(aboveMs === null ? [] : [aboveMs]), ...timesOf(judged)].slice(-2);
+  return {
+    oldestMs: times.length < 2 ? null : Math.max(...times),
+    lowest: lowest?.height ?? null,
+  };
+}
+
+/** Whether a block stands among a page's items, with the hash that it was seen with. */
+function showsBlock(
+  order: ListOrder | null,
+  items: readonly unknown[],
+  block: KnownBlock | undefined,
+): boolean {
+  if (order === null || block === undefined) return false;
+  return items.some((item) => {
+    const hash = fieldOf(item, 'hash');
+    return (
+      fieldOf(item, order.height) === block.height &&
+      typeof hash === 'string' &&
+      hash.toLowerCase() === block.hash
+    );
+  });
+}
