@@ -91,8 +91,8 @@ test('what is trusted is in order, whatever a page says of its items', () => {
   });
   const border = fc.option(fc.record({ height: fc.nat(40), key: fc.nat(5).map(String) }));
   fc.assert(
-    fc.property(fc.array(place, { maxLength: 12 }), border, border, border, (...page) => {
-      const [places, above, entry, next] = page;
+    fc.property(fc.array(place, { maxLength: 12 }), border, border, border, (...drawn) => {
+      const [places, above, entry, next] = drawn;
       const { trusted, misplaced } = judgeOrder(places, { above, entry, next });
 
       const ceilings = [above, entry].filter((ceiling) => ceiling !== null);
