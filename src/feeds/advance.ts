@@ -1,5 +1,6 @@
 import { type Database, transact } from '../db/transaction.ts';
 import { operations } from '../operations/index.ts';
+import { cutShort } from '../operations/factories/census.ts';
 import { linkAbort } from '../walk/abort.ts';
 import type { FetchPage, PageReader, SliceBudget } from '../walk/request.ts';
 import { runWalk, type WalkProgress } from '../walk/walk.ts';
@@ -211,6 +212,9 @@ async function meetTrouble(
   if (trouble === null) throw error;
   if (trouble.walkOnly) await endWalk(db, walk, 'abandoned', trouble.reason);
   else slice.trouble = trouble;
+  if (trouble.failure === 'truncated' && walk.kind === 'census') {
+    await endWalk(db, walk, 'failed', cutShort);
+  }
 }
 
 async function conclude(

@@ -1,17 +1,19 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import { listEmpty, partSkipped, rowsMoved } from '../operations/factories/census.ts';
+import { cutShort, listEmpty, partSkipped, rowsMoved } from '../operations/factories/census.ts';
 import type { PlannedWalk } from './segments.ts';
 import { boundsOf } from './sweep.ts';
 import type { TickRow } from './tick.ts';
 
 /**
  * A census' next walk: the whole list once, and again while the last walk ended because rows moved.
- * The operation bounds how often that is: its last walk ends published.
+ * The operation bounds how often that is: its last walk ends published. Again, too, where one was cut short:
+ * what it lacks may have been left out above, so that its end would never be right. Rests bound how often.
  */
 export async function planCensusWalk(tx: Transaction, tick: TickRow): Promise<PlannedWalk | null> {
   const { rows } = await tx.execute<{ again: boolean }>(sql`
-    select state = 'finished' and reason is not distinct from ${rowsMoved} as again
+    select (state = 'finished' and reason is not distinct from ${rowsMoved})
+             or (state = 'failed' and reason = ${cutShort}) as again
     from etl.walks
     where tick_id = ${tick.id}
     order by id desc

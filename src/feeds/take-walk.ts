@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { cutShort } from '../operations/factories/census.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import { planBackfillBatch, planLiveBatch } from './batches.ts';
@@ -125,11 +126,11 @@ export async function endWalk(
   `);
 }
 
-/** Why walks of a tick failed, each reason once. */
+/** Why walks of a tick failed, each reason once; one that was read again from the beginning did not. */
 export async function walkFailures(db: Database, tick: TickRow): Promise<string[]> {
   const { rows } = await db.execute<{ reason: string }>(sql`
     select distinct reason from etl.walks
-    where tick_id = ${tick.id} and state in ('failed', 'abandoned') and reason is not null
+    where tick_id = ${tick.id} and state in ('failed', 'abandoned') and reason <> ${cutShort}
     order by reason
     limit 10
   `);

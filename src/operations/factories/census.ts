@@ -12,6 +12,9 @@ export const rowsMoved = 'moved';
  */
 export const listEmpty = 'empty';
 
+/** Why a walk was given up that ended where the list cannot end: another one reads the list again. */
+export const cutShort = 'truncated';
+
 /**
  * Why a walk that reached the list's end is no census: the service skipped a part of the list, with an
  * empty page that leads on to what is below.
@@ -85,7 +88,10 @@ export async function noteCensusPage(
  */
 export async function concludeCensus(tx: Transaction, walk: WalkContext): Promise<string | null> {
   const { rows } = await tx.execute<{ walks: number }>(
-    sql`select count(*)::int as walks from etl.walks where tick_id = ${walk.tick_id}`,
+    sql`
+      select count(*)::int as walks from etl.walks
+      where tick_id = ${walk.tick_id} and reason is distinct from ${cutShort}
+    `,
   );
   const walks = rows[0]?.walks ?? 1;
   const stillMoving = await showsMovement(tx, walk);
