@@ -1,5 +1,6 @@
 import { packBody } from './archive.ts';
 import { askAgain } from './doubt.ts';
+import { lastPlace } from './ledger.ts';
 import type { PageOrder } from './order.ts';
 import { normalisePage, type NormalisedPage } from './page.ts';
 import type { PageQueue } from './page-queue.ts';
@@ -17,9 +18,6 @@ export interface ReadPage {
   readonly body: Buffer | null;
 }
 
-/** Sorts after every hash and number: keys are ASCII below it. */
-const aboveEveryKey = '~';
-
 /**
  * Reads a walk's pages into the queue, from its checkpoint on. The next request leaves as soon as
  * the cursor of this page is decoded; this page becomes rows while that one is on its way. A page that
@@ -34,8 +32,8 @@ export async function readPages(
   queue: PageQueue<ReadPage>,
   signal: AbortSignal,
 ): Promise<'read' | 'paused'> {
-  let step = firstStep(walk);
   if (!reader.budget.takePage()) return 'paused';
+  let step = await firstStep(walk, reader);
   let answer = requestPage(walk, reader, step, signal);
   for (;;) {
     const judged = await askAgain(await answer, { walk, reader, step, queue, signal });
@@ -69,15 +67,15 @@ export async function readPages(
   }
 }
 
-/** A run that resumes knows how low the walk has come, not the last key itself. */
-function firstStep(walk: WalkRow): Step {
-  const { cursor, pages, items, empty_run, bottom, stretch_top } = walk;
+/** A run that resumes goes on where the ledger says that the walk's last page ended. */
+async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<Step> {
+  const { cursor, pages, items, empty_run } = walk;
   return {
     cursor,
     sequence: pages,
     position: items,
     emptyRun: empty_run,
-    above: stretch_top === null || bottom === null ? null : { height: bottom, key: aboveEveryKey },
+    above: operation.order === null || pages === 0 ? null : await lastPlace(db, walk.id),
     aboveMs: null,
   };
 }

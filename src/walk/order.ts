@@ -77,9 +77,11 @@ function judgePlaces(
   borders: PageBorders,
   ceiling: OrderKey | null,
 ): Judged {
-  const places = told.flatMap(({ height, key, timeMs }, index) =>
-    height === null || key === null ? [] : [{ index, height, key, timeMs }],
-  );
+  const places = told
+    .flatMap(({ height, key, timeMs }, index) =>
+      height === null || key === null ? [] : [{ index, height, key, timeMs }],
+    )
+    .filter((place) => !isRepeat(place, borders));
   const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
   if (isMostlyGone(placed, places)) return nowhere(places);
   const { next } = borders;
@@ -99,6 +101,16 @@ function judgePlaces(
       (borders.entry === null || (first !== undefined && isAt(borders.entry, first))),
     leadsOn: !contradicts,
   };
+}
+
+/**
+ * What stands above the position that was asked for, and not above the page before: the last item once more,
+ * as some services begin a page. It says nothing new. The item of the position itself is none.
+ */
+function isRepeat(place: TrustedPlace, { above, entry }: PageBorders): boolean {
+  if (above !== null && isAt(above, place)) return true;
+  if (entry === null || inOrder(entry, place) || place.key === entry.key) return false;
+  return above === null ? place.index === 0 : inOrder(above, place);
 }
 
 const nowhere = (places: readonly TrustedPlace[]): Judged => ({

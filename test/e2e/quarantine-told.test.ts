@@ -86,7 +86,7 @@ test('repair says it of what it read', async () => {
   await call('sync', '--operation', 'user-operations', '--max-pages', '3');
   const before = await newest();
 
-  const { stdout } = await call('repair', '--operation', 'user-operations');
+  const { stdout } = await call('repair', '--yes', '--operation', 'user-operations');
 
   expect(await count(before)).toBeGreaterThan(1);
   expect(stdout).toContain('items are in quarantine\nSee them:  explorer-etl quarantine list\n');

@@ -75,6 +75,12 @@ describe('a page of a list that is newest first', () => {
     expect(judgeOrder(page.toReversed(), borders).trusted).toEqual([]);
   });
 
+  test('may begin with the last item of the page before once more', () => {
+    const judged = judgeOrder([told(1010), ...page], borders);
+
+    expect(judged).toMatchObject({ misplaced: [], joins: true, top: 1009 });
+  });
+
   test('goes by the items alone where no cursor can be read', () => {
     const opaque = { above: at(1010), entry: null, next: null };
 
@@ -100,8 +106,15 @@ test('what is trusted is in order, whatever a page says of its items', () => {
         [...ceilings, ...trusted.slice(0, index)].every((before) => inOrder(before, item)),
       );
       expect(isRight).toBe(true);
+      const isRepeat = (item: { height: number; key: string }, index: number) =>
+        above !== null && item.height === above.height && item.key === above.key
+          ? true
+          : entry !== null &&
+            !inOrder(entry, item) &&
+            item.key !== entry.key &&
+            (above === null ? index === 0 : inOrder(above, item));
       const placed = places.flatMap(({ height, key }, index) =>
-        height === null || key === null ? [] : [index],
+        height === null || key === null || isRepeat({ height, key }, index) ? [] : [index],
       );
       expect(
         [...trusted.map(({ index }) => index), ...misplaced].toSorted((a, b) => a - b),
