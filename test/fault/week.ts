@@ -54,7 +54,8 @@ const chainOf = (seed: number): SimulatedChain => ({
     orphanedAfterMs: [2.2 * tickMs, 6 * tickMs],
     reincludedPercent: 50,
     reorgsPerDay: 96,
-    pendingMs: 4 * tickMs,
+    // A batch is an hour: more than three that wait above the highest settled one are no head, but open.
+    pendingMs: 1.5 * tickMs,
     oddBatchesPercent: 10,
     factoryChangeMs: 3 * hourMs,
     absentFactoriesPercent: 10,
