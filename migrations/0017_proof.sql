@@ -78,7 +78,6 @@ left join lateral (
   where walks.chain_id = feeds.chain_id
     and walks.operation = feeds.operation
     and from_head
-    and state = 'finished'
     and top is not null
   order by started_at desc, id desc
   limit 1
@@ -161,7 +160,7 @@ comment on column etl.walks.bottom is 'Lowest block on the walk''s pages that ot
 comment on column etl.pages.is_joined is 'Whether its first item is the one that the page before led to, so that nothing is missing between the two.';
 comment on column etl.pages.misplaced is 'Items whose block the page''s other items or its neighbours contradict, counted from 0: their rows don''t tell it. Null: none.';
 comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it proves nothing, and removes nothing unless another walk skips the same. Null: none.';
-comment on view etl.feed_coverage is 'Per feed of user operations, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head saw, and none whose rows were damaged and not read again since.';
+comment on view etl.feed_coverage is 'Per feed of user operations, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
 comment on view etl.batch_state_findings is 'What keeps feeds of batches from being complete by what their walks concluded: what is not read or not proved.';
 comment on view etl.batch_findings is 'Each thing that keeps a feed of batches from being complete: what is not read or proved, and proved batches whose blocks are not what was read.';
 comment on view etl.feed_gaps is 'Per feed of user operations, the wanted blocks below the covered top that no walk proves.';

@@ -54,18 +54,13 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
   requireApiKey(settings);
   return onDatabase(settings, context, async (database) => {
     await demandPrepared(database, 'to repair');
-    if (options.rows) {
-      const found = await noteDamage(database.db);
-      const from = settings.configFile === null ? 'flags' : 'file';
-      await registerFeeds(database.db, configuredFeeds(settings.chains), from, {
-        origin: originOf(settings.explorer.baseUrl),
-        isSameData: options.sameData === true,
-      });
-      for (const [table, entries] of found) {
-        const again = neverToldAgain.has(table) ? ', which no list tells again' : '';
-        context.stderr(`${table}: ${entries} damages noted in etl.damage${again}\n`);
-      }
-    }
+    await registerFeeds(
+      database.db,
+      configuredFeeds(settings.chains),
+      settings.configFile === null ? 'flags' : 'file',
+      { origin: originOf(settings.explorer.baseUrl), isSameData: options.sameData === true },
+    );
+    if (options.rows === true) await tellDamage(context, database);
     const lanes = configuredLanes(settings.chains).map(({ lane, scope }) => ({
       lane,
       scope,
@@ -81,6 +76,14 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
     }
     return concludeSync(context, options, results);
   });
+}
+
+/** Notes what `verify --rows` finds, to be read again, and says how much it is. */
+async function tellDamage(context: Context, { db }: OpenDatabase): Promise<void> {
+  for (const [table, entries] of await noteDamage(db)) {
+    const again = neverToldAgain.has(table) ? ', which no list tells again' : '';
+    context.stderr(`${table}: ${entries} damages noted in etl.damage${again}\n`);
+  }
 }
 
 /** @throws UsageError where the repairs are many requests, which somebody has to want */

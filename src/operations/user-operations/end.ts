@@ -27,7 +27,9 @@ export async function judgeListEnd(
   db: Pick<Transaction, 'execute'>,
   claim: EndClaim,
 ): Promise<EndVerdict> {
-  const { last, entry } = claim;
+  const { last, entry, rows: served } = claim;
+  // A page of which no item has a place ends nothing that would be proved.
+  if (last === null && served.length > 0) return { is: 'unsupported' };
   const asked = typeof entry === 'string' ? await lastOfWalk(db, claim) : atOrBelow(entry);
   const end = last ?? asked ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };

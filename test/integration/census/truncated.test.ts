@@ -147,7 +147,7 @@ test('a census that a person withdrew is no witness: the end is asked for once m
   await sync();
   await query('update explorer.factories set rank = null where chain_id = 10');
 
-  expect(await sync()).toMatchObject({ state: 'finished', requests: 2 });
+  expect(await sync()).toMatchObject({ state: 'finished', requests: 4 });
   expect([await ranked(), await missing(), (await verify()).code]).toEqual([100, 130, 0]);
 });
 

@@ -102,9 +102,8 @@ const spell = (walk: Walk) =>
     .map((block) => `[${block},${block}]`)
     .join()}}`;
 
-/** The newest block that the newest finished walk saw: all walks of the model begin at the head. */
-const headOf = (walked: readonly Walk[]) =>
-  walked.findLast(({ state }) => state === 'finished')?.top ?? Infinity;
+/** The newest block that the newest walk met: all walks of the model begin at the head. */
+const headOf = (walked: readonly Walk[]) => walked.at(-1)?.top ?? Infinity;
 
 /** The blocks that walks prove together. */
 const covered = (walked: readonly Walk[]) =>

@@ -31,9 +31,10 @@ async function rangeOfDeepLook(live: 'half way' | 'ended') {
   );
   const isEnded = live === 'ended';
   await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, state, reason, floor, top, bottom, started_at)
-     values (10, 'user-operations', 'backfill', 1, 'sweep', '{}', 'finished', null, null, $1, 1, $2),
-            (10, 'user-operations', 'live', 2, 'sweep', '{}', $3, $4, $1 - 10, $1 + 100, $5, $6)`,
+    `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, state, reason, floor, top, bottom, proved, started_at)
+     values (10, 'user-operations', 'backfill', 1, 'sweep', '{}', 'finished', null, null, $1, 1, int8multirange(int8range(0, $1)), $2),
+            (10, 'user-operations', 'live', 2, 'sweep', '{}', $3, $4, $1 - 10, $1 + 100, $5,
+             int8multirange(int8range($5::bigint + 1, $1 + 100)), $6)`,
     [
       known,
       at(0),

@@ -32,7 +32,8 @@ test('pages that lose a deadlock are written all the same, and asked for once', 
   await other.query('commit');
 
   expect((await syncing).map(({ state }) => state)).toEqual(['finished']);
-  expect(list.takeRequests()).toBe(1);
+  // Once for the page, and once because nothing supports that the list ends with it.
+  expect(list.takeRequests()).toBe(2);
   const { rows } = await database.pool.query(
     'select hash from explorer.user_operations order by 1',
   );

@@ -108,7 +108,7 @@ test('a feed that nothing works on is open by name, whatever it is', async () =>
 11/made-up-list: open
   open: nothing proves it
 11/optimism-batch-blocks: open
-  open: nothing proves it: no batch is proved yet
+  open: no batch was found yet
 11/user-operations: open
   open: nothing proves it: nothing is covered yet
 `,
@@ -125,7 +125,7 @@ test('what was read of a list is no proof of it: a walk out of order, batches wi
 
   expect(await findings()).toEqual([
     '10/factories nothing proves it: no census was finished yet',
-    '10/optimism-batch-blocks nothing proves it: no batch is proved yet',
+    '10/optimism-batch-blocks no batch was found yet',
     '10/user-operations nothing proves it: nothing is covered yet',
   ]);
 });
