@@ -58,7 +58,12 @@ export async function planLiveBatch(tx: Transaction, tick: TickRow, at: Date): P
   const all = { ...feedOf(tick.chain_id), from: lowest, to: newest };
   // The newest of before is seen to its end once more, now that another stands on it.
   const range = { ...all, from: Math.max(lowest, Math.min(newest - reread + 1, base)) };
-  const again = await planReread(tx, tick, range, (await isHeadLong(tx, all)) ? at : 'at-once');
+  const again = await planReread(
+    tx,
+    tick,
+    range,
+    (await isHeadLong(tx, all)) ? { restedBy: at } : 'at-once',
+  );
   return again ?? planLastLook(tx, tick, range);
 }
 

@@ -91,20 +91,43 @@ export async function isHeadLong(
   return rows.length > headLimit;
 }
 
+/**
+ * As SQL, over rows of `batch`: more may have come since. Its last read brought new blocks, or it is a chain in
+ * itself, of which one page tells whether it grew.
+ */
+const isFilling = ({ chain_id, operation }: RereadRange) => sql`(
+  (is_contiguous and is_linked) is true
+  or coalesce(
+    (
+      select inserted > 0
+      from etl.walks
+      where walks.batch = batch_number
+        and walks.chain_id = ${chain_id}
+        and walks.operation = ${operation}
+      order by id desc
+      limit 1
+    ),
+    false
+  )
+)`;
+
+/** When what is not proved is read again: as it has rested, or at once; filling ones at once, too. */
+export type RereadTime = Date | 'at-once' | { readonly restedBy: Date };
+
 /** As SQL, over rows of `batch`: not proved, in range, and rested unless all are wanted at once. */
-const isDue = (range: RereadRange, at: Date | 'at-once') => sql`
+const isDue = (range: RereadRange, at: RereadTime) => sql`
   batch.chain_id = ${range.chain_id}
   and not is_proved
   and batch_number between ${range.from} and ${readUpTo(range)}
   ${
     at === 'at-once'
       ? sql``
-      : sql`and ${hasRested(
+      : sql`and (${at instanceof Date ? sql`false` : isFilling(range)} or ${hasRested(
           sql`walks.batch = batch_number
             and walks.chain_id = ${range.chain_id}
             and walks.operation = ${range.operation}`,
-          at,
-        )}`
+          at instanceof Date ? at : at.restedBy,
+        )})`
   }
 `;
 
@@ -125,7 +148,7 @@ export async function planReread(
   tx: Transaction,
   tick: TickRow,
   range: RereadRange,
-  at: Date | 'at-once',
+  at: RereadTime,
 ): Promise<PlannedWalk | null> {
   const { rows } = await tx.execute<{ batch: number }>(sql`
     select batch_number::float8 as batch

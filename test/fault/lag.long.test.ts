@@ -68,7 +68,8 @@ test('a backfill of hours never keeps the live lanes from being current', async 
   );
   expect(world.nowMs).toBeGreaterThan(2 * hourMs);
   expect(lag.worstMs.operations).toBeLessThan(2 * tickMs);
-  expect(lag.worstMs.blocks).toBeLessThan(2 * tickMs);
+  // A look asks for one number: the next batch is met by the second look at the latest.
+  expect(lag.worstMs.blocks).toBeLessThan(3 * tickMs);
 });
 
 /**
