@@ -136,7 +136,7 @@ async function listsNothing(
     const { envelope } = await requestPage(
       walk,
       reader,
-      { ...step, cursor, above: null },
+      { ...step, cursor, above: null, expected: null },
       signal,
       true,
     );

@@ -45,6 +45,7 @@ export async function readPages(
       emptyRun,
       above: envelope.items.length === 0 ? step.above : lastOf(order),
       aboveMs: timesOf(order).at(-1) ?? step.aboveMs,
+      expected: envelope.items.length === 0 ? expectedBehind(step, reader) : null,
     };
     const goesOn = end === null && reader.budget.takePage();
     if (goesOn) {
@@ -75,10 +76,18 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
     sequence: pages,
     position: items,
     emptyRun: empty_run,
-    above: operation.order === null || pages === 0 ? null : await lastPlace(db, walk.id),
+    // Behind an empty page nobody knows any more where it was asked for: nothing is joined there.
+    above:
+      operation.order === null || pages === 0 || empty_run > 0
+        ? null
+        : await lastPlace(db, walk.id),
     aboveMs: null,
+    expected: null,
   };
 }
+
+const expectedBehind = ({ cursor, expected }: Step, { operation }: PageReader): OrderKey | null =>
+  expected ?? (cursor === null ? null : (operation.order?.position(cursor) ?? null));
 
 const lastOf = (order: PageOrder | null): OrderKey | null =>
   order?.leadsOn === true ? (order.trusted.at(-1) ?? null) : null;

@@ -33,6 +33,8 @@ export interface PageOrder {
    * that was asked for bounds it, else the second's. Nothing above a head's first item bears it out.
    */
   readonly top: number | null;
+  /** Whether the position is known that the page was asked for. */
+  readonly isEntryKnown: boolean;
   /** Between which blocks the page stands; null: not known. */
   readonly between: { readonly from: number | null; readonly to: number | null };
   /** Items that are out of order: stored, and no bound of any proof. */
@@ -67,10 +69,11 @@ export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): Pa
   const unplaced = told.flatMap(({ height, key }, index) =>
     height === null && key !== null ? [index] : [],
   );
-  return { ...judgePlaces(told, borders, ceiling), between, unplaced };
+  const isEntryKnown = borders.entry !== null;
+  return { ...judgePlaces(told, borders, ceiling), isEntryKnown, between, unplaced };
 }
 
-type Judged = Omit<PageOrder, 'between' | 'unplaced'>;
+type Judged = Omit<PageOrder, 'isEntryKnown' | 'between' | 'unplaced'>;
 
 function judgePlaces(
   told: readonly ToldPlace[],

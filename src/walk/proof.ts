@@ -35,6 +35,8 @@ export interface ProvingPage {
  */
 export function provePage(before: Proof, page: ProvingPage): Proof {
   const { trusted, misplaced, unplaced } = page.order;
+  // An empty page skips nothing where the next one begins with the item that it was asked for.
+  if (page.items === 0 && page.order.isEntryKnown) return before;
   if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
   const broken = [...misplaced, ...unplaced];
   const joins = before.stretchTop !== null && page.order.joins;

@@ -52,6 +52,8 @@ export interface Step {
   readonly emptyRun: number;
   /** The last item that stands in order, on the page before; null at the start and behind a cut. */
   readonly above: OrderKey | null;
+  /** Behind empty pages the position that the first of them was asked for: what comes goes on there. */
+  readonly expected: OrderKey | null;
   /** When the last item before was that tells its time, Unix time in ms. */
   readonly aboveMs: number | null;
 }
@@ -118,7 +120,7 @@ function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step)
     ? null
     : judgeOrder(toldPlaces(order, items), {
         above: step.above,
-        entry: step.cursor === null ? null : order.position(step.cursor),
+        entry: step.expected ?? (step.cursor === null ? null : order.position(step.cursor)),
         next: next === null ? null : order.position(next),
       });
 }

@@ -17,7 +17,7 @@ export const seedOr = (standard: number): number => Number(process.env['KILL_SEE
 const open = (seed: number, command: string, latencyMs: number) =>
   openWorld(seed, {
     latencyMs,
-    repeat: `KILL_SEED=${seed} npm test -- test/fault/kill.test.ts -t "${command}"`,
+    repeat: `KILL_SEED=${seed} npm run test:long -- kill -t "${command}"`,
   });
 
 /** Kills each `sync` at its moment; the last one is left alone. What is wrong then, if anything. */
