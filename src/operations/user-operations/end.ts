@@ -8,19 +8,18 @@ import { userOperations } from './tables.ts';
 /** Above every place of a list: what is below it is all there is. */
 const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
 
-/**
- * As SQL: stored operations of a walk's chain below a place, which no page has said to have left the list. One
- * that a page out of order wrote may stand at a wrong block: it is no witness.
- */
+/** As SQL: stored operations below a place, which no page has said to have left the list. */
 const listedBelow = (chainId: number, { height, key }: OrderKey) => sql`
   chain_id = ${chainId}
   and block_number <= ${height}
   and (block_number, hash) < (${height}, ${key})
   and removed_at is null
-  and not exists (
-    select from etl.pages where pages.id = t.page_id and not is_ordered
-  )
 `;
+
+/** As SQL: written by a page in order. One that a page out of order wrote may stand at a wrong block. */
+const isWitness = sql`not exists (
+  select from etl.pages where pages.id = t.page_id and not is_ordered
+)`;
 
 /** The list can't end where stored operations stand below. */
 export async function judgeListEnd(
@@ -37,6 +36,7 @@ export async function judgeListEnd(
     select block_number as height, hash as key
     from explorer.user_operations as t
     where ${listedBelow(claim.chain_id, end)}
+      and ${isWitness}
       and hash <> all(${sql.param(claim.rows.map(({ key }) => key))}::text[])
     order by block_number desc, hash desc
     limit 1
