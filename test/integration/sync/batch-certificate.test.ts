@@ -80,3 +80,21 @@ test('a border that was broken by hand is mended by the repair, and then nothing
 
   expect(await findings()).toEqual([]);
 });
+
+test('a lowest batch whose neighbour is read again after the one above it stays settled', async () => {
+  const { look, states, ticker, lanes, database } = await batchWorld(4);
+  await look(0);
+  await database.pool.query(`
+    delete from explorer.blocks where optimism_batch_number in (2, 3);
+    delete from explorer.optimism_batches where batch_number in (2, 3);
+    delete from etl.pages using etl.walks where walks.id = walk_id and batch in (2, 3);
+    delete from etl.walks where batch in (2, 3);
+    update etl.feeds set settings = settings || '{"parallel": 1}';
+  `);
+
+  for (const round of await repairsOf(ticker.db, await certify(ticker.db), lanes)) {
+    await ticker.tick(round, new Date(startMs), 'sync');
+  }
+
+  expect(await states()).toEqual({ 1: 'settled', 2: 'settled', 3: 'settled', 4: 'open' });
+});
