@@ -3,6 +3,7 @@ create table "etl"."batch_sights" (
 	"batch_number" bigint not null,
 	"top" bigint,
 	"bottom" bigint,
+	"parent_hash" text collate "C",
 	"sights" integer default 0 not null,
 	"walk_id" bigint not null,
 	"tick_id" bigint not null,
@@ -21,9 +22,12 @@ create table "etl"."askings" (
 create index "askings_feed" on "etl"."askings" using btree ("chain_id","operation","id");
 --> statement-breakpoint
 -- What was proved before stays so: each end counts as seen twice where the blocks stored begin and end.
-insert into etl.batch_sights (chain_id, batch_number, top, bottom, sights, walk_id, tick_id)
-select chain_id, batch_number, last_height, first_height, 2, 0, 0
-from explorer.optimism_batches;
+insert into etl.batch_sights (chain_id, batch_number, top, bottom, parent_hash, sights, walk_id, tick_id)
+select chain_id, batch_number, last_height, first_height, (
+  select parent_hash from explorer.blocks
+  where blocks.chain_id = batch.chain_id and height = first_height
+), 2, 0, 0
+from explorer.optimism_batches as batch;
 --> statement-breakpoint
 insert into etl.askings (chain_id, operation, asked, last_tick, asked_at)
 select chain_id, operation, asked, 0, '-infinity' from etl.feeds where not isempty(asked);
@@ -317,7 +321,9 @@ COMMENT ON COLUMN etl.batch_sights."top" IS 'Highest block that the newest walk 
 --> statement-breakpoint
 COMMENT ON COLUMN etl.batch_sights."bottom" IS 'Lowest block that the newest walk to the list''s end was served. Null: it was served none, or was not conclusive.';
 --> statement-breakpoint
-COMMENT ON COLUMN etl.batch_sights."sights" IS 'How many walks in a row have seen the list end there. 0: the newest walk had a page out of order or an item in quarantine.';
+COMMENT ON COLUMN etl.batch_sights."parent_hash" IS 'Parent hash of that block, as it was stored then. Null: not told.';
+--> statement-breakpoint
+COMMENT ON COLUMN etl.batch_sights."sights" IS 'How many walks in a row have seen the list end there, on the same parent. 0: the newest walk had a page out of order or an item in quarantine.';
 --> statement-breakpoint
 COMMENT ON COLUMN etl.batch_sights."walk_id" IS 'The newest walk that said so.';
 --> statement-breakpoint

@@ -7,6 +7,9 @@ import type { WalkEndContext } from '../operation.ts';
  * or be a block that has moved since: a batch is settled only where its blocks begin and end as its
  * list was last seen to. A walk with a page out of order or an item in quarantine has seen nothing,
  * and neither has one that entered at the list's last page and was served no block there.
+ *
+ * What the lowest block stands on is seen with it: below the lowest batch nobody contradicts a wrong
+ * parent hash but another look.
  */
 export async function noteSight(tx: Transaction, walk: WalkEndContext): Promise<void> {
   const readsEnd = sql`${walk.readDownTo === 0}`;
@@ -25,15 +28,20 @@ export async function noteSight(tx: Transaction, walk: WalkEndContext): Promise<
       where walk_id = ${walk.walk_id}
     ), seen as (
       select upper(range_merge(served)) - 1 as top, lower(range_merge(served)) as bottom, from_head,
-             is_orderly and (from_head or not isempty(served)) as is_conclusive
+             is_orderly and (from_head or not isempty(served)) as is_conclusive,
+             (
+               select parent_hash from explorer.blocks
+               where chain_id = ${walk.chain_id} and height = lower(range_merge(served))
+             ) as parent_hash
       from walked
     )
     insert into etl.batch_sights as t (
-      chain_id, batch_number, top, bottom, sights, walk_id, tick_id
+      chain_id, batch_number, top, bottom, parent_hash, sights, walk_id, tick_id
     )
     select ${walk.chain_id}::bigint, ${walk.scope.batch}::bigint,
            case when is_conclusive and from_head then top end,
            case when is_conclusive and ${readsEnd} then bottom end,
+           case when is_conclusive and ${readsEnd} then parent_hash end,
            case when is_conclusive and ${readsEnd} then 1 else 0 end,
            ${walk.walk_id}::bigint, ${walk.tick_id}::bigint
     from seen
@@ -47,11 +55,17 @@ export async function noteSight(tx: Transaction, walk: WalkEndContext): Promise<
           when ${readsEnd} or (select not is_conclusive from seen) then excluded.bottom
           else t.bottom
         end,
+        parent_hash = case
+          when ${readsEnd} or (select not is_conclusive from seen) then excluded.parent_hash
+          else t.parent_hash
+        end,
         sights = case
           when (select not is_conclusive from seen) then 0
           when not ${readsEnd} then t.sights
           when t.walk_id = excluded.walk_id then greatest(t.sights, 1)
-          when t.sights > 0 and t.bottom is not distinct from excluded.bottom then t.sights + 1
+          when t.sights > 0
+            and (t.bottom, t.parent_hash) is not distinct from (excluded.bottom, excluded.parent_hash)
+            then t.sights + 1
           else 1
         end,
         walk_id = excluded.walk_id,

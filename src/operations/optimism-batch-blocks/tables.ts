@@ -165,7 +165,9 @@ export const batchSights = etlSchema.table(
     batch_number: integer('batch_number').notNull(),
     top: integer('top'),
     bottom: integer('bottom'),
-    /** How many walks in a row have seen the list end there. */
+    /** What the block at the bottom stands on: where no batch below it is read, nothing else tells. */
+    parent_hash: hexText('parent_hash'),
+    /** How many walks in a row have seen the list end there, on the same parent. */
     sights: int4('sights').notNull().default(0),
     walk_id: integer('walk_id').notNull(),
     /** The tick of the newest walk to the end. */

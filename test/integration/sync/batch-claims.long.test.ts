@@ -69,6 +69,34 @@ test('a lowest batch is settled by two equal ends for one more request, and its 
   ]);
 });
 
+test.each([1, 2])(
+  'a lowest batch whose lowest block was told on a wrong parent, by look %i alone, gets the right one',
+  async (lie) => {
+    const { list, look, verify, database } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
+    let looks = 0;
+    list.alter = (page, number) => {
+      const { items } = page;
+      if (number !== 1 || items.at(-1)?.['height'] !== bottomOf(1)) return page;
+      looks += 1;
+      return looks === lie
+        ? {
+            ...page,
+            items: [...items.slice(0, -1), itemOf({ height: bottomOf(1), parentEdition: 9 })],
+          }
+        : page;
+    };
+
+    await look(0);
+    await look(10);
+
+    const { rows } = await database.pool.query<{ hash: string }>(
+      `select parent_hash as hash from explorer.blocks where height = ${bottomOf(1)}`,
+    );
+    expect(rows).toEqual([{ hash: itemOf({ height: bottomOf(1) })['parent_hash'] }]);
+    expect((await verify()).open).toEqual([]);
+  },
+);
+
 test('empty numbers below the lowest batch are read twice before they count, holes between others once', async () => {
   const { list, look, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
   for (const number of [1, 2]) list.batches.delete(number);
