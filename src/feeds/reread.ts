@@ -170,8 +170,7 @@ const walksOfNumber = 3;
  * The newest number of the range that lacks only another look at its end, among those that the tick
  * has begun: a batch that was read down to a known block, the lowest of what was asked for, an empty
  * number below that. Or the batch below the range, on which its lowest stands: another range ended
- * there, or a batch of this one was unread for a while. Null while numbers below are unread: they may
- * be all the proof that it needs.
+ * there. Null while numbers below are unread: they may be all the proof that it needs.
  */
 export async function planLastLook(
   tx: Transaction,
@@ -194,16 +193,7 @@ export async function planLastLook(
       and above is not null
       and (
         -- A lowest one that was seen twice waits for the empty numbers below it.
-        wants = 'bottom' and not (
-          is_lowest and sights > 1 and batch_number - floor > (
-            select count(*) from etl.batch_sights as empty
-            where empty.chain_id = ${chain_id}
-              and empty.batch_number >= floor
-              and empty.batch_number < batch.batch_number
-              and empty.sights > 1
-              and empty.bottom is null
-          )
-        )
+        wants = 'bottom' and not (is_lowest and sights > 1)
         or blocks_count = 0 and bottom is null and sights = 1 and is_lowest
       )
       and (

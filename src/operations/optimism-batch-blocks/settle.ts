@@ -46,6 +46,17 @@ const isAgreed = (sight: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
   coalesce(${sight}.sights = 0 or ${sight}.${sql.raw(end)} = ${stored}, ${sight}.sights is null)
 `;
 
+/** As SQL: whether a number from one up to below another was never read to its end. */
+const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
+  ${to} - ${from} > (
+    select count(*) from explorer.optimism_batches as read
+    where read.chain_id = ${chainId}
+      and read.batch_number >= ${from}
+      and read.batch_number < ${to}
+  ),
+  false
+)`;
+
 /**
  * The given batches that have blocks, and the nearest ones on both sides of each: where they stand
  * in what was asked for, and whether they meet: also by where their lists were last seen to begin and
@@ -73,7 +84,11 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
              and ${isAgreed(sql`sight`, 'bottom', sql`batch.first_height`)}
              and ${isAgreed(sql`sight_below`, 'top', sql`below.last_height`)} as meets_below,
            (sight.top, sight.bottom) = (batch.last_height, batch.first_height) as is_seen,
-           sight.sights, sight.tick_id
+           sight.sights, sight.tick_id,
+           ${hasUnread(chainId, sql`greatest(below.batch_number + 1, lower(asked.range))`, sql`batch.batch_number`)}
+             as has_unread_below,
+           ${hasUnread(chainId, sql`batch.batch_number + 1`, sql`coalesce(above.batch_number, batch.batch_number + 2)`)}
+             as has_unread_above
     from near
     join explorer.optimism_batches as batch
       on batch.chain_id = ${chainId} and batch.batch_number = number and blocks_count > 0
@@ -98,14 +113,19 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
  * update, it meets both neighbours in height and hash, and its list was seen to begin and end where
  * its blocks do: its end by the tick that settles it, or a block could have come to it since.
  *
+ * One that is settled stays so beside numbers that are unread: they contradict nothing, and whoever reads
+ * them asks again.
+ *
  * The lowest of what was asked for has nobody to meet below. Its end is believed when two walks have
  * seen it, and the emptiness of each number below it too.
  */
 const isSettled = (chainId: number, tickId: number) => sql`(
-  is_chain and is_seen and meets_above
+  is_chain and is_seen
+  and (meets_above or state = 'settled' and has_unread_above)
   and (state = 'settled' or tick_id = ${tickId})
   and (
     meets_below
+    or state = 'settled' and has_unread_below
     or (below >= floor) is not true
       and sights > 1
       and exists (
@@ -181,7 +201,9 @@ async function settleBatches(
       union
       select below, batch_number, meets_below from judged where below >= floor
       union
-      select floor - 1, batch_number, is_settled from judged where (below >= floor) is not true
+      select floor - 1, batch_number, is_settled and not has_unread_below
+      from judged
+      where (below >= floor) is not true
     ), wrong_ones as (
       select wrong.batch_number, holes.is_proved
       from holes, lateral (

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { batchBlocks, batchWorld, fullBatch, startMs, times } from '../../support/batch-world.ts';
+import { itemOf, type BatchPage } from '../../support/listed-batches.ts';
+
+const noItems: BatchPage = { items: [], next_page_params: null };
+const bottomOf = (number: number) => 1000 + number * batchBlocks;
+
+test('a lowest batch is settled by two equal ends for one more request, and its certificate says so', async () => {
+  const { look, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
+
+  const asked = await look(0);
+
+  expect(times(asked, 1)).toBe(3 + 1);
+  expect(asked.length).toBe(4 * 3 + 1);
+  expect(await states()).toMatchObject({ 1: 'settled', 3: 'settled' });
+  expect((await verify()).notes).toEqual([
+    'batch 1: proved but for its lower border: no batch below it was read',
+  ]);
+});
+
+test.each([1, 2])(
+  'a lowest batch whose lowest block was told on a wrong parent, by look %i alone, gets the right one',
+  async (lie) => {
+    const { list, look, verify, database } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
+    let looks = 0;
+    list.alter = (page, number) => {
+      const { items } = page;
+      if (number !== 1 || items.at(-1)?.['height'] !== bottomOf(1)) return page;
+      looks += 1;
+      return looks === lie
+        ? {
+            ...page,
+            items: [...items.slice(0, -1), itemOf({ height: bottomOf(1), parentEdition: 9 })],
+          }
+        : page;
+    };
+
+    await look(0);
+    await look(10);
+
+    const { rows } = await database.pool.query<{ hash: string }>(
+      `select parent_hash as hash from explorer.blocks where height = ${bottomOf(1)}`,
+    );
+    expect(rows).toEqual([{ hash: itemOf({ height: bottomOf(1) })['parent_hash'] }]);
+    expect((await verify()).open).toEqual([]);
+  },
+);
+
+test('empty numbers below the lowest batch are read twice before they count, holes between others once', async () => {
+  const { list, look, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
+  for (const number of [1, 2]) list.batches.delete(number);
+  list.batches.delete(5);
+  list.batches.set(6, [...fullBatch(5), ...fullBatch(6)]);
+
+  const asked = await look(0);
+
+  expect([1, 2, 3, 5].map((number) => times(asked, number))).toEqual([2, 2, 3 + 1, 1]);
+  expect(await states()).toEqual({
+    1: 'empty, proved',
+    2: 'empty, proved',
+    3: 'settled',
+    4: 'settled',
+    5: 'empty, proved',
+    6: 'open',
+  });
+  expect((await verify()).notes).toEqual([
+    "batch 3: proved but for its lower border: no batch below it was read, and 2 numbers below it are empty by the service's word alone",
+  ]);
+});
+
+test('a number that was falsely empty once is read, and nothing is settled without it', async () => {
+  const { list, look, verify } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
+  let lies = 1;
+  list.alter = (page, number) => (number === 1 && (lies -= 1) === 0 ? noItems : page);
+
+  await look(0);
+
+  expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 4 }] });
+});
+
+test('a lowest batch stays settled when numbers below it are asked for, whichever is read first', async () => {
+  const { look, states, verify, ticker, database } = await batchWorld(7, { fromBatch: 4 });
+  await look(0);
+  expect(await states()).toMatchObject({ 4: 'settled' });
+  await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 1}'`);
+
+  for (const [from_batch, to_batch] of [
+    [1, 1],
+    [2, 2],
+    [3, 3],
+  ] as const) {
+    const lane = { chain_id: 10, operation: 'optimism-batch-blocks', lane: 'backfill' } as const;
+    await ticker.tick([{ lane, scope: { from_batch, to_batch } }], new Date(startMs), 'sync');
+    expect(await states()).toMatchObject({ 4: 'settled' });
+  }
+
+  expect(await states()).toMatchObject({ 1: 'settled', 2: 'settled', 3: 'settled', 4: 'settled' });
+  expect((await verify()).open).toEqual([]);
+});
