@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openTick } from '../../../src/feeds/tick.ts';
-import { batchBlocks, batchWorld, fullBatch, times } from '../../support/batch-world.ts';
+import { batchBlocks, batchWorld, fullBatch } from '../../support/batch-world.ts';
 import { itemOf, type BatchPage, type ListedBlock } from '../../support/listed-batches.ts';
 
 const noItems: BatchPage = { items: [], next_page_params: null };
