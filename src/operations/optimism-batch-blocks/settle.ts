@@ -48,11 +48,11 @@ const isAgreed = (sight: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
 
 /** As SQL: whether a number from one up to below another was never read to its end. */
 const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
-  ${to} - ${from} > (
+  (${to}) - (${from}) > (
     select count(*) from explorer.optimism_batches as read
     where read.chain_id = ${chainId}
-      and read.batch_number >= ${from}
-      and read.batch_number < ${to}
+      and read.batch_number >= (${from})
+      and read.batch_number < (${to})
   ),
   false
 )`;

@@ -26,10 +26,12 @@ export interface Asked {
   readonly end: number | null;
 }
 
-/** Where a batch's list was last seen to begin and to end, by how many walks, and in which tick. */
+/** Where a batch's list was last seen to begin and to end, on what, by how many walks, and in which tick. */
 interface Sight {
   readonly top: number | null;
   readonly bottom: number | null;
+  /** The edition that its lowest block stands on. */
+  readonly parent: number | null;
   readonly sights: number;
   readonly tick: number;
 }
@@ -81,11 +83,19 @@ export class Model {
     const top = served.at(-1)?.height ?? null;
     const bottom = served[0]?.height ?? null;
     if (readDownTo > 0) {
-      this.sights.set(batch, { ...(before ?? { bottom: null, sights: 0, tick }), top });
+      this.sights.set(batch, {
+        ...(before ?? { bottom: null, parent: null, sights: 0, tick }),
+        top,
+      });
       return;
     }
-    const isSame = before !== undefined && before.sights > 0 && before.bottom === bottom;
-    this.sights.set(batch, { top, bottom, tick, sights: isSame ? before.sights + 1 : 1 });
+    const parent = served[0]?.parentEdition ?? null;
+    const isSame =
+      before !== undefined &&
+      before.sights > 0 &&
+      before.bottom === bottom &&
+      before.parent === parent;
+    this.sights.set(batch, { top, bottom, parent, tick, sights: isSame ? before.sights + 1 : 1 });
   }
 
   private settle(tick: number): void {
@@ -147,14 +157,32 @@ export class Model {
       const below = members[place - 1];
       return below === undefined || standsOn(block, below);
     });
+    const isSettled = this.settled.has(number);
     return (
       isChain &&
       members.every(({ isPending }) => !isPending) &&
       sight?.top === members.at(-1)?.height &&
       sight?.bottom === members[0]?.height &&
-      this.meet(number, this.fullAbove(number)) &&
-      (this.meet(this.fullBelow(number), number) || this.isLowest(number))
+      (this.meet(number, this.fullAbove(number)) || (isSettled && this.hasUnreadAbove(number))) &&
+      (this.meet(this.fullBelow(number), number) ||
+        (isSettled && this.hasUnreadBelow(number)) ||
+        this.isLowest(number))
     );
+  }
+
+  /** Who is unread contradicts nothing: what is settled beside it stays so. */
+  private hasUnreadAbove = (number: number) =>
+    this.hasUnread(number + 1, this.fullAbove(number) ?? number + 2);
+
+  private hasUnreadBelow(number: number): boolean {
+    const [below, low] = [this.fullBelow(number), this.askedAround(number)?.low];
+    if (below === undefined && low === undefined) return false;
+    return this.hasUnread(Math.max((below ?? -1) + 1, low ?? 0), number);
+  }
+
+  private hasUnread(from: number, to: number): boolean {
+    for (let number = from; number < to; number += 1) if (!this.rows.has(number)) return true;
+    return false;
   }
 
   /** Nobody is below in what was asked for, and two walks have seen so of each number. */
@@ -181,7 +209,7 @@ export class Model {
     const [below, above] = [this.fullBelow(number), this.fullAbove(number)];
     if (below !== undefined && below >= around.low) return this.meet(below, above);
     const isInside = above !== undefined && (around.end === null || above < around.end);
-    return isInside && this.settled.has(above);
+    return isInside && this.settled.has(above) && !this.hasUnreadBelow(above);
   }
 }
 
