@@ -127,6 +127,7 @@ class Play {
   /** @returns what is not well in the end */
   async honestRounds(from: number): Promise<string[]> {
     this.#service.isHonest = true;
+    this.#world.grow();
     await this.#copier.dropQuarantine();
     let unwell: string[] = [];
     for (let round = from; round < from + honestRounds; round += 1) {

@@ -78,6 +78,15 @@ export class World {
     if (chance.percent(20)) this.#factories.delete(chance.pick([...this.#factories.keys()]));
   }
 
+  /** The list of operations goes on: what left at its very head is known to be gone only then. */
+  grow(): void {
+    const chance = chanceOf(this.#seed, 'growth');
+    for (let added = 0; added < 2; added += 1) {
+      this.#head += 1;
+      this.#add(this.#head, chance);
+    }
+  }
+
   #addOperations(chance: Chance, count: number): void {
     for (let added = 0; added < count; added += 1) {
       // Some blocks have several.
