@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { parseBody } from '../src/explorer/body.ts';
-import { operations } from '../src/operations/index.ts';
-import type { OperationName } from '../src/operations/operation.ts';
+import { operations, type OperationName } from '../src/operations/index.ts';
 import { startSimulator } from '../src/simulator/index.ts';
 import { normalisePage } from '../src/walk/page.ts';
 

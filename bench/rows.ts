@@ -98,9 +98,9 @@ const setup = [
   }),
   `insert into explorer.chains (chain_id, name, digest)
    values (10, 'optimism', hash_record_extended(row(10::bigint, 'optimism'::text), 0))`,
-  `insert into etl.feeds (chain_id, operation, settings, frontier, asked)
-   values (10, 'user-operations', '{}', null, '{}'),
-          (10, 'optimism-batch-blocks', '{}', ${rows / blocksPerBatch}, '{[1,)}')`,
+  `insert into etl.feeds (chain_id, operation, kind, settings, frontier, asked)
+   values (10, 'user-operations', 'newest-first', '{}', null, '{}'),
+          (10, 'optimism-batch-blocks', 'numbered', '{}', ${rows / blocksPerBatch}, '{[1,)}')`,
 ];
 
 await withServer(async (server) => {

@@ -2,6 +2,7 @@ CREATE SCHEMA IF NOT EXISTS "explorer";
 --> statement-breakpoint
 CREATE SCHEMA IF NOT EXISTS "etl";
 --> statement-breakpoint
+CREATE SEQUENCE "etl"."raw_commits" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "explorer"."address_implementations" (
 	"chain_id" bigint NOT NULL,
 	"address_hash" text collate "C" NOT NULL,
@@ -11,6 +12,8 @@ CREATE TABLE "explorer"."address_implementations" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "address_implementations_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
 );
 --> statement-breakpoint
@@ -24,6 +27,8 @@ CREATE TABLE "explorer"."address_labels" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "address_labels_chain_id_address_hash_kind_position_pk" PRIMARY KEY("chain_id","address_hash","kind","position")
 );
 --> statement-breakpoint
@@ -39,6 +44,8 @@ CREATE TABLE "explorer"."address_metadata_tags" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "address_metadata_tags_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
 );
 --> statement-breakpoint
@@ -51,6 +58,8 @@ CREATE TABLE "explorer"."address_watchlist_names" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "address_watchlist_names_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
 );
 --> statement-breakpoint
@@ -68,6 +77,8 @@ CREATE TABLE "explorer"."addresses" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "addresses_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
@@ -75,28 +86,82 @@ CREATE TABLE "etl"."budget" (
 	"key_fingerprint" text PRIMARY KEY NOT NULL,
 	"requests_per_second" double precision NOT NULL,
 	"next_at" timestamp with time zone NOT NULL,
+	"queue_at" timestamp with time zone,
+	"service_limit" double precision,
+	"daily_credits" bigint,
+	"credits_day" date,
+	"credits_spent" bigint DEFAULT 0 NOT NULL,
 	"credits_remaining" bigint,
 	"paused_until" timestamp with time zone,
+	"pause_class" text,
+	"pause_reason" text,
 	"requests" bigint DEFAULT 0 NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."askings" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"asked" "int8multirange" NOT NULL,
+	"last_tick" bigint NOT NULL,
+	"asked_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "explorer"."chains" (
 	"chain_id" bigint PRIMARY KEY NOT NULL,
-	"name" text NOT NULL
+	"name" text NOT NULL,
+	"digest" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."damage" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"found_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"table_name" text NOT NULL,
+	"finding" text NOT NULL,
+	"key" jsonb,
+	"row" jsonb,
+	"first_seen_at" timestamp with time zone,
+	"rows" bigint,
+	"first_page_id" bigint,
+	"last_page_id" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."feeds" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
+	"kind" text NOT NULL,
 	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"state" text DEFAULT 'idle' NOT NULL,
 	"reason" text,
 	"settings" jsonb NOT NULL,
+	"origin" text,
 	"frontier" bigint,
+	"asked" "int8multirange" DEFAULT '{}' NOT NULL,
 	"last_success_at" timestamp with time zone,
+	"look_again_at" timestamp with time zone,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "feeds_chain_id_operation_pk" PRIMARY KEY("chain_id","operation")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."rereads" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"after_walk" bigint NOT NULL,
+	"blocks" "int8multirange",
+	"noted_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "rereads_chain_id_operation_after_walk_pk" PRIMARY KEY("chain_id","operation","after_walk")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."row_counts" (
+	"chain_id" bigint NOT NULL,
+	"table_name" text NOT NULL,
+	"first_seen_at" timestamp with time zone NOT NULL,
+	"rows" bigint NOT NULL,
+	"digests" numeric NOT NULL,
+	"first_page_id" bigint,
+	"last_page_id" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."ticks" (
@@ -118,7 +183,18 @@ CREATE TABLE "etl"."census_entries" (
 	"address_hash" text collate "C" NOT NULL,
 	"position" bigint NOT NULL,
 	"total_accounts" bigint,
+	"has_moved" boolean DEFAULT false NOT NULL,
 	CONSTRAINT "census_entries_walk_id_address_hash_pk" PRIMARY KEY("walk_id","address_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."censuses" (
+	"walk_id" bigint PRIMARY KEY NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"as_of" timestamp with time zone NOT NULL,
+	"published_at" timestamp with time zone NOT NULL,
+	"factories" bigint NOT NULL,
+	"walks" integer NOT NULL,
+	"still_moving" boolean NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."factories" (
@@ -131,6 +207,8 @@ CREATE TABLE "explorer"."factories" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "factories_chain_id_address_hash_pk" PRIMARY KEY("chain_id","address_hash")
 );
 --> statement-breakpoint
@@ -142,7 +220,21 @@ CREATE TABLE "explorer"."factory_history" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "factory_history_chain_id_address_hash_observed_at_pk" PRIMARY KEY("chain_id","address_hash","observed_at")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."batch_sights" (
+	"chain_id" bigint NOT NULL,
+	"batch_number" bigint NOT NULL,
+	"top" bigint,
+	"bottom" bigint,
+	"parent_hash" text collate "C",
+	"sights" integer DEFAULT 0 NOT NULL,
+	"walk_id" bigint NOT NULL,
+	"tick_id" bigint NOT NULL,
+	CONSTRAINT "batch_sights_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."block_arbitrum" (
@@ -164,6 +256,8 @@ CREATE TABLE "explorer"."block_arbitrum" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "block_arbitrum_chain_id_block_height_pk" PRIMARY KEY("chain_id","block_height")
 );
 --> statement-breakpoint
@@ -176,6 +270,8 @@ CREATE TABLE "explorer"."block_reorgs" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "block_reorgs_chain_id_height_new_hash_observed_at_pk" PRIMARY KEY("chain_id","height","new_hash","observed_at")
 );
 --> statement-breakpoint
@@ -189,6 +285,8 @@ CREATE TABLE "explorer"."block_rewards" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "block_rewards_chain_id_block_height_position_pk" PRIMARY KEY("chain_id","block_height","position")
 );
 --> statement-breakpoint
@@ -200,6 +298,8 @@ CREATE TABLE "explorer"."block_uncles" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "block_uncles_chain_id_block_height_position_pk" PRIMARY KEY("chain_id","block_height","position")
 );
 --> statement-breakpoint
@@ -233,6 +333,8 @@ CREATE TABLE "explorer"."blocks" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "blocks_chain_id_height_pk" PRIMARY KEY("chain_id","height")
 );
 --> statement-breakpoint
@@ -245,10 +347,13 @@ CREATE TABLE "explorer"."optimism_batches" (
 	"last_height" bigint,
 	"is_contiguous" boolean,
 	"is_linked" boolean,
+	"is_proved" boolean DEFAULT false NOT NULL,
 	"walked_at" timestamp with time zone NOT NULL,
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "optimism_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
@@ -278,6 +383,8 @@ CREATE TABLE "explorer"."user_operations" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
 	CONSTRAINT "user_operations_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
@@ -286,10 +393,11 @@ CREATE TABLE "etl"."drift" (
 	"operation" text NOT NULL,
 	"path" text NOT NULL,
 	"kind" text NOT NULL,
+	"detail" text DEFAULT '' NOT NULL,
 	"occurrences" bigint DEFAULT 0 NOT NULL,
 	"first_page_id" bigint NOT NULL,
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "drift_chain_id_operation_path_kind_pk" PRIMARY KEY("chain_id","operation","path","kind")
+	CONSTRAINT "drift_chain_id_operation_path_kind_detail_pk" PRIMARY KEY("chain_id","operation","path","kind","detail")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."pages" (
@@ -306,7 +414,12 @@ CREATE TABLE "etl"."pages" (
 	"changed" integer NOT NULL,
 	"top" bigint,
 	"bottom" bigint,
+	"heights" "int8multirange",
 	"is_ordered" boolean DEFAULT true NOT NULL,
+	"is_joined" boolean DEFAULT true NOT NULL,
+	"misplaced" integer[],
+	"jumped" "int8range",
+	"last_key" text,
 	"bytes" integer NOT NULL,
 	"body_hash" text NOT NULL,
 	"attempts" integer NOT NULL,
@@ -326,15 +439,28 @@ CREATE TABLE "etl"."quarantine" (
 	"raw_hash" text NOT NULL,
 	"reason" text NOT NULL,
 	"page_id" bigint NOT NULL,
+	"last_page_id" bigint,
 	"position" integer NOT NULL,
-	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL
+	"from_block" bigint,
+	"to_block" bigint,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"dropped_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."raw_pages" (
 	"page_id" bigint PRIMARY KEY NOT NULL,
 	"body" "bytea" NOT NULL,
 	"encoding" text NOT NULL,
+	"commit_number" bigint DEFAULT nextval('etl.raw_commits') NOT NULL,
 	"stored_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."steady_fields" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"path" text NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "steady_fields_chain_id_operation_path_pk" PRIMARY KEY("chain_id","operation","path")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."walks" (
@@ -355,6 +481,9 @@ CREATE TABLE "etl"."walks" (
 	"depth_ms" bigint,
 	"from_head" boolean DEFAULT true NOT NULL,
 	"is_ordered" boolean DEFAULT true NOT NULL,
+	"proved" "int8multirange" DEFAULT '{}' NOT NULL,
+	"stretch_top" bigint,
+	"cuts" bigint DEFAULT 0 NOT NULL,
 	"top" bigint,
 	"bottom" bigint,
 	"pages" bigint DEFAULT 0 NOT NULL,
@@ -362,6 +491,7 @@ CREATE TABLE "etl"."walks" (
 	"inserted" bigint DEFAULT 0 NOT NULL,
 	"changed" bigint DEFAULT 0 NOT NULL,
 	"quarantined" bigint DEFAULT 0 NOT NULL,
+	"archived_bytes" bigint DEFAULT 0 NOT NULL,
 	"empty_run" integer DEFAULT 0 NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
@@ -378,17 +508,28 @@ ALTER TABLE "explorer"."block_rewards" ADD CONSTRAINT "block_rewards_chain_id_bl
 ALTER TABLE "explorer"."block_uncles" ADD CONSTRAINT "block_uncles_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("chain_id","operation","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "ticks_one_open" ON "etl"."ticks" USING btree ("chain_id","operation","lane") WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX "ticks_feed" ON "etl"."ticks" USING btree ("chain_id","operation","lane","id");--> statement-breakpoint
+CREATE INDEX "census_entries_place" ON "etl"."census_entries" USING btree ("walk_id","position");--> statement-breakpoint
+CREATE INDEX "censuses_chain" ON "etl"."censuses" USING btree ("chain_id","walk_id");--> statement-breakpoint
 CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp","chain_id");--> statement-breakpoint
+CREATE INDEX "blocks_pending" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id") WHERE is_pending_update;--> statement-breakpoint
+CREATE INDEX "optimism_batches_unproved" ON "explorer"."optimism_batches" USING btree ("batch_number","chain_id") WHERE not is_proved;--> statement-breakpoint
+CREATE INDEX "optimism_batches_heights" ON "explorer"."optimism_batches" USING gist (int8range("first_height", "last_height", '[]')) WHERE blocks_count > 0;--> statement-breakpoint
 CREATE INDEX "user_operations_block_number" ON "explorer"."user_operations" USING btree ("chain_id","block_number","hash");--> statement-breakpoint
 CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("address_hash","chain_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint
+CREATE INDEX "pages_jumped" ON "etl"."pages" USING btree ("walk_id") WHERE jumped is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("chain_id","operation","raw_hash",md5("scope"::text));--> statement-breakpoint
-CREATE UNIQUE INDEX "walks_one_running" ON "etl"."walks" USING btree ("chain_id","operation","lane",md5("scope"::text)) WHERE state = 'running';--> statement-breakpoint
+CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit_number","page_id");--> statement-breakpoint
+CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "walks_one_running" ON "etl"."walks" USING btree ("chain_id","operation","lane",md5("scope"::text),coalesce("floor", -1)) WHERE state = 'running';--> statement-breakpoint
 CREATE INDEX "walks_tick" ON "etl"."walks" USING btree ("tick_id","state");--> statement-breakpoint
 CREATE INDEX "walks_batch" ON "etl"."walks" USING btree ("batch","chain_id");--> statement-breakpoint
-CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("chain_id","operation","state","id");
+CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("chain_id","operation","state","id");--> statement-breakpoint
+CREATE INDEX "walks_started" ON "etl"."walks" USING btree ("chain_id","operation","started_at");--> statement-breakpoint
+CREATE INDEX "walks_top" ON "etl"."walks" USING btree ("chain_id","operation","top");

@@ -7,6 +7,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { brokenRule, hasFloor } from './floors.ts';
+import { namedOutside } from './names.ts';
 
 const files = globSync('**/*.ts', { cwd: 'src' }).map((file) => file.replaceAll('\\', '/'));
 const known = new Set(files);
@@ -22,6 +23,9 @@ for (const file of files) {
     else if (!known.has(target)) problems.push(`${file} -> ${target}: there is no such file`);
   }
 }
+problems.push(
+  ...namedOutside(files.map((file) => ({ file, text: readFileSync(`src/${file}`, 'utf8') }))),
+);
 if (imports === 0) problems.push('nothing was scanned');
 for (const problem of problems) console.error(problem);
 console.log(`boundaries: ${files.length} files, ${imports} imports, ${problems.length} problems`);

@@ -6,14 +6,17 @@ const floors: readonly (readonly string[])[] = [
   ['app.ts'],
   ['jobs'],
   ['feeds'],
+  ['config'],
+  ['lists'],
   ['walk'],
   ['explorer', 'load', 'operations'],
   ['address'],
   ['db'],
-  ['config'],
   ['log.ts'],
   ['printable.ts'],
   ['exact-number.ts'],
+  ['time.ts'],
+  ['chains.ts'],
 ];
 
 /** A world of its own: it plays the service, so it may not know the product. */
@@ -36,7 +39,9 @@ export function brokenRule(from: string, to: string): string | null {
   if (there === simulator) {
     return simulatorUsers.has(from) ? null : 'only demo and simulate import the simulator';
   }
-  if (here === there) return areSiblings(from, to) ? 'an operation never imports a sibling' : null;
+  if (here === there) {
+    return areSiblings(from, to) ? `nothing in ${here} imports a sibling's folder` : null;
+  }
   return floorOf(there) > floorOf(here) ? null : 'imports go down: see scripts/floors.ts';
 }
 
@@ -51,5 +56,5 @@ const floorOf = (room: string): number => floors.findIndex((rooms) => rooms.incl
 function areSiblings(from: string, to: string): boolean {
   const [[room, ours, inOurs], [, theirs, inTheirs]] = [from.split('/'), to.split('/')];
   const bothInFolders = inOurs !== undefined && inTheirs !== undefined;
-  return room === 'operations' && bothInFolders && ours !== theirs;
+  return (room === 'operations' || room === 'lists') && bothInFolders && ours !== theirs;
 }

@@ -15,7 +15,7 @@ import type { Database } from './db/transaction.ts';
 import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
-import { followWishes } from './feeds/asked.ts';
+import { followWishes } from './feeds/wishes.ts';
 import { configuredFeeds, configuredLanes } from './feeds/lanes.ts';
 import { originOf } from './feeds/origin.ts';
 import { registerFeeds } from './feeds/register.ts';

@@ -1,7 +1,10 @@
+import { operationNames } from '../operations/index.ts';
 import type { SourceOptions } from '../app.ts';
-import { requireApiKey, type Settings } from '../config/settings.ts';
-import { parseTime } from '../config/time.ts';
+import { requireApiKey, type ChainSettings, type Settings } from '../config/settings.ts';
+import { parseTime } from '../time.ts';
 import type { SyncTarget } from '../jobs/sync.ts';
+import { kindOf } from '../lists/index.ts';
+import type { ScopeBounds } from '../lists/list.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   settingsOf,
@@ -11,7 +14,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { syncOnDatabase, targetsOf } from './sync.ts';
+import { examplesOf, flagNames, syncOnDatabase, targetsOf } from './sync.ts';
 
 interface BackfillOptions extends ChosenFeeds, SourceOptions {
   readonly since?: string;
@@ -34,9 +37,7 @@ bounds. What is new is left to sync and start.
 An interrupted backfill resumes where it was when the same command is given again.
 
 Examples:
-  explorer-etl backfill --chain 10 --operation user-operations --since 2023-01-01
-  explorer-etl backfill --chain 10 --operation optimism-batch-blocks --from-batch 1
-  explorer-etl backfill --chain 10 --again
+${examplesOf('backfill')}  explorer-etl backfill --chain 10 --again
 `,
     )
     .action(run<BackfillOptions>(backfill));
@@ -65,39 +66,49 @@ function historyTargets(settings: Settings, options: BackfillOptions, now: Date)
     ...(fromBatch !== undefined && { fromBatch }),
   };
   const lanes = targetsOf(settings, bounds, now).filter(
-    ({ lane }) => lane.lane === 'backfill' && lane.operation !== 'factories',
+    ({ lane }) => lane.lane === 'backfill' && kindOf(lane.operation).hasHistory,
   );
-  const operations = lanes.filter(({ lane }) => lane.operation === 'user-operations');
-  const batches = lanes.filter(({ lane }) => lane.operation === 'optimism-batch-blocks');
-  if (lanes.length === 0) throw new UsageError(`factories have no history: ${kindsOfHistory}.`);
+  if (lanes.length === 0) {
+    const chosen = settings.chains.flatMap(({ operations }) => Object.keys(operations));
+    throw new UsageError(
+      `${[...new Set(chosen)].join(', ')} have no history: choose ${namesOf('hasHistory').join(' or ')}.`,
+    );
+  }
+  const given = boundsGiven(bounds);
+  const isBounded = ({ lane: { operation } }: SyncTarget) =>
+    given.some((bound) => kindOf(operation).bounds.includes(bound));
   // A bound for one list says nothing of the other.
-  if (again === undefined) {
-    if (since !== undefined && fromBatch === undefined) return operations;
-    return fromBatch !== undefined && since === undefined ? batches : lanes;
+  if (again === undefined) return given.length === 0 ? lanes : lanes.filter(isBounded);
+  const readAgain = lanes.filter(({ lane }) => kindOf(lane.operation).canReadAgain);
+  if (readAgain.length === 0 || (given.length > 0 && !readAgain.every(isBounded))) {
+    throw new UsageError(
+      `--again is about ${namesOf('canReadAgain').join(' and ')}: a batch that is proved never changes.`,
+    );
   }
-  if (operations.length === 0 || fromBatch !== undefined) {
-    throw new UsageError('--again is about user-operations: a batch that is proved never changes.');
-  }
-  return operations.map(({ lane, scope }) => ({ lane, scope: { ...scope, again: true } }));
+  return readAgain.map(({ lane, scope }) => ({ lane, scope: { ...scope, again: true } }));
 }
 
-const kindsOfHistory = 'choose user-operations or optimism-batch-blocks';
+const boundsGiven = (bounds: ScopeBounds) =>
+  [...flagNames.keys()].filter((bound) => bounds[bound] !== undefined);
+
+const namesOf = (is: 'hasHistory' | 'canReadAgain') =>
+  operationNames.filter((name) => kindOf(name)[is]);
 
 /**
- * The settings with a `since` that lies before the configured one put in its place: a feed counts as
- * complete down to the `since` of its settings, so nothing below it would be missing.
+ * The settings with bounds that lie further back than the configured ones in their place: a feed counts
+ * as complete down to the bound of its settings, so nothing below it would be missing.
  */
 function withHistory(settings: Settings, { since }: BackfillOptions): Settings {
   const time = since === undefined ? null : parseTime(since);
   if (time === null) return settings;
-  return {
-    ...settings,
-    chains: settings.chains.map((chain) => {
-      const operations = chain.operations['user-operations'];
-      const bound = operations?.since ?? null;
-      if (operations === undefined || bound === null || time >= bound) return chain;
-      const extended = { ...operations, since: time };
-      return { ...chain, operations: { ...chain.operations, 'user-operations': extended } };
-    }),
-  };
+  const extended = ({ operations, ...chain }: ChainSettings): ChainSettings => ({
+    ...chain,
+    operations: Object.fromEntries(
+      operationNames.flatMap((name) => {
+        const own = operations[name];
+        return own === undefined ? [] : [[name, kindOf(name).extended(own, { since: time })]];
+      }),
+    ),
+  });
+  return { ...settings, chains: settings.chains.map(extended) };
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openClient, openDatabase } from '../app.ts';
 import { configuredLanes, type ConfiguredLane } from '../feeds/lanes.ts';
-import { feedName } from '../feeds/feed.ts';
+import { feedName } from '../lists/feed.ts';
+import { kindOf } from '../lists/index.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseBody } from '../explorer/body.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
@@ -77,8 +78,8 @@ async function askFeed(
   gapMs: number,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const batch = scope.from_batch ?? 1;
-  const request = operations[lane.operation].request({ batch }, null, 1);
+  const example = kindOf(lane.operation).walkScope(scope);
+  const request = operations[lane.operation].request(example, null, 1);
   const what = feedName(lane);
   const admit = () => delay(gapMs, undefined, { signal });
   try {

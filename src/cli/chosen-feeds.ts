@@ -1,5 +1,5 @@
+import { operationNames } from '../operations/index.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { operationNames } from '../config/schema.ts';
 
 export interface ChosenFeeds {
   readonly chain?: readonly string[];

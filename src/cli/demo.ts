@@ -1,3 +1,5 @@
+import { operationNames, operations } from '../operations/index.ts';
+import type { SyncTarget } from '../jobs/sync.ts';
 import Table from 'cli-table3';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +8,6 @@ import { openDatabase, prepareDatabase, type OpenDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { stopEmbeddedPostgres } from '../db/embedded/postgres.ts';
 import { presets, startSimulator, type Simulator } from '../simulator/index.ts';
-import { demoQuestions } from './demo-questions.ts';
 import {
   exitCodes,
   settingsOf,
@@ -73,7 +74,7 @@ async function demoAgainst(
     await prepareDatabase(database);
     const started = performance.now();
     const before = await itemsRead(database);
-    const targets = targetsOf(settings, {}, new Date());
+    const targets = demoTargets(settings);
     const quiet = { ...options, logLevel: 'warn', origin: demoOrigin } as const;
     const results = await syncTargets(context, quiet, settings, database, targets);
     const seconds = (performance.now() - started) / 1000;
@@ -106,22 +107,18 @@ function demoSettings(context: Context, options: GlobalOptions, baseUrl: string)
   return {
     ...settings,
     explorer: { ...settings.explorer, baseUrl, requestsPerSecond: demoRequestsPerSecond },
-    chains: settings.chains.map((chain) => withDemoRange(chain)),
   };
 }
 
-function withDemoRange(chain: Settings['chains'][number]): Settings['chains'][number] {
-  const simulated = presets.demo.find(({ id }) => id === chain.id);
-  const batches = chain.operations['optimism-batch-blocks'];
-  if (simulated === undefined || batches === undefined) return chain;
-  const { first, count } = simulated.batches;
-  return {
-    ...chain,
-    operations: {
-      ...chain.operations,
-      'optimism-batch-blocks': { ...batches, fromBatch: first, toBatch: first + count - 1 },
-    },
-  };
+/** The batches that the simulated chains have. */
+function demoTargets({ chains, ...settings }: Settings): SyncTarget[] {
+  return chains.flatMap((chain) => {
+    const simulated = presets.demo.find(({ id }) => id === chain.id);
+    const range = simulated?.batches;
+    const bounds =
+      range === undefined ? {} : { fromBatch: range.first, toBatch: range.first + range.count - 1 };
+    return targetsOf({ ...settings, chains: [chain] }, bounds, new Date());
+  });
 }
 
 async function report(
@@ -139,7 +136,7 @@ async function report(
   context.stdout(
     `${requests} requests, ${items} items in ${seconds.toFixed(1)} s: ${Math.round(items / seconds)} items/s\n`,
   );
-  for (const { question, sql } of demoQuestions) {
+  for (const { question, sql } of operationNames.map((name) => operations[name].guide)) {
     const { rows } = await pool.query<Answer>(sql);
     context.stdout(`\n${question}\n${sql.replaceAll(/^/gm, '  ')}\n${tabular(rows)}\n`);
   }

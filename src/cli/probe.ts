@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { openEngine, type Engine, type OpenDatabase, type SourceOptions } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
-import { feedName } from '../feeds/feed.ts';
+import { feedName } from '../lists/feed.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { closeTick, currentTick } from '../feeds/tick.ts';
 import { syncOnce } from '../jobs/sync.ts';

@@ -1,6 +1,6 @@
 import type { OpenDatabase, SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { followWishes } from '../feeds/asked.ts';
+import { followWishes } from '../feeds/wishes.ts';
 import { certify, type FeedCertificate } from '../feeds/certificate.ts';
 import { noteDamage } from '../feeds/damage.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';

@@ -1,7 +1,7 @@
 import type { SourceOptions } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
-import { followWishes } from '../feeds/asked.ts';
+import { followWishes } from '../feeds/wishes.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { serve } from '../jobs/serve.ts';
 import { awaitEngine } from './await-engine.ts';

@@ -1,13 +1,15 @@
+import { operationNames } from '../operations/index.ts';
+import type { ScopeBounds } from '../lists/list.ts';
 import { openEngine, prepareDatabase, type OpenDatabase, type SourceOptions } from '../app.ts';
-import type { OperationName } from '../config/schema.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { parseTime } from '../config/time.ts';
+import { parseTime } from '../time.ts';
 import { whileCurrent } from '../db/version.ts';
 import { printable } from '../printable.ts';
 import { classOf, failures } from '../explorer/failure.ts';
-import { followWishes } from '../feeds/asked.ts';
-import { feedName } from '../feeds/feed.ts';
-import { configuredLanes, type ScopeBounds } from '../feeds/lanes.ts';
+import { followWishes } from '../feeds/wishes.ts';
+import { feedName } from '../lists/feed.ts';
+import { kindOf } from '../lists/index.ts';
+import { configuredLanes } from '../feeds/lanes.ts';
 import { tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
 import { createLog } from '../log.ts';
@@ -43,9 +45,7 @@ An interrupted sync resumes where it was when the same command is given again.
 
 Examples:
   explorer-etl sync
-  explorer-etl sync --chain 10 --operation user-operations --since 2026-01-01
-  explorer-etl sync --chain 10 --operation optimism-batch-blocks --from-batch 1 --to-batch 20
-`,
+${examplesOf('sync')}`,
     )
     .action(run<SyncOptions>(sync));
 }
@@ -109,27 +109,42 @@ export async function syncTargets(
  */
 export function targetsOf(settings: Settings, options: SyncOptions, now: Date): SyncTarget[] {
   const bounds = checkedBounds(options, now);
-  requireChosen(settings, 'user-operations', { '--since': options.since });
-  requireChosen(settings, 'optimism-batch-blocks', {
-    '--from-batch': options.fromBatch,
-    '--to-batch': options.toBatch,
-  });
+  requireChosen(settings, bounds);
   return configuredLanes(settings.chains, bounds).map(({ lane, scope }) => ({ lane, scope }));
 }
 
 /** A flag that bounds an operation which is not copied would be ignored: a slip, so say so. */
-function requireChosen(
-  { chains }: Settings,
-  operation: OperationName,
-  flags: Readonly<Record<string, unknown>>,
-): void {
-  if (chains.some(({ operations }) => operations[operation] !== undefined)) return;
-  const given = Object.entries(flags).find(([, value]) => value !== undefined);
-  if (given === undefined) return;
-  throw new UsageError(
-    `${given[0]} is about ${operation}, which is not among what is chosen: leave it out, or add --operation ${operation}.`,
-  );
+function requireChosen({ chains }: Settings, bounds: ScopeBounds): void {
+  for (const bound of flagNames.keys()) {
+    if (bounds[bound] === undefined) continue;
+    const bounded = operationNames.filter((name) => kindOf(name).bounds.includes(bound));
+    if (chains.some(({ operations }) => bounded.some((name) => operations[name] !== undefined))) {
+      continue;
+    }
+    throw new UsageError(
+      `${flagNames.get(bound)} is about ${bounded.join(' and ')}, which is not among what is chosen: leave it out, or add --operation ${bounded[0]}.`,
+    );
+  }
 }
+
+/** A command for each operation whose list has bounds, with some, for its help. */
+export const examplesOf = (command: 'sync' | 'backfill') =>
+  operationNames
+    .flatMap((name) => {
+      const bounds = kindOf(name).examples[command];
+      return bounds === null
+        ? []
+        : [`  explorer-etl ${command} --chain 10 --operation ${name} ${bounds}\n`];
+    })
+    .join('');
+
+/** The flags as people write them. */
+export const flagNames: ReadonlyMap<keyof ScopeBounds, string> = new Map([
+  ['since', '--since'],
+  ['maxPages', '--max-pages'],
+  ['fromBatch', '--from-batch'],
+  ['toBatch', '--to-batch'],
+]);
 
 function checkedBounds(
   { since, maxPages, fromBatch, toBatch }: SyncOptions,

@@ -1,4 +1,5 @@
 import { printable } from '../printable.ts';
+import { kinds } from '../lists/index.ts';
 import { certify, type CoveredRange, type FeedCertificate } from '../feeds/certificate.ts';
 import { checkRows, type RowReport } from '../feeds/rows.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
@@ -48,20 +49,15 @@ function describeRows({ tables, rows, findings, unlisted }: RowReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-function describe({ feed, operation, covered, head, open, notes }: FeedCertificate): string {
+function describe({ feed, kind, covered, head, open, notes }: FeedCertificate): string {
   const lines = [
     `${feed}: ${open.length === 0 ? 'complete' : 'open'}`,
-    ...covered.map((range) => `  covered: ${spellRange(operation, range)}, ${spellTime(range)}`),
+    ...covered.map((range) => `  covered: ${kinds[kind].spell(range)}, ${spellTime(range)}`),
     ...head.map((waiting) => `  head: ${printable(waiting)}`),
     ...open.map((finding) => `  open: ${printable(finding)}`),
     ...notes.map((note) => `  note: ${printable(note)}`),
   ];
   return `${lines.join('\n')}\n`;
-}
-
-function spellRange(operation: string, { from, to }: CoveredRange): string {
-  if (operation === 'factories') return `census of ${to} factories`;
-  return `${operation === 'optimism-batch-blocks' ? 'batches' : 'blocks'} ${from} to ${to}`;
 }
 
 /** One moment where all was read by one walk, else those of the oldest and the newest look. */

@@ -1,15 +1,10 @@
-import { chainName } from './chains.ts';
+import { kindOf } from '../lists/index.ts';
+import type { FeedSettings } from '../lists/settings.ts';
+import { operationNames, type OperationName } from '../operations/index.ts';
+import { chainName } from '../chains.ts';
 import { nearest } from './nearest.ts';
-import {
-  factories,
-  operationNames,
-  optimismBatchBlocks,
-  userOperations,
-  type Config,
-  type OperationName,
-} from './schema.ts';
-import type { ChainSettings, SettingsByOperation } from './settings.ts';
-import { parseDuration, parseTime } from './time.ts';
+import type { Config } from './schema.ts';
+import type { ChainSettings } from './settings.ts';
 
 type ListedChain = NonNullable<Config['chains']>[number];
 type Report = (message: string) => void;
@@ -80,49 +75,22 @@ function settings(
   chain: Pick<ListedChain, 'id' | 'name' | 'key' | 'operations'>,
   names: readonly OperationName[],
 ): ChainSettings {
-  const chosen = chain.operations;
-  const all: SettingsByOperation = {
-    'user-operations': userOperationsSettings(chosen?.['user-operations']),
-    'optimism-batch-blocks': batchSettings(chosen?.['optimism-batch-blocks']),
-    factories: factories.parse(chosen?.factories ?? {}),
-  };
+  const chosen: Readonly<Record<string, FeedSettings | null | undefined>> | undefined =
+    chain.operations;
   const present = names.filter((name) => chosen === undefined || name in chosen);
   return {
     id: chain.id,
     name: chain.name ?? chainName(chain.id),
     ...(chain.key !== undefined && { key: chain.key }),
-    operations: pick(all, present),
+    operations: Object.fromEntries(
+      present.map((name) => [name, chosen?.[name] ?? kindOf(name).settings.parse({})]),
+    ),
   };
-}
-
-type ListedOperations = NonNullable<ListedChain['operations']>;
-
-function userOperationsSettings(
-  listed: ListedOperations['user-operations'],
-): SettingsByOperation['user-operations'] {
-  const { overlap, resweep, since, ...scheduled } = listed ?? userOperations.parse({});
-  return {
-    ...scheduled,
-    // The schema has refused what these cannot read.
-    overlapMs: parseDuration(overlap) ?? 0,
-    resweep: resweep.map(({ depth, every }) => ({
-      depthMs: parseDuration(depth) ?? 0,
-      everyMs: parseDuration(every) ?? 0,
-    })),
-    since: since === null || since === undefined ? null : parseTime(since),
-  };
-}
-
-function batchSettings(
-  listed: ListedOperations['optimism-batch-blocks'],
-): SettingsByOperation['optimism-batch-blocks'] {
-  const { from_batch, to_batch, ...rest } = listed ?? optimismBatchBlocks.parse({});
-  return { ...rest, fromBatch: from_batch, toBatch: to_batch ?? null };
 }
 
 function pick(
-  from: Partial<SettingsByOperation>,
+  from: ChainSettings['operations'],
   names: readonly OperationName[],
-): Partial<SettingsByOperation> {
+): ChainSettings['operations'] {
   return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]));
 }

@@ -1,45 +1,6 @@
+import type { FeedSettings } from '../lists/settings.ts';
+import type { OperationName } from '../operations/index.ts';
 import { ConfigError } from './error.ts';
-
-interface Scheduled {
-  /** Five cron fields. */
-  readonly schedule: string;
-  /** IANA name that the schedule is read in. */
-  readonly timezone: string;
-}
-
-/** A deeper look for late arrivals: how deep below the covered top, and how often, in ms. */
-export interface ResweepRule {
-  readonly depthMs: number;
-  readonly everyMs: number;
-}
-
-export interface UserOperationsSettings extends Scheduled {
-  /** How far below what is covered a live walk goes, in ms. */
-  readonly overlapMs: number;
-  /** Empty: no deeper looks. */
-  readonly resweep: readonly ResweepRule[];
-  /** Oldest operation wanted, ISO 8601 in UTC; null: all. */
-  readonly since: string | null;
-}
-
-export interface OptimismBatchBlocksSettings extends Scheduled {
-  readonly fromBatch: number;
-  /** Last batch to read; null: the newest there is. */
-  readonly toBatch: number | null;
-  /** Newest batches that each tick reads again. */
-  readonly reread: number;
-  /** Walks, of one batch each, at once. */
-  readonly parallel: number;
-}
-
-export type FactoriesSettings = Scheduled;
-
-/** The settings of each operation by its name. */
-export interface SettingsByOperation {
-  readonly 'user-operations': UserOperationsSettings;
-  readonly 'optimism-batch-blocks': OptimismBatchBlocksSettings;
-  readonly factories: FactoriesSettings;
-}
 
 export interface ChainSettings {
   readonly id: number;
@@ -47,7 +8,7 @@ export interface ChainSettings {
   /** Which of the named keys it uses; absent: the one of EXPLORER_API_KEY. */
   readonly key?: string;
   /** The operations to copy; what is absent is not copied. */
-  readonly operations: Partial<SettingsByOperation>;
+  readonly operations: Readonly<Partial<Record<OperationName, FeedSettings>>>;
 }
 
 /** A further key of the configuration. */

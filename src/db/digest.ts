@@ -115,3 +115,12 @@ export const tally = (table: PgTable, from: string): string => `
          max(page_id) filter (where digest_before is null)
   from ${from}
   group by chain_id, first_seen_at`;
+
+/** As SQL: the primary key of a row as a JSON object. */
+export function keyOf(table: PgTable, alias: string) {
+  const { primaryKeys } = getTableConfig(table);
+  const columns = primaryKeys.flatMap((key) => key.columns.map(({ name }) => name));
+  return sql.raw(
+    `json_build_object(${columns.map((name) => `'${name}', ${alias}."${name}"`).join(', ')})`,
+  );
+}

@@ -44,7 +44,7 @@ export interface FailureRule {
 const troubleLine = { level: 'warn', event: 'feed.trouble' } as const;
 const failedLine = { level: 'error', event: 'feed.failed' } as const;
 
-/** The one table from class to action; section 7 of the design, and docs/operations.md for people. */
+/** The one table from class to action; section 7 of the design, and docs/operating.md for people. */
 export const failures: Readonly<Record<FailureClass, FailureRule>> = {
   unreachable: {
     retry: 'in-place',

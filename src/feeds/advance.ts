@@ -1,21 +1,16 @@
 import { type Database, transact } from '../db/transaction.ts';
 import { operations } from '../operations/index.ts';
-import { cutShort } from '../operations/factories/census.ts';
+import { kindOf } from '../lists/index.ts';
 import { linkAbort } from '../walk/abort.ts';
 import type { FetchPage, PageReader, SliceBudget } from '../walk/request.ts';
 import { runWalk, type WalkProgress } from '../walk/walk.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
-import type { FeedLane, FeedState } from './feed.ts';
+import type { FeedLane, FeedState } from '../lists/feed.ts';
 import { beginWork, recover, type Recovered } from './recover.ts';
-import { parallelOf, setFeedState } from './register.ts';
+import { setFeedState } from './register.ts';
 import { brokenOrder, endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
-import {
-  closeTick,
-  currentTick,
-  hasOtherOpenTick,
-  hasTroubledOther,
-  type TickRow,
-} from './tick.ts';
+import { closeTick, currentTick, hasOtherOpenTick, hasTroubledOther } from './tick.ts';
+import type { TickRow } from '../lists/tables.ts';
 import { troubleOf, type Trouble } from './trouble.ts';
 
 /** What a slice leaves behind. */
@@ -100,7 +95,7 @@ export async function advance(
     pages: 0,
   };
   using walkers = linkAbort(signal);
-  const width = await widthOf(db, lane);
+  const width = await kindOf(lane.operation).walksAtOnce(db, lane);
   const results = await Promise.allSettled(
     Array.from({ length: width }, async () => {
       try {
@@ -128,13 +123,6 @@ async function sayRecovered(
   if (recovered !== null) onRecovered?.(lane, recovered);
 }
 
-/** Batches are walks of their own, as are the holes of a list and the parts of a re-reading. */
-async function widthOf(db: Database, lane: FeedLane): Promise<number> {
-  const { kind } = operations[lane.operation];
-  const isOneWalk = kind === 'census' || (kind === 'sweep' && lane.lane === 'live');
-  return isOneWalk ? 1 : parallelOf(db, lane);
-}
-
 /** One of the slice's walkers: takes walk after walk until there is none, or the slice must end. */
 async function walkOn(
   lane: FeedLane,
@@ -150,7 +138,7 @@ async function walkOn(
     !slice.elsewhere &&
     !slice.budget.spent;
   while (mayGoOn()) {
-    const walk = await takeInTurn(slice, dependencies, operation.kind);
+    const walk = await takeInTurn(slice, dependencies);
     if (walk === 'wait') return;
     if (walk === 'elsewhere') {
       slice.elsewhere = true;
@@ -187,10 +175,9 @@ async function walkOn(
 function takeInTurn(
   slice: Slice,
   { db, clock, origin }: AdvanceDependencies,
-  kind: (typeof operations)[FeedLane['operation']]['kind'],
 ): ReturnType<typeof takeWalk> {
   const taken = slice.taking.then(async () => {
-    const walk = await takeWalk(db, slice.tick, kind, {
+    const walk = await takeWalk(db, slice.tick, {
       held: [...slice.held],
       at: clock(),
       origin: origin(),
@@ -212,9 +199,8 @@ async function meetTrouble(
   if (trouble === null) throw error;
   if (trouble.walkOnly) await endWalk(db, walk, 'abandoned', trouble.reason);
   else slice.trouble = trouble;
-  if (trouble.failure === 'truncated' && walk.kind === 'census') {
-    await endWalk(db, walk, 'failed', cutShort);
-  }
+  const anew = kindOf(walk.operation).beginsAnew(trouble.failure);
+  if (anew !== null) await endWalk(db, walk, 'failed', anew);
 }
 
 async function conclude(

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { censusNotes, countedFactories } from './census.ts';
+import { kinds } from '../lists/index.ts';
+import type { ListKindName } from '../operations/operation.ts';
 import { driftNotes } from './drift.ts';
 import { droppedNotes } from './dropped.ts';
-import { isProved, unproved } from './evidence.ts';
+import { byKind, isProved, unproved } from './evidence.ts';
 
 /** A range that is proved complete: blocks of user operations, numbers of batches, ranks of factories. */
 export interface CoveredRange {
@@ -20,6 +21,7 @@ export interface FeedCertificate {
   readonly feed: string;
   readonly chain_id: number;
   readonly operation: string;
+  readonly kind: ListKindName;
   readonly covered: readonly CoveredRange[];
   /** What is read and not proved yet because it is new: no more open than what is yet to come. */
   readonly head: readonly string[];
@@ -40,22 +42,9 @@ export async function certify(db: Database): Promise<FeedCertificate[]> {
       'feed', feed,
       'chain_id', feeds.chain_id,
       'operation', feeds.operation,
-      'covered', coalesce(
-        (
-          select json_agg(
-            json_build_object(
-              'from', from_block, 'to', to_block, 'as_of', as_of, 'newest_look', newest_as_of
-            )
-            order by from_block
-          )
-          from explorer.coverage
-          where coverage.chain_id = feeds.chain_id and coverage.operation = feeds.operation
-        ),
-        case when feeds.operation = 'optimism-batch-blocks' then (${provedBatches}) end,
-        case when feeds.operation = 'factories' then (${countedFactories}) end,
-        '[]'
-      ),
-      'head', coalesce((${headBatches}), '[]'),
+      'kind', feeds.kind,
+      'covered', coalesce(${byKind(({ proof }) => sql`(${proof.covered})`)}, '[]'),
+      'head', coalesce(${byKind(({ proof }) => sql`(${proof.head})`)}, '[]'),
       'open', coalesce(
         (
           select json_agg(open order by open)
@@ -65,9 +54,9 @@ export async function certify(db: Database): Promise<FeedCertificate[]> {
         case when not ${isProved} then json_build_array(${unproved}) end,
         '[]'
       ),
-      'notes', (${driftNotes})::jsonb || coalesce(
-        case when feeds.operation = 'factories' then (${censusNotes})::jsonb end, '[]'
-      ) || coalesce((${droppedNotes})::jsonb, '[]') || (${batchNotes})::jsonb
+      'notes', (${driftNotes})::jsonb
+        || coalesce(${byKind(({ proof }) => sql`(${proof.notes})`)}::jsonb, '[]')
+        || coalesce((${droppedNotes})::jsonb, '[]')
     ) as certificate
     from etl.feeds
     order by feeds.chain_id, feeds.operation
@@ -75,56 +64,12 @@ export async function certify(db: Database): Promise<FeedCertificate[]> {
   return rows.map(({ certificate }) => certificate);
 }
 
-/** Ranges of numbers that the chain proves, as of the oldest and the newest conclusion in each. */
-const provedBatches = sql`
-  select json_agg(
-    json_build_object(
-      'from', lower(range), 'to', upper(range) - 1, 'as_of', look.oldest, 'newest_look', look.newest
-    )
-    order by range
-  )
-  from (
-    select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-    from explorer.optimism_batches
-    where optimism_batches.chain_id = feeds.chain_id and is_proved
-  ) as proved,
-  lateral (
-    select min(walked_at) as oldest, max(walked_at) as newest
-    from explorer.optimism_batches
-    where optimism_batches.chain_id = feeds.chain_id
-      and batch_number >= lower(range)
-      and batch_number < upper(range)
-  ) as look
-`;
-
-/** What lies above the highest settled batch: it is read, and waits for what is to come. */
-const headBatches = sql`
-  select json_agg(
-    'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': wait for ' || waits_for
-    order by range
-  )
-  from (
-    select waits_for, unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-    from etl.batch_heads
-    where batch_heads.chain_id = feeds.chain_id and batch_heads.operation = feeds.operation
-    group by waits_for
-  ) as head
-`;
-
-/** What qualifies the proof of batches. */
-const batchNotes = sql`
-  select coalesce(json_agg(note order by note), '[]')
-  from etl.batch_notes
-  where batch_notes.chain_id = feeds.chain_id and batch_notes.operation = feeds.operation
-`;
-
 /** What is known to be missing or doubtful, one line each: it keeps a feed from being complete. */
 const findings = sql`
-  select chain_id, operation, 'gap: blocks ' || from_block || ' to ' || to_block as open
-  from explorer.gaps
-  union all
-  select chain_id, operation, finding
-  from etl.batch_findings
+  ${sql.join(
+    Object.values(kinds).map(({ proof }) => proof.findings),
+    sql` union all `,
+  )}
   union all
   select chain_id, operation, finding
   from etl.reread_findings

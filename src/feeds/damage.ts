@@ -1,13 +1,11 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { addresses } from '../address/tables.ts';
-import { digestOfRow, digestSql, tableName } from '../db/digest.ts';
+import { digestOfRow, keyOf, tableName } from '../db/digest.ts';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
-import { factories } from '../operations/factories/tables.ts';
-import { optimismBatches } from '../operations/optimism-batch-blocks/tables.ts';
-import { forgetBatches, rereadFactories, rereadOperations } from './rereads.ts';
-import { chains } from './tables.ts';
-import { comparedCounts, countedTables, keyOf, missingAddresses } from './rows.ts';
+import { kinds } from '../lists/index.ts';
+import { chains } from '../lists/tables.ts';
+import { comparedCounts, countedTables, missingAddresses } from './rows.ts';
 
 /**
  * Notes every damage to rows, and what is to be read again for it, in one transaction:
@@ -29,7 +27,7 @@ export async function noteDamage(db: Database): Promise<ReadonlyMap<string, numb
     await tx.execute(sql`lock table etl.walks in exclusive mode`);
     const changed: PgTable[] = [];
     for (const table of countedTables) if (await noteCounts(tx, table)) changed.push(table);
-    if (changed.includes(factories)) await resetFactories(tx);
+    for (const kind of Object.values(kinds)) await kind.keepDamaged(tx, changed);
     for (const table of changed) await takeOutChanged(tx, table);
     await takeOutChains(tx);
     await noteMissingAddresses(tx);
@@ -40,40 +38,17 @@ export async function noteDamage(db: Database): Promise<ReadonlyMap<string, numb
       order by table_name
     `);
     if (rows.length > 0) {
-      await rereadOperations(tx);
-      await rereadFactories(tx);
-      await forgetBatches(tx);
+      const emptied = new Set<PgTable>();
+      for (const kind of Object.values(kinds)) {
+        for (const table of await kind.rereadDamaged(tx)) emptied.add(table);
+      }
       const found = new Set(rows.map(({ table }) => table));
       for (const table of countedTables) {
         const touched = [table, ...parentsOf(table)].some((each) => found.has(tableName(each)));
-        if (touched || table === optimismBatches) await correctLedger(tx, table);
+        if (touched || emptied.has(table)) await correctLedger(tx, table);
       }
     }
     return new Map(rows.map(({ table, found }) => [table, found]));
-  });
-}
-
-/**
- * Makes batches unread whose blocks are not those that were read: a flag that says so would be
- * trusted by the next reading, which would then stop at the first block that it knows.
- */
-export async function forgetBrokenBatches(db: Database): Promise<void> {
-  await transact(db, async (tx) => {
-    const { rows } = await tx.execute(sql`select from etl.block_findings limit 1`);
-    if (rows.length === 0) return;
-    await tx.execute(sql`lock table etl.walks in exclusive mode`);
-    await tx.execute(sql`
-      with broken as (
-        delete from explorer.optimism_batches as batch
-        using etl.block_findings as finding
-        where finding.chain_id = batch.chain_id and batch_number <@ numbers
-        returning batch.chain_id, first_seen_at, digest
-      )
-      insert into etl.row_counts (chain_id, table_name, first_seen_at, rows, digests)
-      select chain_id, 'explorer.optimism_batches', first_seen_at, -count(*), -coalesce(sum(digest), 0)
-      from broken
-      group by chain_id, first_seen_at
-    `);
   });
 }
 
@@ -99,40 +74,6 @@ async function noteCounts(tx: Transaction, table: PgTable): Promise<boolean> {
     select coalesce(bool_or(changed > 0), false) as has_changed from compared
   `);
   return rows[0]?.has_changed ?? false;
-}
-
-/** What a census says of a factory; it says all of it again. */
-const told: Readonly<Record<string, SQL>> = {
-  total_accounts: sql`null::bigint`,
-  rank: sql`null::bigint`,
-  missing_since: sql`null::timestamptz`,
-  extra: sql`null::jsonb`,
-};
-
-/** A factory that has a history is emptied instead: the history goes with the row, and nobody tells it again. */
-async function resetFactories(tx: Transaction): Promise<void> {
-  await tx.execute(sql`
-    with changed as materialized (
-      select * from explorer.factories as t
-      where digest is distinct from ${sql.raw(digestOfRow(factories))}
-        and exists (
-          select from explorer.factory_history as history
-          where history.chain_id = t.chain_id and history.address_hash = t.address_hash
-        )
-    ), emptied as (
-      update explorer.factories as t
-      set total_accounts = null, rank = null, missing_since = null, extra = null,
-          digest = ${digestSql(factories, (column) => told[column] ?? sql.raw(`t."${column}"`))}
-      from changed
-      where t.chain_id = changed.chain_id and t.address_hash = changed.address_hash
-    )
-    insert into etl.damage (
-      chain_id, table_name, finding, key, row, first_seen_at, first_page_id, last_page_id
-    )
-    select chain_id, ${tableName(factories)}, 'changed', ${keyOf(factories, 'changed')},
-           to_jsonb(changed), first_seen_at, page_id, page_id
-    from changed
-  `);
 }
 
 async function takeOutChanged(tx: Transaction, table: PgTable): Promise<void> {

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { byKind } from './evidence.ts';
 
 /**
  * Items that were dropped from quarantine, of a feed that is a row of `feeds`, as JSON notes; as SQL. One
@@ -23,13 +24,7 @@ export const droppedNotes = sql`
           and later.operation = item.operation
           and later.state = 'finished'
           and later.id > served.walk_id
-          and case later.kind
-            when 'sweep' then
-              later.proved @> int8range(item.from_block, item.to_block, '[]')
-            when 'batch' then
-              later.reason is null and later.batch = (item.scope ->> 'batch')::bigint
-            else later.reason is null
-          end
+          and ${byKind(({ proof }) => proof.readsAgain)}
       )
   ) as dropped
   where items > 0

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
-import type { ChainSettings, SettingsByOperation } from '../config/settings.ts';
+import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
+import { kinds } from '../lists/index.ts';
 import type { Lane } from '../walk/tables.ts';
-import type { TickState } from './tables.ts';
+import type { TickState } from '../lists/tables.ts';
 
 /** What the tables say of a lane that ever had a tick. Times are ISO 8601. */
 export interface LaneRecord {
@@ -103,63 +104,17 @@ export interface FeedReach {
 /** The reach of every feed. */
 export async function feedReaches(db: Database): Promise<FeedReach[]> {
   const { rows } = await db.execute<{ reach: FeedReach }>(sql`
-    with listed as (
-      select feed, extract(epoch from lag) as lag_s, json_build_object(
-        'of', 'blocks',
-        'covered', (
-          select coalesce(sum(to_block - from_block + 1), 0) from explorer.coverage
-          where coverage.feed = freshness.feed
-        ),
-        'gaps', (select count(*) from explorer.gaps where gaps.feed = freshness.feed),
-        'missing', (
-          select coalesce(sum(to_block - from_block + 1), 0) from explorer.gaps
-          where gaps.feed = freshness.feed
-        )
-      ) as coverage
-      from explorer.freshness
-      where operation = 'user-operations'
-    ), batched as (
-      select feed, extract(epoch from clock_timestamp() - (
-        select timestamp from explorer.blocks
-        where blocks.chain_id = feeds.chain_id and height = (
-          select last_height from explorer.optimism_batches as batch
-          where batch.chain_id = feeds.chain_id and blocks_count > 0
-          order by batch_number desc
-          limit 1
-        )
-      )) as lag_s, (
-        select json_build_object(
-          'of', 'batches',
-          'read', count(*),
-          'settled', count(*) filter (where state = 'settled'),
-          'newest', feeds.frontier
-        )
-        from explorer.optimism_batches as batch
-        where batch.chain_id = feeds.chain_id
-      ) as coverage
-      from etl.feeds
-      where operation = 'optimism-batch-blocks'
-    ), counted as (
-      select feeds.feed, extract(epoch from clock_timestamp() - census.at) as lag_s,
-             json_build_object('of', 'census', 'as_of', census.at, 'factories', (
-               select count(*) from explorer.factories
-               where factories.chain_id = feeds.chain_id and rank is not null
-             )) as coverage
-      from etl.feeds
-      left join lateral (
-        select max(started_at) as at from etl.walks
-        where walks.feed = feeds.feed and state = 'finished' and reason is null
-      ) as census on true
-      where operation = 'factories'
-    )
     select json_build_object('feed', feed, 'lag_s', round(lag_s), 'coverage', coverage) as reach
-    from (
-      select * from listed
-      union all
-      select * from batched
-      union all
-      select * from counted
-    ) as reached
+    from (${sql.join(
+      Object.values(kinds).map(
+        ({ name, status }) => sql`
+          select feeds.feed, reached.lag_s, reached.coverage
+          from etl.feeds, lateral (${status.reach}) as reached
+          where feeds.kind = ${name}
+        `,
+      ),
+      sql` union all `,
+    )}) as reached
   `);
   return rows.map(({ reach }) => reach);
 }
@@ -169,7 +124,7 @@ export async function registeredChains(db: Database): Promise<ChainSettings[]> {
   const { rows } = await db.execute<{
     id: string;
     name: string;
-    operations: Partial<SettingsByOperation>;
+    operations: ChainSettings['operations'];
   }>(sql`
     select chain_id as id, chains.name, json_object_agg(operation, settings) as operations
     from etl.feeds

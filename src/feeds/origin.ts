@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import { printable } from '../printable.ts';
-import type { Feed } from './feed.ts';
+import type { Feed } from '../lists/feed.ts';
 
 /** Where a configuration has pages come from. */
 export interface Source {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact } from '../db/transaction.ts';
-import { troubledStates, type Feed, type FeedState } from './feed.ts';
-import type { TickRow } from './tick.ts';
+import { troubledStates, type Feed, type FeedState } from '../lists/feed.ts';
+import type { TickRow } from '../lists/tables.ts';
 
 /** What a feed was before it recovered. */
 export interface Recovered {

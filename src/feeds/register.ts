@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { digestOf } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
-import { feedName, type Feed, type FeedState } from './feed.ts';
+import type { Feed, FeedState } from '../lists/feed.ts';
+import { kindOf } from '../lists/index.ts';
 import { claimFeeds, type Source } from './origin.ts';
-import { chains as chainsTable } from './tables.ts';
+import { chains as chainsTable } from '../lists/tables.ts';
 
 export interface RegisteredFeed extends Feed {
   readonly chain_name: string;
@@ -37,10 +38,11 @@ export async function registerFeeds(
       where (t.name, t.digest) is distinct from (excluded.name, excluded.digest)
     `);
     await tx.execute(sql`
-      insert into etl.feeds as t (chain_id, operation, settings)
-      select chain_id, operation, settings
-      from json_to_recordset(${JSON.stringify(registered)}::json)
-        as feed(chain_id bigint, operation text, settings jsonb)
+      insert into etl.feeds as t (chain_id, operation, kind, settings)
+      select chain_id, operation, kind, settings
+      from json_to_recordset(${JSON.stringify(
+        registered.map((feed) => ({ ...feed, kind: kindOf(feed.operation).name })),
+      )}::json) as feed(chain_id bigint, operation text, kind text, settings jsonb)
       order by chain_id, operation
       on conflict (chain_id, operation) do update
       set settings = excluded.settings, updated_at = now()
@@ -66,27 +68,4 @@ export async function setFeedState(
       and operation = ${feed.operation}
       and (state, reason) is distinct from (${state}, ${reason})
   `);
-}
-
-/** Several walks of a feed run at once unless its settings say otherwise. */
-const defaultParallel = 4;
-
-/** How many walks of a lane run at once, where more than one can. */
-export async function parallelOf(db: Pick<Database, 'execute'>, feed: Feed): Promise<number> {
-  const { parallel } = await feedSettings(db, feed);
-  return typeof parallel === 'number' ? parallel : defaultParallel;
-}
-
-/** @throws when the feed was never registered */
-async function feedSettings(
-  db: Pick<Database, 'execute'>,
-  feed: Feed,
-): Promise<Readonly<Record<string, unknown>>> {
-  const { rows } = await db.execute<{ settings: Record<string, unknown> }>(sql`
-    select settings from etl.feeds
-    where chain_id = ${feed.chain_id} and operation = ${feed.operation}
-  `);
-  const [row] = rows;
-  if (row === undefined) throw new Error(`feed ${feedName(feed)} is not registered`);
-  return row.settings;
 }

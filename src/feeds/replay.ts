@@ -14,6 +14,7 @@ import {
   type TableDigest,
 } from './compare.ts';
 import { correctLedger } from './damage.ts';
+import { operationNames, operations } from '../operations/index.ts';
 import { countedTables } from './rows.ts';
 
 /** What a replay is to be used for: nothing, to see each difference, or to take it over. */
@@ -145,9 +146,8 @@ async function copyFeeds(from: Pool, to: Pool): Promise<void> {
   // A walk that was set aside after its last page is not told from one under way.
   await to.query('drop index etl.walks_one_running');
   // For people's questions alone: nothing that is concluded goes by them.
-  await to.query(
-    'drop index explorer.user_operations_address_hash, explorer.blocks_hash, explorer.blocks_timestamp',
-  );
+  const indexes = operationNames.flatMap((name) => operations[name].questionIndexes);
+  await to.query(`drop index ${indexes.join(', ')}`);
   for (const table of ['explorer.chains', 'etl.feeds', 'etl.ticks']) {
     const { rows } = await from.query<{ columns: string[]; rows: string }>(
       `select ${columnsOf(`'${table}'::regclass`)} as columns,

@@ -7,19 +7,10 @@ import {
   addressMetadataTags,
   addressWatchlistNames,
 } from '../address/tables.ts';
-import { digestOf, digestOfRow, tableName } from '../db/digest.ts';
+import { digestOf, digestOfRow, keyOf, tableName } from '../db/digest.ts';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
-import { factories, factoryHistory } from '../operations/factories/tables.ts';
-import {
-  blockArbitrum,
-  blockReorgs,
-  blockRewards,
-  blocks,
-  blockUncles,
-  optimismBatches,
-} from '../operations/optimism-batch-blocks/tables.ts';
-import { userOperations } from '../operations/user-operations/tables.ts';
-import { chains } from './tables.ts';
+import { operationNames, operations } from '../operations/index.ts';
+import { chains } from '../lists/tables.ts';
 
 /** The tables whose rows the ledger counts; those that refer to others come first. */
 export const countedTables: readonly PgTable[] = [
@@ -27,16 +18,8 @@ export const countedTables: readonly PgTable[] = [
   addressLabels,
   addressMetadataTags,
   addressWatchlistNames,
-  blockArbitrum,
-  blockRewards,
-  blockUncles,
-  factoryHistory,
-  blockReorgs,
   addresses,
-  blocks,
-  factories,
-  optimismBatches,
-  userOperations,
+  ...operationNames.flatMap((name) => operations[name].tables),
 ];
 
 /** Damage to rows, in words and by its place. */
@@ -233,15 +216,6 @@ async function changedRows(tx: Transaction, table: PgTable): Promise<RowFinding[
   }));
 }
 
-/** As SQL: the primary key of a row as a JSON object. */
-export function keyOf(table: PgTable, alias: string) {
-  const { primaryKeys } = getTableConfig(table);
-  const columns = primaryKeys.flatMap((key) => key.columns.map(({ name }) => name));
-  return sql.raw(
-    `json_build_object(${columns.map((name) => `'${name}', ${alias}."${name}"`).join(', ')})`,
-  );
-}
-
 /** The configuration writes chains, and the next sync writes them again. */
 async function changedChains(tx: Transaction): Promise<RowFinding[]> {
   const { rows } = await tx.execute<{ chain_id: number; finding: string }>(sql`
@@ -263,15 +237,15 @@ async function changedChains(tx: Transaction): Promise<RowFinding[]> {
 /** As SQL: the addresses that rows name and that have no row: each page that names one stores it. */
 export const missingAddresses = sql`
   select chain_id, hash
-  from (
-    select chain_id, address_hash as hash from explorer.user_operations
-    union
-    select chain_id, entry_point_hash from explorer.user_operations
-    union
-    select chain_id, miner_hash from explorer.blocks
-    union
-    select chain_id, address_hash from explorer.factories
-  ) as named
+  from (${sql.join(
+    operationNames.flatMap((name) => {
+      const { table, addressColumns } = operations[name];
+      return addressColumns.map((column) =>
+        sql.raw(`select chain_id, "${column}" as hash from ${tableName(table)}`),
+      );
+    }),
+    sql` union `,
+  )}) as named
   where hash is not null
     and not exists (
       select from explorer.addresses as t where t.chain_id = named.chain_id and t.hash = named.hash

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
+import { byKind } from './evidence.ts';
 
 /** What `status` and the progress lines show of a feed. Times are ISO 8601. */
 export interface FeedStatus {
@@ -73,29 +74,17 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
       'checkpoint_age_s',
         round(extract(epoch from clock_timestamp() - total.oldest_checkpoint_at)),
       'last_success_at', feeds.last_success_at,
-      'reached', (
-        select json_build_object('top', top, 'bottom', bottom)
-        from etl.walks
-        where tick_id = latest.id and kind = 'sweep'
-        order by id desc
-        limit 1
-      ),
-      'batches', case when latest.scope ? 'to_batch' then (
-        select json_build_object(
-          'total', (latest.scope ->> 'to_batch')::bigint - (latest.scope ->> 'from_batch')::bigint + 1,
-          'done', count(*)
-        )
-        from explorer.optimism_batches
-        where chain_id = latest.chain_id
-          and batch_number between (latest.scope ->> 'from_batch')::bigint
-                               and (latest.scope ->> 'to_batch')::bigint
-      ) end
+      'reached', progress -> 'reached',
+      'batches', progress -> 'batches'
     ) as status
     from etl.feeds
     left join total using (chain_id, operation)
     left join bad using (chain_id, operation)
     left join drifted using (chain_id, operation)
     left join latest using (chain_id, operation)
+    left join lateral (
+      select ${byKind(({ status }) => status.progress)} as progress where latest.id is not null
+    ) as told on true
     order by feeds.chain_id, feeds.operation
   `);
   return rows.map(({ status }) => status);

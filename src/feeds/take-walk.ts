@@ -1,15 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import { cutShort } from '../operations/factories/census.ts';
-import type { Operation } from '../operations/operation.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
-import { planBackfillBatch, planLiveBatch } from './batches.ts';
-import type { BatchPlan } from './begun.ts';
-import { planCensusWalk } from './census.ts';
+import { kindOf } from '../lists/index.ts';
+import type { PlannedWalk } from '../lists/list.ts';
+import type { TickRow } from '../lists/tables.ts';
 import { isElsewhere } from './origin.ts';
-import type { PlannedWalk } from './segments.ts';
-import { planBackfillWalk, planLiveWalk } from './sweep.ts';
-import type { TickRow } from './tick.ts';
 
 /** Who takes a walk, and when. */
 interface Taker {
@@ -31,7 +26,6 @@ interface Taker {
 export async function takeWalk(
   db: Database,
   tick: TickRow,
-  kind: Operation<never>['kind'],
   { held, at, origin }: Taker,
 ): Promise<WalkRow | 'wait' | 'elsewhere' | null> {
   return transact(db, async (tx) => {
@@ -49,29 +43,13 @@ export async function takeWalk(
     if (rows.length === 0) return null;
     const resumed = await resumeWalk(tx, tick, held);
     if (resumed !== null) return resumed;
-    const planned = await planWalk(tx, tick, kind, at);
+    const planned = await kindOf(tick.operation).nextWalk(tx, tick, at);
     if (planned === null || planned === 'wait') return planned;
-    const begun = await beginWalk(tx, tick, kind, planned, at);
+    const begun = await beginWalk(tx, tick, planned, at);
     // They are resumed by the slice's other walkers, or by this one when it is done.
-    for (const walk of planned.beside ?? []) await beginWalk(tx, tick, kind, walk, at);
+    for (const walk of planned.beside ?? []) await beginWalk(tx, tick, walk, at);
     return begun;
   });
-}
-
-async function planWalk(
-  tx: Transaction,
-  tick: TickRow,
-  kind: Operation<never>['kind'],
-  at: Date,
-): Promise<BatchPlan> {
-  switch (kind) {
-    case 'batch':
-      return tick.lane === 'live' ? planLiveBatch(tx, tick, at) : planBackfillBatch(tx, tick, at);
-    case 'census':
-      return planCensusWalk(tx, tick);
-    case 'sweep':
-      return tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick, at);
-  }
 }
 
 async function resumeWalk(
@@ -97,13 +75,13 @@ async function resumeWalk(
 async function beginWalk(
   tx: Transaction,
   tick: TickRow,
-  kind: Operation<never>['kind'],
   { scope, floor, depthMs, cursor }: PlannedWalk,
   at: Date,
 ): Promise<WalkRow | null> {
   const { rows } = await tx.execute<{ walk: WalkRow }>(sql`
     insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
-    values (${tick.chain_id}, ${tick.operation}, ${tick.lane}, ${tick.id}, ${kind},
+    values (${tick.chain_id}, ${tick.operation}, ${tick.lane}, ${tick.id},
+            ${kindOf(tick.operation).name},
             ${JSON.stringify(scope)}::jsonb, ${floor}::bigint, ${depthMs ?? null}::bigint,
             ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, ${cursor === null}, ${at.toISOString()}::timestamptz)
     returning to_jsonb(walks) as walk
@@ -130,7 +108,8 @@ export async function endWalk(
 export async function walkFailures(db: Database, tick: TickRow): Promise<string[]> {
   const { rows } = await db.execute<{ reason: string }>(sql`
     select distinct reason from etl.walks
-    where tick_id = ${tick.id} and state in ('failed', 'abandoned') and reason <> ${cutShort}
+    where tick_id = ${tick.id} and state in ('failed', 'abandoned')
+      and reason is distinct from ${kindOf(tick.operation).beginsAnew('truncated')}
     order by reason
     limit 10
   `);

@@ -1,10 +1,8 @@
-import { sql, type InferSelectModel, type SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import { noteAsked } from './asked.ts';
-import type { FeedLane } from './feed.ts';
-import type { TickScope, ticks } from './tables.ts';
-
-export type TickRow = InferSelectModel<typeof ticks>;
+import { kindOf } from '../lists/index.ts';
+import type { FeedLane } from '../lists/feed.ts';
+import type { TickRow, TickScope } from '../lists/tables.ts';
 
 /** A tick that is open now; joined if it was begun before, so that part of it may be old. */
 export interface OpenedTick {
@@ -34,7 +32,7 @@ export async function openTick(
       sql`select from etl.feeds where chain_id = ${lane.chain_id} and operation = ${lane.operation} for update`,
     );
     if (onOther === 'yield' && (await hasOpenOther(tx, lane, wanted))) return null;
-    await noteAsked(tx, lane, scope);
+    await kindOf(lane.operation).noteAsked(tx, lane, scope);
     await supersedeOthers(tx, lane, wanted);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.ticks
@@ -50,9 +48,8 @@ export async function openTick(
     `);
     if (joined[0] !== undefined) return { id: Number(joined[0].id), isJoined: true };
     const { rows } = await tx.execute<{ id: string }>(sql`
-      insert into etl.ticks (chain_id, operation, lane, scope, next_batch)
-      values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb,
-              ${scope.to_batch ?? null})
+      insert into etl.ticks (chain_id, operation, lane, scope)
+      values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb)
       returning id
     `);
     return { id: Number(rows[0]?.id), isJoined: false };

@@ -2,7 +2,7 @@ import { ExplorerError } from '../explorer/error.ts';
 import { failures, type FailureClass } from '../explorer/failure.ts';
 import { KeyPausedError } from '../explorer/pause.ts';
 import { EnvelopeError } from '../walk/envelope.ts';
-import type { FeedState } from './feed.ts';
+import type { FeedState } from '../lists/feed.ts';
 
 /** Why a slice could not go on, in the terms of the class table. */
 export interface Trouble {

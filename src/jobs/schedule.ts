@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { sql } from 'drizzle-orm';
 import type { PgBoss } from 'pg-boss';
 import type { Database } from '../db/transaction.ts';
 import { dueLanes } from '../feeds/due.ts';
-import type { FeedLane } from '../feeds/feed.ts';
-import type { TickScope } from '../feeds/tables.ts';
+import type { FeedLane } from '../lists/feed.ts';
+import type { TickScope } from '../lists/tables.ts';
 import { dropTick, openTick, type OpenedTick } from '../feeds/tick.ts';
 import { tickQueue } from './boss.ts';
+import { dropWaiting } from './boss-tables.ts';
 import { bringForward, sendSlice } from './send.ts';
 import type { JobLocks } from './takeover.ts';
 
@@ -52,7 +52,8 @@ export async function setSchedules(
       kept.add(key);
       continue;
     }
-    await forgetTicks(db, key);
+    // What it has sent and nobody has answered yet.
+    await dropWaiting(db, tickQueue, key);
     await dropTick(db, lane, scope);
     if (!wanted.has(key)) await boss.unschedule(tickQueue, key);
   }
@@ -66,14 +67,6 @@ export async function setSchedules(
     });
   }
   return schedules.filter(({ lane }) => !kept.has(keyOf(lane)));
-}
-
-/** Takes ticks back that a schedule has sent and nobody has answered yet. */
-async function forgetTicks(db: Database, key: string): Promise<void> {
-  await db.execute(sql`
-    delete from pgboss.job
-    where name = ${tickQueue} and singleton_key = ${key} and state in ('created', 'retry')
-  `);
 }
 
 /**

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { fromDrizzle, type PgBoss } from 'pg-boss';
 import type { Database, Transaction } from '../db/transaction.ts';
-import type { FeedLane } from '../feeds/feed.ts';
+import type { FeedLane } from '../lists/feed.ts';
 import { currentTick } from '../feeds/tick.ts';
 import type { Lane } from '../walk/tables.ts';
+import { startWaiting } from './boss-tables.ts';
 import { sliceQueue } from './boss.ts';
 
 /** A lane's job: its key makes sure that there is one at most. */
@@ -33,16 +34,8 @@ export async function sendSlice(
 }
 
 /** Lets a lane's waiting job start at once, where it rests after a trouble or was put back. */
-export async function bringForward(db: Database, lane: FeedLane): Promise<void> {
-  await db.execute(sql`
-    update pgboss.job
-    set start_after = now()
-    where name = ${sliceQueue}
-      and singleton_key = ${keyOf(lane)}
-      and state in ('created', 'retry')
-      and start_after > now()
-  `);
-}
+export const bringForward = (db: Database, lane: FeedLane): Promise<void> =>
+  startWaiting(db, sliceQueue, keyOf(lane));
 
 /**
  * Ends a slice's job and, while the lane has an open tick, queues the next one in the same

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { FeedLane } from '../feeds/feed.ts';
+import type { FeedLane } from '../lists/feed.ts';
 import { atOnce, dueLanes } from '../feeds/due.ts';
-import { feedName } from '../feeds/feed.ts';
+import { feedName } from '../lists/feed.ts';
 import { quarantinedBy, tickResults, type TickResult } from '../feeds/tick.ts';
-import type { TickScope } from '../feeds/tables.ts';
-import { returnToPresent } from './clock.ts';
+import type { TickScope } from '../lists/tables.ts';
+import { returnToPresent } from './boss-tables.ts';
 import { openLane } from './schedule.ts';
 import { sendSlice } from './send.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';

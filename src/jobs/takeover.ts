@@ -4,7 +4,7 @@ import type { PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
 import type { Log } from '../log.ts';
-import { sliceQueue, tickQueue } from './boss.ts';
+import { lostJobs } from './boss-tables.ts';
 
 /** How often workers look for jobs whose worker is gone, in ms. */
 const watchIntervalMs = 500;
@@ -64,37 +64,15 @@ export function openJobLocks(databaseUrl: string): JobLocks {
   };
 }
 
-interface LostJob {
-  readonly id: string;
-  readonly name: string;
-  readonly retry_count: number;
-  readonly key: string;
-}
-
 /**
- * Finds jobs whose worker is gone, and gives them back to the queue: slices, and ticks, of which a
- * lost one would keep the lane's next ones out of the queue. The lock is tried for the length of
- * one statement, on a session that holds none, so that a living worker's is respected.
- *
- * @returns how many were given back
+ * Gives jobs whose worker is gone back to the queue: slices, and ticks, of which a lost one would keep the
+ * lane's next ones out of the queue.
  */
-async function recoverLostJobs(pool: Pool, boss: PgBoss, log: Log): Promise<number> {
-  const { rows } = await pool.query<LostJob>(
-    `with active as materialized (
-       select id, name, retry_count, singleton_key as key
-       from pgboss.job
-       where name = any($1) and state = 'active'
-         -- Older, or younger than the clock: that was set back since.
-         and (started_on < now() - $2::interval or started_on > now() + $2::interval)
-     )
-     select * from active where pg_try_advisory_xact_lock(hashtextextended(id::text, 0))`,
-    [[sliceQueue, tickQueue], lockGrace],
-  );
-  for (const { id, name, retry_count, key } of rows) {
+async function recoverLostJobs(pool: Pool, boss: PgBoss, log: Log): Promise<void> {
+  for (const { id, name, retry_count, key } of await lostJobs(pool, lockGrace)) {
     await boss.fail(name, { id, retryCount: retry_count }, { reason: 'its worker is gone' });
     log.warn({ queue: name, key }, 'job.taken-over');
   }
-  return rows.length;
 }
 
 /** Looks for lost jobs until the signal aborts. A lost database is waited for. */

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JobWithMetadata } from 'pg-boss';
-import type { FeedLane } from '../feeds/feed.ts';
+import type { FeedLane } from '../lists/feed.ts';
 import { linkAbort } from '../walk/abort.ts';
 import { sliceQueue } from './boss.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';

@@ -1,12 +1,20 @@
 import type { z } from 'zod';
 import { factories } from './factories/index.ts';
-import type { Operation, OperationName } from './operation.ts';
+import type { Operation } from './operation.ts';
 import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';
 import { userOperations } from './user-operations/index.ts';
 
-/** Every operation by its public name; a new one is one line here. */
-export const operations: Readonly<Record<OperationName, Operation<z.ZodType>>> = {
-  'optimism-batch-blocks': optimismBatchBlocks,
+/** Every operation, in the order in which people read of them; a new one is one line here. */
+const all = {
   'user-operations': userOperations,
+  'optimism-batch-blocks': optimismBatchBlocks,
   factories,
-};
+} as const;
+
+/** The public name of an operation: what configuration, flags and tables say. */
+export type OperationName = keyof typeof all;
+
+/** Every operation by its public name. */
+export const operations: Readonly<Record<OperationName, Operation<z.ZodType>>> = all;
+
+export const operationNames = Object.keys(all) as readonly OperationName[];

@@ -2,11 +2,11 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { AddressObservation } from '../address/observe.ts';
 import type { Unread } from '../address/unread.ts';
-import type { OperationName } from '../config/schema.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 
-export type { OperationName };
+/** How a list is ordered, and so what of it is new, read and missing: `src/lists/list.ts`. */
+export type ListKindName = 'newest-first' | 'numbered' | 'ranked';
 
 /** The declared fields of `next_page_params`, passed back unchanged. */
 export type Cursor = Readonly<Record<string, string | number>>;
@@ -98,6 +98,8 @@ export interface ListOrder {
    * read; then the items alone are the witnesses.
    */
   position(cursor: Cursor): OrderKey | null;
+  /** Whether pages that follow each other in this order prove that nothing is missing between them. */
+  readonly isProof: boolean;
 }
 
 /** What a walk tells an operation when a page or the whole walk is committed. */
@@ -157,13 +159,29 @@ export type EndVerdict =
       readonly ask: Cursor | null;
     };
 
+/** An operation as people meet it. */
+export interface Guide {
+  /** Its lines in the file that `init` writes for a chain: YAML, with what it costs as comments. */
+  example(chainId: number): string;
+  /** A question that its tables answer, for the end of `demo`. */
+  readonly question: string;
+  readonly sql: string;
+}
+
 /** All that is special about one list of the API. The walk and the loader know nothing else. */
 export interface Operation<Item extends z.ZodType> {
-  readonly name: OperationName;
-  readonly kind: 'sweep' | 'batch' | 'census';
+  readonly name: string;
+  readonly kind: ListKindName;
   /** The rows' own table. */
   readonly table: PgTable;
   readonly children: readonly ChildTable[];
+  /** Every table of schema `explorer` that it writes alone; those that refer to others first. */
+  readonly tables: readonly PgTable[];
+  /** Columns of the own table that name an address, whose row must be there too. */
+  readonly addressColumns: readonly string[];
+  /** Indexes that only people's questions use: a replay builds its tables without them. */
+  readonly questionIndexes: readonly string[];
+  readonly guide: Guide;
   /**
    * Columns that make a row another one when they change: the block of a height with another hash. What
    * was known of the one before says nothing of it then.
@@ -183,6 +201,11 @@ export interface Operation<Item extends z.ZodType> {
   normalise(item: z.infer<Item>, raw: unknown, place: Place): ItemRows;
   /** Where items stand in a list that is newest first, judged before they are rows. Null: no order. */
   readonly order: ListOrder | null;
+  /**
+   * Whether a walk decides which rows belong to what it reads: then its pages keep the heights that they
+   * served, and the ends of a feed's walks, which rest on their neighbours' rows, come one at a time.
+   */
+  readonly decidesMembership: boolean;
   /** What is stored says of the claim that the list ends here. Changes nothing. */
   judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim): Promise<EndVerdict>;
   /**

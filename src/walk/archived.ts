@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/body.ts';
 import { operations } from '../operations/index.ts';
-import type { Operation, OperationName } from '../operations/operation.ts';
+import type { Operation } from '../operations/operation.ts';
 import { unpackBody } from './archive.ts';
 import { readEnvelope } from './envelope.ts';
 import { normalisePage, type NormalisedPage, type PageFacts } from './page.ts';
@@ -145,7 +145,7 @@ async function decodeCommit([first, ...rest]: ArchivedCommit): Promise<DecodedCo
 }
 
 export const operationOf = ({ walk }: Pick<ArchivedPage, 'walk'>): Operation<z.ZodType> =>
-  operations[walk.operation as OperationName];
+  operations[walk.operation];
 
 /** The page as its walk read it, its items decoded by the present rules. */
 function readArchived(archived: ArchivedPage): NormalisedPage {

@@ -37,7 +37,7 @@ export async function commitPages(
   read: readonly ReadPage[],
 ): Promise<Committed> {
   return transact(db, async (tx) => {
-    await lockOrder(tx, walk, read);
+    await lockOrder(tx, operation, walk, read);
     const { used, steady } = await lockWalk(
       tx,
       walk,
@@ -79,7 +79,7 @@ export async function writePages(
 ): Promise<WalkRow> {
   const pages = kept.map(({ page }) => page);
   const counts = await loadPages(tx, operation, pages, written);
-  await recordPages(tx, walk, pages, counts);
+  await recordPages(tx, operation, walk, { pages, counts });
   const jumping = await concludePages(tx, operation, walk, pages, counts);
   const proof = proofOf(operation, walk, { pages, jumping, end });
   const said = await concludeWalk(tx, operation, walk, { last: pages.at(-1), counts, end, proof });
@@ -154,10 +154,15 @@ export async function concludeWalk(
 }
 
 /** First of all, or one end that holds rows would wait for another that wants them. */
-async function lockOrder(tx: Transaction, walk: WalkRow, read: readonly ReadPage[]): Promise<void> {
+async function lockOrder(
+  tx: Transaction,
+  { decidesMembership }: Operation<z.ZodType>,
+  walk: WalkRow,
+  read: readonly ReadPage[],
+): Promise<void> {
   const last = read.at(-1);
   if (readDownTo(walk, last?.end ?? null) !== null) await lockEnds(tx, walk);
-  else if (walk.kind === 'batch' && read.some(({ body }) => body !== null)) {
+  else if (decidesMembership && read.some(({ body }) => body !== null)) {
     // What is archived is replayed in one order: an end sees the pages before it, and no others.
     await tx.execute(sql`select pg_advisory_xact_lock_shared(${endsOf(walk)})`);
   }
@@ -169,7 +174,7 @@ const endsOf = ({ feed }: Pick<WalkRow, 'feed'>) => sql`hashtextextended(${`ends
  * Lets one walk of a feed end at a time: what each concludes rests on its neighbours' rows. Whoever
  * else changes what ends conclude takes it too, before any row.
  *
- * @param walk the feed by its name, such as 10/optimism-batch-blocks
+ * @param walk the feed by its name, `<chain>/<operation>`
  */
 export async function lockEnds(tx: Transaction, walk: Pick<WalkRow, 'feed'>): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${endsOf(walk)})`);
@@ -223,7 +228,7 @@ function sumOf(
 
 /** What the pages add to the walk's proof, where its list has an order that one walk after another proves. */
 function proofOf(
-  { kind, order }: Operation<z.ZodType>,
+  { order }: Operation<z.ZodType>,
   walk: WalkRow,
   read: {
     readonly pages: readonly NormalisedPage[];
@@ -232,7 +237,7 @@ function proofOf(
   },
 ): Proof {
   let proof: Proof = { stretchTop: walk.stretch_top, proved: [], cuts: walk.cuts };
-  if (kind !== 'sweep' || order === null) return proof;
+  if (order?.isProof !== true) return proof;
   for (const page of read.pages) {
     if (page.order === null) continue;
     proof = provePage(proof, {

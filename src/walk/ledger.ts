@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
+import type { z } from 'zod';
 import { post, type Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { NormalisedPage } from './page.ts';
-import type { OrderKey, PageEnd } from '../operations/operation.ts';
+import type { Operation, OrderKey, PageEnd } from '../operations/operation.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** What one page of any of the three operations costs of the key's credits (explorer-api.md). */
@@ -12,9 +13,9 @@ export const creditsPerPage = creditsPerRequest;
 /** Writes the ledger entries of one transaction's pages. */
 export async function recordPages(
   tx: Transaction,
+  { decidesMembership }: Pick<Operation<z.ZodType>, 'decidesMembership'>,
   walk: WalkRow,
-  pages: readonly NormalisedPage[],
-  counts: CountsByPage,
+  { pages, counts }: { readonly pages: readonly NormalisedPage[]; readonly counts: CountsByPage },
 ): Promise<void> {
   const entries = pages.map((page) => ({
     id: page.page_id,
@@ -30,7 +31,7 @@ export async function recordPages(
     changed: counts.get(page.page_id)?.changed ?? 0,
     top: page.top,
     bottom: page.bottom,
-    heights: walk.kind === 'batch' ? spellHeights(page) : null,
+    heights: decidesMembership ? spellHeights(page) : null,
     is_ordered: page.isOrdered,
     is_joined: page.isJoined,
     misplaced: page.misplaced.length === 0 ? null : page.misplaced,

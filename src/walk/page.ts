@@ -134,11 +134,11 @@ export function normalisePage(
  * it said is kept in `extra`.
  */
 function doubtPlace(
-  { kind, order }: Operation<z.ZodType>,
+  { order }: Operation<z.ZodType>,
   item: ItemRows,
   isMisplaced: boolean,
 ): ItemRows {
-  if (kind !== 'sweep' || order === null || (item.height !== null && !isMisplaced)) return item;
+  if (order?.isProof !== true || (item.height !== null && !isMisplaced)) return item;
   const { row, untold } = item;
   const said = item.height === null ? null : { [`${order.height} (out of order)`]: item.height };
   return {

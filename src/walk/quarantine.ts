@@ -4,7 +4,7 @@ import { transact, type Database, type Transaction } from '../db/transaction.ts'
 import { parseExactly } from '../exact-number.ts';
 import { loadPages } from '../load/load.ts';
 import { operations } from '../operations/index.ts';
-import type { ItemRows, Operation, OperationName } from '../operations/operation.ts';
+import type { ItemRows, Operation } from '../operations/operation.ts';
 import { concludeWalk, lockEnds } from './commit.ts';
 import { endAfter } from './ended.ts';
 import { spellHeights } from './ledger.ts';
@@ -171,13 +171,12 @@ async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | nul
   `);
   const origin = rows[0]?.origin;
   if (origin === undefined) return null;
-  if (origin.walk.kind === 'batch') await lockEnds(tx, origin.walk);
+  if (operations[origin.walk.operation].decidesMembership) await lockEnds(tx, origin.walk);
   await tx.execute(sql`select from etl.walks where id = ${origin.walk.id} for update`);
   return { walk: origin.walk, page: { ...origin.page, page_id: pageId } };
 }
 
-const operationOf = ({ walk }: Origin): Operation<z.ZodType> =>
-  operations[walk.operation as OperationName];
+const operationOf = ({ walk }: Origin): Operation<z.ZodType> => operations[walk.operation];
 
 /** Either the item as rows, or why it is none. */
 function tryItem(
@@ -208,7 +207,7 @@ async function writeItems(
   const operation = operationOf(origin);
   const { page_id } = origin.page;
   const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
-  if (operation.kind === 'batch') {
+  if (operation.decidesMembership) {
     await addHeights(tx, page_id, items);
     // Before the ledger says that the page had no bad item: what a walk may conclude from its pages
     // was concluded, or not, when it ended.

@@ -77,7 +77,7 @@ export class Replay {
   async #writeCommit(tx: Transaction, { first, last, pages }: DecodedCommit): Promise<void> {
     await post(tx, sql`select set_config('replay_clock.now_us', ${String(first.at_us)}, false)`);
     const walk = this.#walks.get(first.walk.id) ?? (await beginWalk(tx, first));
-    if (walk.kind === 'batch') {
+    if (operationOf(first).decidesMembership) {
       await this.#asked.restore(tx, walk.feed, { tick_id: walk.tick_id, at_us: first.at_us });
     }
     let emptyRun = walk.empty_run;

@@ -1,3 +1,4 @@
+import type { OperationName } from '../operations/index.ts';
 import { sql } from 'drizzle-orm';
 import {
   bigserial,
@@ -12,7 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer, integerRange, integerRanges } from '../db/column-types.ts';
-import type { Cursor, Scope } from '../operations/operation.ts';
+import type { Cursor, ListKindName, Scope } from '../operations/operation.ts';
 
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 
@@ -28,13 +29,13 @@ export const walks = etlSchema.table(
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
     chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
+    operation: text('operation').$type<OperationName>().notNull(),
     feed: text('feed')
       .notNull()
       .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
     lane: text('lane', { enum: lanes }).notNull(),
     tick_id: integer('tick_id').notNull(),
-    kind: text('kind', { enum: ['sweep', 'batch', 'census'] }).notNull(),
+    kind: text('kind').$type<ListKindName>().notNull(),
     scope: jsonb('scope').$type<Scope>().notNull(),
     batch: integer('batch').generatedAlwaysAs(sql`(scope ->> 'batch')::bigint`),
     state: text('state', { enum: walkStates }).notNull().default('running'),

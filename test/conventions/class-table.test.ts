@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failures, type FailureRule } from '../../src/explorer/failure.ts';
-import { troubledStates } from '../../src/feeds/feed.ts';
+import { troubledStates } from '../../src/lists/feed.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
 
 /** The cells of each row of the table whose first column is headed so, without their code marks. */
 function table(head: string): string[][] {
@@ -22,17 +22,17 @@ function table(head: string): string[][] {
   );
 }
 
-/** How docs/operations.md words what the code says. */
+/** How docs/operating.md words what the code says. */
 const comesBack: Readonly<Record<FailureRule['again'], string>> = {
-  growing: 'after growing rests',
+  growing: 'after growing waits',
   stated: 'at the stated time',
-  look: 'after a look, every 5 minutes',
+  look: 'after a test request, every 5 minutes',
   daily: 'after a day',
   'next-tick': 'with the next tick',
   'at-once': 'at once',
 };
 
-test('the classes of docs/operations.md are those of the code, with state, exit code, log and advice', () => {
+test('the classes of docs/operating.md are those of the code, with state, exit code, log and advice', () => {
   const told = table('class').map(([name, , ...facts]) => [name, ...facts]);
   const known = Object.entries(failures).map(([name, rule]) => [
     name,

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Engine } from '../../src/app.ts';
 import { advance } from '../../src/feeds/advance.ts';
-import type { FeedLane } from '../../src/feeds/feed.ts';
+import type { FeedLane } from '../../src/lists/feed.ts';
 import { takeWalk } from '../../src/feeds/take-walk.ts';
-import type { TickRow } from '../../src/feeds/tick.ts';
+import type { TickRow } from '../../src/lists/tables.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { beginTick, claim, openContender, pageBudget, walkOn } from '../support/contender.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -150,7 +150,7 @@ test("the walkers of one slice never take each other's walks when they resume", 
   const tick = await beginTick(first, batches, { from_batch: 1, to_batch: 8 });
   const begun: number[] = [];
   for (let count = 0; count < 8; count += 1) {
-    const walk = await takeWalk(first.db, tick, 'batch', {
+    const walk = await takeWalk(first.db, tick, {
       held: begun,
       at: new Date(),
       origin: first.origin(),

@@ -1,10 +1,11 @@
+import type { OperationName } from '../../src/operations/index.ts';
+import type { Occasion } from '../../src/lists/list.ts';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { openEngine, type Engine, type OpenDatabase } from '../../src/app.ts';
-import type { OperationName } from '../../src/config/schema.ts';
 import { advance, type AdvanceOutcome } from '../../src/feeds/advance.ts';
 import { certify, type FeedCertificate } from '../../src/feeds/certificate.ts';
-import { atOnce, dueLanes, type Occasion } from '../../src/feeds/due.ts';
+import { atOnce, dueLanes } from '../../src/feeds/due.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { setFeedState } from '../../src/feeds/register.ts';
 import { repairsOf, type Repair } from '../../src/feeds/repairs.ts';

@@ -1,5 +1,5 @@
+import type { OperationName } from '../../src/operations/index.ts';
 import type { Pool } from 'pg';
-import type { OperationName } from '../../src/config/schema.ts';
 import { deathsBy, openCopier, type Copier, type Task } from './copier.ts';
 import type { ListLie } from './lies.ts';
 import { listNames, type ListName } from './pages.ts';

@@ -1,6 +1,7 @@
+import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
 import { certify } from '../../src/feeds/certificate.ts';
-import type { Occasion } from '../../src/feeds/due.ts';
-import { configuredLanes, type ScopeBounds } from '../../src/feeds/lanes.ts';
+
+import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { freshDatabase } from './database.ts';
 import { blocksOf, listBatches } from './listed-batches.ts';
 import { listedChain, settingsFor } from './sync.ts';

@@ -1,10 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
 import { openEngine, prepareDatabase, type Engine } from '../../src/app.ts';
-import type { FeedLane } from '../../src/feeds/feed.ts';
+import type { FeedLane } from '../../src/lists/feed.ts';
 import { takeWalk } from '../../src/feeds/take-walk.ts';
-import { currentTick, openTick, type TickRow } from '../../src/feeds/tick.ts';
-import type { TickScope } from '../../src/feeds/tables.ts';
+import { currentTick, openTick } from '../../src/feeds/tick.ts';
+import type { TickRow } from '../../src/lists/tables.ts';
+import type { TickScope } from '../../src/lists/tables.ts';
 import { createLog } from '../../src/log.ts';
 import { operations } from '../../src/operations/index.ts';
 import type { SliceBudget } from '../../src/walk/request.ts';
@@ -48,8 +49,7 @@ export async function beginTick(
 
 /** Claims the tick's walk, whoever holds it; null when there is none left. */
 export async function claim({ db, clock, origin }: Engine, tick: TickRow): Promise<WalkRow | null> {
-  const { kind } = operations[tick.operation as FeedLane['operation']];
-  const walk = await takeWalk(db, tick, kind, { held: [], at: clock(), origin: origin() });
+  const walk = await takeWalk(db, tick, { held: [], at: clock(), origin: origin() });
   return typeof walk === 'string' ? null : walk;
 }
 
@@ -60,7 +60,7 @@ export const walkOn = (engine: Engine, walk: WalkRow, pages: number): Promise<Wa
     {
       ...engine,
       ...engine.reading(),
-      operation: operations[walk.operation as FeedLane['operation']],
+      operation: operations[walk.operation],
       budget: pageBudget(pages),
       onCommit: () => undefined,
     },

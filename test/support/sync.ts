@@ -1,10 +1,12 @@
+import type { ScopeBounds } from '../../src/lists/list.ts';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import type { ChainSettings, ResweepRule, Settings } from '../../src/config/settings.ts';
+import type { ChainSettings, Settings } from '../../src/config/settings.ts';
+import type { ResweepRule } from '../../src/lists/newest-first/settings.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import type { Patience } from '../../src/db/patience.ts';
-import { configuredLanes, type ScopeBounds } from '../../src/feeds/lanes.ts';
+import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { syncOnce, type SyncResult } from '../../src/jobs/sync.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
 import type { SimulatedChain } from '../../src/simulator/index.ts';

@@ -1,12 +1,13 @@
+import type { Occasion } from '../../src/lists/list.ts';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
 import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { Database } from '../../src/db/transaction.ts';
 import { advance, type AdvanceDependencies } from '../../src/feeds/advance.ts';
-import { atOnce, dueLanes, type Occasion } from '../../src/feeds/due.ts';
-import type { FeedLane } from '../../src/feeds/feed.ts';
-import type { TickScope } from '../../src/feeds/tables.ts';
+import { atOnce, dueLanes } from '../../src/feeds/due.ts';
+import type { FeedLane } from '../../src/lists/feed.ts';
+import type { TickScope } from '../../src/lists/tables.ts';
 import { openTick } from '../../src/feeds/tick.ts';
 import { createLog } from '../../src/log.ts';
 import type { TestDatabase } from './database.ts';

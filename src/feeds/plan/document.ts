@@ -1,5 +1,5 @@
 import { creditsPerPage } from '../../walk/ledger.ts';
-import type { Estimate } from './estimate.ts';
+import type { Estimate } from '../../lists/list.ts';
 import {
   scheduleFeeds,
   servicePlans,

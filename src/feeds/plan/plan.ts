@@ -1,28 +1,17 @@
-import type { ChainSettings, SettingsByOperation } from '../../config/settings.ts';
-import { operationNames } from '../../config/schema.ts';
+import { operationNames } from '../../operations/index.ts';
+import type { ChainSettings } from '../../config/settings.ts';
 import type { Database } from '../../db/transaction.ts';
 import { creditsPerPage } from '../../walk/ledger.ts';
-import { feedName, type Feed } from '../feed.ts';
-import {
-  batchHistory,
-  batchUpkeep,
-  censusHistory,
-  censusUpkeep,
-  listHistory,
-  listUpkeep,
-  type Estimate,
-} from './estimate.ts';
-import { batchFacts, censusFacts, ledgerFacts, listFacts, type LedgerFacts } from './facts.ts';
+import { feedName, type Feed } from '../../lists/feed.ts';
+import { kindOf } from '../../lists/index.ts';
+import type { Estimates } from '../../lists/list.ts';
+import { ledgerFacts, type LedgerFacts } from './facts.ts';
 import { firingsPerDay } from './firings.ts';
 import { endsOf, type Job, type Rate } from './timeline.ts';
 
 /** What is left of a feed's history, and what a day of it costs. */
-interface FeedEstimate extends Feed {
+interface FeedEstimate extends Feed, Estimates {
   readonly feed: string;
-  readonly history: Estimate;
-  readonly upkeep: Estimate;
-  /** Walks at once. */
-  readonly walks: number;
 }
 
 /** The same with what it has cost so far. */
@@ -59,7 +48,7 @@ export async function estimateFeeds(
   for (const { feed, settings } of feedsOf(chains)) {
     const looksPerDay = firingsPerDay(settings.schedule, options.at);
     const how = { ...options, looksPerDay };
-    const estimates = await estimatesOf[feed.operation](db, feed, settings as never, how);
+    const estimates = await kindOf(feed.operation).estimate(db, feed, settings, how);
     found.push({ ...feed, feed: feedName(feed), ...estimates });
   }
   return found;
@@ -88,42 +77,6 @@ function feedsOf(chains: readonly ChainSettings[]) {
     }),
   );
 }
-
-type Estimates = Pick<FeedEstimate, 'history' | 'upkeep' | 'walks'>;
-
-type EstimatesOf<Settings> = (
-  db: Database,
-  feed: Feed,
-  settings: Settings,
-  how: { readonly pageSize: number; readonly looksPerDay: number },
-) => Promise<Estimates>;
-
-const estimatesOf: {
-  readonly [Name in keyof SettingsByOperation]: EstimatesOf<SettingsByOperation[Name]>;
-} = {
-  'user-operations': async (db, feed, settings, { pageSize, looksPerDay }) => {
-    const { since, overlapMs, resweep: resweeps } = settings;
-    const facts = await listFacts(db, feed);
-    return {
-      history: listHistory(facts, { pageSize, since }),
-      upkeep: listUpkeep(facts, { pageSize, overlapMs, looksPerDay, resweeps }),
-      walks: 1,
-    };
-  },
-  'optimism-batch-blocks': async (db, feed, settings, { pageSize, looksPerDay }) => {
-    const { fromBatch: from, toBatch: to, reread, parallel } = settings;
-    const facts = await batchFacts(db, feed, from, to);
-    return {
-      history: batchHistory(facts, { from, to, pageSize }),
-      upkeep: batchUpkeep(facts, { looksPerDay, reread, to, pageSize }),
-      walks: parallel,
-    };
-  },
-  factories: async (db, feed, _settings, { looksPerDay }) => {
-    const facts = await censusFacts(db, feed);
-    return { history: censusHistory(facts), upkeep: censusUpkeep(facts, looksPerDay), walks: 1 };
-  },
-};
 
 /** The rate and the credits of a plan of the service, or of the configuration. */
 export interface Plan {

@@ -48,8 +48,8 @@ async function judge({
   );
   await pool.query(
     `insert into etl.walks (id, chain_id, operation, lane, tick_id, kind, scope, state)
-     values (${walk - 1}, ${chain}, 'factories', 'backfill', ${tick}, 'census', '{}', 'finished'),
-            (${walk}, ${chain}, 'factories', 'backfill', ${tick}, 'census', '{}', 'running')`,
+     values (${walk - 1}, ${chain}, 'factories', 'backfill', ${tick}, 'ranked', '{}', 'finished'),
+            (${walk}, ${chain}, 'factories', 'backfill', ${tick}, 'ranked', '{}', 'running')`,
   );
   for (const [id, list] of [
     [walk - 1, before],

@@ -94,7 +94,7 @@ async function walkOnce(
   return db.transaction(async (tx) => {
     const { rows: begun } = await tx.execute<{ id: string }>(
       `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope)
-       values (${chain}, 'factories', 'backfill', ${tick}, 'census', '{}')
+       values (${chain}, 'factories', 'backfill', ${tick}, 'ranked', '{}')
        returning id`,
     );
     const id = Number(begun[0]?.id);

@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { floorsOf, gapsOf } from '../../../src/feeds/coverage.ts';
+import { floorsOf, gapsOf } from '../../../src/lists/newest-first/coverage.ts';
 import { freshDatabase } from '../../support/database.ts';
 
 /** Each case is a handful of statements: a few seconds in all. */
@@ -63,12 +63,12 @@ async function fill(
 ): Promise<void> {
   await pool.query('truncate etl.walks, etl.feeds, explorer.user_operations cascade');
   await pool.query(
-    `insert into etl.feeds (chain_id, operation, settings) values (10, 'user-operations', $1)`,
+    `insert into etl.feeds (chain_id, operation, kind, settings) values (10, 'user-operations', 'newest-first', $1)`,
     [{ since: since === null ? null : timeOf(since) }],
   );
   await pool.query(
     `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, top, bottom, proved, state, reason)
-     select 10, 'user-operations', 'backfill', 1, 'sweep', jsonb_build_object('max_pages', number),
+     select 10, 'user-operations', 'backfill', 1, 'newest-first', jsonb_build_object('max_pages', number),
             top, bottom, proved::int8multirange, state, reason
      from json_to_recordset($1) as walk(
        top bigint, bottom bigint, proved text, state text, reason text, number bigint)`,

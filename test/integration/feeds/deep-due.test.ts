@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { deepResweep } from '../../../src/feeds/resweep.ts';
+import { deepResweep } from '../../../src/lists/newest-first/resweep.ts';
 import { freshDatabase } from '../../support/database.ts';
 
 const feed = { chain_id: 10, operation: 'user-operations' } as const;
@@ -15,7 +15,7 @@ const known = 2_000;
 async function rangeOfDeepLook(live: 'half way' | 'ended') {
   const { pool } = await freshDatabase();
   await pool.query(
-    `insert into etl.feeds (chain_id, operation, settings) values (10, 'user-operations', '{}')`,
+    `insert into etl.feeds (chain_id, operation, kind, settings) values (10, 'user-operations', 'newest-first', '{}')`,
   );
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
@@ -32,8 +32,8 @@ async function rangeOfDeepLook(live: 'half way' | 'ended') {
   const isEnded = live === 'ended';
   await pool.query(
     `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, state, reason, floor, top, bottom, proved, started_at)
-     values (10, 'user-operations', 'backfill', 1, 'sweep', '{}', 'finished', null, null, $1, 1, int8multirange(int8range(0, $1)), $2),
-            (10, 'user-operations', 'live', 2, 'sweep', '{}', $3, $4, $1 - 10, $1 + 100, $5,
+     values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', 'finished', null, null, $1, 1, int8multirange(int8range(0, $1)), $2),
+            (10, 'user-operations', 'live', 2, 'newest-first', '{}', $3, $4, $1 - 10, $1 + 100, $5,
              int8multirange(int8range($5::bigint + 1, $1 + 100)), $6)`,
     [
       known,

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { FeedLane } from '../../../src/feeds/feed.ts';
+import type { FeedLane } from '../../../src/lists/feed.ts';
 import { isLookedAtLater, lookLater } from '../../../src/feeds/recover.ts';
 import { sliceQueue } from '../../../src/jobs/boss.ts';
 import { openLane } from '../../../src/jobs/schedule.ts';

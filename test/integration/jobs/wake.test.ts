@@ -1,6 +1,6 @@
 import type { JobWithMetadata } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
-import type { FeedLane } from '../../../src/feeds/feed.ts';
+import type { FeedLane } from '../../../src/lists/feed.ts';
 import { sliceQueue } from '../../../src/jobs/boss.ts';
 import { openLane } from '../../../src/jobs/schedule.ts';
 import { runSlice } from '../../../src/jobs/slice.ts';

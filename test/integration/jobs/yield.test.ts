@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FeedLane } from '../../../src/feeds/feed.ts';
+import type { FeedLane } from '../../../src/lists/feed.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { serve } from '../../../src/jobs/serve.ts';
 import { beginTick, openContender } from '../../support/contender.ts';

@@ -2,8 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { loadPages } from '../../../src/load/load.ts';
 import type { WrittenSights } from '../../../src/load/written-sights.ts';
-import { operations } from '../../../src/operations/index.ts';
-import type { OperationName } from '../../../src/operations/operation.ts';
+import { operations, type OperationName } from '../../../src/operations/index.ts';
 import { decodeItem } from '../../../src/walk/item.ts';
 
 const chainId = 10;

@@ -93,7 +93,7 @@ async function endWalk(
   await db.transaction(async (tx) => {
     const told = await tx.execute<{ id: string }>(
       `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, state)
-       values (${chain_id}, 'optimism-batch-blocks', 'backfill', ${tick_id}, 'batch', '${JSON.stringify(scope)}', 'finished')
+       values (${chain_id}, 'optimism-batch-blocks', 'backfill', ${tick_id}, 'numbered', '${JSON.stringify(scope)}', 'finished')
        returning id`,
     );
     const walk_id = Number(told.rows[0]?.id);
@@ -140,8 +140,8 @@ test('after any walks, what is settled and proved is what a plain model says', a
       const chain_id = (chains += 1);
       const spelled = `{${asked.map(({ low, end }) => `[${low},${end ?? ''})`).join(',')}}`;
       await pool.query(
-        `insert into etl.feeds (chain_id, operation, settings, asked)
-           values ($1, 'optimism-batch-blocks', '{}', $2)`,
+        `insert into etl.feeds (chain_id, operation, kind, settings, asked)
+           values ($1, 'optimism-batch-blocks', 'numbered', '{}', $2)`,
         [chain_id, spelled],
       );
       const model = new Model(asked);

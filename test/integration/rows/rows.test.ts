@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, expect, test } from 'vitest';
 import { tableName } from '../../../src/db/digest.ts';
@@ -9,7 +7,7 @@ import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { repairsOf } from '../../../src/feeds/repairs.ts';
 import { checkRows, countedTables } from '../../../src/feeds/rows.ts';
-import { chains } from '../../../src/feeds/tables.ts';
+import { chains } from '../../../src/lists/tables.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { runSync, settingsFor } from '../../support/sync.ts';
@@ -58,24 +56,6 @@ test('every table of schema explorer is looked at', async () => {
   );
   const looked = [...countedTables, chains].map((table) => tableName(table));
   expect(looked.toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
-});
-
-test('rows of an older version get the digests from the migration that the program writes', async () => {
-  const file = join(import.meta.dirname, '../../../migrations/0012_rows.sql');
-  const statements = (await readFile(file, 'utf8')).split('--> statement-breakpoint');
-  const writes = statements.filter((statement) =>
-    /^\s*(?:update explorer\.|insert into etl\.row_counts)/.test(statement),
-  );
-  expect(writes).toHaveLength(2 * countedTables.length + 1);
-  for (const table of [...countedTables, chains]) {
-    await database.pool.query(`update ${tableName(table)} set digest = null`);
-  }
-  await database.pool.query('truncate etl.row_counts');
-  expect(await found()).not.toEqual([]);
-
-  for (const statement of writes) await database.pool.query(statement);
-
-  expect(await found()).toEqual([]);
 });
 
 test.each(damages)(

@@ -1,6 +1,7 @@
+import type { Occasion } from '../../../src/lists/list.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { certify } from '../../../src/feeds/certificate.ts';
-import type { Occasion } from '../../../src/feeds/due.ts';
+
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import {
   startInstantMs,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FeedLane } from '../../../src/feeds/feed.ts';
+import type { FeedLane } from '../../../src/lists/feed.ts';
 import { beginWork, recover } from '../../../src/feeds/recover.ts';
 import { setFeedState } from '../../../src/feeds/register.ts';
 import { countTrouble } from '../../../src/feeds/tick.ts';

@@ -5,8 +5,9 @@ import { freshDatabase } from '../../support/database.ts';
 async function thousandArrivals() {
   const { pool } = await freshDatabase();
   await pool.query(`
-    insert into etl.feeds (chain_id, operation, settings)
-    values (10, 'user-operations', '{}'), (1, 'user-operations', '{}'), (10, 'factories', '{}')`);
+    insert into etl.feeds (chain_id, operation, kind, settings)
+    values (10, 'user-operations', 'newest-first', '{}'), (1, 'user-operations', 'newest-first', '{}'),
+           (10, 'factories', 'ranked', '{}')`);
   await pool.query(`
     insert into etl.late_arrivals (chain_id, hash, block_number, timestamp, seen_at, page_id)
     select 10, number::text, number, '2026-01-01Z'::timestamptz, '2026-01-01Z'::timestamptz + number * interval '1 second', 1

@@ -1,5 +1,6 @@
+import type { Occasion } from '../../../src/lists/list.ts';
 import { expect, test } from 'vitest';
-import type { Occasion } from '../../../src/feeds/due.ts';
+
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { listOperations } from '../../support/listed-operations.ts';

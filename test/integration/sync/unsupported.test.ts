@@ -1,7 +1,8 @@
+import type { Occasion } from '../../../src/lists/list.ts';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
-import { dueLanes, type Occasion } from '../../../src/feeds/due.ts';
+import { dueLanes } from '../../../src/feeds/due.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { differences } from '../../support/tables.ts';

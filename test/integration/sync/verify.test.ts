@@ -94,9 +94,10 @@ test('a feed that nothing works on is open by name, whatever it is', async () =>
   const { database } = await world();
   expect((await verify(database.url)).code).toBe(0);
   await database.pool.query(
-    `insert into etl.feeds (chain_id, operation, settings)
-     values (11, 'user-operations', '{}'), (11, 'optimism-batch-blocks', '{}'),
-            (11, 'factories', '{}'), (11, 'made-up-list', '{}')`,
+    `insert into etl.feeds (chain_id, operation, kind, settings)
+     values (11, 'user-operations', 'newest-first', '{}'),
+            (11, 'optimism-batch-blocks', 'numbered', '{}'), (11, 'factories', 'ranked', '{}'),
+            (11, 'made-up-list', 'made-up-kind', '{}')`,
   );
 
   const { code, stdout } = await verify(database.url);
@@ -119,7 +120,7 @@ test('what was read of a list is no proof of it: a walk out of order, batches wi
   const { database, findings } = await world();
   await database.pool.query(`
     delete from etl.censuses;
-    update etl.walks set proved = '{}', top = null where kind = 'sweep';
+    update etl.walks set proved = '{}', top = null where kind = 'newest-first';
     update explorer.optimism_batches set is_proved = false;
     update etl.feeds set asked = '{[1,)}', frontier = null where operation = 'optimism-batch-blocks'`);
 
@@ -140,7 +141,7 @@ test('lists that are empty are proved by their ends', async () => {
 test('what is covered tells of its oldest look and of its newest', async () => {
   const { database } = await world();
   await database.pool.query(
-    `update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'sweep';
+    `update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'newest-first';
      update explorer.optimism_batches set walked_at = '2026-01-02T00:00:00Z' where batch_number = 2;
      update explorer.optimism_batches set walked_at = '2026-03-04T00:00:00Z' where batch_number <> 2`,
   );

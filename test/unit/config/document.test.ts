@@ -139,7 +139,7 @@ test.each([
   ['null', null],
 ])('since %s is %s', (text, expected) => {
   const { chains } = load(chain(`user-operations: { since: ${text} }`));
-  expect(chains[0]?.operations['user-operations']?.since).toBe(expected);
+  expect(chains[0]?.operations['user-operations']).toMatchObject({ since: expected });
 });
 
 test.each(['2024-02-30', '2024-13-01', '2024', 'yesterday', '2024-01-01T25:00'])(
@@ -159,9 +159,9 @@ test.each(['30', '-5s', '1 fortnight', 's', '30s30s'])('overlap "%s" is refused'
 
 test('resweep rules are read as durations', () => {
   const { chains } = load(chain('user-operations: { resweep: [{ depth: 1h, every: 1 day }] }'));
-  expect(chains[0]?.operations['user-operations']?.resweep).toEqual([
-    { depthMs: 3_600_000, everyMs: 86_400_000 },
-  ]);
+  expect(chains[0]?.operations['user-operations']).toMatchObject({
+    resweep: [{ depthMs: 3_600_000, everyMs: 86_400_000 }],
+  });
 });
 
 test.each([

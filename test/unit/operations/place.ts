@@ -1,5 +1,5 @@
-import type { ItemRows, OperationName } from '../../../src/operations/operation.ts';
-import { operations } from '../../../src/operations/index.ts';
+import type { ItemRows } from '../../../src/operations/operation.ts';
+import { operations, type OperationName } from '../../../src/operations/index.ts';
 import { decodeItem } from '../../../src/walk/item.ts';
 
 export const hash = (digit: string) => `0x${digit.repeat(64)}`;

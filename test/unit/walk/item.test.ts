@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseExactly } from '../../../src/exact-number.ts';
-import { operations } from '../../../src/operations/index.ts';
-import type { OperationName } from '../../../src/operations/operation.ts';
+import { operations, type OperationName } from '../../../src/operations/index.ts';
 import { decodeItem } from '../../../src/walk/item.ts';
 import { address, hash, rowsOf } from '../operations/place.ts';
 

@@ -1,0 +1,1121 @@
+create view explorer.late_arrivals as
+select chain_id, hash, block_number, timestamp, seen_at,
+       case when timestamp is not null then greatest(seen_at - timestamp, interval '0') end as lateness,
+       page_id
+from etl.late_arrivals;
+--> statement-breakpoint
+comment on view explorer.late_arrivals is 'User operations that appeared in blocks which had been proved complete without them.';
+comment on column explorer.late_arrivals.chain_id is 'Number of the chain.';
+comment on column explorer.late_arrivals.hash is 'Hash of the operation.';
+comment on column explorer.late_arrivals.block_number is 'Block in which it appeared.';
+comment on column explorer.late_arrivals.timestamp is 'Its own time, UTC. Null: not told.';
+comment on column explorer.late_arrivals.seen_at is 'When the walk that first met it began.';
+comment on column explorer.late_arrivals.lateness is 'Between its own time and its first sight, so at least as long as it was really late: an overlap of this length would have caught it.';
+comment on column explorer.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
+--> statement-breakpoint
+create view explorer.broken_borders as
+with numbered as (
+  select chain_id, batch_number, blocks_count, first_height, last_height,
+         row_number() over (partition by chain_id order by batch_number) as place
+  from explorer.optimism_batches
+), bordered as (
+  select chain_id, batch_number as lower_batch, last_height, place,
+         lead(batch_number) over below as upper_batch,
+         lead(first_height) over below as first_height,
+         lead(place) over below as upper_place
+  from numbered
+  where blocks_count > 0
+  window below as (partition by chain_id order by batch_number)
+)
+select bordered.chain_id, lower_batch, upper_batch, last_height, first_height,
+       last_block.hash as last_hash, first_block.parent_hash
+from bordered
+left join explorer.blocks as last_block
+  on last_block.chain_id = bordered.chain_id and last_block.height = last_height
+left join explorer.blocks as first_block
+  on first_block.chain_id = bordered.chain_id and first_block.height = first_height
+where upper_batch - lower_batch = upper_place - place
+  and (first_height = last_height + 1 and last_block.hash = first_block.parent_hash) is not true;
+--> statement-breakpoint
+comment on view explorer.broken_borders is 'Neighbouring Optimism batches, all numbers between them read, whose heights or hashes do not meet.';
+comment on column explorer.broken_borders.chain_id is 'Number of the chain.';
+comment on column explorer.broken_borders.lower_batch is 'The batch below the border.';
+comment on column explorer.broken_borders.upper_batch is 'The next batch above it that has blocks.';
+comment on column explorer.broken_borders.last_height is 'Highest block of the lower batch.';
+comment on column explorer.broken_borders.first_height is 'Lowest block of the upper batch.';
+comment on column explorer.broken_borders.last_hash is 'Hash of the lower batch''s highest block.';
+comment on column explorer.broken_borders.parent_hash is 'Parent hash of the upper batch''s lowest block.';
+--> statement-breakpoint
+create function etl.note_reorg() returns trigger
+language plpgsql as $$
+begin
+  with seen as (
+    select new.chain_id as chain_id, new.height as height, old.hash as old_hash,
+           new.hash as new_hash, now() as observed_at, now() as first_seen_at,
+           now() as updated_at, new.page_id as page_id
+  ), written as (
+    insert into explorer.block_reorgs as t (
+      chain_id, height, old_hash, new_hash, observed_at, first_seen_at, updated_at, page_id, digest
+    )
+    select *, hash_record_extended(row(chain_id, height, old_hash, new_hash, observed_at, first_seen_at, updated_at, page_id), 0)
+    from seen
+    on conflict do nothing
+    returning t.chain_id, t.first_seen_at, t.page_id, t.digest
+  )
+  insert into etl.row_counts (
+    chain_id, table_name, first_seen_at, rows, digests, first_page_id, last_page_id
+  )
+  select chain_id, 'explorer.block_reorgs', first_seen_at, 1, digest, page_id, page_id
+  from written;
+  return null;
+end
+$$;
+--> statement-breakpoint
+comment on function etl.note_reorg is 'Records every hash that another one replaces at its height, whatever wrote the block.';
+--> statement-breakpoint
+create view etl.asked_batches as
+select chain_id, operation, numbers,
+       (
+         select batch_number
+         from explorer.optimism_batches as batch
+         where batch.chain_id = asked.chain_id
+           and batch_number >= lower(numbers)
+           and batch_number < upper(numbers)
+           and state = 'settled'
+         order by batch_number desc
+         limit 1
+       ) as settled_to
+from (
+  select chain_id, operation,
+         case when upper_inf(range) then int8range(lower(range), frontier + 1) else range end as numbers
+  from etl.feeds, unnest(asked) as range
+  where not upper_inf(range) or frontier >= lower(range)
+) as asked;
+--> statement-breakpoint
+comment on view etl.asked_batches is 'Per feed of Optimism batches, the ranges of numbers that were asked for and exist by now, and the highest settled batch of each.';
+--> statement-breakpoint
+create function etl.batches_meet(
+  chain bigint, lower_height bigint, upper_height bigint
+) returns boolean
+language sql stable
+return upper_height = lower_height + 1 and coalesce(
+  (select hash from explorer.blocks where chain_id = chain and height = lower_height)
+    = (select parent_hash from explorer.blocks where chain_id = chain and height = upper_height),
+  false
+);
+--> statement-breakpoint
+comment on function etl.batches_meet is 'Whether the block at the upper height stands on the one at the lower: heights follow each other, and the parent hash is the hash below.';
+--> statement-breakpoint
+create view explorer.suggested_overlap as
+select chain_id, feed,
+       count(lateness) as late_arrivals,
+       percentile_disc(0.5) within group (order by lateness) as median_lateness,
+       percentile_disc(0.9) within group (order by lateness) as p90_lateness,
+       percentile_disc(0.99) within group (order by lateness) as p99_lateness,
+       percentile_disc(0.999) within group (order by lateness) as p999_lateness,
+       max(lateness) as max_lateness,
+       date_trunc('second', percentile_disc(0.9) within group (order by lateness))
+         + interval '1 second' as suggested_overlap
+from etl.feeds
+left join explorer.late_arrivals using (chain_id)
+where kind = 'newest-first'
+group by chain_id, feed;
+--> statement-breakpoint
+comment on view explorer.suggested_overlap is 'Per feed of user operations, how late operations appeared behind the head, and an overlap for the configuration. It knows only of arrivals that were seen, and each lateness includes the wait for the look that met it.';
+comment on column explorer.suggested_overlap.chain_id is 'Number of the chain.';
+comment on column explorer.suggested_overlap.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column explorer.suggested_overlap.late_arrivals is 'Late arrivals that tell their own time: what the figures rest on.';
+comment on column explorer.suggested_overlap.median_lateness is 'Half of them were late by at most this. Null: there are none.';
+comment on column explorer.suggested_overlap.p90_lateness is '90 % of them were late by at most this.';
+comment on column explorer.suggested_overlap.p99_lateness is '99 % of them were late by at most this.';
+comment on column explorer.suggested_overlap.p999_lateness is '99.9 % of them were late by at most this.';
+comment on column explorer.suggested_overlap.max_lateness is 'The latest of them.';
+comment on column explorer.suggested_overlap.suggested_overlap is 'The overlap that would have caught nine in ten at the first look, in whole seconds; the rest is cheaper for a resweep. Each look costs the pages of the overlap.';
+--> statement-breakpoint
+create view explorer.suggested_resweeps as
+select chain_id, feed, every, depth, cost,
+       cost = min(cost) over (partition by chain_id, feed) as is_cheapest
+from (
+  select chain_id, feed, every, p999_lateness + every as depth,
+         (extract(epoch from p999_lateness + every) / extract(epoch from every))::double precision
+           as cost
+  from explorer.suggested_overlap,
+       unnest(array[
+         interval '1 hour', interval '6 hours', interval '1 day', interval '7 days'
+       ]) as every
+  where p999_lateness is not null
+) as rule;
+--> statement-breakpoint
+comment on view explorer.suggested_resweeps is 'Per feed of user operations, resweep rules that would each have caught 99.9 % of the recorded late arrivals. The model: an operation that is late by L is surely met by a rule when L + every <= depth. It knows only of arrivals that were seen: none deeper than the rules so far went.';
+comment on column explorer.suggested_resweeps.chain_id is 'Number of the chain.';
+comment on column explorer.suggested_resweeps.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column explorer.suggested_resweeps.every is 'Interval of the rule; also how long an arrival may wait until it is met.';
+comment on column explorer.suggested_resweeps.depth is 'Depth of the rule: the lateness that 99.9 % stay within, and the interval.';
+comment on column explorer.suggested_resweeps.cost is 'depth / every: pages of this rule for each page that the list itself gets.';
+comment on column explorer.suggested_resweeps.is_cheapest is 'Whether no other rule of this feed costs fewer pages.';
+--> statement-breakpoint
+create view etl.open_rereads as
+select chain_id, operation, after_walk,
+       blocks - coalesce(
+         (
+           select range_agg(
+             proved + case when from_head then int8multirange(int8range(top, null)) else '{}' end
+           )
+           from etl.walks
+           where walks.chain_id = rereads.chain_id
+             and walks.operation = rereads.operation
+             and walks.id > after_walk
+             and top is not null
+         ),
+         '{}'
+       ) as blocks
+from etl.rereads
+where blocks is not null
+union all
+select chain_id, operation, after_walk, null
+from etl.rereads
+where blocks is null
+  and not exists (
+    select from etl.censuses
+    where censuses.chain_id = rereads.chain_id and walk_id > after_walk
+  );
+--> statement-breakpoint
+comment on view etl.open_rereads is 'What of etl.rereads no later walk has read yet.';
+--> statement-breakpoint
+create function etl.blocks_to_reread(chain bigint, list text) returns int8multirange
+language sql stable
+return coalesce(
+  (
+    select range_agg(range)
+    from etl.open_rereads, unnest(blocks) as range
+    where chain_id = chain and operation = list
+  ),
+  '{}'
+);
+--> statement-breakpoint
+comment on function etl.blocks_to_reread is 'The blocks of a feed whose rows were damaged and which no later walk has read: nothing proves them.';
+--> statement-breakpoint
+create view etl.reread_findings as
+select chain_id, operation,
+       'blocks ' || lower(range) || ' to ' || upper(range) - 1
+         || ': rows were damaged, and are not read again yet' as finding
+from etl.rereads, unnest(etl.blocks_to_reread(chain_id, operation)) as range
+group by chain_id, operation, range
+union all
+select distinct chain_id, operation, 'rows were damaged, and no census was finished since'
+from etl.open_rereads
+where blocks is null;
+--> statement-breakpoint
+comment on view etl.reread_findings is 'The same as lines of verify.';
+--> statement-breakpoint
+create view etl.block_findings as
+with linked as (
+  select chain_id, height, optimism_batch_number as batch_number, is_pending_update,
+         -- Borders of batches are explorer.broken_borders.
+         lag(height) over chain = height - 1
+           and lag(optimism_batch_number) over chain = optimism_batch_number
+           and lag(hash) over chain is distinct from parent_hash as is_broken
+  from explorer.blocks
+  window chain as (partition by chain_id order by height)
+), counted as (
+  select chain_id, batch_number, count(*) as blocks, min(height) as lowest, max(height) as highest,
+         count(*) filter (where is_broken) as broken,
+         count(*) filter (where is_pending_update) as pending
+  from linked
+  where batch_number is not null
+  group by chain_id, batch_number
+), found as (
+  select batch.chain_id, batch.batch_number,
+         case
+           when coalesce(blocks, 0) <> blocks_count
+             then coalesce(blocks, 0) || ' blocks are stored, where ' || blocks_count || ' were read'
+           when (lowest, highest) is distinct from (first_height, last_height)
+             then 'its blocks are ' || lowest || ' to ' || highest || ', where ' || first_height
+               || ' to ' || last_height || ' were read'
+           when broken > 0 then broken || ' blocks do not follow on the one below'
+           when pending > 0 then pending || ' blocks await an update, though it is proved'
+         end as finding
+  from explorer.optimism_batches as batch
+  left join counted
+    on counted.chain_id = batch.chain_id and counted.batch_number = batch.batch_number
+  where is_proved
+)
+select found.chain_id, feeds.operation,
+       int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
+       'batch ' || batch_number || ': ' || finding as finding
+from found
+join etl.feeds on feeds.chain_id = found.chain_id and feeds.kind = 'numbered'
+where finding is not null;
+--> statement-breakpoint
+comment on view etl.block_findings is 'Proved batches whose blocks, counted and linked again, are not what was read.';
+--> statement-breakpoint
+create function etl.note_asking() returns trigger
+language plpgsql as $$
+begin
+  insert into etl.askings (chain_id, operation, asked, last_tick)
+  select new.chain_id, new.operation, new.asked, coalesce(max(id), 0)
+  from etl.ticks;
+  return null;
+end
+$$;
+--> statement-breakpoint
+comment on function etl.note_asking is 'Keeps each change of what is asked for, so that a replay concludes from the same.';
+--> statement-breakpoint
+create view etl.unproved_batches as
+select *,
+       not meets_below and (below is null or below < floor) as is_lowest,
+       case
+         when blocks_count = 0 then 'whole'
+         when not is_chain or sights = 0 or bottom is distinct from first_height then 'whole'
+         when below >= floor and not meets_below then 'whole'
+         when pending > 0 or not meets_above or top is distinct from last_height then 'top'
+         when is_contested_above then 'top'
+         else 'bottom'
+       end as wants
+from (
+  select batch.chain_id, batch.batch_number, blocks_count, batch.first_height, batch.last_height,
+         (is_contiguous and is_linked) is true as is_chain,
+         coalesce(sight.sights, 0) as sights, sight.top, sight.bottom,
+         asked.floor, below.batch_number as below, above.batch_number as above,
+         etl.batches_meet(batch.chain_id, below.last_height, batch.first_height) is true as meets_below,
+         etl.batches_meet(batch.chain_id, batch.last_height, above.first_height) is true as meets_above,
+         coalesce(sight_below.sights > 0 and sight_below.top is distinct from below.last_height, false)
+           as is_contested_below,
+         coalesce(sight_above.sights > 0 and sight_above.bottom is distinct from above.first_height, false)
+           as is_contested_above,
+         (
+           select count(*) from explorer.blocks
+           where blocks.chain_id = batch.chain_id
+             and optimism_batch_number = batch.batch_number
+             and is_pending_update
+         ) as pending
+  from explorer.optimism_batches as batch
+  left join etl.batch_sights as sight
+    on sight.chain_id = batch.chain_id and sight.batch_number = batch.batch_number
+  left join lateral (
+    select lower(range) as floor
+    from etl.feeds, unnest(asked) as range
+    where feeds.chain_id = batch.chain_id
+      and feeds.kind = 'numbered'
+      and batch.batch_number <@ range
+  ) as asked on true
+  left join lateral (
+    select other.batch_number, other.last_height
+    from explorer.optimism_batches as other
+    where other.chain_id = batch.chain_id
+      and other.blocks_count > 0
+      and other.batch_number < batch.batch_number
+    order by other.batch_number desc
+    limit 1
+  ) as below on true
+  left join lateral (
+    select other.batch_number, other.first_height
+    from explorer.optimism_batches as other
+    where other.chain_id = batch.chain_id
+      and other.blocks_count > 0
+      and other.batch_number > batch.batch_number
+    order by other.batch_number
+    limit 1
+  ) as above on true
+  left join etl.batch_sights as sight_below
+    on sight_below.chain_id = batch.chain_id and sight_below.batch_number = below.batch_number
+  left join etl.batch_sights as sight_above
+    on sight_above.chain_id = batch.chain_id and sight_above.batch_number = above.batch_number
+  where not is_proved
+) as standing;
+--> statement-breakpoint
+comment on view etl.unproved_batches is 'Batches that are read and not proved, how they stand to their neighbours, and what a walk is to read of them: the whole, the top down to what is known, or the bottom page.';
+--> statement-breakpoint
+create view etl.batch_state_findings as
+with asked as materialized (
+  -- Once, not for each row that it is held against.
+  select * from etl.asked_batches
+), unread as (
+  select chain_id, operation, missing
+  from (
+    select asked.chain_id, asked.operation,
+           int8multirange(asked.numbers) - coalesce(
+             range_agg(int8range(batch_number, batch_number + 1)) filter (where batch_number is not null),
+             '{}'
+           ) as missing
+    from asked
+    left join explorer.optimism_batches as batch
+      on batch.chain_id = asked.chain_id
+      and batch_number >= lower(asked.numbers)
+      and batch_number < upper(asked.numbers)
+    group by asked.chain_id, asked.operation, asked.numbers
+  ) as difference
+  where not isempty(missing)
+), unproved as materialized (
+  select asked.operation, asked.numbers, asked.settled_to, standing.*
+  from asked
+  join etl.unproved_batches as standing
+    on standing.chain_id = asked.chain_id
+    and batch_number >= lower(asked.numbers)
+    and batch_number < upper(asked.numbers)
+), below as (
+  select * from unproved where batch_number < settled_to
+), overdue as (
+  -- A head is few: what is above waits for what is to come. So many wait for something else.
+  select chain_id, operation, numbers, settled_to,
+         count(*) as batches, min(batch_number) as lowest, max(batch_number) as highest
+  from unproved
+  where blocks_count > 0 and (settled_to is null or batch_number > settled_to)
+  group by chain_id, operation, numbers, settled_to
+  having count(*) > 3 or (settled_to is null and count(*) = 3)
+), held_up as (
+  -- Those that the others wait for.
+  select *
+  from (
+    select unproved.*,
+           row_number() over (
+             partition by unproved.chain_id, unproved.numbers order by batch_number
+           ) as place
+    from unproved
+    join overdue using (chain_id, operation, numbers)
+    where blocks_count > 0 and batch_number >= lowest
+  ) as head
+  where place <= 3
+), borders as (
+  select asked.chain_id, operation, lower_batch, upper_batch
+  from explorer.broken_borders as border
+  join asked on asked.chain_id = border.chain_id and lower_batch <@ asked.numbers
+  where upper_batch <= settled_to
+    or exists (
+      select from held_up
+      where held_up.chain_id = border.chain_id and held_up.batch_number = upper_batch
+    )
+), causes as (
+  select chain_id, operation, batch_number,
+         int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
+         unnest(array_remove(array[
+           case when orphans > 1 or (orphans = 1 and is_chain)
+                then orphans || ' blocks tell no parent hash' end,
+           case when not is_chain and orphans <= 1 then 'heights or hashes inside it do not meet' end,
+           case when pending > 0 then pending || ' blocks await an update' end,
+           case when sights > 0 and is_chain and bottom is distinct from first_height
+                then 'its list ends above its lowest block' end,
+           case when sights = 0 then 'it was never read in order and to its end' end
+         ], null)) as cause
+  from (
+    select *, (
+      select count(*) from explorer.blocks
+      where blocks.chain_id = doubtful.chain_id
+        and optimism_batch_number = batch_number
+        and parent_hash is null
+    ) as orphans
+    from (
+      select chain_id, operation, batch_number, blocks_count, is_chain, pending, sights, bottom,
+             first_height
+      from below
+      union
+      select chain_id, operation, batch_number, blocks_count, is_chain, pending, sights, bottom,
+             first_height
+      from held_up
+    ) as doubtful
+    where blocks_count > 0
+  ) as told
+)
+select feeds.chain_id, feeds.operation, '{}'::int8multirange as numbers,
+       'no batch was found yet' as finding
+from etl.feeds
+where kind = 'numbered'
+  and (
+    isempty(asked)
+    or exists (
+      -- What was asked for without an end is known to exist up to the newest batch that was found.
+      select from unnest(asked) as range where upper_inf(range) and (frontier >= lower(range)) is not true
+    )
+  )
+union all
+select chain_id, operation, int8multirange(range) as numbers,
+       'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': not read' as finding
+from unread, unnest(missing) as range
+union all
+select chain_id, operation, int8multirange(range),
+       'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': read as empty, which nothing proves'
+from (
+  select chain_id, operation, range_agg(int8range(batch_number, batch_number + 1)) as empties
+  from unproved
+  -- Above the highest batch of the range nothing would ever tell.
+  where blocks_count = 0 and (batch_number < settled_to or above is null or not above <@ numbers)
+  group by chain_id, operation
+) as suspect, unnest(empties) as range
+union all
+select chain_id, operation, numbers, 'batch ' || batch_number || ': ' || cause
+from causes
+union all
+select chain_id, operation,
+       int8multirange(
+         int8range(lower_batch, lower_batch + 1), int8range(upper_batch, upper_batch + 1)
+       ),
+       'border of batches ' || lower_batch || ' and ' || upper_batch
+         || ': heights or hashes do not meet'
+from borders
+union all
+select chain_id, operation,
+       int8multirange(int8range(batch_number, batch_number + 1))
+         + case when is_contested_below then int8multirange(int8range(doubtful.below, doubtful.below + 1))
+                else '{}' end
+         + case when is_contested_above then int8multirange(int8range(above, above + 1)) else '{}' end,
+       'batch ' || batch_number || ': not settled'
+from below as doubtful
+where blocks_count > 0
+  and not exists (
+    select from causes
+    where causes.chain_id = doubtful.chain_id and causes.batch_number = doubtful.batch_number
+  )
+  and not exists (select from unread where unread.chain_id = doubtful.chain_id)
+  and not exists (
+    select from borders
+    where borders.chain_id = doubtful.chain_id
+      and doubtful.batch_number in (lower_batch, upper_batch)
+  )
+union all
+select chain_id, operation, int8multirange(int8range(lowest, highest + 1)),
+       'batches ' || lowest || ' to ' || highest || ': '
+         || case when settled_to is null then 'none of them is settled'
+                 else batches || ' above the highest settled one' end
+from overdue;
+--> statement-breakpoint
+comment on view etl.batch_state_findings is 'What keeps feeds of batches from being complete by what their walks concluded: what is not read or not proved.';
+--> statement-breakpoint
+create view etl.batch_heads as
+with asked as materialized (
+  select * from etl.asked_batches
+)
+select asked.chain_id, asked.operation, batch_number,
+       case
+         when blocks_count > 0 and not is_chain then 'the rest of their blocks'
+         when pending > 0 then 'an update'
+         when wants = 'bottom' then 'another look at their lowest blocks'
+         else 'the next batch'
+       end as waits_for
+from asked
+join etl.unproved_batches as standing
+  on standing.chain_id = asked.chain_id
+  and batch_number >= coalesce(settled_to, lower(asked.numbers))
+  and batch_number < upper(asked.numbers);
+--> statement-breakpoint
+comment on view etl.batch_heads is 'Batches above the highest settled one of their range, which are read and not proved yet, and what they wait for.';
+--> statement-breakpoint
+create view etl.batch_notes as
+select asked.chain_id, asked.operation,
+       'batch ' || batch_number || ': proved but for its lower border: no batch below it was read'
+         || case when batch_number > lower(numbers)
+                 then ', and ' || batch_number - lower(numbers)
+                   || ' numbers below it are empty by the service''s word alone'
+                 else '' end as note
+from etl.asked_batches as asked, lateral (
+  select batch_number, first_height, state
+  from explorer.optimism_batches as batch
+  where batch.chain_id = asked.chain_id
+    and batch_number >= lower(numbers)
+    and batch_number < upper(numbers)
+    and blocks_count > 0
+  order by batch_number
+  limit 1
+) as lowest
+where state = 'settled'
+  -- Nothing is below block 0, and no cursor leads to it.
+  and first_height > 1
+  and not exists (
+    select from explorer.optimism_batches as below
+    where below.chain_id = asked.chain_id
+      and below.batch_number < lowest.batch_number
+      and below.blocks_count > 0
+      and etl.batches_meet(asked.chain_id, below.last_height, lowest.first_height)
+  );
+--> statement-breakpoint
+comment on view etl.batch_notes is 'What qualifies the proof of batches: the lowest of a range has no neighbour below that would prove where it begins.';
+--> statement-breakpoint
+create view etl.batch_findings as
+select chain_id, operation, numbers, finding from etl.batch_state_findings
+union all
+select chain_id, operation, numbers, finding from etl.block_findings;
+--> statement-breakpoint
+comment on view etl.batch_findings is 'Each thing that keeps a feed of batches from being complete: what is not read or proved, and proved batches whose blocks are not what was read.';
+--> statement-breakpoint
+create view etl.feed_coverage as
+select feeds.chain_id, feeds.operation, feeds.feed,
+       proof.covered * int8multirange(int8range(null, head.top))
+         - etl.blocks_to_reread(feeds.chain_id, feeds.operation) as covered,
+       least(proof.highest, head.top) as highest,
+       proof.reached_since
+from etl.feeds
+left join lateral (
+  select range_agg(proved) as covered,
+         max(top) as highest,
+         min(bottom) filter (
+           where state = 'finished' and reason = 'since'
+             and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
+         ) as reached_since
+  from etl.walks
+  where walks.chain_id = feeds.chain_id and walks.operation = feeds.operation and top is not null
+) as proof on true
+left join lateral (
+  select top
+  from etl.walks
+  where walks.chain_id = feeds.chain_id
+    and walks.operation = feeds.operation
+    and from_head
+    and top is not null
+  order by started_at desc, id desc
+  limit 1
+) as head on true
+where feeds.kind = 'newest-first';
+--> statement-breakpoint
+comment on view etl.feed_coverage is 'Per feed of user operations, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
+--> statement-breakpoint
+create view etl.feed_gaps as
+select chain_id, operation, feed, gap
+from etl.feed_coverage
+join etl.feeds using (chain_id, operation, feed),
+     unnest(
+       int8multirange(int8range(
+         least(coalesce(reached_since, 0), coalesce(highest, 0)), coalesce(highest, 0)
+       )) + etl.blocks_to_reread(chain_id, operation) - coalesce(covered, '{}')
+     ) as gap
+where coalesce(
+  (
+    select timestamp
+    from explorer.user_operations
+    where user_operations.chain_id = feed_coverage.chain_id
+      and block_number >= upper(gap) - 1
+      and timestamp is not null
+    order by block_number, hash
+    limit 1
+  ) >= (settings ->> 'since')::timestamptz,
+  true
+);
+--> statement-breakpoint
+comment on view etl.feed_gaps is 'Per feed of user operations, the wanted blocks below the covered top that no walk proves.';
+--> statement-breakpoint
+create view explorer.coverage as
+select chain_id, operation, feed,
+       lower(range) as from_block,
+       upper(range) - 1 as to_block,
+       look.oldest as as_of,
+       look.newest as newest_as_of
+from etl.feed_coverage
+left join lateral (
+  select range_agg(int8range(coalesce(from_block, 0), to_block, '[]')) as blocks
+  from etl.quarantine
+  where quarantine.chain_id = feed_coverage.chain_id
+    and quarantine.operation = feed_coverage.operation
+    and dropped_at is null
+    and to_block is not null
+) as quarantined on true,
+lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range, lateral (
+  select min(started_at) as oldest, max(started_at) as newest
+  from etl.walks
+  where walks.chain_id = feed_coverage.chain_id
+    and walks.operation = feed_coverage.operation
+    and proved && range
+) as look;
+--> statement-breakpoint
+comment on view explorer.coverage is 'Ranges of blocks whose user operations are complete, as of a time. Nothing is missing inside them that the explorer listed then. Blocks in which an item stands in quarantine are left out; one that a person dropped from there is told of by explorer-etl verify.';
+comment on column explorer.coverage.chain_id is 'Number of the chain.';
+comment on column explorer.coverage.operation is 'Name of the operation.';
+comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column explorer.coverage.from_block is 'First block of the range.';
+comment on column explorer.coverage.to_block is 'Last block of the range.';
+comment on column explorer.coverage.as_of is 'When the oldest of the walks that prove the range began.';
+comment on column explorer.coverage.newest_as_of is 'When the newest of the walks that prove some of the range began.';
+--> statement-breakpoint
+create view explorer.gaps as
+select chain_id, operation, feed, lower(gap) as from_block, upper(gap) - 1 as to_block
+from etl.feed_gaps;
+--> statement-breakpoint
+comment on view explorer.gaps is 'Ranges of blocks whose user operations are not proved complete. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
+comment on column explorer.gaps.chain_id is 'Number of the chain.';
+comment on column explorer.gaps.operation is 'Name of the operation.';
+comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column explorer.gaps.from_block is 'First block of the gap.';
+comment on column explorer.gaps.to_block is 'Last block of the gap.';
+--> statement-breakpoint
+create view explorer.freshness as
+select feeds.chain_id, feeds.operation, feeds.feed,
+       newest.block_number as newest_block,
+       newest.timestamp as newest_at,
+       now() - newest.timestamp as lag,
+       feeds.last_success_at,
+       upper(feed_coverage.covered) - 1 as covered_to
+from etl.feeds
+left join etl.feed_coverage using (chain_id, operation)
+left join lateral (
+  select block_number, timestamp
+  from explorer.user_operations
+  where feeds.kind = 'newest-first'
+    and user_operations.chain_id = feeds.chain_id
+    and block_number is not null
+  order by block_number desc
+  limit 1
+) as newest on true;
+--> statement-breakpoint
+comment on view explorer.freshness is 'How current each feed is.';
+comment on column explorer.freshness.chain_id is 'Number of the chain.';
+comment on column explorer.freshness.operation is 'Name of the operation.';
+comment on column explorer.freshness.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column explorer.freshness.newest_block is 'Block of the newest user operation. Null for other feeds, or where there is none.';
+comment on column explorer.freshness.newest_at is 'Time of that operation, UTC. Null: not told.';
+comment on column explorer.freshness.lag is 'How long ago that was.';
+comment on column explorer.freshness.last_success_at is 'When a tick of the feed last finished. Null: never.';
+comment on column explorer.freshness.covered_to is 'Highest block that is proved complete. Null: none, or not a feed of user operations.';
+--> statement-breakpoint
+create trigger note_reorg
+after update of hash on explorer.blocks
+for each row when (old.hash <> new.hash)
+execute function etl.note_reorg();
+--> statement-breakpoint
+create trigger note_asking
+after update of asked on etl.feeds
+for each row when (old.asked <> new.asked)
+execute function etl.note_asking();
+--> statement-breakpoint
+comment on table explorer.address_implementations is 'Implementations behind a proxy, in the order served. Source: implementations[] of an address.';
+comment on column explorer.address_implementations.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.address_implementations.address_hash is 'Whose it is: explorer.addresses.hash.';
+comment on column explorer.address_implementations.position is 'Place in implementations[], from 0.';
+comment on column explorer.address_implementations.implementation_hash is 'Address of the implementation; API field implementations[].address_hash, in older versions address. Lower-case hex with 0x, 20 bytes. Null: not told.';
+comment on column explorer.address_implementations.name is 'Name of the implementation; API field implementations[].name. Null: not told.';
+comment on column explorer.address_implementations.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.address_implementations.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.address_implementations.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.address_implementations.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.address_implementations.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.address_labels is 'Labels of an address, in the order served. Source: private_tags[] and public_tags[] of an address. Private ones belong to the key''s owner.';
+comment on column explorer.address_labels.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.address_labels.address_hash is 'Whose it is: explorer.addresses.hash.';
+comment on column explorer.address_labels.kind is 'private: from private_tags[]; public: from public_tags[].';
+comment on column explorer.address_labels.position is 'Place in its list, from 0.';
+comment on column explorer.address_labels.label is 'The label; API field private_tags[].label or public_tags[].label. Null: not told.';
+comment on column explorer.address_labels.display_name is 'The label as shown; API field private_tags[].display_name or public_tags[].display_name. Null: not told.';
+comment on column explorer.address_labels.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.address_labels.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.address_labels.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.address_labels.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.address_labels.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.address_metadata_tags is 'Tags of an address, in the order served. Source: metadata.tags[] of an address.';
+comment on column explorer.address_metadata_tags.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.address_metadata_tags.address_hash is 'Whose it is: explorer.addresses.hash.';
+comment on column explorer.address_metadata_tags.position is 'Place in metadata.tags[], from 0.';
+comment on column explorer.address_metadata_tags.slug is 'Short name of the tag; API field metadata.tags[].slug. Null: not told.';
+comment on column explorer.address_metadata_tags.name is 'Name to show; API field metadata.tags[].name. Null: not told.';
+comment on column explorer.address_metadata_tags.tag_type is 'Kind of tag, such as name, generic or protocol; API field metadata.tags[].tagType, free text. Null: not told.';
+comment on column explorer.address_metadata_tags.ordinal is 'Weight that orders tags for display; API field metadata.tags[].ordinal. Null: not told.';
+comment on column explorer.address_metadata_tags.meta is 'Whatever else the tag holds; API field metadata.tags[].meta, free-form. Null: nothing.';
+comment on column explorer.address_metadata_tags.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.address_metadata_tags.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.address_metadata_tags.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.address_metadata_tags.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.address_metadata_tags.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.address_watchlist_names is 'Names from the watch list of the key''s owner, in the order served. Source: watchlist_names[] of an address.';
+comment on column explorer.address_watchlist_names.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.address_watchlist_names.address_hash is 'Whose it is: explorer.addresses.hash.';
+comment on column explorer.address_watchlist_names.position is 'Place in watchlist_names[], from 0.';
+comment on column explorer.address_watchlist_names.label is 'The name; API field watchlist_names[].label. Null: not told.';
+comment on column explorer.address_watchlist_names.display_name is 'The name as shown; API field watchlist_names[].display_name. Null: not told.';
+comment on column explorer.address_watchlist_names.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.address_watchlist_names.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.address_watchlist_names.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.address_watchlist_names.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.address_watchlist_names.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.addresses is 'Every address that was seen in an item, merged from all sights of it. Source: miner of a block, address and entry_point of a user operation, address of a factory.';
+comment on column explorer.addresses.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.addresses.hash is 'The address, its identity; API field hash. Lower-case hex with 0x, 20 bytes.';
+comment on column explorer.addresses.name is 'Name of the contract or address; API field name. Newest informed sight. Null: it has none, or none was told.';
+comment on column explorer.addresses.ens_domain_name is 'ENS name; API field ens_domain_name. Newest value told. Null: never told.';
+comment on column explorer.addresses.is_contract is 'Whether it is a contract; API field is_contract. Newest told by a sight that is no stub. Null: never told, as of an address that is known by stubs only.';
+comment on column explorer.addresses.is_scam is 'Whether the explorer marks it as a scam; API field is_scam. True once any sight said so. Null: never told.';
+comment on column explorer.addresses.is_verified is 'Whether its source is verified; API field is_verified. Newest informed sight. Null: never told, or no contract.';
+comment on column explorer.addresses.proxy_type is 'Kind of proxy, such as eip1967; API field proxy_type, free text. Newest informed sight. Null: no proxy, or not told.';
+comment on column explorer.addresses.reputation is 'ok, scam or another word; API field reputation, free text. A value other than ok is not replaced by ok, which is printed where nobody looked. Null: never told.';
+comment on column explorer.addresses.extra is 'What no column holds: fields that the specification does not name, values of another type or format under their field''s name and what is off (name (array)), labels that name another address (foreign_tags). The newest that was not null.';
+comment on column explorer.addresses.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.addresses.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.addresses.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.addresses.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.addresses.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table etl.budget is 'One row for each API key: the slots of its requests, shared by all workers on this database.';
+comment on column etl.budget.key_fingerprint is 'The first 12 hex digits of the key''s SHA-256. The key itself is stored nowhere.';
+comment on column etl.budget.requests_per_second is 'Rate of the key, from the configuration of the process that started last. Slots are handed out at 97 % of it.';
+comment on column etl.budget.next_at is 'The next free slot, by the database''s clock.';
+comment on column etl.budget.queue_at is 'When the last backfill request that was sent away is to ask again, by the database''s clock. Null: none was.';
+comment on column etl.budget.service_limit is 'Requests per second that the service''s headers stated last. The lower of this and requests_per_second holds. Null: not stated since a process started last.';
+comment on column etl.budget.daily_credits is 'Credits that may be spent in a day (UTC) at most, from the configuration. Null: no limit of ours.';
+comment on column etl.budget.credits_day is 'The day (UTC, by the database''s clock) that credits_spent and credits_remaining are about.';
+comment on column etl.budget.credits_spent is 'Credits of the slots that were handed out on credits_day, 20 each. The service may charge less for failed requests.';
+comment on column etl.budget.credits_remaining is 'Credits left, as the service said last. Null: not said, or not since a process started last.';
+comment on column etl.budget.paused_until is 'Until when no request of the key may leave, by the database''s clock. Null or past: no pause.';
+comment on column etl.budget.pause_class is 'Class of what paused the key: throttled, out-of-credits, unauthorized or key-missing. After all but the first, one request is let through to look before the others.';
+comment on column etl.budget.pause_reason is 'What the service said when the key was paused, in one line without secrets.';
+comment on column etl.budget.requests is 'Slots handed out so far, failed requests and repeats included.';
+comment on column etl.budget.updated_at is 'When the key was asked for a slot last, by the database''s clock. A clock that is behind it was set back.';
+--> statement-breakpoint
+comment on table etl.askings is 'What was asked for of each feed of Optimism batches, from when on: each change of etl.feeds.asked, for replays.';
+comment on column etl.askings.id is 'Numbers changes in their order.';
+comment on column etl.askings.chain_id is 'Number of the chain.';
+comment on column etl.askings.operation is 'Name of the operation.';
+comment on column etl.askings.asked is 'The numbers asked for since.';
+comment on column etl.askings.last_tick is 'The newest tick at that time: all ticks after it came later.';
+comment on column etl.askings.asked_at is 'When it was asked for, by the database''s clock.';
+--> statement-breakpoint
+comment on table explorer.chains is 'The chains of the configuration, one row each.';
+comment on column explorer.chains.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.chains.name is 'Name from the configuration, else the usual one; chain-<id> for a chain not known by name.';
+comment on column explorer.chains.digest is 'Postgres'' hash of the other columns, as the program wrote them.';
+--> statement-breakpoint
+comment on table etl.damage is 'Rows of schema explorer that others than the program deleted, changed or added, as repair --rows found them.';
+comment on column etl.damage.id is 'Number of the entry.';
+comment on column etl.damage.found_at is 'When repair found it.';
+comment on column etl.damage.chain_id is 'Number of the chain.';
+comment on column etl.damage.table_name is 'The table with its schema.';
+comment on column etl.damage.finding is 'changed: a row that is not as the program wrote it. count: more or fewer rows of a moment, or others, than the program wrote. gone: an address that other rows name.';
+comment on column etl.damage.key is 'Primary key of the row. Null: the row is gone, and nobody knows it.';
+comment on column etl.damage.row is 'The row as it was found, before repair took it out. Null: it was gone.';
+comment on column etl.damage.first_seen_at is 'first_seen_at of the row or rows.';
+comment on column etl.damage.rows is 'Rows found, less those that should have been there; 0 where others were found. Null: a row that was changed.';
+comment on column etl.damage.first_page_id is 'Lowest etl.pages.id of the pages that brought the rows. Null: not known.';
+comment on column etl.damage.last_page_id is 'Highest of them.';
+--> statement-breakpoint
+comment on table etl.feeds is 'Operations on chains that are or were configured: what a person schedules and watches.';
+comment on column etl.feeds.chain_id is 'Number of the chain.';
+comment on column etl.feeds.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.feeds.kind is 'How its list is ordered: newest-first, numbered or ranked. What is proved and what is open of it is judged by that.';
+comment on column etl.feeds.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column etl.feeds.state is 'idle, running, degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operating.md explains them.';
+comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
+comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last.';
+comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was asked for yet.';
+comment on column etl.feeds.frontier is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
+comment on column etl.feeds.asked is 'Batch numbers that are asked for now: by the configuration, by flags since it was read last, and those that were asked for earlier and are proved. Without an upper end where all to come are. Empty for other feeds.';
+comment on column etl.feeds.last_success_at is 'When a tick of the feed last finished. Null: never.';
+comment on column etl.feeds.look_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';
+comment on column etl.feeds.updated_at is 'When state, reason or settings last changed.';
+--> statement-breakpoint
+comment on table etl.rereads is 'What is to be read again because rows of it were damaged. Done when walks that began later have read it.';
+comment on column etl.rereads.chain_id is 'Number of the chain.';
+comment on column etl.rereads.operation is 'Name of the operation.';
+comment on column etl.rereads.after_walk is 'Highest etl.walks.id when the damage was noted: only later walks count.';
+comment on column etl.rereads.blocks is 'Blocks of user operations. Null: the whole list, as for a census.';
+comment on column etl.rereads.noted_at is 'When the damage was noted.';
+--> statement-breakpoint
+comment on table etl.row_counts is 'How many rows the program has written to each table of schema explorer, by the moment of the transaction that first stored them. Many entries add up: one for each transaction that wrote, changed or deleted some.';
+comment on column etl.row_counts.chain_id is 'Number of the chain.';
+comment on column etl.row_counts.table_name is 'The table with its schema.';
+comment on column etl.row_counts.first_seen_at is 'first_seen_at of the rows.';
+comment on column etl.row_counts.rows is 'Rows added, less those deleted.';
+comment on column etl.row_counts.digests is 'The digests of rows as they are now, less those from before.';
+comment on column etl.row_counts.first_page_id is 'Lowest page_id of the rows added. Null: none were.';
+comment on column etl.row_counts.last_page_id is 'Highest page_id of the rows added. Null: none were.';
+--> statement-breakpoint
+comment on table etl.ticks is 'Wishes to bring a lane of a feed up to date, from sync or a schedule. One at most is open for each lane.';
+comment on column etl.ticks.id is 'Number of the tick.';
+comment on column etl.ticks.chain_id is 'Number of the chain.';
+comment on column etl.ticks.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.ticks.lane is 'live: newest data first, small. backfill: history, long.';
+comment on column etl.ticks.scope is 'What the tick covers: since, max_pages, overlap_ms, from_batch, to_batch, only_unread, reread; {} is the whole list.';
+comment on column etl.ticks.state is 'open: being worked on. finished, failed: done. interrupted: given up on a trouble, goes on when wished again. superseded: a tick of another scope took its place.';
+comment on column etl.ticks.reason is 'Why it failed or was interrupted. Null: neither.';
+comment on column etl.ticks.next_batch is 'Highest batch that no walk was begun for; batches go from the newest down. Null: no tick over batches.';
+comment on column etl.ticks.troubles is 'Troubles in a row without a page between them; the rest after each grows with it.';
+comment on column etl.ticks.opened_at is 'When it was first opened.';
+comment on column etl.ticks.closed_at is 'When it left the state open. Null: it is open.';
+--> statement-breakpoint
+comment on table etl.census_entries is 'What the walks of a census of factories have met so far; emptied when it is published.';
+comment on column etl.census_entries.walk_id is 'etl.walks.id of the walk.';
+comment on column etl.census_entries.address_hash is 'The factory.';
+comment on column etl.census_entries.position is 'Place in the walk, from 0, as last met.';
+comment on column etl.census_entries.total_accounts is 'Accounts, as last met. Null: not told.';
+comment on column etl.census_entries.has_moved is 'Whether it shows that rows moved during the walk: met before on it, or more accounts than the one above.';
+--> statement-breakpoint
+comment on table etl.censuses is 'One row for each census of factories that was published.';
+comment on column etl.censuses.walk_id is 'etl.walks.id of its last walk.';
+comment on column etl.censuses.chain_id is 'Number of the chain.';
+comment on column etl.censuses.as_of is 'When the oldest of its walks began that its ranks rest on.';
+comment on column etl.censuses.published_at is 'When its ranks, missing_since and history were written, by the database''s clock.';
+comment on column etl.censuses.factories is 'Factories that it ranked.';
+comment on column etl.censuses.walks is 'Walks that it took: more than one where rows moved meanwhile.';
+comment on column etl.censuses.still_moving is 'Whether rows still moved during the last walk, so that a factory may be missing from it or ranked by an older count.';
+--> statement-breakpoint
+comment on table explorer.factories is 'Wallet factories with their number of accounts. Source: /proxy/account-abstraction/factories.';
+comment on column explorer.factories.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.factories.address_hash is 'The factory''s address, its identity, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
+comment on column explorer.factories.total_accounts is 'Accounts that the factory made, as last read; may fall; API field total_accounts. Null: not told.';
+comment on column explorer.factories.rank is 'Place in the newest complete census, 1 has the most accounts; from the order served, no field. Null: not in that census, or none is complete.';
+comment on column explorer.factories.missing_since is 'When a complete census first lacked the factory, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
+comment on column explorer.factories.extra is 'Fields of the factory that no column holds, as served, and values of another type or format under their field''s name and what is off (total_accounts (string)). Null: none.';
+comment on column explorer.factories.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.factories.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.factories.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.factories.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.factories.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.factory_history is 'One row for each change of a factory''s count from one complete census to the next.';
+comment on column explorer.factory_history.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.factory_history.address_hash is 'The factory: explorer.factories.address_hash.';
+comment on column explorer.factory_history.observed_at is 'When the census was published that found the change, by the database''s clock.';
+comment on column explorer.factory_history.total_accounts is 'Accounts in that census; API field total_accounts. Null: not told.';
+comment on column explorer.factory_history.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.factory_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.factory_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.factory_history.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.factory_history.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table etl.batch_sights is 'Where the lists of Optimism batches were last seen to begin and to end: a batch is settled only where its stored blocks begin and end there too.';
+comment on column etl.batch_sights.chain_id is 'Number of the chain.';
+comment on column etl.batch_sights.batch_number is 'Number of the batch.';
+comment on column etl.batch_sights.top is 'Highest block that the newest walk from the list''s beginning was served. Null: it was served none, or was not conclusive.';
+comment on column etl.batch_sights.bottom is 'Lowest block that the newest walk to the list''s end was served. Null: it was served none, or was not conclusive.';
+comment on column etl.batch_sights.parent_hash is 'Parent hash of that block, as it was stored then. Null: not told.';
+comment on column etl.batch_sights.sights is 'How many walks in a row have seen the list end there, on the same parent. 0: the newest walk had a page out of order or an item in quarantine.';
+comment on column etl.batch_sights.walk_id is 'The newest walk that said so.';
+comment on column etl.batch_sights.tick_id is 'The tick of the newest walk to the list''s end: a batch is settled only in the tick that has seen its end.';
+--> statement-breakpoint
+comment on table explorer.block_arbitrum is 'What Arbitrum chains add to a block; no row where the block has no arbitrum object. Source: arbitrum of a block.';
+comment on column explorer.block_arbitrum.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.block_arbitrum.block_height is 'Block that it belongs to: explorer.blocks.height.';
+comment on column explorer.block_arbitrum.batch_number is 'Number of the block''s batch on the parent chain; API field arbitrum.batch_number. Null: not told.';
+comment on column explorer.block_arbitrum.status is 'How far the block is secured on the parent chain, such as Confirmed on base; API field arbitrum.status, free text. Null: not told.';
+comment on column explorer.block_arbitrum.batch_data_container is 'Where the batch''s data lies, such as in_blob4844; API field arbitrum.batch_data_container, free text. Null: not told.';
+comment on column explorer.block_arbitrum.delayed_messages is 'Number of delayed messages; API field arbitrum.delayed_messages. Null: not told.';
+comment on column explorer.block_arbitrum.l1_block_number is 'Height of the parent chain that the block refers to; API field arbitrum.l1_block_number. Null: not told.';
+comment on column explorer.block_arbitrum.send_count is 'Count of messages sent to the parent chain; API field arbitrum.send_count. Null: not told.';
+comment on column explorer.block_arbitrum.send_root is 'Root of the tree of sent messages; API field arbitrum.send_root. Lower-case hex with 0x, 32 bytes. Null: not told.';
+comment on column explorer.block_arbitrum.commitment_transaction_hash is 'Hash of the commitment transaction on the parent chain; API field arbitrum.commitment_transaction.hash. Null: not told.';
+comment on column explorer.block_arbitrum.commitment_transaction_status is 'Status of the commitment transaction on the parent chain, such as unfinalized; API field arbitrum.commitment_transaction.status, free text. Null: not told.';
+comment on column explorer.block_arbitrum.commitment_transaction_timestamp is 'Time of the commitment transaction on the parent chain, UTC; API field arbitrum.commitment_transaction.timestamp. Null: not told.';
+comment on column explorer.block_arbitrum.confirmation_transaction_hash is 'Hash of the confirmation transaction on the parent chain; API field arbitrum.confirmation_transaction.hash. Null: not told.';
+comment on column explorer.block_arbitrum.confirmation_transaction_status is 'Status of the confirmation transaction on the parent chain, such as unfinalized; API field arbitrum.confirmation_transaction.status, free text. Null: not told.';
+comment on column explorer.block_arbitrum.confirmation_transaction_timestamp is 'Time of the confirmation transaction on the parent chain, UTC; API field arbitrum.confirmation_transaction.timestamp. Null: not told.';
+comment on column explorer.block_arbitrum.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.block_arbitrum.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.block_arbitrum.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.block_arbitrum.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.block_arbitrum.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.block_reorgs is 'Every block hash that another one replaced at its height: a reorganisation, seen when the block was read again.';
+comment on column explorer.block_reorgs.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.block_reorgs.height is 'Block number at which the hash changed.';
+comment on column explorer.block_reorgs.old_hash is 'Hash that was stored before. Lower-case hex with 0x, 32 bytes.';
+comment on column explorer.block_reorgs.new_hash is 'Hash that took its place. Lower-case hex with 0x, 32 bytes.';
+comment on column explorer.block_reorgs.observed_at is 'When the change was seen, by the database''s clock.';
+comment on column explorer.block_reorgs.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.block_reorgs.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.block_reorgs.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.block_reorgs.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.block_reorgs.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.block_rewards is 'Rewards of a block, in the order served. Source: rewards[] of a block.';
+comment on column explorer.block_rewards.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.block_rewards.block_height is 'Block that it belongs to: explorer.blocks.height.';
+comment on column explorer.block_rewards.position is 'Place in rewards[], from 0.';
+comment on column explorer.block_rewards.reward is 'The reward in wei; API field rewards[].reward. Null: not told.';
+comment on column explorer.block_rewards.type is 'Kind of reward, free text; API field rewards[].type. Null: not told.';
+comment on column explorer.block_rewards.address_hash is 'Who was rewarded; API field rewards[].address_hash. Lower-case hex with 0x, 20 bytes. Null: not told; newer versions of the API do not tell it.';
+comment on column explorer.block_rewards.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.block_rewards.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.block_rewards.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.block_rewards.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.block_rewards.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.block_uncles is 'Uncles of a block, in the order served. Source: uncles_hashes[] of a block.';
+comment on column explorer.block_uncles.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.block_uncles.block_height is 'Block that it belongs to: explorer.blocks.height.';
+comment on column explorer.block_uncles.position is 'Place in uncles_hashes[], from 0.';
+comment on column explorer.block_uncles.hash is 'Hash of the uncle; API field uncles_hashes[].hash. Lower-case hex with 0x, 32 bytes. Null: not told.';
+comment on column explorer.block_uncles.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.block_uncles.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.block_uncles.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.block_uncles.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.block_uncles.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.blocks is 'Blocks that Optimism batches listed, one row for each height. Source: /blocks/optimism-batch/{batch}. A null means that the API said null or nothing.';
+comment on column explorer.blocks.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.blocks.height is 'Block number; API field height.';
+comment on column explorer.blocks.hash is 'Hash of the block that stands at this height now; API field hash. Lower-case hex with 0x, 32 bytes.';
+comment on column explorer.blocks.parent_hash is 'Hash of the block below; API field parent_hash. Lower-case hex with 0x, 32 bytes. Null: not told.';
+comment on column explorer.blocks.timestamp is 'When the block was made, UTC; API field timestamp. Null: not told.';
+comment on column explorer.blocks.type is 'Kind of block, such as block; API field type, free text. Null: not told.';
+comment on column explorer.blocks.miner_hash is 'Address that made the block, see explorer.addresses; API field miner.hash. Lower-case hex with 0x, 20 bytes. Null: not told.';
+comment on column explorer.blocks.nonce is 'Nonce of the header as hex text; API field nonce. Null: not told.';
+comment on column explorer.blocks.size is 'Size of the block in bytes; API field size. Null: not told.';
+comment on column explorer.blocks.is_pending_update is 'True: the explorer announces that fees and counts will still change; API field is_pending_update. Null: not told.';
+comment on column explorer.blocks.transactions_count is 'Number of transactions; API field transactions_count, in older versions transaction_count or tx_count. Null: not told.';
+comment on column explorer.blocks.internal_transactions_count is 'Number of internal transactions; API field internal_transactions_count. Null: not told; lists do not tell it as a rule.';
+comment on column explorer.blocks.withdrawals_count is 'Number of withdrawals; API field withdrawals_count. Null: not told; lists do not tell it as a rule.';
+comment on column explorer.blocks.gas_limit is 'Gas that the block may use, in gas; API field gas_limit. Null: not told.';
+comment on column explorer.blocks.gas_used is 'Gas that the block used, in gas; API field gas_used. Null: not told.';
+comment on column explorer.blocks.gas_used_percentage is 'gas_used of gas_limit, in percent; API field gas_used_percentage. Null: not told.';
+comment on column explorer.blocks.gas_target_percentage is 'Distance of gas_used from the gas target, in percent, from -100 up; API field gas_target_percentage. Null: not told.';
+comment on column explorer.blocks.base_fee_per_gas is 'Base fee, in wei per gas; API field base_fee_per_gas. Null: not told.';
+comment on column explorer.blocks.burnt_fees is 'Fees that were burnt, in wei; API field burnt_fees. Null: not told.';
+comment on column explorer.blocks.burnt_fees_percentage is 'Burnt part of the fees, in percent, may exceed 100; API field burnt_fees_percentage. Null: not told.';
+comment on column explorer.blocks.priority_fee is 'Priority fees of the block, in wei; API field priority_fee. Null: not told.';
+comment on column explorer.blocks.transaction_fees is 'Fees of all transactions, in wei; API field transaction_fees. Null: not told.';
+comment on column explorer.blocks.difficulty is 'Difficulty of the block; API field difficulty. Null: not told.';
+comment on column explorer.blocks.total_difficulty is 'Difficulty of the chain up to this block; API field total_difficulty. Null: not told.';
+comment on column explorer.blocks.optimism_batch_number is 'Batch that listed the block when it was last read, see explorer.optimism_batches; the number in the request''s path, no field of the answer. Null: in none.';
+comment on column explorer.blocks.extra is 'Fields of the block that no column or child table holds, as served, each where it stood, and values of another type or format under their field''s name and what is off (timestamp (malformed)). Null: none.';
+comment on column explorer.blocks.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.blocks.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.blocks.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.blocks.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.blocks.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table explorer.optimism_batches is 'One row for each Optimism batch that was walked to its end: what its blocks prove together. Derived from explorer.blocks, not served.';
+comment on column explorer.optimism_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.optimism_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with holes: the number in the request''s path.';
+comment on column explorer.optimism_batches.state is 'settled: proved whole by the chain: heights contiguous, hashes linked, no block awaits an update, and it meets the nearest batches with blocks on both sides. open: read, and may still change. empty: the list held no block, which is also the answer for a number that does not exist.';
+comment on column explorer.optimism_batches.blocks_count is 'Number of blocks that carry this batch''s number.';
+comment on column explorer.optimism_batches.first_height is 'Lowest of their heights. Null: no blocks.';
+comment on column explorer.optimism_batches.last_height is 'Highest of their heights. Null: no blocks.';
+comment on column explorer.optimism_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks.';
+comment on column explorer.optimism_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks.';
+comment on column explorer.optimism_batches.is_proved is 'Whether the chain proves what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is proved is not read again.';
+comment on column explorer.optimism_batches.walked_at is 'When the walk ended that last changed this row or first told of it, by the database''s clock.';
+comment on column explorer.optimism_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.optimism_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.optimism_batches.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.optimism_batches.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.optimism_batches.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table etl.late_arrivals is 'User operations that appeared in blocks which had been proved complete without them.';
+comment on column etl.late_arrivals.chain_id is 'Number of the chain.';
+comment on column etl.late_arrivals.hash is 'Hash of the operation, see explorer.user_operations.';
+comment on column etl.late_arrivals.block_number is 'Block in which it appeared.';
+comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not told.';
+comment on column etl.late_arrivals.seen_at is 'When the walk that first met it began, by the clock of its worker.';
+comment on column etl.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
+--> statement-breakpoint
+comment on table explorer.user_operations is 'User operations of account abstraction (ERC-4337), one row for each hash. Source: /proxy/account-abstraction/operations.';
+comment on column explorer.user_operations.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.user_operations.hash is 'Hash of the user operation, its identity; API field hash. Lower-case hex with 0x, 32 bytes.';
+comment on column explorer.user_operations.block_number is 'Height of the block that includes it; API field block_number, a string there. Null: not told.';
+comment on column explorer.user_operations.timestamp is 'Time of that block, UTC; API field timestamp. Null: not told.';
+comment on column explorer.user_operations.status is 'True: it succeeded; false: it failed; API field status. Null: not told.';
+comment on column explorer.user_operations.address_hash is 'Sender: the smart account, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes. Null: not told.';
+comment on column explorer.user_operations.entry_point_hash is 'Entry point contract that ran it, see explorer.addresses; API field entry_point. Lower-case hex with 0x, 20 bytes. Null: not told.';
+comment on column explorer.user_operations.entry_point_version is 'Version of the entry point, such as v0.7; API field entry_point_version, free text. Null: not told.';
+comment on column explorer.user_operations.transaction_hash is 'Transaction that included it; API field transaction_hash. Lower-case hex with 0x, 32 bytes. Null: not told.';
+comment on column explorer.user_operations.fee is 'What it cost, in wei: gas price, rounded down, times gas used, so it may be a little low; API field fee. Null: not told.';
+comment on column explorer.user_operations.removed_at is 'When it was found to have left the list. Null: it has not, as far as pages that were read since say.';
+comment on column explorer.user_operations.extra is 'Fields of the operation that no column holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.';
+comment on column explorer.user_operations.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.user_operations.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.user_operations.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.user_operations.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.user_operations.digest_before is 'The digest before the last change. Null: there was none.';
+--> statement-breakpoint
+comment on table etl.drift is 'Where items differ from the specification: what was kept, how often it was seen, and first on which page.';
+comment on column etl.drift.chain_id is 'Number of the chain.';
+comment on column etl.drift.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.drift.path is 'Where in an item, such as address.proxy_type or rewards[].type.';
+comment on column etl.drift.kind is 'field: not named by the specification. vanished: was on every item, is on none. type: another JSON type. format: another format, such as 0x for a hash. value: not among the known values.';
+comment on column etl.drift.detail is 'The new type or value, or what was expected of the format, at most 100 characters; empty for other kinds.';
+comment on column etl.drift.occurrences is 'How often it was seen: in items, or for vanished ones on pages.';
+comment on column etl.drift.first_page_id is 'etl.pages.id of the page that first showed it.';
+comment on column etl.drift.first_seen_at is 'When it was first seen.';
+--> statement-breakpoint
+comment on table etl.pages is 'The ledger: one row for each page that was committed. Numbers that are missing belong to requests whose page was not committed.';
+comment on column etl.pages.id is 'Number of the page, taken before its request leaves: the higher one is the newer observation.';
+comment on column etl.pages.walk_id is 'etl.walks.id of the walk that read it.';
+comment on column etl.pages.sequence is 'Place in the walk, from 0.';
+comment on column etl.pages.cursor_in is 'Cursor that the page was asked for with: declared fields only. Null: the first page.';
+comment on column etl.pages.cursor_out is 'Cursor of the next page, from next_page_params: declared fields only. Null: the list ends here.';
+comment on column etl.pages.items is 'Elements of items: rows + repeats + quarantined, always.';
+comment on column etl.pages.rows is 'Items that became rows.';
+comment on column etl.pages.repeats is 'Items that repeat another item of the same page.';
+comment on column etl.pages.quarantined is 'Items that went to etl.quarantine.';
+comment on column etl.pages.inserted is 'Rows that the page added to the operation''s own table.';
+comment on column etl.pages.changed is 'Rows that the page changed in the operation''s own table.';
+comment on column etl.pages.top is 'Highest block number on the page. Null: none, or the list is not ordered by block.';
+comment on column etl.pages.bottom is 'Lowest block number on the page. Null: none, or the list is not ordered by block.';
+comment on column etl.pages.heights is 'Heights of the page''s rows, for pages of Optimism batches: what a finished walk did not serve is no longer in its batch. Null for others.';
+comment on column etl.pages.is_ordered is 'Whether the page kept the order of the list, within itself and after the page before it.';
+comment on column etl.pages.is_joined is 'Whether its first item is the one that the page before led to, so that nothing is missing between the two.';
+comment on column etl.pages.misplaced is 'Items whose block the page''s other items or its neighbours contradict, counted from 0: their rows don''t tell it. Null: none.';
+comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it proves nothing, and removes nothing unless another walk skips the same. Null: none.';
+comment on column etl.pages.last_key is 'Key of the last item that tells its block, in a list ordered by block: with bottom, where the next page goes on. Null: none.';
+comment on column etl.pages.bytes is 'Size of the body on the wire, in bytes, compressed if it was.';
+comment on column etl.pages.body_hash is 'SHA-256 of the decompressed body, hex.';
+comment on column etl.pages.attempts is 'Requests that it took, the successful one included.';
+comment on column etl.pages.latency_ms is 'From sending to the last byte of the successful request, in ms.';
+comment on column etl.pages.credits is 'What it cost of the key''s credits by the price list: 20 for each attempt.';
+comment on column etl.pages.fetched_at is 'When the request was let go, by the database''s clock.';
+--> statement-breakpoint
+comment on table etl.quarantine is 'Items that could not become rows, as served, each once.';
+comment on column etl.quarantine.id is 'Number of the entry.';
+comment on column etl.quarantine.chain_id is 'Number of the chain.';
+comment on column etl.quarantine.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.quarantine.scope is '{"batch": n} for blocks of an Optimism batch, else {}.';
+comment on column etl.quarantine.raw is 'The item as served, after NUL characters were removed.';
+comment on column etl.quarantine.raw_hash is 'SHA-256 of the item''s JSON text, hex: tells the same item again.';
+comment on column etl.quarantine.reason is 'The fields that are wrong, and what was expected of them.';
+comment on column etl.quarantine.page_id is 'etl.pages.id of the page that first showed it.';
+comment on column etl.quarantine.last_page_id is 'etl.pages.id of the newest page that served it again; quarantine retry writes its rows as of that page. Null: none did.';
+comment on column etl.quarantine.position is 'Place of the item among all items of its walk, from 0.';
+comment on column etl.quarantine.from_block is 'Lowest block that the item can stand in, by its neighbours on the page, for lists ordered by block. Null: not known.';
+comment on column etl.quarantine.to_block is 'Highest block that the item can stand in, by its neighbours on the page, for lists ordered by block. Null: not known.';
+comment on column etl.quarantine.first_seen_at is 'When it was first stored.';
+comment on column etl.quarantine.dropped_at is 'When a person dropped it: it is no row, and no longer open. Null: it waits.';
+--> statement-breakpoint
+comment on table etl.raw_pages is 'Bodies of pages, to replay them; filled where explorer.archive is all.';
+comment on column etl.raw_pages.page_id is 'etl.pages.id of the page.';
+comment on column etl.raw_pages.body is 'The body, in the encoding named.';
+comment on column etl.raw_pages.encoding is 'How the body is compressed.';
+comment on column etl.raw_pages.commit_number is 'Orders the transactions that wrote pages; those of one transaction share it.';
+comment on column etl.raw_pages.stored_at is 'When the transaction began that wrote the page: the time that its rows bear.';
+--> statement-breakpoint
+comment on table etl.steady_fields is 'Fields that were on every item of a page with ten or more: should they be on none, they have vanished.';
+comment on column etl.steady_fields.chain_id is 'Number of the chain.';
+comment on column etl.steady_fields.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.steady_fields.path is 'Where in an item.';
+comment on column etl.steady_fields.page_id is 'etl.pages.id of the page that first had it on every item.';
+--> statement-breakpoint
+comment on table etl.walks is 'Passes along a chain of pages: what each covers, how far it came, where it goes on.';
+comment on column etl.walks.id is 'Number of the walk.';
+comment on column etl.walks.chain_id is 'Number of the chain.';
+comment on column etl.walks.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.walks.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column etl.walks.lane is 'live or backfill; version 0.1 uses backfill alone.';
+comment on column etl.walks.tick_id is 'etl.ticks.id of the tick that it belongs to.';
+comment on column etl.walks.kind is 'How its list is ordered: newest-first, a walk along it; numbered, a walk for each batch; ranked, a walk of all of it that counts as one observation.';
+comment on column etl.walks.scope is 'What the walk covers: batch, since, max_pages, probe (a look whether the batch is there); {} is the whole list.';
+comment on column etl.walks.batch is 'The Optimism batch of the scope. Null: a walk of a list.';
+comment on column etl.walks.state is 'running: has pages left to read, whether or not a worker is on it. finished, failed, abandoned: ended, see src/walk/SPEC.md.';
+comment on column etl.walks.reason is 'Why it ended before the end of the list: floor, since, max-pages, cursor loop, superseded or what the explorer said; or why it says less than a whole list though it reached the end: moved (rows moved during a census), skipped (an empty page led on past a part of it), empty (nobody was listed, where there was somebody). Null: neither.';
+comment on column etl.walks.cursor is 'The checkpoint: cursor of the next page to fetch. Null: the first page, or the list has ended.';
+comment on column etl.walks.revision is 'Raised whenever the walk is taken, moved or ended; whoever holds an older one can write nothing.';
+comment on column etl.walks.floor is 'Block that the walk goes past before it ends, or where the next of several walks begins. Null: it goes to the list''s end, or to the bounds of its scope.';
+comment on column etl.walks.depth_ms is 'How far below the covered top a live walk was to go, in ms of the items'' own time. Null: no live walk.';
+comment on column etl.walks.from_head is 'Whether it began at the head of the list; else at a cursor from the ledger.';
+comment on column etl.walks.is_ordered is 'Whether all of its pages kept the order of the list; if not, neither coverage nor removal is concluded from it.';
+comment on column etl.walks.proved is 'Blocks of which the walk''s pages prove that all items are here: what lies between the highest and the lowest item of pages that follow each other, both excluded. Empty for other kinds of list.';
+comment on column etl.walks.stretch_top is 'Highest block of the pages that the next page goes on from. Null: it begins anew, so that nothing is proved across.';
+comment on column etl.walks.cuts is 'Places at which the walk''s pages prove nothing: out of order, not what was asked for, empty in the middle of the list, or skipping stored rows.';
+comment on column etl.walks.top is 'Highest block on the walk''s pages that other witnesses bear out. Null: none.';
+comment on column etl.walks.bottom is 'Lowest block on the walk''s pages that other witnesses bear out. Null: none.';
+comment on column etl.walks.pages is 'Pages committed.';
+comment on column etl.walks.items is 'Items on those pages.';
+comment on column etl.walks.inserted is 'Rows that the walk added to the operation''s own table.';
+comment on column etl.walks.changed is 'Rows that the walk changed in the operation''s own table.';
+comment on column etl.walks.quarantined is 'Items that went to etl.quarantine, counted once for each page that served them.';
+comment on column etl.walks.archived_bytes is 'Bytes of its pages in etl.raw_pages, compressed.';
+comment on column etl.walks.empty_run is 'Empty pages in a row at the checkpoint; 100 end the walk.';
+comment on column etl.walks.started_at is 'When the walk was begun.';
+comment on column etl.walks.updated_at is 'When the checkpoint last moved, or the worker gave the walk up.';
+comment on column etl.walks.finished_at is 'When the walk ended. Null: it is running.';
+--> statement-breakpoint
+comment on sequence etl.raw_commits is 'Numbers of etl.raw_pages.commit_number.';
+--> statement-breakpoint
+comment on table etl.migrations is 'Migrations that this database has had; written by the migrator.';
+comment on column etl.migrations.id is 'Number of the entry.';
+comment on column etl.migrations.hash is 'SHA-256 of the migration''s text, hex.';
+comment on column etl.migrations.created_at is 'When the migration was made, in ms since 1970: its name in migrations/meta/_journal.json.';

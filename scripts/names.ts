@@ -1,0 +1,29 @@
+/** A file of src/, relative to it, and what stands in it. */
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Where operations and kinds of lists may be told apart; the simulator is a world of its own. */
+const homes = /^(?:operations|lists|simulator)\//u;
+const operationFolder = /^operations\/(?<name>[^/]+)\/index\.ts$/u;
+const kindFolder = /^lists\/(?<name>[^/]+)\/index\.ts$/u;
+
+/**
+ * Where a file names an operation, a kind of list, or reaches into the folder of one: what it does for
+ * one, it forgets for the next.
+ *
+ * @returns a problem for each name in each file
+ */
+export function namedOutside(sources: readonly Source[]): string[] {
+  const names = [operationFolder, kindFolder].flatMap((folder) =>
+    sources.flatMap(({ file }) => folder.exec(file)?.groups?.['name'] ?? []),
+  );
+  return sources
+    .filter(({ file }) => !homes.test(file))
+    .flatMap(({ file, text }) =>
+      names
+        .filter((name) => new RegExp(`['"\`/]${name}['"\`/]`, 'u').test(text))
+        .map((name) => `${file}: names ${name}, which only operations/ and lists/ may`),
+    );
+}

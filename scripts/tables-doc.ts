@@ -1,0 +1,21 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { withServer } from '../bench/server.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { createPool } from '../src/db/pool.ts';
+import { tablesPage } from './tables-page.ts';
+
+/** `npm run docs:tables`: writes docs/tables.md anew, from a database that was just migrated. */
+const file = join(import.meta.dirname, '../docs/tables.md');
+
+await withServer((server) =>
+  server.withDatabase(async (url) => {
+    const pool = createPool({ url, max: 1, applicationName: 'explorer-etl docs' });
+    try {
+      await migrate(pool);
+      await writeFile(file, await tablesPage(pool));
+    } finally {
+      await pool.end();
+    }
+  }),
+);

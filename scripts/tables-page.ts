@@ -1,0 +1,130 @@
+import type { Pool } from 'pg';
+import { format } from 'prettier';
+
+/** A table or view of schema `explorer`, as the catalog describes it. */
+interface Relation {
+  readonly name: string;
+  readonly is_view: boolean;
+  readonly comment: string | null;
+  readonly columns: readonly Column[];
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly is_key: boolean;
+  readonly comment: string | null;
+}
+
+/** A column that so many tables have, described alike in each, is described once. */
+const manyTables = 5;
+
+/**
+ * docs/tables.md, from the comments of a migrated database.
+ *
+ * @returns Markdown as prettier leaves it
+ * @throws where a table, a view or a column has no comment
+ */
+export async function tablesPage(pool: Pool): Promise<string> {
+  const { rows: relations } = await pool.query<Relation>(catalog);
+  const [tables, views] = [
+    relations.filter(({ is_view }) => !is_view),
+    relations.filter(({ is_view }) => is_view),
+  ];
+  const shared = sharedColumns(tables);
+  const page = [
+    introduction,
+    `Tables: ${tables.map(link).join(', ')}.`,
+    `Views: ${views.map(link).join(', ')}.`,
+    '## Columns that most tables have',
+    list([...shared.values()]),
+    '## Tables',
+    ...tables.map((table) => describe(table, shared)),
+    '## Views',
+    ...views.map((view) => describe(view, new Map())),
+  ];
+  return format(page.join('\n\n'), { parser: 'markdown' });
+}
+
+const introduction = `# The tables of schema explorer
+
+<!-- Made by npm run docs:tables from the comments in the database. Do not edit. -->
+
+Every table, view and column has a comment in the database; this page repeats them. In psql
+\`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.
+
+- Hashes and addresses are lower-case text, sorted by bytes.
+- Amounts in wei are \`numeric(78,0)\`. Divide by \`1e18\` for ether.
+- Counts and heights are \`bigint\`, times are \`timestamptz\`, percentages are \`double precision\`.
+- A column that is marked _key_ is part of the primary key.
+- Fields of the API without a column of their own are in \`extra\`.
+- A child row, such as a block's reward, is deleted with its parent.
+- \`page_id\` names the page that last changed the row
+  ([how to look it up](getting-started.md#why-is-this-row-here)).
+
+[How sights of an address become one row](addresses.md).`;
+
+/** By name: the columns that many tables have, and describe alike. */
+function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, Column> {
+  const found = new Map<string, { readonly column: Column; tables: number }>();
+  for (const column of tables.flatMap(({ columns }) => columns)) {
+    const known = found.get(spelling(column));
+    if (known === undefined) found.set(spelling(column), { column, tables: 1 });
+    else known.tables += 1;
+  }
+  const many = [...found.values()].filter((entry) => entry.tables >= manyTables);
+  return new Map(many.map(({ column }) => [column.name, column]));
+}
+
+const spelling = ({ name, type, comment }: Column) => JSON.stringify([name, type, comment]);
+
+function describe(relation: Relation, shared: ReadonlyMap<string, Column>): string {
+  const { name, comment, columns } = relation;
+  const isShared = (column: Column) => {
+    const alike = shared.get(column.name);
+    return alike !== undefined && spelling(alike) === spelling(column);
+  };
+  const also = columns.filter(isShared).map((column) => code(column.name) + keyMark(column));
+  return [
+    `### ${name}`,
+    textOf(comment, name),
+    list(columns.filter((column) => !isShared(column))),
+    ...(also.length === 0 ? [] : [`Also: ${also.join(', ')}.`]),
+  ].join('\n\n');
+}
+
+const list = (columns: readonly Column[]) => columns.map(describeColumn).join('\n');
+
+const describeColumn = (column: Column) =>
+  `- ${code(column.name)} ${column.type}${keyMark(column)}. ${textOf(column.comment, column.name)}`;
+
+const keyMark = ({ is_key }: Column) => (is_key ? ' _key_' : '');
+const code = (name: string) => `\`${name}\``;
+const link = ({ name }: Relation) => `[${name}](#${name})`;
+
+/** A comment as Markdown that shows it as it is. */
+function textOf(comment: string | null, name: string): string {
+  if (comment === null) throw new Error(`${name} has no comment`);
+  return comment.replaceAll(/[\\`*<]|\b_|_\b/gu, String.raw`\$&`);
+}
+
+const catalog = `
+select relation.relname as name,
+       relation.relkind = 'v' as is_view,
+       obj_description(relation.oid, 'pg_class') as comment,
+       (
+         select json_agg(json_build_object(
+           'name', attname,
+           'type', replace(format_type(atttypid, atttypmod), 'timestamp with time zone', 'timestamptz'),
+           'is_key', exists (
+             select from pg_constraint
+             where conrelid = relation.oid and contype = 'p' and attnum = any (conkey)
+           ),
+           'comment', col_description(relation.oid, attnum)
+         ) order by attnum)
+         from pg_attribute
+         where attrelid = relation.oid and attnum > 0 and not attisdropped
+       ) as columns
+from pg_class as relation
+where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p', 'v', 'm')
+order by relation.relname`;

@@ -1,0 +1,19 @@
+import type { ListKindName } from '../operations/operation.ts';
+import { operations, type OperationName } from '../operations/index.ts';
+import type { ListKind } from './list.ts';
+import { newestFirst } from './newest-first/index.ts';
+import { numbered } from './numbered/index.ts';
+import { ranked } from './ranked/index.ts';
+import type { FeedSettings } from './settings.ts';
+import type { TickScope } from './tables.ts';
+
+/** Every kind of list by its name. */
+export const kinds: Readonly<Record<ListKindName, ListKind<FeedSettings, TickScope>>> = {
+  'newest-first': newestFirst,
+  numbered,
+  ranked,
+};
+
+/** The kind of an operation's list. */
+export const kindOf = (operation: OperationName): ListKind<FeedSettings, TickScope> =>
+  kinds[operations[operation].kind];

@@ -1,0 +1,164 @@
+import type { SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { z } from 'zod';
+import type { Database, Transaction } from '../db/transaction.ts';
+import type { FailureClass } from '../explorer/failure.ts';
+import type { Cursor, ListKindName, Scope } from '../operations/operation.ts';
+import type { Lane } from '../walk/tables.ts';
+import type { Feed, FeedLane } from './feed.ts';
+import type { FeedSettings } from './settings.ts';
+import type { TickRow, TickScope } from './tables.ts';
+
+/** Why lanes are looked at: a person wants all current, a schedule ticked, or a process started. */
+export type Occasion = 'sync' | 'tick' | 'start';
+
+/** A lane, and what of it. */
+export interface Target<Wanted extends TickScope = TickScope> {
+  readonly lane: FeedLane;
+  readonly scope: Wanted;
+}
+
+/** A lane's tick, with what it covers in the terms of its list. */
+export type TickOf<Wanted extends TickScope> = Omit<TickRow, 'scope'> & { readonly scope: Wanted };
+
+/** What a command's flags put in place of the configuration's bounds. */
+export interface ScopeBounds {
+  readonly since?: string;
+  readonly maxPages?: number;
+  readonly fromBatch?: number;
+  readonly toBatch?: number;
+}
+
+/** A walk to begin: what it covers, and the cursor it starts from; null is the head. */
+export interface PlannedWalk {
+  readonly scope: Scope;
+  /** The block that it goes past before it ends; null: to the end, or to the tick's bounds. */
+  readonly floor: number | null;
+  /** How far below the covered top the walk, and those beside it, go, in ms. */
+  readonly depthMs?: number;
+  readonly cursor: Cursor | null;
+  /** Walks that begin with it, for whoever has a hand free. */
+  readonly beside?: readonly PlannedWalk[];
+}
+
+/** Null: nothing is left to begin. 'wait': that depends on a walk under way. */
+export type WalkPlan = PlannedWalk | 'wait' | null;
+
+/** A number of requests and what it rests on. */
+export interface Estimate {
+  /** Null: unknown until something was read. */
+  readonly requests: number | null;
+  /** Whether it may well be fewer, but hardly more. */
+  readonly isAtMost: boolean;
+  readonly basis: string;
+}
+
+/** What a feed's history and a day of it cost, and with how many walks at once. */
+export interface Estimates {
+  readonly history: Estimate;
+  readonly upkeep: Estimate;
+  readonly walks: number;
+}
+
+export interface EstimateOptions {
+  readonly pageSize: number;
+  readonly looksPerDay: number;
+}
+
+/** What is proved of a list. All is SQL over a row of `feeds`, unless it says otherwise. */
+export interface ListProof {
+  /** Whether anything proves the feed; else it is open, and lacks what is said here. */
+  readonly shows: SQL;
+  readonly lacks: string;
+  /** A statement for the ranges that are proved: JSON, a list of `CoveredRange`, or null. */
+  readonly covered: SQL;
+  /** A statement for what is read and not proved because it is new: JSON, a list of lines, or null. */
+  readonly head: SQL;
+  /** A statement for what qualifies the proof: JSON, a list of lines, or null. */
+  readonly notes: SQL;
+  /** A statement for what keeps feeds open: `chain_id`, `operation`, `open`; of all feeds. */
+  readonly findings: SQL;
+  /** Whether a finished walk, a row `later`, read the place of an item, a row `item` of `etl.quarantine`. */
+  readonly readsAgain: SQL;
+}
+
+/** What `status` shows. All is SQL over a row of `feeds`. */
+export interface ListReach {
+  /** A statement for `lag_s`, a number or null, and `coverage`, JSON. */
+  readonly reach: SQL;
+  /** The progress of a tick, a row `latest`: JSON. */
+  readonly progress: SQL;
+}
+
+/**
+ * A kind of list: how its order tells what is new, what was read and what is missing. All that the rest
+ * of the program knows of a list, beside its operation. Nothing is optional: what a kind does not have,
+ * it says. `Settings` is what the configuration says of a feed, `Wanted` what a tick of it covers.
+ */
+export interface ListKind<Settings extends FeedSettings, Wanted extends TickScope> {
+  readonly name: ListKindName;
+  /** What the configuration may say of a feed; parsing `{}` gives the defaults. */
+  readonly settings: z.ZodType<Settings>;
+  /** Which flags bound it. */
+  readonly bounds: readonly (keyof ScopeBounds)[];
+  /** Whether there is history that is read once; else every walk reads the whole list. */
+  readonly hasHistory: boolean;
+  /** Whether history that is proved can be read again, for what came late. */
+  readonly canReadAgain: boolean;
+  /** The lanes of a feed, and what a tick of each covers. */
+  lanes(
+    settings: Settings,
+    bounds: ScopeBounds,
+  ): readonly { readonly lane: Lane; readonly scope: Wanted }[];
+  /** The settings with bounds that reach further than they do in their place: they judge coverage. */
+  extended(settings: Settings, bounds: ScopeBounds): Settings;
+  /** What a walk of the lane is about, for whoever asks only whether the service answers. */
+  walkScope(scope: Wanted): Scope;
+  /** The same scope for whoever waits: what a person asks for is read now, whatever its interval. */
+  atOnce(target: Target<Wanted>): Wanted;
+  /** Whether a lane has something to do at a time. */
+  isDue(db: Database, target: Target<Wanted>, occasion: Occasion, at: Date): Promise<boolean>;
+  /** How many walks of a lane run at once, at most. */
+  walksAtOnce(db: Database, lane: FeedLane): Promise<number>;
+  /** Notes, as a tick opens, that this is asked for, beside what is asked for already. */
+  noteAsked(tx: Transaction, lane: FeedLane, scope: Wanted): Promise<void>;
+  /** Makes what a chain's lanes ask for all that is asked for. What was read stays. */
+  followWishes(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
+  /**
+   * Why a walk that failed so is given up, so that the next one reads the list from its head; null: it
+   * goes on from where it was.
+   */
+  beginsAnew(failure: FailureClass): string | null;
+  /** The tick's next walk. */
+  nextWalk(tx: Transaction, tick: TickOf<Wanted>, at: Date): Promise<WalkPlan>;
+  readonly proof: ListProof;
+  /** A range that is proved, in words. */
+  spell(range: { readonly from: number; readonly to: number }): string;
+  readonly status: ListReach;
+  estimate(db: Database, feed: Feed, settings: Settings, how: EstimateOptions): Promise<Estimates>;
+  /** The scopes that close what is open of a feed's lane, one after the other; none: it needs no walk. */
+  repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
+  /** About how many requests they take, where the history's estimate is known. */
+  repairRequests(
+    db: Database,
+    feed: Feed,
+    history: Estimate,
+    how: { readonly pageSize: number },
+  ): Promise<number>;
+  /**
+   * Notes what is to be read again for damage that was found just now, at the moment of the transaction:
+   * rows of `etl.damage`.
+   *
+   * @returns the tables of which it took rows out for that
+   */
+  rereadDamaged(tx: Transaction): Promise<readonly PgTable[]>;
+  /**
+   * Keeps rows that are not as the program wrote them, where others that nobody tells again would go with
+   * them: what is wrong of them is emptied.
+   *
+   * @param changed the tables that have such rows
+   */
+  keepDamaged(tx: Transaction, changed: readonly PgTable[]): Promise<void>;
+  /** Flags that bound it, as an example of `sync` and of `backfill`; null: it has none. */
+  readonly examples: { readonly sync: string | null; readonly backfill: string | null };
+}

@@ -1,0 +1,53 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../db/transaction.ts';
+import type { FeedLane } from '../feed.ts';
+import type { Occasion, Target } from '../list.ts';
+import { hasCoverage } from './coverage.ts';
+import { gapsDue } from './plan.ts';
+import { deepResweep } from './resweep.ts';
+import type { NewestFirstScope } from './scope.ts';
+
+/**
+ * A live lane is current only beside some history; on start it waits for its schedule. History is read
+ * where it is not covered, where it is to be read again, and only there; holes that stay because the
+ * service breaks the order are read again in growing intervals, or when a person asks.
+ */
+export async function isDue(
+  db: Database,
+  { lane, scope }: Target<NewestFirstScope>,
+  occasion: Occasion,
+  at: Date,
+): Promise<boolean> {
+  const isBegun = await hasCoverage(db, lane);
+  if (lane.lane === 'live') return occasion !== 'start' && isBegun;
+  if (!isBegun || (await hasHistoryToRead(db, lane, scope, at))) return true;
+  return (await gapsDue(db, lane, occasion === 'sync' ? 'at-once' : at, null)).length > 0;
+}
+
+/** What a person wants read again, walks that were begun and not ended, and deep resweeps. */
+async function hasHistoryToRead(
+  db: Database,
+  lane: FeedLane,
+  scope: NewestFirstScope,
+  at: Date,
+): Promise<boolean> {
+  return (
+    scope.again === true ||
+    (await hasUnfinished(db, lane)) ||
+    (await deepResweep(db, lane, scope.resweep ?? [], at)) !== null
+  );
+}
+
+async function hasUnfinished(
+  db: Database,
+  { chain_id, operation, lane }: FeedLane,
+): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.walks as walk
+    join etl.ticks as tick on tick.id = walk.tick_id and tick.state in ('open', 'interrupted')
+    where walk.chain_id = ${chain_id} and walk.operation = ${operation} and walk.lane = ${lane}
+      and walk.state = 'running'
+    limit 1
+  `);
+  return rows.length > 0;
+}

@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../db/transaction.ts';
+import { numberOf } from '../estimates.ts';
+import { ofFeed, type Feed } from '../feed.ts';
+import { gapsOf } from './coverage.ts';
+
+/** What is known of a list of user operations. Times are ms since 1970. */
+export interface ListFacts {
+  /** Whether a page of it was read. */
+  readonly isBegun: boolean;
+  readonly gaps: readonly ListGap[];
+  /** Items of the walks by the blocks that they went over. */
+  readonly itemsPerBlock: number | null;
+  readonly blockMs: number | null;
+  /** Of the newest stored operations: how many come in a day of block time. */
+  readonly itemsPerDay: number | null;
+}
+
+interface ListGap {
+  readonly from: number;
+  readonly to: number;
+  /** When the lowest operation above it was. */
+  readonly endsAt: number | null;
+}
+
+/** Newest stored operations that tell the present rate: hours of a busy chain, months of a quiet one. */
+const recentOperations = 50_000;
+
+/** @throws nothing of its own: what is not known is null */
+export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
+  const { rows } = await db.execute<
+    Record<'pages' | 'per_block' | 'block_ms' | 'per_day', string | null>
+  >(sql`
+    with walked as (
+      select sum(pages) as pages,
+             sum(items) filter (where cuts = 0 and top > bottom)
+               / nullif(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as per_block
+      from etl.walks
+      where ${ofFeed(feed)}
+    ), stored as (
+      select block_number, timestamp from explorer.user_operations
+      where chain_id = ${feed.chain_id} and block_number is not null and timestamp is not null
+    ), span as (
+      select high.block_number - low.block_number as blocks, high.timestamp - low.timestamp as time
+      from (select * from stored order by block_number desc limit 1) as high,
+           (select * from stored order by block_number limit 1) as low
+    ), recent as (
+      select count(*) - 1 as items, max(timestamp) - min(timestamp) as time
+      from (
+        select timestamp from explorer.user_operations
+        where chain_id = ${feed.chain_id} and block_number >= coalesce(
+          (
+            select max(lower(range))
+            from etl.feed_coverage, unnest(covered) as range
+            where ${ofFeed(feed)}
+          ),
+          0
+        )
+        order by block_number desc
+        limit ${recentOperations}
+      ) as newest
+    )
+    select pages, per_block,
+           (select 1000 * extract(epoch from time) / nullif(blocks, 0) from span) as block_ms,
+           (select 86400 * items / nullif(extract(epoch from time), 0) from recent) as per_day
+    from walked
+  `);
+  const [row] = rows;
+  return {
+    isBegun: (numberOf(row?.pages) ?? 0) > 0,
+    gaps: await listGaps(db, feed),
+    itemsPerBlock: numberOf(row?.per_block),
+    blockMs: numberOf(row?.block_ms),
+    itemsPerDay: numberOf(row?.per_day),
+  };
+}
+
+async function listGaps(db: Database, feed: Feed): Promise<ListGap[]> {
+  const gaps = await gapsOf(db, feed);
+  const { rows } = await db.execute<{ ends_at: string | null }>(sql`
+    select (
+      select 1000 * extract(epoch from timestamp)
+      from explorer.user_operations
+      where chain_id = ${feed.chain_id} and block_number > top and timestamp is not null
+      order by block_number
+      limit 1
+    ) as ends_at
+    from unnest(${sql.param(gaps.map(({ to }) => to))}::bigint[]) with ordinality as gap(top, place)
+    order by place
+  `);
+  return gaps.map((gap, index) => ({ ...gap, endsAt: numberOf(rows[index]?.ends_at) }));
+}

@@ -1,0 +1,86 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../db/transaction.ts';
+import type { Feed } from '../feed.ts';
+import type { ListKind, ScopeBounds } from '../list.ts';
+import { parallelOf } from '../parallel.ts';
+import { rereadOperations } from './damage.ts';
+import { isDue } from './due.ts';
+import { listHistory, listUpkeep } from './estimate.ts';
+import { listFacts } from './facts.ts';
+import { planBackfillWalk, planLiveWalk } from './plan.ts';
+import { proof } from './proof.ts';
+import type { NewestFirstScope } from './scope.ts';
+import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
+import { status } from './status.ts';
+
+/** A list that is newest block first: a head that grows, and history that is read once. */
+export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope> = {
+  name: 'newest-first',
+  settings: newestFirstSettings,
+  bounds: ['since', 'maxPages'],
+  hasHistory: true,
+  canReadAgain: true,
+  lanes,
+  extended(settings, { since }) {
+    const isFurther = since !== undefined && settings.since !== null && since < settings.since;
+    return isFurther ? { ...settings, since } : settings;
+  },
+  walkScope: () => ({}),
+  atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
+  isDue,
+  walksAtOnce: async (db, lane) => (lane.lane === 'live' ? 1 : parallelOf(db, lane)),
+  noteAsked: async () => undefined,
+  followWishes: async () => undefined,
+  beginsAnew: () => null,
+  nextWalk: (tx, tick, at) =>
+    tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick, at),
+  proof,
+  spell: ({ from, to }) => `blocks ${from} to ${to}`,
+  status,
+  async estimate(db, feed, settings, { pageSize, looksPerDay }) {
+    const { since, overlapMs, resweep: resweeps } = settings;
+    const facts = await listFacts(db, feed);
+    return {
+      history: listHistory(facts, { pageSize, since }),
+      upkeep: listUpkeep(facts, { pageSize, overlapMs, looksPerDay, resweeps }),
+      walks: 1,
+    };
+  },
+  // A repair closes holes; what is only to be read again has its own time.
+  repairs: async (db, { lane, scope }) =>
+    (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [],
+  repairRequests: async (_db, _feed, { requests }) => requests ?? 0,
+  rereadDamaged: rereadOperations,
+  keepDamaged: async () => undefined,
+  examples: { sync: '--since 2026-01-01', backfill: '--since 2023-01-01' },
+};
+
+function lanes(
+  settings: NewestFirstSettings,
+  { since = settings.since ?? undefined, maxPages }: ScopeBounds,
+) {
+  const resweep = settings.resweep.map((rule) => ({
+    depth_ms: rule.depthMs,
+    every_ms: rule.everyMs,
+  }));
+  // A bound in pages is for a first look: deeper ones would be cut short by it.
+  const depth = maxPages === undefined ? { resweep } : { max_pages: maxPages };
+  return [
+    // A live walk ends at its floor; how far back history is wanted does not concern it.
+    { lane: 'live' as const, scope: { overlap_ms: settings.overlapMs, ...depth } },
+    { lane: 'backfill' as const, scope: { ...(since !== undefined && { since }), ...depth } },
+  ];
+}
+
+async function needsWalk(db: Database, { chain_id, operation }: Feed): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from explorer.gaps where chain_id = ${chain_id} and operation = ${operation}
+    union all
+    select from etl.feeds
+    where chain_id = ${chain_id} and operation = ${operation} and not coalesce(${proof.shows}, false)
+    union all
+    select from etl.reread_findings
+    where chain_id = ${chain_id} and operation = ${operation}
+  `);
+  return rows.length > 0;
+}

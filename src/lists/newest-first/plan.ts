@@ -1,0 +1,206 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../../db/transaction.ts';
+import {
+  entryAbove,
+  floorsOf,
+  gapsOf,
+  hasCoverage,
+  liveEnd,
+  lowestCovered,
+  type Gap,
+} from './coverage.ts';
+import { ofFeed, type Feed } from '../feed.ts';
+import type { PlannedWalk, WalkPlan } from '../list.ts';
+import { parallelOf } from '../parallel.ts';
+import { hasRested } from '../rest.ts';
+import { deepResweep, liveDepth } from './resweep.ts';
+import { boundsOf, type NewestFirstTick } from './scope.ts';
+import { planSegments } from './segments.ts';
+
+/**
+ * The holes that are to be read at a time, the newest first. Where the service breaks the order of
+ * the list the walks prove nothing, and the holes stay: they are read again in growing intervals
+ * then, or they would cost the whole history each time.
+ *
+ * @param tick the tick that reads, whose own walks don't count
+ */
+export async function gapsDue(
+  tx: Pick<Transaction, 'execute'>,
+  feed: Feed,
+  at: Date | 'at-once',
+  tick: Pick<NewestFirstTick, 'id'> | null,
+): Promise<Gap[]> {
+  const gaps = await gapsOf(tx, feed);
+  if (gaps.length === 0 || at === 'at-once') return gaps;
+  const backfill = sql`${ofFeed(feed)} and lane = 'backfill'`;
+  const disordered = sql`
+    ${backfill}
+    and cuts > 0
+    and tick_id is distinct from ${tick?.id ?? null}::bigint
+    and id > coalesce(
+      (select max(id) from etl.walks where ${backfill} and cuts = 0 and top is not null), 0
+    )
+  `;
+  const { rows } = await tx.execute<{ rested: boolean }>(
+    sql`select ${hasRested(disordered, at)} as rested`,
+  );
+  return rows[0]?.rested === false ? [] : gaps;
+}
+
+/**
+ * The live lane's walk: from the head down to the floor, once a tick. It goes on past rows that
+ * are known, because others may have arrived between them.
+ */
+export async function planLiveWalk(
+  tx: Transaction,
+  tick: NewestFirstTick,
+  at: Date,
+): Promise<PlannedWalk | null> {
+  const begun = await walksOf(tx, tick);
+  if (begun.length > 0) return null;
+  const { overlap_ms = 0, resweep = [] } = tick.scope;
+  const depth = await liveDepth(tx, tick, overlap_ms, resweep, at);
+  return depth === null ? null : { scope: boundsOf(tick), ...depth, cursor: null };
+}
+
+/**
+ * The backfill lane's next walk: the whole list while nothing is covered, then what is to be read
+ * again, then the newest hole that this tick has not tried.
+ */
+export async function planBackfillWalk(
+  tx: Transaction,
+  tick: NewestFirstTick,
+  at: Date,
+): Promise<WalkPlan> {
+  const begun = await walksOf(tx, tick);
+  const feed = tick;
+  if (!(await hasCoverage(tx, feed))) {
+    if (begun.some(({ state }) => state === 'running')) return 'wait';
+    return begun.length === 0 ? { scope: boundsOf(tick), floor: null, cursor: null } : null;
+  }
+  if (tick.scope.again === true && begun.length === 0) return readAgain(tx, tick);
+  const planned =
+    (await planFallback(tx, tick, begun)) ??
+    (await planResweep(tx, tick, begun, at)) ??
+    (await planGap(tx, tick, begun, at));
+  // What the walks under way leave behind is not known yet.
+  return planned ?? (begun.some(({ state }) => state === 'running') ? 'wait' : null);
+}
+
+/** All known history once more. */
+async function readAgain(tx: Transaction, tick: NewestFirstTick): Promise<PlannedWalk> {
+  const feed = tick;
+  const lowest = await lowestCovered(tx, feed);
+  return planSegments(tx, feed, {
+    scope: { ...boundsOf(tick), again: true },
+    floor: lowest === 0 ? null : lowest,
+    start: null,
+    most: await parallelOf(tx, feed),
+  });
+}
+
+/**
+ * The deepest rule that is due and too long for the live lane. Once a tick, so that a tick ends
+ * however short the interval is; again only where other walks keep the tick open anyway.
+ */
+async function planResweep(
+  tx: Transaction,
+  tick: NewestFirstTick,
+  begun: readonly BegunWalk[],
+  at: Date,
+): Promise<PlannedWalk | null> {
+  if (tick.scope.again === true) return null;
+  const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
+  if (isBegun && begun.every(({ state, depth_ms }) => state !== 'running' || depth_ms !== null)) {
+    return null;
+  }
+  const feed = tick;
+  const due = await deepResweep(tx, feed, tick.scope.resweep ?? [], at);
+  if (due === null) return null;
+  // What is above the live lane's end is read by each look: the rule goes on from there.
+  const start = await liveEnd(tx, feed);
+  const [range] = await floorsOf(tx, feed, [due.depthMs], start?.bottom);
+  return planSegments(tx, feed, {
+    scope: { again: true },
+    floor: range?.floor ?? due.floor,
+    depthMs: due.depthMs,
+    start,
+    most: await parallelOf(tx, feed),
+  });
+}
+
+/**
+ * A service that refuses a stored cursor leaves one way in: the head. When the other walks have
+ * ended, one from there goes down to the lowest floor of those that were refused, in their place.
+ */
+async function planFallback(
+  tx: Transaction,
+  tick: NewestFirstTick,
+  begun: readonly BegunWalk[],
+): Promise<PlannedWalk | null> {
+  const again = begun.filter(({ is_again }) => is_again);
+  const refused = again.filter((walk) => walk.state === 'abandoned' && !walk.from_head);
+  const lowest = refused.toSorted((a, b) => a.floor - b.floor)[0];
+  if (lowest === undefined || again.some(({ state }) => state === 'running')) return null;
+  if (again.some((walk) => walk.from_head && walk.floor <= lowest.floor)) return null;
+  await tx.execute(sql`
+    update etl.walks set depth_ms = null
+    where tick_id = ${tick.id} and state = 'abandoned' and not from_head
+  `);
+  return {
+    scope: { ...boundsOf(tick), again: true },
+    floor: lowest.floor === 0 ? null : lowest.floor,
+    ...(lowest.depth_ms !== null && { depthMs: lowest.depth_ms }),
+    cursor: null,
+  };
+}
+
+/**
+ * The newest hole, entered from the nearest stored cursor above it. One that a walk of this tick
+ * was to close is not tried again by the same tick, so a tick ends; one that a walk of this tick is
+ * on its way through is not read twice.
+ */
+async function planGap(
+  tx: Transaction,
+  tick: NewestFirstTick,
+  begun: readonly BegunWalk[],
+  at: Date,
+): Promise<PlannedWalk | null> {
+  const feed = tick;
+  const gaps = await gapsDue(tx, feed, tick.scope.at_once === true ? 'at-once' : at, tick);
+  const next = gaps.find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));
+  if (next === undefined) return null;
+  const refused = begun.some(({ state, floor }) => state === 'abandoned' && floor === next.from);
+  return {
+    scope: boundsOf(tick),
+    floor: next.from === 0 ? null : next.from,
+    cursor: refused ? null : await entryAbove(tx, feed, next),
+  };
+}
+
+interface BegunWalk extends Record<string, unknown> {
+  readonly state: string;
+  readonly floor: number;
+  readonly bottom: number | null;
+  readonly from_head: boolean;
+  readonly is_again: boolean;
+  readonly depth_ms: number | null;
+}
+
+/** A refused cursor leaves one more way in: the head. */
+const tried = (walk: BegunWalk, gap: Gap) =>
+  !walk.is_again && walk.floor === gap.from && (walk.state !== 'abandoned' || walk.from_head);
+
+/** One that reads again may just have begun at the head, and make a hole as it goes. */
+const reaches = ({ state, floor, bottom, is_again }: BegunWalk, gap: Gap) =>
+  state === 'running' && gap.to >= floor && (bottom === null ? is_again : gap.from <= bottom);
+
+async function walksOf(tx: Transaction, tick: NewestFirstTick): Promise<BegunWalk[]> {
+  const { rows } = await tx.execute<BegunWalk>(sql`
+    select state, coalesce(floor, 0)::float8 as floor, bottom::float8 as bottom, from_head,
+           scope ? 'again' as is_again, depth_ms::float8 as depth_ms
+    from etl.walks
+    where tick_id = ${tick.id}
+  `);
+  return rows;
+}

@@ -1,0 +1,41 @@
+import { sql } from 'drizzle-orm';
+import type { ListProof } from '../list.ts';
+
+const shows = sql`exists (
+  select from etl.feed_coverage
+  where feed_coverage.feed = feeds.feed and (covered <> '{}' or reached_since is not null)
+) or exists (
+  select from etl.walks
+  where walks.chain_id = feeds.chain_id
+    and walks.operation = feeds.operation
+    and walks.state = 'finished'
+    and walks.reason is null
+    and walks.items <= 1
+    and walks.cuts = 0
+)`;
+
+/**
+ * A list that is newest first is proved by pages that went past blocks, down to `since` or the end, or
+ * by an end at which it was empty, or held one item, which nothing else bears out.
+ */
+export const proof: ListProof = {
+  shows,
+  lacks: 'nothing is covered yet',
+  covered: sql`
+    select json_agg(
+      json_build_object(
+        'from', from_block, 'to', to_block, 'as_of', as_of, 'newest_look', newest_as_of
+      )
+      order by from_block
+    )
+    from explorer.coverage
+    where coverage.chain_id = feeds.chain_id and coverage.operation = feeds.operation
+  `,
+  head: sql`select null::json`,
+  notes: sql`select null::json`,
+  findings: sql`
+    select chain_id, operation, 'gap: blocks ' || from_block || ' to ' || to_block as open
+    from explorer.gaps
+  `,
+  readsAgain: sql`later.proved @> int8range(item.from_block, item.to_block, '[]')`,
+};

@@ -1,0 +1,114 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../../db/transaction.ts';
+import { latestStart } from '../clock.ts';
+import { floorsOf, type Floor } from './coverage.ts';
+import type { Feed } from '../feed.ts';
+import type { TickResweep } from './scope.ts';
+
+/**
+ * How many stored rows the live lane may read again in one walk: 20 pages of 50. What is longer
+ * is the backfill lane's, so that news never waits for it.
+ */
+const shortRows = 1_000;
+
+/**
+ * Schedules tick by the minute, a little early or late. Without a slack a rule of 20 minutes beside a
+ * schedule of 5 would run every 25; this much of its interval, and a minute at most.
+ */
+const slackPart = 1 / 20;
+const longestSlackMs = 60_000;
+
+/** How soon a rule is tried again whose walks failed, as a part of its interval: they may fail for ever. */
+const againPart = 1 / 10;
+
+/** How a live walk goes: to this floor, which is so deep. */
+export type LivePlan = Pick<Floor, 'depthMs' | 'floor'>;
+
+/**
+ * Where the live walk that begins at `at` has to end: the overlap below the top, or the depth of the
+ * deepest rule that is due and short. Null while nothing is covered.
+ */
+export async function liveDepth(
+  tx: Transaction,
+  feed: Feed,
+  overlapMs: number,
+  rules: readonly TickResweep[],
+  at: Date,
+): Promise<LivePlan | null> {
+  const due = (await dueDepths(tx, feed, rules, at)).filter((depthMs) => depthMs > overlapMs);
+  const [overlap, ...deeper] = await floorsOf(tx, feed, [overlapMs, ...due]);
+  let deepest = overlap ?? null;
+  for (const floor of deeper) if (await isShort(tx, feed, floor)) deepest = floor;
+  return deepest;
+}
+
+/** The deepest rule that is due at `at` and too long for the live lane; null when there is none. */
+export async function deepResweep(
+  tx: Pick<Transaction, 'execute'>,
+  feed: Feed,
+  rules: readonly TickResweep[],
+  at: Date,
+): Promise<Floor | null> {
+  const due = await dueDepths(tx, feed, rules, at);
+  if (due.length === 0) return null;
+  const deepest = (await floorsOf(tx, feed, due)).at(-1);
+  return deepest === undefined || (await isShort(tx, feed, deepest)) ? null : deepest;
+}
+
+async function isShort(
+  tx: Pick<Transaction, 'execute'>,
+  feed: Feed,
+  { floor, from }: Floor,
+): Promise<boolean> {
+  const { rows } = await tx.execute(sql`
+    select from explorer.user_operations
+    where chain_id = ${feed.chain_id} and block_number between ${floor} and ${from}
+    limit ${shortRows + 1}
+  `);
+  return rows.length <= shortRows;
+}
+
+/**
+ * The depths of the rules that are due, in ms: their interval has passed since as deep a run began,
+ * or since the feed's first walk. A run is all walks of one tick that began together for one depth.
+ * One that is under way counts, one that failed does not, but for a while; one that a clock which ran
+ * ahead has begun in the future does not either.
+ */
+async function dueDepths(
+  tx: Pick<Transaction, 'execute'>,
+  feed: Feed,
+  rules: readonly TickResweep[],
+  at: Date,
+): Promise<number[]> {
+  if (rules.length === 0) return [];
+  const judged = rules.map(({ depth_ms, every_ms }) => ({
+    depth_ms,
+    wait_ms: every_ms - Math.min(every_ms * slackPart, longestSlackMs),
+    again_ms: every_ms * againPart,
+  }));
+  const longestMs = Math.max(...judged.map(({ wait_ms }) => wait_ms));
+  const ofFeed = sql`chain_id = ${feed.chain_id} and operation = ${feed.operation}`;
+  const since = (ms: unknown) =>
+    sql`${at.toISOString()}::timestamptz - make_interval(secs => ${ms}::float8 / 1000)`;
+  const { rows } = await tx.execute<{ depth_ms: number }>(sql`
+    with run as materialized (
+      select depth_ms, started_at,
+             bool_and(state in ('running', 'finished')) as is_well
+      from etl.walks
+      where ${ofFeed} and depth_ms is not null and started_at > ${since(longestMs)}
+        and started_at <= ${latestStart(at)}
+      group by tick_id, depth_ms, started_at
+    )
+    select rule.depth_ms::float8 as depth_ms
+    from json_to_recordset(${JSON.stringify(judged)}::json)
+      as rule(depth_ms float8, wait_ms float8, again_ms float8)
+    where (select min(started_at) from etl.walks where ${ofFeed}) <= ${since(sql`wait_ms`)}
+      and not exists (
+        select from run
+        where run.depth_ms >= rule.depth_ms
+          and started_at > case when is_well then ${since(sql`wait_ms`)} else ${since(sql`again_ms`)} end
+      )
+    group by rule.depth_ms
+  `);
+  return rows.map(({ depth_ms }) => depth_ms);
+}

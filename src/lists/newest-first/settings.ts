@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { duration, schedule, time, timezone } from '../settings.ts';
+
+const dayMs = 86_400_000;
+/** Beyond it a resweep is a new reading of the history, which `backfill --again` does better. */
+const deepestMs = 90 * dayMs;
+/** Schedules tick once a minute at most: a rule cannot run more often. */
+const oftenestMs = 60_000;
+/** Each rule is judged at every look; a handful of depths says all there is to say. */
+const mostRules = 10;
+
+const resweepRule = z.strictObject({
+  depth: duration
+    .refine(
+      (ms) => ms <= deepestMs,
+      'is more than 90d: read the history again with backfill --again instead',
+    )
+    .describe('How far below the newest known operation the look goes, such as 1h; at most 90d.'),
+  every: duration
+    .refine(
+      (ms) => ms >= oftenestMs,
+      'is less than 1m: schedules tick once a minute at most; write 1m or more',
+    )
+    .describe('How often, such as 8h. The rule costs depth / every of the pages that are new.'),
+});
+
+/** A rule that goes no deeper than each look goes anyway would cost nothing and find nothing. */
+function refuseShallow(settings: unknown, context: z.RefinementCtx): void {
+  // It is called even if elements are wrong: these are left to their own messages.
+  const { overlap, resweep } = settings as { overlap?: unknown; resweep?: unknown };
+  const overlapMs = typeof overlap === 'number' ? overlap : 0;
+  for (const [index, rule] of (Array.isArray(resweep) ? resweep : []).entries()) {
+    const depthMs: unknown = rule?.depth;
+    if (typeof depthMs !== 'number' || depthMs > overlapMs) continue;
+    const message =
+      'is not deeper than overlap, which each look reads: write more, or leave it out';
+    context.addIssue({ code: 'custom', path: ['resweep', index, 'depth'], message });
+  }
+}
+
+/** Keys of a newest-first list; parsing `{}` gives the defaults. */
+export const newestFirstSettings = z
+  .strictObject({
+    schedule: schedule(
+      '*/5 * * * *',
+      'Each time costs one page (20 credits) at least, and one for every 50 operations that are new or within the overlap; resweep adds deeper looks.',
+    ),
+    timezone,
+    overlap: duration
+      .prefault('30s')
+      .describe(
+        'How far below the newest known operation each look goes, by the time of the operations, because some appear behind the head. More finds later arrivals at once and costs more pages of 20 credits.',
+      ),
+    resweep: z
+      .array(resweepRule)
+      .max(mostRules)
+      .prefault([
+        { depth: '5m', every: '20m' },
+        { depth: '1h', every: '8h' },
+        { depth: '1d', every: '8d' },
+      ])
+      .describe(
+        'Deeper looks for operations that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h and 1d every 8d an eighth each, so the default half as many pages of 20 credits again. [] turns them off.',
+      ),
+    since: time.describe(
+      'Oldest operation wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 operations.',
+    ),
+  })
+  .superRefine(refuseShallow, { when: ({ value }) => typeof value === 'object' && value !== null })
+  .transform(({ overlap: overlapMs, resweep, ...rest }) => ({
+    ...rest,
+    /** How far below what is covered a live walk goes, in ms. */
+    overlapMs,
+    /** Deeper looks for late arrivals: how deep below the covered top, and how often, in ms. */
+    resweep: resweep.map(({ depth: depthMs, every: everyMs }) => ({ depthMs, everyMs })),
+  }))
+  .describe('User operations of account abstraction, newest first.');
+
+/** `since` is the oldest item wanted, ISO 8601 in UTC; null: all. */
+export type NewestFirstSettings = z.output<typeof newestFirstSettings>;
+
+/** A deeper look for late arrivals. */
+export type ResweepRule = NewestFirstSettings['resweep'][number];

@@ -1,0 +1,81 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { Transaction } from '../../db/transaction.ts';
+import type { Scope } from '../../operations/operation.ts';
+import { ofFeed, type OfFeed } from '../feed.ts';
+import type { PlannedWalk } from '../list.ts';
+import type { NumberedTick } from './scope.ts';
+
+/** A walk of one batch, whole unless its scope says otherwise. */
+export const walkOf = (batch: number, how: Omit<Scope, 'batch'> = {}): PlannedWalk => ({
+  scope: { batch, ...how },
+  floor: null,
+  cursor: null,
+});
+
+/** A look at a number that a tick began. */
+export interface BegunBatch extends Record<string, unknown> {
+  readonly batch: number;
+  readonly state: string;
+  readonly items: number;
+}
+
+/** The walks that the tick has begun, one for each batch. */
+export async function begunBy(tx: Transaction, tick: NumberedTick): Promise<BegunBatch[]> {
+  const { rows } = await tx.execute<BegunBatch>(sql`
+    select batch::float8 as batch, state, items::float8 as items
+    from etl.walks
+    where tick_id = ${tick.id}
+  `);
+  return rows;
+}
+
+/** What looks have shown: a look that failed has shown nothing. */
+export function shown(looks: readonly BegunBatch[]) {
+  return {
+    hits: looks.filter(({ items }) => items > 0).map(({ batch }) => batch),
+    misses: looks
+      .filter(({ state, items }) => state === 'finished' && items === 0)
+      .map(({ batch }) => batch),
+    isUnderWay: looks.some(({ state }) => state === 'running'),
+    hasFailed: looks.some(({ state }) => state === 'failed' || state === 'abandoned'),
+  };
+}
+
+const walksOf = (tick: NumberedTick, number: SQL) => sql`
+  select from etl.walks
+  where walks.batch = ${number}
+    and walks.chain_id = ${tick.chain_id}
+    and walks.operation = ${tick.operation}
+`;
+
+/** As SQL: whether this tick has begun a number, if only to look whether it is there. */
+export const isBegun = (tick: NumberedTick, number: SQL) =>
+  sql`exists (${walksOf(tick, number)} and walks.tick_id = ${tick.id})`;
+
+/** As SQL: whether a number is being read, by whichever lane. */
+export const isUnderWay = (tick: NumberedTick, number: SQL) => sql`exists (
+  ${walksOf(tick, number)}
+    and walks.state = 'running'
+    and exists (select from etl.ticks where ticks.id = walks.tick_id and ticks.state = 'open')
+)`;
+
+/** The newest number that is known to have had blocks; null while none is. */
+export async function frontierOf(
+  tx: Pick<Transaction, 'execute'>,
+  feed: OfFeed,
+): Promise<number | null> {
+  const { rows } = await tx.execute<{ frontier: string | null }>(
+    sql`select frontier from etl.feeds where ${ofFeed(feed)}`,
+  );
+  const frontier = rows[0]?.frontier ?? null;
+  return frontier === null ? null : Number(frontier);
+}
+
+/** Notes that there are batches up to a number. */
+export async function moveFrontier(
+  tx: Transaction,
+  tick: NumberedTick,
+  frontier: number,
+): Promise<void> {
+  await tx.execute(sql`update etl.feeds set frontier = ${frontier} where ${ofFeed(tick)}`);
+}

@@ -1,0 +1,52 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../db/transaction.ts';
+import { ofFeed, type FeedLane } from '../feed.ts';
+import type { Occasion, Target } from '../list.ts';
+import { hasRested } from '../rest.ts';
+import { frontierOf } from './begun.ts';
+import { historyOf } from './plan.ts';
+import { hasReread } from './reread.ts';
+import type { NumberedScope } from './scope.ts';
+
+/**
+ * A live lane is current only beside a known frontier; on start it waits for its schedule. Numbers that
+ * are unread are history; those that are not proved are read again in growing intervals, or when a
+ * person asks.
+ */
+export async function isDue(
+  db: Database,
+  { lane, scope }: Target<NumberedScope>,
+  occasion: Occasion,
+  at: Date,
+): Promise<boolean> {
+  const frontier = await frontierOf(db, lane);
+  if (lane.lane === 'live') return occasion !== 'start' && frontier !== null;
+  const top = scope.to_batch ?? frontier;
+  if (top === null) return occasion === 'sync' || hasSearchRested(db, lane, at);
+  if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
+  return hasReread(db, historyOf(lane, scope, top), occasion === 'sync' ? 'at-once' : at);
+}
+
+/** A chain that showed no batch is searched again in growing intervals: a search is eight pages. */
+async function hasSearchRested(db: Database, feed: FeedLane, at: Date): Promise<boolean> {
+  const searches = sql`${ofFeed(feed)} and lane = 'backfill' and scope ? 'probe'`;
+  const { rows } = await db.execute<{ rested: boolean }>(
+    sql`select ${hasRested(searches, at)} as rested`,
+  );
+  return rows[0]?.rested ?? true;
+}
+
+/** Whether a number of the range was never read to its end. */
+async function hasUnread(
+  db: Database,
+  { chain_id }: FeedLane,
+  from: number,
+  to: number,
+): Promise<boolean> {
+  const { rows } = await db.execute<{ read: number }>(sql`
+    select count(*)::float8 as read
+    from explorer.optimism_batches
+    where chain_id = ${chain_id} and batch_number between ${from} and ${to}
+  `);
+  return to - from + 1 > (rows[0]?.read ?? 0);
+}

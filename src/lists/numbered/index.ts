@@ -1,0 +1,64 @@
+import type { ListKind, ScopeBounds } from '../list.ts';
+import { parallelOf } from '../parallel.ts';
+import { followWishes, noteAsked } from './asked.ts';
+import { forgetBatches } from './damage.ts';
+import { isDue } from './due.ts';
+import { batchHistory, batchUpkeep } from './estimate.ts';
+import { batchFacts } from './facts.ts';
+import { planBackfillBatch, planLiveBatch } from './plan.ts';
+import { proof } from './proof.ts';
+import { batchesToRead, batchRequests } from './repairs.ts';
+import type { NumberedScope } from './scope.ts';
+import { numberedSettings, type NumberedSettings } from './settings.ts';
+import { status } from './status.ts';
+
+/** Lists by number, one for each: the newest numbers are found, and followed. */
+export const numbered: ListKind<NumberedSettings, NumberedScope> = {
+  name: 'numbered',
+  settings: numberedSettings,
+  bounds: ['fromBatch', 'toBatch'],
+  hasHistory: true,
+  canReadAgain: false,
+  lanes,
+  extended: (settings) => settings,
+  walkScope: ({ from_batch = 1 }) => ({ batch: from_batch }),
+  atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
+  isDue,
+  walksAtOnce: parallelOf,
+  noteAsked,
+  followWishes,
+  beginsAnew: () => null,
+  nextWalk: (tx, tick, at) =>
+    tick.lane === 'live' ? planLiveBatch(tx, tick, at) : planBackfillBatch(tx, tick, at),
+  proof,
+  spell: ({ from, to }) => `batches ${from} to ${to}`,
+  status,
+  async estimate(db, feed, settings, { pageSize, looksPerDay }) {
+    const { fromBatch: from, toBatch: to, reread, parallel } = settings;
+    const facts = await batchFacts(db, feed, from, to);
+    return {
+      history: batchHistory(facts, { from, to, pageSize }),
+      upkeep: batchUpkeep(facts, { looksPerDay, reread, to, pageSize }),
+      walks: parallel,
+    };
+  },
+  repairs: (db, { lane }) => batchesToRead(db, lane),
+  repairRequests: (db, { chain_id }, _history, { pageSize }) =>
+    batchRequests(db, chain_id, pageSize),
+  rereadDamaged: forgetBatches,
+  keepDamaged: async () => undefined,
+  examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
+};
+
+function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
+  const from_batch = fromBatch ?? settings.fromBatch;
+  const to_batch = toBatch ?? settings.toBatch ?? undefined;
+  if (to_batch !== undefined) {
+    return [{ lane: 'backfill' as const, scope: { from_batch, to_batch } }];
+  }
+  const scope = { from_batch, reread: settings.reread };
+  return [
+    { lane: 'live' as const, scope },
+    { lane: 'backfill' as const, scope },
+  ];
+}

@@ -1,0 +1,71 @@
+import { sql } from 'drizzle-orm';
+import type { ListProof } from '../list.ts';
+
+/**
+ * Batches are proved by the chain: one at least. Where only numbers up to a last one were asked for, it
+ * shows as much that all of them were read: a few batches have no neighbours that would prove them.
+ */
+const shows = sql`exists (
+  select from explorer.optimism_batches as batch
+  where batch.chain_id = feeds.chain_id and is_proved and batch_number <@ asked
+) or (
+  not upper_inf(asked) and asked <> '{}'
+  and (select sum(upper(range) - lower(range)) from unnest(asked) as range) = (
+    select count(*) from explorer.optimism_batches as batch
+    where batch.chain_id = feeds.chain_id and batch_number <@ asked
+  )
+)`;
+
+/** Ranges of numbers that the chain proves, as of the oldest and the newest conclusion in each. */
+const provedBatches = sql`
+  select json_agg(
+    json_build_object(
+      'from', lower(range), 'to', upper(range) - 1, 'as_of', look.oldest, 'newest_look', look.newest
+    )
+    order by range
+  )
+  from (
+    select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
+    from explorer.optimism_batches
+    where optimism_batches.chain_id = feeds.chain_id and is_proved
+  ) as proved,
+  lateral (
+    select min(walked_at) as oldest, max(walked_at) as newest
+    from explorer.optimism_batches
+    where optimism_batches.chain_id = feeds.chain_id
+      and batch_number >= lower(range)
+      and batch_number < upper(range)
+  ) as look
+`;
+
+/** What lies above the highest settled batch: it is read, and waits for what is to come. */
+const headBatches = sql`
+  select json_agg(
+    'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': wait for ' || waits_for
+    order by range
+  )
+  from (
+    select waits_for, unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
+    from etl.batch_heads
+    where batch_heads.chain_id = feeds.chain_id and batch_heads.operation = feeds.operation
+    group by waits_for
+  ) as head
+`;
+
+/** What qualifies the proof of batches. */
+const batchNotes = sql`
+  select coalesce(json_agg(note order by note), '[]')
+  from etl.batch_notes
+  where batch_notes.chain_id = feeds.chain_id and batch_notes.operation = feeds.operation
+`;
+
+/** Numbered lists are proved by the chain that their blocks make. */
+export const proof: ListProof = {
+  shows,
+  lacks: 'no batch is proved yet',
+  covered: provedBatches,
+  head: headBatches,
+  notes: batchNotes,
+  findings: sql`select chain_id, operation, finding as open from etl.batch_findings`,
+  readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
+};

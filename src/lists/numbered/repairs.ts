@@ -1,0 +1,109 @@
+import { sql } from 'drizzle-orm';
+import { assign, tallied, tally } from '../../db/digest.ts';
+import { type Database, transact } from '../../db/transaction.ts';
+import { optimismBatches } from '../../operations/optimism-batch-blocks/tables.ts';
+import { lockEnds } from '../../walk/commit.ts';
+import { feedName, type Feed } from '../feed.ts';
+import type { NumberedScope } from './scope.ts';
+
+/** What the batches of nobody's reading have, in pages: 3 to 29 are usual. */
+const usualPages = 16;
+
+/**
+ * About how many requests the repairs take, from what is stored: batches by the pages that they have,
+ * or that batches have on average.
+ */
+export async function batchRequests(
+  db: Database,
+  chainId: number,
+  pageSize: number,
+): Promise<number> {
+  const { rows } = await db.execute<{ requests: number }>(sql`
+    with wanted as (
+      select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${chainId}
+    ), size as (
+      select coalesce(avg(ceil(blocks_count::numeric / ${pageSize}::bigint)), ${usualPages}::bigint) as pages
+      from explorer.optimism_batches
+      where chain_id = ${chainId} and blocks_count > 0
+    ), known as (
+      select count(*) as numbers,
+             coalesce(sum(greatest(1, ceil(blocks_count::numeric / ${pageSize}::bigint))), 0) as pages
+      from wanted, explorer.optimism_batches
+      where chain_id = ${chainId} and batch_number <@ wanted.numbers
+    ), unread as (
+      select coalesce(sum(upper(range) - lower(range)), 0) - known.numbers as numbers
+      from known, wanted left join lateral unnest(wanted.numbers) as range on true
+      group by known.numbers
+    )
+    select ceil(known.pages + unread.numbers * size.pages)::float8 as requests
+    from size, known, unread
+  `);
+  return rows[0]?.requests ?? 0;
+}
+
+/** The batches that the certificate finds open, as ranges, the newest first. */
+export async function batchesToRead(db: Database, feed: Feed): Promise<readonly NumberedScope[]> {
+  await forgetBrokenBatches(db);
+  const { rows } = await db.execute<{ from_batch: string; to_batch: string }>(sql`
+    select lower(range) as from_batch, upper(range) - 1 as to_batch
+    from (
+      select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${feed.chain_id}
+    ) as wanted, unnest(numbers) as range
+    order by range desc
+  `);
+  await withdraw(db, feed);
+  return rows.map((row) => ({
+    from_batch: Number(row.from_batch),
+    to_batch: Number(row.to_batch),
+  }));
+}
+
+/** Where rows were changed by hand, what is said to be settled has to be read too. */
+async function withdraw(db: Database, feed: Feed): Promise<void> {
+  const { chain_id: chainId } = feed;
+  await transact(db, async (tx) => {
+    await lockEnds(tx, { feed: feedName(feed) });
+    await tx.execute(sql`
+      with withdrawn as (
+      update explorer.optimism_batches as batch
+      set ${assign(
+        optimismBatches,
+        { state: sql`'open'`, is_proved: sql`false`, updated_at: sql`now()` },
+        'batch',
+      )}
+      where chain_id = ${chainId}
+        and state = 'settled'
+        and exists (
+          select from etl.batch_findings as finding
+          where finding.chain_id = ${chainId} and batch_number <@ numbers
+        )
+      returning ${sql.raw(tallied('batch'))}
+      )
+      ${sql.raw(tally(optimismBatches, 'withdrawn'))}
+    `);
+  });
+}
+
+/**
+ * Makes batches unread whose blocks are not those that were read: a flag that says so would be
+ * trusted by the next reading, which would then stop at the first block that it knows.
+ */
+async function forgetBrokenBatches(db: Database): Promise<void> {
+  await transact(db, async (tx) => {
+    const { rows } = await tx.execute(sql`select from etl.block_findings limit 1`);
+    if (rows.length === 0) return;
+    await tx.execute(sql`lock table etl.walks in exclusive mode`);
+    await tx.execute(sql`
+      with broken as (
+        delete from explorer.optimism_batches as batch
+        using etl.block_findings as finding
+        where finding.chain_id = batch.chain_id and batch_number <@ numbers
+        returning batch.chain_id, first_seen_at, digest
+      )
+      insert into etl.row_counts (chain_id, table_name, first_seen_at, rows, digests)
+      select chain_id, 'explorer.optimism_batches', first_seen_at, -count(*), -coalesce(sum(digest), 0)
+      from broken
+      group by chain_id, first_seen_at
+    `);
+  });
+}

@@ -1,0 +1,264 @@
+import { sql } from 'drizzle-orm';
+import type { Database, Transaction } from '../../db/transaction.ts';
+import type { Cursor, KnownBlock } from '../../operations/operation.ts';
+import { isBegun, isUnderWay, walkOf } from './begun.ts';
+import { hasRested } from '../rest.ts';
+import type { Feed } from '../feed.ts';
+import type { PlannedWalk } from '../list.ts';
+import type { NumberedTick } from './scope.ts';
+
+/** Which batches that were read and are not proved are to be read again. */
+export interface RereadRange extends Feed {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * How many batches with blocks may wait above the highest settled one: the newest, the one that fills,
+ * and one that awaits an update. Where it is more, something else keeps them from being proved.
+ */
+const headLimit = 3;
+
+/**
+ * As SQL: the highest number of a range that is read again. All, unless more than a few wait to be
+ * proved above the highest settled one: then only the lowest of those. The others can't be settled
+ * before they are, and to read all of them each time costs without end.
+ */
+const readUpTo = ({ chain_id, from, to }: RereadRange) => sql`coalesce(
+  (
+    select max(batch_number)
+    from (
+      select batch_number,
+             count(*) over () as waiting, row_number() over (order by batch_number) as place
+      from explorer.optimism_batches
+      where chain_id = ${chain_id}
+        and not is_proved
+        and blocks_count > 0
+        and batch_number between ${from} and ${to}
+        and batch_number > ${highestSettled({ chain_id, from, to })}
+    ) as head
+    where place <= ${headLimit} and waiting > ${headLimit}
+  ),
+  ${to}::bigint
+)`;
+
+const highestSettled = ({ chain_id, from, to }: Omit<RereadRange, 'operation'>) => sql`coalesce(
+  (
+    select max(batch_number) from explorer.optimism_batches
+    where chain_id = ${chain_id} and state = 'settled' and batch_number between ${from} and ${to}
+  ),
+  -1
+)`;
+
+/** Whether more than a few batches wait above the highest settled one of a range. */
+export async function isHeadLong(
+  db: Pick<Transaction, 'execute'>,
+  range: RereadRange,
+): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from explorer.optimism_batches
+    where chain_id = ${range.chain_id}
+      and not is_proved
+      and blocks_count > 0
+      and batch_number between ${range.from} and ${range.to}
+      and batch_number > ${highestSettled(range)}
+    limit ${headLimit + 1}
+  `);
+  return rows.length > headLimit;
+}
+
+/**
+ * As SQL, over rows of `batch`: more may have come since. Its last read brought new blocks, or it is
+ * a chain in itself, of which one page tells whether it grew.
+ */
+const isFilling = ({ chain_id, operation }: RereadRange) => sql`(
+  (is_contiguous and is_linked) is true
+  or coalesce(
+    (
+      select inserted > 0
+      from etl.walks
+      where walks.batch = batch_number
+        and walks.chain_id = ${chain_id}
+        and walks.operation = ${operation}
+      order by id desc
+      limit 1
+    ),
+    false
+  )
+)`;
+
+/** When what is not proved is read again: as it has rested, or at once; filling ones at once, too. */
+export type RereadTime = Date | 'at-once' | { readonly restedBy: Date };
+
+/** As SQL, over rows of `batch`: not proved, in range, and rested unless all are wanted at once. */
+const isDue = (range: RereadRange, at: RereadTime) => sql`
+  batch.chain_id = ${range.chain_id}
+  and not is_proved
+  and batch_number between ${range.from} and ${readUpTo(range)}
+  ${
+    at === 'at-once'
+      ? sql``
+      : sql`and (${at instanceof Date ? sql`false` : isFilling(range)} or ${hasRested(
+          sql`walks.batch = batch_number
+            and walks.chain_id = ${range.chain_id}
+            and walks.operation = ${range.operation}`,
+          at instanceof Date ? at : at.restedBy,
+        )})`
+  }
+`;
+
+/** Whether a batch of the range is to be read again. */
+export async function hasReread(
+  db: Database,
+  range: RereadRange,
+  at: Date | 'at-once',
+): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from explorer.optimism_batches as batch where ${isDue(range, at)} limit 1
+  `);
+  return rows.length > 0;
+}
+
+/** The newest batch of the range that is to be read again and that this tick has not begun. */
+export async function planReread(
+  tx: Transaction,
+  tick: NumberedTick,
+  range: RereadRange,
+  at: RereadTime,
+): Promise<PlannedWalk | null> {
+  const { rows } = await tx.execute<{ batch: number }>(sql`
+    select batch_number::float8 as batch
+    from explorer.optimism_batches as batch
+    where ${isDue(range, at)}
+      and not ${isBegun(tick, sql`batch_number`)}
+      and not ${isUnderWay(tick, sql`batch_number`)}
+    order by batch_number desc
+    limit 1
+  `);
+  const [next] = rows;
+  return next === undefined ? null : walkAgain(tx, range, next.batch);
+}
+
+/** How many walks of one number a tick makes at most: the first, one down to what is known, its end. */
+const walksOfNumber = 3;
+
+/**
+ * The newest number of the range that lacks only another look at its end, among those that the tick
+ * has begun: a batch that was read down to a known block, the lowest of what was asked for, an empty
+ * number below that. Or the batch below the range, on which its lowest stands: another range ended
+ * there. Null while numbers below are unread: they may be all the proof that it needs.
+ */
+export async function planLastLook(
+  tx: Transaction,
+  tick: NumberedTick,
+  range: RereadRange,
+): Promise<PlannedWalk | null> {
+  const { chain_id, from, to } = range;
+  const { rows } = await tx.execute<{ batch: number }>(sql`
+    select batch_number::float8 as batch
+    from etl.unproved_batches as batch
+    where chain_id = ${chain_id}
+      and floor is not null
+      and batch_number <= ${to}
+      and batch_number >= coalesce(
+        (
+          select max(batch_number) from explorer.optimism_batches
+          where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${from}
+        ),
+        ${from}
+      )
+      and above is not null
+      and (
+        -- A lowest one that was seen twice waits for the empty numbers below it.
+        wants = 'bottom' and not (is_lowest and sights > 1)
+        or blocks_count = 0 and bottom is null and sights = 1 and is_lowest
+      )
+      and (
+        not is_lowest
+        or batch_number - floor = (
+          select count(*) from explorer.optimism_batches as read
+          where read.chain_id = ${chain_id}
+            and read.batch_number >= floor
+            and read.batch_number < batch.batch_number
+        )
+      )
+      and (
+        select count(*) between (batch_number >= ${from})::int and ${walksOfNumber - 1} from etl.walks
+        where walks.batch = batch_number
+          and walks.chain_id = ${chain_id}
+          and walks.operation = ${tick.operation}
+          and walks.tick_id = ${tick.id}
+      )
+      and not ${isUnderWay(tick, sql`batch_number`)}
+    order by batch_number desc
+    limit 1
+  `);
+  const [next] = rows;
+  return next === undefined ? null : walkAgain(tx, range, next.batch);
+}
+
+/**
+ * A walk of a batch that was read before, as far as something can have changed: down to a block below
+ * which all is known, where its top may have grown; from its last page on, where only that its list
+ * ends there is to be seen again; else whole.
+ */
+async function walkAgain(tx: Transaction, feed: Feed, batch: number): Promise<PlannedWalk> {
+  const { rows } = await tx.execute<{ wants: 'whole' | 'top' | 'bottom' }>(sql`
+    select wants from etl.unproved_batches
+    where chain_id = ${feed.chain_id} and batch_number = ${batch}
+  `);
+  const wants = rows[0]?.wants ?? 'whole';
+  if (wants === 'bottom') {
+    return { ...walkOf(batch), cursor: await lastEntry(tx, feed, batch) };
+  }
+  const known = wants === 'top' ? await knownBlock(tx, feed.chain_id, batch) : null;
+  return walkOf(batch, known === null ? {} : { known });
+}
+
+/** The cursor of the last page with blocks of the newest walk to a batch's end; null: the first page. */
+async function lastEntry(
+  tx: Transaction,
+  { chain_id, operation }: Feed,
+  batch: number,
+): Promise<Cursor | null> {
+  const { rows } = await tx.execute<{ cursor: Cursor | null }>(sql`
+    select page.cursor_in as cursor
+    from etl.walks as walk
+    join etl.pages as page on page.walk_id = walk.id
+    where walk.batch = ${batch}
+      and walk.chain_id = ${chain_id}
+      and walk.operation = ${operation}
+      and walk.state = 'finished'
+      and walk.reason is null
+      and page.rows > 0
+    order by walk.id desc, page.sequence desc
+    limit 1
+  `);
+  return rows[0]?.cursor ?? null;
+}
+
+/**
+ * The block down to which a batch need only be read: what can still come is above its highest one, or
+ * announced by a block that awaits an update. Null: it is to be read whole.
+ */
+async function knownBlock(
+  tx: Transaction,
+  chainId: number,
+  batch: number,
+): Promise<KnownBlock | null> {
+  const { rows } = await tx.execute<{ height: number; hash: string }>(sql`
+    select block.height::float8 as height, block.hash
+    from explorer.optimism_batches as batch
+    left join lateral (
+      select min(height) as height
+      from explorer.blocks
+      where chain_id = ${chainId} and optimism_batch_number = ${batch} and is_pending_update
+    ) as pending on true
+    join explorer.blocks as block
+      on block.chain_id = ${chainId}
+      and block.optimism_batch_number = ${batch}
+      and block.height = coalesce(pending.height - 1, batch.last_height)
+    where batch.chain_id = ${chainId} and batch.batch_number = ${batch}
+  `);
+  return rows[0] ?? null;
+}

@@ -1,0 +1,65 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../db/transaction.ts';
+import { cutShort } from '../../operations/factories/census.ts';
+import { feedName, type Feed } from '../feed.ts';
+import type { ListKind } from '../list.ts';
+import { keepFactories, rereadFactories } from './damage.ts';
+import { censusHistory, censusUpkeep } from './estimate.ts';
+import { censusFacts } from './facts.ts';
+import { planCensusWalk, type RankedScope } from './plan.ts';
+import { proof } from './proof.ts';
+import { rankedSettings, type RankedSettings } from './settings.ts';
+import { status } from './status.ts';
+
+/** A list that is ranked by something that changes: every walk reads all of it, and is a census. */
+export const ranked: ListKind<RankedSettings, RankedScope> = {
+  name: 'ranked',
+  settings: rankedSettings,
+  bounds: ['maxPages'],
+  hasHistory: false,
+  canReadAgain: false,
+  lanes: (_settings, { maxPages }) => [
+    { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },
+  ],
+  extended: (settings) => settings,
+  walkScope: () => ({}),
+  atOnce: ({ scope }) => scope,
+  // On start it waits for its schedule, unless it never succeeded.
+  isDue: async (db, { lane }, occasion) => occasion !== 'start' || !(await hasSucceeded(db, lane)),
+  walksAtOnce: async () => 1,
+  noteAsked: async () => undefined,
+  followWishes: async () => undefined,
+  // What it lacks may have been left out above, so that its end would never be right.
+  beginsAnew: (failure) => (failure === 'truncated' ? cutShort : null),
+  nextWalk: (tx, tick) => planCensusWalk(tx, tick),
+  proof,
+  spell: ({ to }) => `census of ${to} factories`,
+  status,
+  async estimate(db, feed, _settings, { looksPerDay }) {
+    const facts = await censusFacts(db, feed);
+    return { history: censusHistory(facts), upkeep: censusUpkeep(facts, looksPerDay), walks: 1 };
+  },
+  repairs: async (db, { lane, scope }) => ((await needsCensus(db, lane)) ? [scope] : []),
+  repairRequests: async (_db, _feed, { requests }) => requests ?? 0,
+  rereadDamaged: rereadFactories,
+  keepDamaged: keepFactories,
+  examples: { sync: null, backfill: null },
+};
+
+async function hasSucceeded(db: Database, feed: Feed): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.feeds where feed = ${feedName(feed)} and last_success_at is not null
+  `);
+  return rows.length > 0;
+}
+
+async function needsCensus(db: Database, { chain_id, operation }: Feed): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.feeds
+    where chain_id = ${chain_id} and operation = ${operation} and not ${proof.shows}
+    union all
+    select from etl.reread_findings
+    where chain_id = ${chain_id} and operation = ${operation}
+  `);
+  return rows.length > 0;
+}

@@ -1,0 +1,26 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { latestStart } from './clock.ts';
+
+/**
+ * How long what is not proved rests: as long as lay between its first and its last read, so
+ * that intervals double, and within these bounds. Ten minutes are what a new block awaits its update
+ * for, a day keeps what is never mended at one read a day.
+ */
+const shortestRest = '10 minutes';
+const longestRest = '1 day';
+
+/**
+ * As SQL: whether as much time has passed since the last of some walks as lay between the first and
+ * the last, in bounds; true where there were none. Walks of a clock that ran ahead are none, or all
+ * would rest until it is that late.
+ */
+export const hasRested = (walks: SQL, at: Date) => sql`(
+  select coalesce(
+    max(started_at) + least(
+      greatest(max(started_at) - min(started_at), ${shortestRest}::interval), ${longestRest}::interval
+    ) <= ${at.toISOString()}::timestamptz,
+    true
+  )
+  from etl.walks
+  where ${walks} and started_at <= ${latestStart(at)}
+)`;

@@ -1,0 +1,63 @@
+import { CronExpressionParser } from 'cron-parser';
+import { z } from 'zod';
+import { parseDuration, parseTime } from '../time.ts';
+
+/** What every feed is configured with, beside what its kind of list wants. */
+export interface FeedSettings {
+  /** Five cron fields. */
+  readonly schedule: string;
+  /** IANA name that the schedule is read in. */
+  readonly timezone: string;
+}
+
+/** Five fields or a nickname: the queue looks at schedules once a minute, so no seconds. */
+const cronShape = /^(?:\S+\s+){4}\S+$|^@(?:yearly|annually|monthly|weekly|daily|hourly)$/u;
+
+function isSchedule(text: string): boolean {
+  if (!cronShape.test(text.trim())) return false;
+  try {
+    CronExpressionParser.parse(text, { tz: 'UTC' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
+
+/** When to look for news, with its default and what each time costs. */
+export const schedule = (standard: string, cost: string) =>
+  z
+    .string()
+    .refine(isSchedule, 'not a cron schedule: five fields, such as "*/5 * * * *"')
+    .default(standard)
+    .describe(`When to look for news, as five cron fields. ${cost}`);
+
+export const timezone = z
+  .string()
+  .refine(isTimeZone, 'not a time zone: a name such as Europe/Berlin')
+  .default('UTC')
+  .describe('IANA time zone that the schedule is read in.');
+
+/** A duration with its unit; in ms once it is read. */
+export const duration = z
+  .string()
+  .refine(
+    (text) => parseDuration(text) !== null,
+    'not a duration: a number and a unit, such as 30s',
+  )
+  .transform((text) => parseDuration(text) ?? 0);
+
+/** A date or timestamp; ISO 8601 in UTC once it is read, null where there is none. */
+export const time = z
+  .string()
+  .refine((text) => parseTime(text) !== null, 'not a date or timestamp, such as 2024-01-01')
+  .transform((text) => parseTime(text))
+  .nullish()
+  .transform((text) => text ?? null);

@@ -1,0 +1,138 @@
+import type { OperationName } from '../operations/index.ts';
+import { sql, type InferSelectModel } from 'drizzle-orm';
+import {
+  bigint,
+  bigserial,
+  index,
+  integer as int4,
+  jsonb,
+  numeric,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import type { ListKindName } from '../operations/operation.ts';
+import { lanes } from '../walk/tables.ts';
+import { etlSchema, explorerSchema, instant, integer, integerRanges } from '../db/column-types.ts';
+
+export const chains = explorerSchema.table('chains', {
+  chain_id: integer('chain_id').primaryKey(),
+  name: text('name').notNull(),
+  digest: bigint('digest', { mode: 'bigint' }),
+});
+
+export const feeds = etlSchema.table(
+  'feeds',
+  {
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    /** How its list is ordered: what is proved and what is open of it is judged by that. */
+    kind: text('kind').$type<ListKindName>().notNull(),
+    feed: text('feed')
+      .notNull()
+      .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
+    state: text('state').notNull().default('idle'),
+    reason: text('reason'),
+    settings: jsonb('settings').notNull(),
+    /** Scheme, host and path of the explorer that its pages come from; null: nothing was asked yet. */
+    origin: text('origin'),
+    /** The newest batch number that is known to have blocks. */
+    frontier: integer('frontier'),
+    /** The batch numbers that are asked for now; without an upper end where all to come are. */
+    asked: integerRanges('asked').notNull().default('{}'),
+    last_success_at: instant('last_success_at'),
+    /** Until when schedules leave a feed alone that the service does not serve; null: they don't. */
+    look_again_at: instant('look_again_at'),
+    updated_at: instant('updated_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation] })],
+);
+
+/** What a tick covers, in the terms of its kind of list; kept as JSON, so that whoever resumes it knows. */
+export type TickScope = Readonly<Record<string, unknown>>;
+
+export const tickStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;
+export type TickState = (typeof tickStates)[number];
+
+/** One wish to bring a feed's lane up to date: a run of `sync`, or a schedule's tick. */
+export const ticks = etlSchema.table(
+  'ticks',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').$type<OperationName>().notNull(),
+    lane: text('lane', { enum: lanes }).notNull(),
+    scope: jsonb('scope').$type<TickScope>().notNull(),
+    state: text('state', { enum: tickStates }).notNull().default('open'),
+    reason: text('reason'),
+    /** The highest batch not yet begun; the tick's batches are walked from the newest down. */
+    next_batch: integer('next_batch'),
+    /** Troubles in a row, for growing intervals between slices. */
+    troubles: int4('troubles').notNull().default(0),
+    opened_at: instant('opened_at').notNull().defaultNow(),
+    closed_at: instant('closed_at'),
+  },
+  (table) => [
+    uniqueIndex('ticks_one_open')
+      .on(table.chain_id, table.operation, table.lane)
+      .where(sql`state = 'open'`),
+    index('ticks_feed').on(table.chain_id, table.operation, table.lane, table.id),
+  ],
+);
+
+export type TickRow = InferSelectModel<typeof ticks>;
+
+/** Each change of what is asked for, written by a trigger, for replays. */
+export const askings = etlSchema.table(
+  'askings',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    asked: integerRanges('asked').notNull(),
+    /** The newest tick at that time. */
+    last_tick: integer('last_tick').notNull(),
+    asked_at: instant('asked_at').notNull().defaultNow(),
+  },
+  (table) => [index('askings_feed').on(table.chain_id, table.operation, table.id)],
+);
+
+/** What the program wrote to tables of schema `explorer`, by the moment that first stored a row. */
+export const rowCounts = etlSchema.table('row_counts', {
+  chain_id: integer('chain_id').notNull(),
+  table_name: text('table_name').notNull(),
+  first_seen_at: instant('first_seen_at').notNull(),
+  rows: integer('rows').notNull(),
+  digests: numeric('digests').notNull(),
+  first_page_id: integer('first_page_id'),
+  last_page_id: integer('last_page_id'),
+});
+
+/** Rows that others deleted, changed or added, as they were found. */
+export const damage = etlSchema.table('damage', {
+  id: bigserial('id', { mode: 'number' }).primaryKey(),
+  found_at: instant('found_at').notNull().defaultNow(),
+  chain_id: integer('chain_id').notNull(),
+  table_name: text('table_name').notNull(),
+  finding: text('finding').notNull(),
+  key: jsonb('key'),
+  row: jsonb('row'),
+  first_seen_at: instant('first_seen_at'),
+  rows: integer('rows'),
+  first_page_id: integer('first_page_id'),
+  last_page_id: integer('last_page_id'),
+});
+
+/** What is to be read again because rows of it were damaged, by walks after `after_walk`. */
+export const rereads = etlSchema.table(
+  'rereads',
+  {
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    after_walk: integer('after_walk').notNull(),
+    /** Null: the whole list. */
+    blocks: integerRanges('blocks'),
+    noted_at: instant('noted_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.after_walk] })],
+);

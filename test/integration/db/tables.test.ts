@@ -1,0 +1,58 @@
+import { glob } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
+import type { Pool } from 'pg';
+import { expect, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+
+const source = join(import.meta.dirname, '../../../src');
+const schemas = ['explorer', 'etl'];
+
+/** What every `tables.ts` exports, as drizzle-kit reads it. */
+async function declared(): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {};
+  for await (const file of glob('**/tables.ts', { cwd: source })) {
+    const module: unknown = await import(pathToFileURL(join(source, file)).href);
+    Object.assign(all, module);
+  }
+  return all;
+}
+
+/** Columns, constraints, indexes and sequences of our schemas, one line each. */
+async function catalog(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ line: string }>(
+    `select concat_ws(' ', table_schema || '.' || table_name, column_name, udt_name,
+              coalesce(collation_name, ''), numeric_precision, numeric_scale,
+              'default ' || coalesce(column_default, 'none'), 'nullable ' || is_nullable,
+              generation_expression) as line
+     from information_schema.columns as col
+     join information_schema.tables using (table_schema, table_name)
+     where table_schema = any ($1) and table_type = 'BASE TABLE' and table_name <> 'migrations'
+     union all
+     select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid))
+     from pg_constraint
+     where connamespace::regnamespace::text = any ($1)
+       and conrelid <> coalesce(to_regclass('etl.migrations'), 0)
+     union all
+     select indexdef from pg_indexes where schemaname = any ($1) and tablename <> 'migrations'
+     union all
+     select concat_ws(' ', sequencename, data_type, start_value, increment_by)
+     from pg_sequences where schemaname = any ($1) and sequencename <> 'migrations_id_seq'
+     order by 1`,
+    [schemas],
+  );
+  return rows.map(({ line }) => line);
+}
+
+test('a migrated database has the tables, columns, keys and indexes of tables.ts, and no others', async () => {
+  const [migrated, made] = [await freshDatabase(), await freshDatabase('empty')];
+  await made.pool.query(schemas.map((schema) => `create schema ${schema};`).join(' '));
+  const none = generateDrizzleJson({});
+  const all = generateDrizzleJson(await declared(), none.id, schemas);
+  for (const statement of await generateMigration(none, all)) await made.pool.query(statement);
+
+  const columns = await catalog(migrated.pool);
+  expect(columns.length).toBeGreaterThan(400);
+  expect(columns).toEqual(await catalog(made.pool));
+});

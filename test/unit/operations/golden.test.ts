@@ -1,0 +1,73 @@
+/**
+ * Holds every page of `test/golden` against the rows beside it. To write the rows files anew:
+ *
+ *     GOLDEN_UPDATE=1 npx vitest run --project unit test/unit/operations/golden.test.ts
+ *
+ * Then read each change against the API's contract before it is committed: the rows files are the
+ * truth, not the code. `shows` and `asked` are written by hand and stay as they are.
+ */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { describe, expect, test } from 'vitest';
+import { parseExactly } from '../../../src/exact-number.ts';
+import { operations, type OperationName } from '../../../src/operations/index.ts';
+import { goldenRows, type Asked } from './golden.ts';
+
+const pageEnd = '.page.json';
+const rowsEnd = '.rows.json';
+const folder = join(import.meta.dirname, '../../golden');
+const isUpdate = process.env['GOLDEN_UPDATE'] === '1';
+
+interface Written {
+  /** What there is to see in the page, in a sentence. */
+  readonly shows: string;
+  readonly asked: Asked;
+}
+
+const files = globSync('*/*', { cwd: folder }).map((file) => file.replaceAll('\\', '/'));
+
+/** As `operation/name`. */
+const pages = files
+  .filter((file) => file.endsWith(pageEnd))
+  .map((file) => file.slice(0, -pageEnd.length))
+  .toSorted();
+const rowsFile = (page: string) => join(folder, `${page}${rowsEnd}`);
+const readWritten = (page: string) => parseExactly(readFileSync(rowsFile(page), 'utf8')) as Written;
+
+async function become(page: string, asked: Asked) {
+  const name = page.slice(0, page.indexOf('/')) as OperationName;
+  const rows = await goldenRows(
+    operations[name],
+    readFileSync(join(folder, `${page}${pageEnd}`)),
+    asked,
+  );
+  // As it is spelled: numbers that a double does not hold keep their digits.
+  return parseExactly(JSON.stringify(rows)) as object;
+}
+
+async function refresh(page: string): Promise<void> {
+  const { shows, asked } = readWritten(page);
+  const text = JSON.stringify({ shows, asked, ...(await become(page, asked)) }, null, 2);
+  const style = await resolveConfig(rowsFile(page));
+  writeFileSync(rowsFile(page), await format(text, { ...style, parser: 'json' }));
+}
+
+describe('a page that was served', () => {
+  test.each(pages)('%s becomes the rows beside it', async (page) => {
+    if (isUpdate) await refresh(page);
+    const { shows, asked, ...rows } = readWritten(page);
+    expect(await become(page, asked)).toEqual(rows);
+    expect(shows, 'say in `shows` what there is to see').not.toBe('');
+  });
+
+  test('has its rows beside it, and there is no other file', () => {
+    const pairs = pages.flatMap((page) => [`${page}${pageEnd}`, `${page}${rowsEnd}`]);
+    expect(new Set(files)).toEqual(new Set(pairs));
+  });
+});
+
+test('every operation has a folder of pages', () => {
+  const folders = pages.map((page) => page.slice(0, page.indexOf('/')));
+  expect(new Set(folders)).toEqual(new Set(Object.keys(operations)));
+});

@@ -1,0 +1,118 @@
+import { getTableColumns } from 'drizzle-orm';
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+import type { z } from 'zod';
+import { addressLists, type AddressObservation } from '../../../src/address/observe.ts';
+import { addresses } from '../../../src/address/tables.ts';
+import type { Database } from '../../../src/db/transaction.ts';
+import type { Row } from '../../../src/db/row.ts';
+import { parseBody } from '../../../src/explorer/body.ts';
+import type { ItemRows, Operation } from '../../../src/operations/operation.ts';
+import { readPages, type ReadPage } from '../../../src/walk/fetch.ts';
+import type { NormalisedPage } from '../../../src/walk/page.ts';
+import { PageQueue } from '../../../src/walk/page-queue.ts';
+import type { WalkRow } from '../../../src/walk/walk-row.ts';
+
+/** What the page itself does not say: for which chain, and which batch, it was asked. */
+export interface Asked {
+  readonly chain_id: number;
+  readonly batch?: number;
+}
+
+/** What a walk makes of one page that it reads, in the form of a rows file. */
+export async function goldenRows(operation: Operation<z.ZodType>, body: Buffer, asked: Asked) {
+  const page = await walkOnePage(operation, body, asked);
+  const tables = [operation.table, ...operation.children.map(({ table }) => table)];
+  return {
+    next: page.cursor_out,
+    tables: Object.fromEntries(
+      tables.map((table, at) => [
+        nameOf(table),
+        page.rows
+          .flatMap(({ row, children }) => (at === 0 ? [row] : (children[at - 1] ?? [])))
+          .map((row) => inColumnOrder(table, row)),
+      ]),
+    ),
+    untold: page.rows.flatMap((item) => untoldOf(operation, item)),
+    addresses: counted(page.rows.flatMap((item) => item.addresses.map(sightOf))),
+    quarantined: page.quarantined.map(({ position, reason, from_block, to_block }) => ({
+      position,
+      reason,
+      from_block,
+      to_block,
+    })),
+    repeats: page.repeats,
+  };
+}
+
+/** A walk that begins with this page, as `src/walk/fetch.ts` reads it; what is stored contradicts no end. */
+async function walkOnePage(
+  operation: Operation<z.ZodType>,
+  body: Buffer,
+  { chain_id, ...scope }: Asked,
+): Promise<NormalisedPage> {
+  const start = { chain_id, scope, cursor: null, pages: 0, items: 0, empty_run: 0, floor: null };
+  const answer = { page_id: 1, at: '2026-10-15T12:00:00Z', attempts: 1, latencyMs: 0 };
+  const queue = new PageQueue<ReadPage>(1);
+  const taken = queue.takeAll();
+  let pages = 1;
+  const reader = {
+    db: {} as Database,
+    operation: { ...operation, judgeEnd: () => Promise.resolve({ is: 'supported' } as const) },
+    fetchPage: () =>
+      Promise.resolve({ ...answer, body, json: parseBody(body), bytes: body.length }),
+    pageSize: 50,
+    archive: 'off',
+    budget: { takePage: () => pages-- > 0 },
+  } as const;
+  await readPages(start as WalkRow, reader, queue, new AbortController().signal);
+  const [read] = await taken;
+  if (read === undefined) throw new Error('the walk read no page');
+  return read.page;
+}
+
+function nameOf(table: PgTable): string {
+  const { schema, name } = getTableConfig(table);
+  return `${schema}.${name}`;
+}
+
+/** Columns in the order of their table. What the page does not decide, such as a rank, is not there. */
+function inColumnOrder(table: PgTable, row: Row): Row {
+  const columns = Object.keys(getTableColumns(table)).filter((column) => column in row);
+  if (columns.length !== Object.keys(row).length) {
+    throw new Error(`${nameOf(table)} lacks a column of ${Object.keys(row).join(', ')}`);
+  }
+  return Object.fromEntries(columns.map((column) => [column, row[column]]));
+}
+
+/** What of an item was not read, so that it stays as it is stored: columns, and positions of children. */
+function untoldOf({ table, children }: Operation<z.ZodType>, { position, untold }: ItemRows) {
+  if (untold === null) return [];
+  const columns = Object.keys(getTableColumns(table)).filter((name) =>
+    untold.columns.includes(name),
+  );
+  const parts = untold.children.flatMap((places, at) => {
+    const child = children[at];
+    if (places.length === 0 || child === undefined) return [];
+    const sorted = places === 'all' ? places : [...places].toSorted((a, b) => a - b);
+    return [[nameOf(child.table), sorted] as const];
+  });
+  return [{ position, columns, children: Object.fromEntries(parts) }];
+}
+
+/** One sight of an address: its columns and its lists. A null says nothing of what is stored. */
+function sightOf({ row, lists, untold, inPart }: AddressObservation) {
+  return {
+    ...inColumnOrder(addresses, { ...row }),
+    ...Object.fromEntries(addressLists.map((list) => [list, lists[list]])),
+    ...(untold.length > 0 && { untold }),
+    ...(Object.keys(inPart).length > 0 && { inPart }),
+  };
+}
+
+/** Equal sights once, and how often they came: most pages show the same entry point all along. */
+function counted(sights: readonly object[]) {
+  const alike = Map.groupBy(sights, (sight) => JSON.stringify(sight));
+  return [...alike.values()].flatMap(([sight, ...more]) =>
+    sight === undefined ? [] : [{ times: 1 + more.length, ...sight }],
+  );
+}
