@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Cursor, ItemRows, Operation, Place, Scope } from '../operations/operation.ts';
 import { openSurvey, type Survey } from '../operations/survey.ts';
@@ -73,7 +74,8 @@ interface PagePlace {
 
 /**
  * Decodes and normalises a page's items one by one: a valid one becomes rows, one without its
- * identity a quarantine entry, the same one again within the page is counted as a repeat. None is dropped.
+ * identity a quarantine entry, the same one again within the page is counted as a repeat, unless it says
+ * something else: nobody knows which of the two is right. None is dropped.
  */
 export function normalisePage(
   operation: Operation<z.ZodType>,
@@ -105,7 +107,9 @@ export function normalisePage(
       const place = { chain_id, scope, page_id: facts.page_id, position: at, unread };
       const told = operation.normalise(decoded.item, decoded.raw, place);
       const item = doubtPlace(operation, told, misplaced.includes(index));
-      if (!rows.has(item.key)) rows.set(item.key, item);
+      const both = withRepeat(rows.get(item.key), item);
+      if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
+      else rows.set(item.key, both);
       for (const value of unread) surveyor.noteUnread(value);
       if (item !== told && told.height !== null && operation.order !== null) {
         const path = [operation.order.height];
@@ -127,6 +131,17 @@ export function normalisePage(
     order,
     survey: surveyor.survey(),
   };
+}
+
+/**
+ * An item that may have been on the page before: the first one then, with all addresses that were shown.
+ * Null where the two say different things.
+ */
+function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | null {
+  if (first === undefined) return item;
+  if (!isDeepStrictEqual([item.row, item.children], [first.row, first.children])) return null;
+  if (isDeepStrictEqual(item.addresses, first.addresses)) return first;
+  return { ...first, addresses: [...first.addresses, ...item.addresses] };
 }
 
 /**
