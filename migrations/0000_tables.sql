@@ -417,6 +417,7 @@ CREATE TABLE "etl"."pages" (
 	"heights" "int8multirange",
 	"is_ordered" boolean DEFAULT true NOT NULL,
 	"is_joined" boolean DEFAULT true NOT NULL,
+	"is_end_told" boolean DEFAULT true NOT NULL,
 	"misplaced" integer[],
 	"jumped" "int8range",
 	"last_key" text,

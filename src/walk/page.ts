@@ -48,6 +48,8 @@ export interface NormalisedPage extends PageFacts {
   readonly misplaced: readonly number[];
   /** Whether it goes on where the page before it ended, as far as anybody can tell. */
   readonly isJoined: boolean;
+  /** Whether the last item tells where it stands: else nobody knows where the page ends. */
+  readonly isEndTold: boolean;
   /** The page held against the list's order; null where the list has none. */
   readonly order: PageOrder | null;
   /** Where its items differ from the specification. */
@@ -86,6 +88,7 @@ export function normalisePage(
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
   const surveyor = openSurvey(operation.item);
+  let isEndTold = true;
   const refuse = (raw: unknown, reason: string, at: number) => {
     const raw_hash = digest(JSON.stringify(raw));
     if (quarantined.has(raw_hash)) return;
@@ -107,6 +110,7 @@ export function normalisePage(
       const place = { chain_id, scope, page_id: facts.page_id, position: at, unread };
       const told = operation.normalise(decoded.item, decoded.raw, place);
       const item = doubtPlace(operation, told, misplaced.includes(index));
+      isEndTold = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
       else rows.set(item.key, both);
@@ -128,6 +132,7 @@ export function normalisePage(
     isOrdered: order === null || order.misplaced.length === 0,
     misplaced,
     isJoined: order === null || order.joins,
+    isEndTold,
     order,
     survey: surveyor.survey(),
   };

@@ -107,6 +107,8 @@ export const pages = etlSchema.table(
     is_ordered: boolean('is_ordered').notNull().default(true),
     /** Whether it goes on where the page before it ended. */
     is_joined: boolean('is_joined').notNull().default(true),
+    /** Whether its last item tells where it stands, so that the page is known to end there. */
+    is_end_told: boolean('is_end_told').notNull().default(true),
     /** Items whose block the rest of the page contradicts, counted from 0; null: none. */
     misplaced: int4('misplaced').array(),
     /** Blocks whose stored operations the page skips, more than leave a list at once. */

@@ -53,8 +53,8 @@ const beginningMs = Date.UTC(2040, 0, 1);
 const minuteMs = 60_000;
 /** Between two rounds: looks follow each other, or what rests has rested. */
 const pausesMs = [minuteMs, 30 * minuteMs, 180 * minuteMs, 2 * 24 * 60 * minuteMs];
-/** Honest rounds after which all must be well. */
-const honestRounds = 4;
+/** Honest rounds after which all must be well: a batch behind a hole is met by the sixteenth look at the latest. */
+const honestRounds = 20;
 
 /**
  * One seed's story: a service that lies now and then, a program that follows it through several

@@ -112,6 +112,24 @@ test('an operation without a number leaves open where it stands', async () => {
   expect(said.open.length === 0 && said.lost > 0, JSON.stringify(said)).toBe(false);
 });
 
+test.each([1, 2, 3])(
+  'where the last %i items of a page tell no number, the next page does not remove them',
+  async (count) => {
+    const { service, sync, lost, query } = await scene();
+    service.lieOnce(added + 1, (page) => {
+      for (const item of page.items.slice(-count)) item['block_number'] = null;
+      return page;
+    });
+
+    await sync();
+
+    expect(
+      await query('select block_number from explorer.user_operations where removed_at is not null'),
+    ).toEqual([]);
+    expect(await lost()).toBe(0);
+  },
+);
+
 test('a page that jumps over stored operations removes none of them', async () => {
   const { service, sync, open, lost, query } = await scene();
   // The second page of the look says that its last item stands far below.
