@@ -113,6 +113,8 @@ export interface WalkContext {
   /** Null where the walk goes to the list's end. */
   readonly floor: number | null;
   readonly page_id: number;
+  /** Where the page was asked for; null: at the head. */
+  readonly cursor: Cursor | null;
   /** How many rows the page added to the operation's own table. */
   readonly inserted: number;
   /** Where the page before ended, if that one was conclusive: this page's cursor goes on there. */

@@ -34,5 +34,13 @@ export function tokenPosition({ page_token }: Cursor): OrderKey | null {
     : { height: Number(height), key: key.toLowerCase() };
 }
 
+/**
+ * The factory that a token of the factories names, lower case: the first item of the page, unless the
+ * ranking changed meanwhile. Null where it is of another form.
+ */
+export function tokenFactory({ page_token }: Cursor): string | null {
+  return /^\d{1,15},(0x[0-9a-f]{40})$/iu.exec(String(page_token))?.[1]?.toLowerCase() ?? null;
+}
+
 /** The token of a position: made, not given out, so it is believed only by what it serves. */
 export const tokenAt = ({ height, key }: OrderKey): Cursor => ({ page_token: `${height},${key}` });

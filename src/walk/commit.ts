@@ -133,7 +133,7 @@ interface WalkStand {
   readonly proof: Pick<Proof, 'cuts'>;
 }
 
-type PageStand = Pick<NormalisedPage, 'page_id' | 'isOrdered' | 'quarantined'>;
+type PageStand = Pick<NormalisedPage, 'page_id' | 'cursor_in' | 'isOrdered' | 'quarantined'>;
 
 /**
  * Lets the operation conclude from a walk, if it has read its list whole.
@@ -264,6 +264,7 @@ const contextOf = (
   scope: walk.scope,
   floor: walk.floor,
   page_id: page.page_id,
+  cursor: page.cursor_in,
   inserted: counts.get(page.page_id)?.inserted ?? 0,
   above,
   isConclusive: isConclusive(page),

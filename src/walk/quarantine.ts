@@ -268,7 +268,7 @@ async function concludeAgain(
   if (ended === undefined) return;
   const { walk, page } = ended;
   await concludeWalk(tx, operation, walk, {
-    last: { page_id: page.id, isOrdered: page.is_ordered, quarantined: [] },
+    last: { ...page, page_id: page.id, isOrdered: page.is_ordered, quarantined: [] },
     counts: new Map(),
     end: endAfter(walk, page),
     proof: walk,
@@ -277,7 +277,7 @@ async function concludeAgain(
 
 interface Ended {
   readonly walk: WalkRow;
-  readonly page: Pick<PageFacts, 'sequence' | 'cursor_out'> & {
+  readonly page: Pick<PageFacts, 'sequence' | 'cursor_in' | 'cursor_out'> & {
     readonly id: number;
     readonly is_ordered: boolean;
   };

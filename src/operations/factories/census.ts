@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { ItemRows, WalkContext } from '../operation.ts';
+import { tokenFactory } from '../page-token.ts';
 import { publishCensus } from './publish.ts';
 
 /** Why a walk that reached the list's end is no census: the ranking changed meanwhile. */
@@ -29,7 +30,8 @@ const walksAtMost = 3;
 
 /**
  * Notes what a page of a census saw, so that a resumed census still knows its first pages, and what
- * of it shows that rows moved: a factory met before, or one with more accounts than the one above.
+ * of it shows that rows moved: a factory met before, one with more accounts than the one above, or a page
+ * that begins with another factory than its cursor names. A cursor that names the one above is no sign.
  * The last one of a page again as the first of the next, unchanged, is how some services page.
  */
 export async function noteCensusPage(
@@ -37,18 +39,20 @@ export async function noteCensusPage(
   walk: WalkContext,
   rows: readonly ItemRows[],
 ): Promise<void> {
-  const entries = rows.map(({ row, position }) => ({
+  const named = walk.cursor === null || !walk.isConclusive ? null : tokenFactory(walk.cursor);
+  const entries = rows.map(({ key, row, position }, index) => ({
     address_hash: row['address_hash'],
     total_accounts: row['total_accounts'],
     position,
+    is_other: index === 0 && named !== null && key !== named,
   }));
   await tx.execute(sql`
     with page as (
       select *
       from json_to_recordset(${JSON.stringify(entries)}::json)
-        as entry(address_hash text, position bigint, total_accounts bigint)
+        as entry(address_hash text, position bigint, total_accounts bigint, is_other boolean)
     ), last as (
-      select position, total_accounts
+      select address_hash, position, total_accounts
       from etl.census_entries
       where walk_id = ${walk.walk_id}
       order by position desc
@@ -56,7 +60,7 @@ export async function noteCensusPage(
     )
     insert into etl.census_entries (walk_id, address_hash, position, total_accounts, has_moved)
     select ${walk.walk_id}::bigint, page.address_hash, page.position, page.total_accounts,
-           coalesce(
+           page.is_other and last.address_hash is distinct from ${named} or coalesce(
              page.total_accounts
                > lag(page.total_accounts, 1, last.total_accounts) over (order by page.position),
              false

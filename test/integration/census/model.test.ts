@@ -108,6 +108,7 @@ async function walkOnce(
       page_id: id,
       isConclusive: true,
       inserted: 0,
+      cursor: null,
       above: null,
       readDownTo: 0,
       isUnbroken: true,

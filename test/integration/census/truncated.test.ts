@@ -191,3 +191,21 @@ test('a census whose last walk was cut short a little marks nobody as missing', 
   ]);
   expect(await missing()).toBe(0);
 });
+
+test.each([
+  ['lacks its first items', ({ items }: ServedPage) => items.slice(5)],
+  ['is another one', ({ items }: ServedPage) => items.slice(-1)],
+])('a page that %s is no part of a census: the list is read again', async (_name, wrong) => {
+  const { sync, change, ranked } = await world();
+  let asked = 0;
+  change((page) => {
+    asked += 1;
+    return asked === 3 ? { ...page, items: wrong(page) } : page;
+  });
+
+  const { requests } = await sync();
+
+  expect(await ranked()).toBe(chain.factories);
+  // The end is asked for once more, of the second walk alone.
+  expect(requests).toBe(2 * pages + 1);
+});

@@ -97,6 +97,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
             floor: null,
             page_id: pageId,
             inserted: 0,
+            cursor: null,
             above,
             isConclusive: conclusive,
           },

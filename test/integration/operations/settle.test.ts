@@ -121,6 +121,7 @@ async function endWalk(
       page_id,
       isConclusive: true,
       inserted: 0,
+      cursor: null,
       above: null,
       readDownTo,
       isUnbroken: true,
