@@ -34,8 +34,10 @@ export async function tablesPage(pool: Pool): Promise<string> {
   const shared = sharedColumns(tables);
   const page = [
     introduction,
-    `Tables: ${tables.map(link).join(', ')}.`,
-    `Views: ${views.map(link).join(', ')}.`,
+    'Tables:',
+    tables.map(link).join('\n'),
+    'Views:',
+    views.map(link).join('\n'),
     '## Columns that most tables have',
     list([...shared.values()]),
     '## Tables',
@@ -100,7 +102,7 @@ const describeColumn = (column: Column) =>
 
 const keyMark = ({ is_key }: Column) => (is_key ? ' _key_' : '');
 const code = (name: string) => `\`${name}\``;
-const link = ({ name }: Relation) => `[${name}](#${name})`;
+const link = ({ name }: Relation) => `- [${name}](#${name})`;
 
 /** A comment as Markdown that shows it as it is. */
 function textOf(comment: string | null, name: string): string {

@@ -1,7 +1,7 @@
 /** A request of an operation, without credentials. */
 export interface ExplorerRequest {
   readonly chainId: number;
-  /** Below `/{chain}/api/v2/`, such as `blocks/optimism-batch/12`. */
+  /** Below `/{chain}/api/v2/`, without a query. */
   readonly path: string;
   /** Parameters that the operation declares; the service answers others with 422. */
   readonly query: Readonly<Record<string, string | number>>;

@@ -79,6 +79,21 @@ describe('the boundaries refuse', () => {
     expect(found).toMatchObject({ status: 1, stderr: expect.stringContaining(from) });
   });
 
+  test.each(["const name = 'withdrawals';", "const path = '/withdrawals/';"])(
+    'an operation that is named outside of its rooms: %s',
+    (text) => {
+      const found = boundaries({
+        'src/operations/withdrawals/index.ts': leaf,
+        'src/operations/index.ts': imports('./withdrawals/index.ts'),
+        'src/feeds/tick.ts': `${text}\n`,
+      });
+      expect(found).toMatchObject({
+        status: 1,
+        stderr: 'feeds/tick.ts: names withdrawals, which only operations/ and lists/ may\n',
+      });
+    },
+  );
+
   const forms: readonly (readonly [what: string, text: string])[] = [
     ['of a type', "import type { Leaf } from '../walk/walk.ts';\nexport type Own = Leaf;\n"],
     ['that is exported again', "export { leaf } from '../walk/walk.ts';\n"],
