@@ -139,6 +139,8 @@ export interface EndClaim {
   readonly scope: Scope;
   /** How many items of that page are no rows. */
   readonly quarantined: number;
+  /** Whether that page has as many items as were asked for. */
+  readonly isFull: boolean;
   /** The rows of that page, which is not committed yet; all pages before it are. */
   readonly rows: readonly ItemRows[];
   /** The page's last item that stands in the list's order; null where there is none. */

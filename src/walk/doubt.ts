@@ -74,7 +74,7 @@ const rowsIn = (
 
 function judgeEnd(
   { facts, envelope, order }: JudgedPage,
-  { walk, reader: { db, operation }, step }: Doubting,
+  { walk, reader: { db, operation, pageSize }, step }: Doubting,
 ): Promise<EndVerdict> {
   const rows = rowsIn({ facts, envelope }, { walk, operation, step });
   return operation.judgeEnd(db, {
@@ -83,6 +83,7 @@ function judgeEnd(
     chain_id: walk.chain_id,
     scope: walk.scope,
     quarantined: envelope.items.length - rows.length,
+    isFull: envelope.items.length >= pageSize,
     rows,
     last: order?.trusted.at(-1) ?? null,
     entry: entryOf(step.cursor, operation.order),

@@ -23,8 +23,8 @@ interface Standing extends Record<string, unknown> {
  * One walk's end proves nothing of a batch: its neighbours do, and the lowest of a range, and the
  * empty numbers below it, are read twice by the feed before they count. So a claim that nothing
  * speaks against is let pass without another request, and asked for once more where something does:
- * stored blocks of the batch are missing, or the batch below is known and does not meet. What the
- * chain has proved is evidence against the answer itself.
+ * stored blocks of the batch are missing, or the batch below is known and does not meet, or a list hardly
+ * ends with such a page. What the chain has proved is evidence against the answer itself.
  */
 export async function judgeBatchEnd(
   db: Pick<Transaction, 'execute'>,
@@ -41,10 +41,19 @@ export async function judgeBatchEnd(
     };
   }
   if (stored_below > 0) return { is: 'unsupported' };
-  if (lowest === null || (stands_on !== null && stands_on < batch)) return { is: 'supported' };
+  if (stands_on !== null && stands_on < batch) return { is: 'supported' };
+  if (isOdd(claim)) return { is: 'unsupported' };
+  if (lowest === null) return { is: 'supported' };
   // The lower neighbour is read already, and this is not its upper border.
   return { is: below !== null && is_next ? 'unsupported' : 'supported' };
 }
+
+/**
+ * Whether a list hardly ends like this: by the contract a cursor names an item of the next page, so that no
+ * empty one follows it, and a page that is full mostly has one.
+ */
+const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
+  isFull || (rows.length + quarantined === 0 && entry !== 'head');
 
 async function standing(
   db: Pick<Transaction, 'execute'>,

@@ -69,6 +69,7 @@ async function judge({
     last: null,
     entry: 'unknown',
     quarantined,
+    isFull: false,
     rows: last.map((place, index) => ({
       key: addressOf(place),
       row: {},

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { optimismBatchBlocks } from '../../../src/operations/optimism-batch-blocks/index.ts';
+import type { EndClaim } from '../../../src/operations/operation.ts';
 import { freshDatabase } from '../../support/database.ts';
 
 const chain_id = 10;
@@ -26,14 +27,15 @@ async function world(
     );
   }
   /** The verdict on a list of batch 4 whose last page holds these heights. */
-  return (heights: readonly number[]) =>
+  return (heights: readonly number[], { isFull = false, entry = 'head' }: Partial<EndClaim> = {}) =>
     optimismBatchBlocks.judgeEnd(drizzle(pool), {
       walk_id: 1,
       tick_id: 1,
       chain_id,
       scope: { batch: 4 },
       last: null,
-      entry: 'unknown',
+      entry,
+      isFull,
       quarantined: 0,
       rows: heights.map((height, position) => ({
         key: String(height),
@@ -61,6 +63,13 @@ test('an end is let pass while the batch below is unread: it will prove it', asy
 test('an end is asked for again where the batch below is read and does not meet', async () => {
   const judge = await world([{ batch: 3, from: 100, to: 109 }]);
   expect(await judge([112])).toEqual({ is: 'unsupported' });
+});
+
+test('an end that a list hardly has is asked for again, unless the batch below meets it', async () => {
+  const judge = await world([{ batch: 2, from: 100, to: 109 }]);
+  expect(await judge([], { entry: 'unknown' })).toEqual({ is: 'unsupported' });
+  expect(await judge([120], { isFull: true })).toEqual({ is: 'unsupported' });
+  expect(await judge([110], { isFull: true })).toEqual({ is: 'supported' });
 });
 
 test('an end above stored blocks of the batch is asked for again, and so is an empty list', async () => {

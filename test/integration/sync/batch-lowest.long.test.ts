@@ -68,6 +68,27 @@ test('empty numbers below the lowest batch are read twice before they count, hol
   ]);
 });
 
+test('a lowest batch is read to its end, though an empty page and then a lost cursor tell one end', async () => {
+  const { list, look, verify, membersOf } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
+  let told: 'nothing' | 'empty' | 'both' = 'nothing';
+  list.alter = (page, number, from) => {
+    if (number !== 1) return page;
+    if (told === 'nothing' && from !== null) {
+      told = 'empty';
+      return noItems;
+    }
+    if (told !== 'empty') return page;
+    told = 'both';
+    return { ...page, next_page_params: null };
+  };
+
+  await look(0);
+
+  expect(told).toBe('both');
+  expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 1 }] });
+  expect(await membersOf(bottomOf(1), bottomOf(2) - 1)).toEqual(Array(batchBlocks).fill(1));
+});
+
 test('a number that was falsely empty once is read, and nothing is settled without it', async () => {
   const { list, look, verify } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
   let lies = 1;
