@@ -132,6 +132,7 @@ CREATE TABLE "etl"."feeds" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
 	"kind" text NOT NULL,
+	"unit" text DEFAULT 'blocks' NOT NULL,
 	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"state" text DEFAULT 'idle' NOT NULL,
 	"reason" text,
@@ -223,6 +224,17 @@ CREATE TABLE "explorer"."factory_history" (
 	"digest" bigint,
 	"digest_before" bigint,
 	CONSTRAINT "factory_history_chain_id_address_hash_observed_at_pk" PRIMARY KEY("chain_id","address_hash","observed_at")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."late_arrivals" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"key" text NOT NULL,
+	"height" bigint NOT NULL,
+	"timestamp" timestamp with time zone,
+	"seen_at" timestamp with time zone NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "late_arrivals_chain_id_operation_key_page_id_pk" PRIMARY KEY("chain_id","operation","key","page_id")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."batch_sights" (
@@ -355,16 +367,6 @@ CREATE TABLE "explorer"."optimism_batches" (
 	"digest" bigint,
 	"digest_before" bigint,
 	CONSTRAINT "optimism_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
-);
---> statement-breakpoint
-CREATE TABLE "etl"."late_arrivals" (
-	"chain_id" bigint NOT NULL,
-	"hash" text collate "C" NOT NULL,
-	"block_number" bigint NOT NULL,
-	"timestamp" timestamp with time zone,
-	"seen_at" timestamp with time zone NOT NULL,
-	"page_id" bigint NOT NULL,
-	CONSTRAINT "late_arrivals_chain_id_hash_page_id_pk" PRIMARY KEY("chain_id","hash","page_id")
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."user_operations" (

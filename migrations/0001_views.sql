@@ -1,13 +1,26 @@
+create view etl.listed_items as
+select chain_id, 'user-operations' as operation, block_number as height, hash as key, timestamp
+from explorer.user_operations
+where block_number is not null;
+--> statement-breakpoint
+comment on view etl.listed_items is 'Items of all lists that are newest first, by where they stand.';
+--> statement-breakpoint
 create view explorer.late_arrivals as
-select chain_id, hash, block_number, timestamp, seen_at,
+select chain_id, operation,
+       case unit when 'blocks' then key end as hash,
+       case unit when 'blocks' then height end as block_number,
+       key, timestamp, seen_at,
        case when timestamp is not null then greatest(seen_at - timestamp, interval '0') end as lateness,
        page_id
-from etl.late_arrivals;
+from etl.late_arrivals
+join etl.feeds using (chain_id, operation);
 --> statement-breakpoint
-comment on view explorer.late_arrivals is 'User operations that appeared in blocks which had been proved complete without them.';
+comment on view explorer.late_arrivals is 'Items that appeared where their list had been proved complete without them.';
 comment on column explorer.late_arrivals.chain_id is 'Number of the chain.';
-comment on column explorer.late_arrivals.hash is 'Hash of the operation.';
-comment on column explorer.late_arrivals.block_number is 'Block in which it appeared.';
+comment on column explorer.late_arrivals.operation is 'Name of the operation whose list it is.';
+comment on column explorer.late_arrivals.hash is 'Hash of the operation. Null: the list is one of batches.';
+comment on column explorer.late_arrivals.block_number is 'Block in which it appeared. Null: the list is one of batches.';
+comment on column explorer.late_arrivals.key is 'Key of the item: the hash of an operation, the number of a batch.';
 comment on column explorer.late_arrivals.timestamp is 'Its own time, UTC. Null: not told.';
 comment on column explorer.late_arrivals.seen_at is 'When the walk that first met it began.';
 comment on column explorer.late_arrivals.lateness is 'Between its own time and its first sight, so at least as long as it was really late: an overlap of this length would have caught it.';
@@ -117,11 +130,11 @@ select chain_id, feed,
        date_trunc('second', percentile_disc(0.9) within group (order by lateness))
          + interval '1 second' as suggested_overlap
 from etl.feeds
-left join explorer.late_arrivals using (chain_id)
+left join explorer.late_arrivals using (chain_id, operation)
 where kind = 'newest-first'
 group by chain_id, feed;
 --> statement-breakpoint
-comment on view explorer.suggested_overlap is 'Per feed of user operations, how late operations appeared behind the head, and an overlap for the configuration. It knows only of arrivals that were seen, and each lateness includes the wait for the look that met it.';
+comment on view explorer.suggested_overlap is 'Per feed of a newest-first list, how late items appeared behind the head, and an overlap for the configuration. It knows only of arrivals that were seen, and each lateness includes the wait for the look that met it.';
 comment on column explorer.suggested_overlap.chain_id is 'Number of the chain.';
 comment on column explorer.suggested_overlap.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.suggested_overlap.late_arrivals is 'Late arrivals that tell their own time: what the figures rest on.';
@@ -146,7 +159,7 @@ from (
   where p999_lateness is not null
 ) as rule;
 --> statement-breakpoint
-comment on view explorer.suggested_resweeps is 'Per feed of user operations, resweep rules that would each have caught 99.9 % of the recorded late arrivals. The model: an operation that is late by L is surely met by a rule when L + every <= depth. It knows only of arrivals that were seen: none deeper than the rules so far went.';
+comment on view explorer.suggested_resweeps is 'Per feed of a newest-first list, resweep rules that would each have caught 99.9 % of the recorded late arrivals. The model: an item that is late by L is surely met by a rule when L + every <= depth. It knows only of arrivals that were seen: none deeper than the rules so far went.';
 comment on column explorer.suggested_resweeps.chain_id is 'Number of the chain.';
 comment on column explorer.suggested_resweeps.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.suggested_resweeps.every is 'Interval of the rule; also how long an arrival may wait until it is met.';
@@ -197,10 +210,12 @@ comment on function etl.blocks_to_reread is 'The blocks of a feed whose rows wer
 --> statement-breakpoint
 create view etl.reread_findings as
 select chain_id, operation,
-       'blocks ' || lower(range) || ' to ' || upper(range) - 1
+       unit || ' ' || lower(range) || ' to ' || upper(range) - 1
          || ': rows were damaged, and are not read again yet' as finding
-from etl.rereads, unnest(etl.blocks_to_reread(chain_id, operation)) as range
-group by chain_id, operation, range
+from etl.rereads
+join etl.feeds using (chain_id, operation),
+     unnest(etl.blocks_to_reread(chain_id, operation)) as range
+group by chain_id, operation, unit, range
 union all
 select distinct chain_id, operation, 'rows were damaged, and no census was finished since'
 from etl.open_rereads
@@ -565,7 +580,7 @@ left join lateral (
 ) as head on true
 where feeds.kind = 'newest-first';
 --> statement-breakpoint
-comment on view etl.feed_coverage is 'Per feed of user operations, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
+comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
 --> statement-breakpoint
 create view etl.feed_gaps as
 select chain_id, operation, feed, gap
@@ -579,25 +594,28 @@ join etl.feeds using (chain_id, operation, feed),
 where coalesce(
   (
     select timestamp
-    from explorer.user_operations
-    where user_operations.chain_id = feed_coverage.chain_id
-      and block_number >= upper(gap) - 1
+    from etl.listed_items as item
+    where item.chain_id = feed_coverage.chain_id
+      and item.operation = feed_coverage.operation
+      and height >= upper(gap) - 1
       and timestamp is not null
-    order by block_number, hash
+    order by height, key
     limit 1
   ) >= (settings ->> 'since')::timestamptz,
   true
 );
 --> statement-breakpoint
-comment on view etl.feed_gaps is 'Per feed of user operations, the wanted blocks below the covered top that no walk proves.';
+comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk proves.';
 --> statement-breakpoint
 create view explorer.coverage as
 select chain_id, operation, feed,
        lower(range) as from_block,
        upper(range) - 1 as to_block,
        look.oldest as as_of,
-       look.newest as newest_as_of
+       look.newest as newest_as_of,
+       unit
 from etl.feed_coverage
+join etl.feeds using (chain_id, operation, feed)
 left join lateral (
   select range_agg(int8range(coalesce(from_block, 0), to_block, '[]')) as blocks
   from etl.quarantine
@@ -614,29 +632,32 @@ lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range, lateral (
     and proved && range
 ) as look;
 --> statement-breakpoint
-comment on view explorer.coverage is 'Ranges of blocks whose user operations are complete, as of a time. Nothing is missing inside them that the explorer listed then. Blocks in which an item stands in quarantine are left out; one that a person dropped from there is told of by explorer-etl verify.';
+comment on view explorer.coverage is 'Ranges of blocks (or batches, see unit) whose items are complete, as of a time. Nothing is missing inside them that the explorer listed then. Blocks in which an item stands in quarantine are left out; one that a person dropped from there is told of by explorer-etl verify.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';
 comment on column explorer.coverage.operation is 'Name of the operation.';
 comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.coverage.from_block is 'First block of the range.';
 comment on column explorer.coverage.to_block is 'Last block of the range.';
 comment on column explorer.coverage.as_of is 'When the oldest of the walks that prove the range began.';
+comment on column explorer.coverage.unit is 'What the range counts: blocks, or batches of a list that is ordered by their numbers.';
 comment on column explorer.coverage.newest_as_of is 'When the newest of the walks that prove some of the range began.';
 --> statement-breakpoint
 create view explorer.gaps as
-select chain_id, operation, feed, lower(gap) as from_block, upper(gap) - 1 as to_block
-from etl.feed_gaps;
+select chain_id, operation, feed, lower(gap) as from_block, upper(gap) - 1 as to_block, unit
+from etl.feed_gaps
+join etl.feeds using (chain_id, operation, feed);
 --> statement-breakpoint
-comment on view explorer.gaps is 'Ranges of blocks whose user operations are not proved complete. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
+comment on view explorer.gaps is 'Ranges of blocks (or batches, see unit) whose items are not proved complete. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
 comment on column explorer.gaps.chain_id is 'Number of the chain.';
 comment on column explorer.gaps.operation is 'Name of the operation.';
 comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.gaps.from_block is 'First block of the gap.';
 comment on column explorer.gaps.to_block is 'Last block of the gap.';
+comment on column explorer.gaps.unit is 'What the range counts: blocks, or batches of a list that is ordered by their numbers.';
 --> statement-breakpoint
 create view explorer.freshness as
 select feeds.chain_id, feeds.operation, feeds.feed,
-       newest.block_number as newest_block,
+       newest.height as newest_block,
        newest.timestamp as newest_at,
        now() - newest.timestamp as lag,
        feeds.last_success_at,
@@ -644,12 +665,10 @@ select feeds.chain_id, feeds.operation, feeds.feed,
 from etl.feeds
 left join etl.feed_coverage using (chain_id, operation)
 left join lateral (
-  select block_number, timestamp
-  from explorer.user_operations
-  where feeds.kind = 'newest-first'
-    and user_operations.chain_id = feeds.chain_id
-    and block_number is not null
-  order by block_number desc
+  select height, timestamp
+  from etl.listed_items as item
+  where item.chain_id = feeds.chain_id and item.operation = feeds.operation
+  order by height desc
   limit 1
 ) as newest on true;
 --> statement-breakpoint
@@ -657,11 +676,11 @@ comment on view explorer.freshness is 'How current each feed is.';
 comment on column explorer.freshness.chain_id is 'Number of the chain.';
 comment on column explorer.freshness.operation is 'Name of the operation.';
 comment on column explorer.freshness.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column explorer.freshness.newest_block is 'Block of the newest user operation. Null for other feeds, or where there is none.';
-comment on column explorer.freshness.newest_at is 'Time of that operation, UTC. Null: not told.';
+comment on column explorer.freshness.newest_block is 'Block of the newest item, or its number in a list of batches. Null: there is none, or the list has no such order.';
+comment on column explorer.freshness.newest_at is 'Time of that item, UTC. Null: not told.';
 comment on column explorer.freshness.lag is 'How long ago that was.';
 comment on column explorer.freshness.last_success_at is 'When a tick of the feed last finished. Null: never.';
-comment on column explorer.freshness.covered_to is 'Highest block that is proved complete. Null: none, or not a feed of user operations.';
+comment on column explorer.freshness.covered_to is 'Highest block, or batch, that is proved complete. Null: none, or the list has no such order.';
 --> statement-breakpoint
 create trigger note_reorg
 after update of hash on explorer.blocks
@@ -788,6 +807,7 @@ comment on table etl.feeds is 'Operations on chains that are or were configured:
 comment on column etl.feeds.chain_id is 'Number of the chain.';
 comment on column etl.feeds.operation is 'Name of the operation, such as user-operations.';
 comment on column etl.feeds.kind is 'How its list is ordered: newest-first, numbered or ranked. What is proved and what is open of it is judged by that.';
+comment on column etl.feeds.unit is 'What the heights of its list count, where it is newest first: blocks or batches.';
 comment on column etl.feeds.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.feeds.state is 'idle, running, degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operating.md explains them.';
 comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
@@ -986,10 +1006,11 @@ comment on column explorer.optimism_batches.page_id is 'etl.pages.id of the page
 comment on column explorer.optimism_batches.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
 comment on column explorer.optimism_batches.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
-comment on table etl.late_arrivals is 'User operations that appeared in blocks which had been proved complete without them.';
+comment on table etl.late_arrivals is 'Items that appeared where their list had been proved complete without them.';
 comment on column etl.late_arrivals.chain_id is 'Number of the chain.';
-comment on column etl.late_arrivals.hash is 'Hash of the operation, see explorer.user_operations.';
-comment on column etl.late_arrivals.block_number is 'Block in which it appeared.';
+comment on column etl.late_arrivals.operation is 'Name of the operation whose list it is.';
+comment on column etl.late_arrivals.key is 'Key of the item: the hash of a user operation, the number of a batch.';
+comment on column etl.late_arrivals.height is 'Where it appeared: the block of a user operation, the number of a batch.';
 comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not told.';
 comment on column etl.late_arrivals.seen_at is 'When the walk that first met it began, by the clock of its worker.';
 comment on column etl.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';

@@ -50,7 +50,7 @@ function completeness(coverage: FeedCoverage): string {
       const gaps = coverage.gaps === 1 ? '1 gap' : `${whole(coverage.gaps)} gaps`;
       return coverage.gaps === 0
         ? 'no gaps'
-        : `${gaps}, ${compact.format(coverage.missing)} blocks`;
+        : `${gaps}, ${compact.format(coverage.missing)} ${coverage.unit}`;
     }
     case 'batches':
       return `${compact.format(coverage.settled)} settled of ${compact.format(coverage.read)}`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { explorer } from './explorer-schema.ts';
-import { kindOf } from '../lists/index.ts';
+import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../operations/index.ts';
 
 /** A key that stands there without a value means its defaults. */
@@ -8,10 +8,12 @@ const orDefaults = <Shape extends z.ZodType>(shape: Shape) => shape.nullable().o
 
 const operations = z
   .strictObject(
-    Object.fromEntries(operationNames.map((name) => [name, orDefaults(kindOf(name).settings)])),
+    Object.fromEntries(operationNames.map((name) => [name, orDefaults(settingsOf(name))])),
   )
   .refine((chosen) => Object.keys(chosen).length > 0, 'names no operation')
-  .describe('What to copy from this chain. Without this key: all three operations.');
+  .describe(
+    'What to copy from this chain. Without this key: all operations, but optimism-batches only where the chain is known to have them.',
+  );
 
 const chain = z
   .strictObject({

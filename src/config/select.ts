@@ -1,6 +1,6 @@
-import { kindOf } from '../lists/index.ts';
+import { settingsOf } from '../lists/index.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import { operationNames, type OperationName } from '../operations/index.ts';
+import { operationNames, operations, type OperationName } from '../operations/index.ts';
 import { chainName } from '../chains.ts';
 import { nearest } from './nearest.ts';
 import type { Config } from './schema.ts';
@@ -25,8 +25,9 @@ export function selectChains(
   report: Report,
 ): ChainSettings[] {
   const ids = chainIds(selection.chains, report);
-  const names = operations(selection.operations, report);
-  if (listed.length === 0) return ids.map((id) => settings({ id }, names));
+  const named = chosenOperations(selection.operations, report);
+  const names = named.length > 0 ? named : operationNames;
+  if (listed.length === 0) return ids.map((id) => settings({ id }, named));
   const missing = ids.filter((id) => !listed.some((chain) => chain.id === id));
   for (const id of missing) {
     const known = listed.map((chain) => `${chain.id} (${chain.name ?? chainName(chain.id)})`);
@@ -34,7 +35,7 @@ export function selectChains(
   }
   const chains = listed
     .filter((chain) => ids.length === 0 || ids.includes(chain.id))
-    .map((chain) => settings(chain, operationNames));
+    .map((chain) => settings(chain, named));
   const offered = operationNames.filter((name) => chains.some((chain) => name in chain.operations));
   for (const name of names.filter((wanted) => selection.operations.includes(wanted))) {
     if (offered.includes(name) || chains.length === 0) continue;
@@ -57,8 +58,7 @@ function chainIds(flags: readonly string[], report: Report): number[] {
   return [...ids];
 }
 
-function operations(flags: readonly string[], report: Report): readonly OperationName[] {
-  if (flags.length === 0) return operationNames;
+function chosenOperations(flags: readonly string[], report: Report): readonly OperationName[] {
   for (const flag of flags.filter((name) => !isOperation(name))) {
     const guess = nearest(flag, operationNames);
     const advice =
@@ -71,19 +71,24 @@ function operations(flags: readonly string[], report: Report): readonly Operatio
 const isOperation = (name: string): name is OperationName =>
   (operationNames as readonly string[]).includes(name);
 
+/** @param named the operations that a person wants, whatever is usual for the chain */
 function settings(
   chain: Pick<ListedChain, 'id' | 'name' | 'key' | 'operations'>,
-  names: readonly OperationName[],
+  named: readonly OperationName[],
 ): ChainSettings {
   const chosen: Readonly<Record<string, FeedSettings | null | undefined>> | undefined =
     chain.operations;
-  const present = names.filter((name) => chosen === undefined || name in chosen);
+  const isUsual = (name: OperationName) =>
+    named.length > 0 ? named.includes(name) : operations[name].isOffered(chain.id);
+  const present = operationNames.filter((name) =>
+    chosen === undefined ? isUsual(name) : name in chosen,
+  );
   return {
     id: chain.id,
     name: chain.name ?? chainName(chain.id),
     ...(chain.key !== undefined && { key: chain.key }),
     operations: Object.fromEntries(
-      present.map((name) => [name, chosen?.[name] ?? kindOf(name).settings.parse({})]),
+      present.map((name) => [name, chosen?.[name] ?? settingsOf(name).parse({})]),
     ),
   };
 }

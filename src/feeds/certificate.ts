@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
-import type { ListKindName } from '../operations/operation.ts';
+import type { ListKindName, ListUnit } from '../operations/operation.ts';
 import { driftNotes } from './drift.ts';
 import { droppedNotes } from './dropped.ts';
 import { byKind, isProved, unproved } from './evidence.ts';
@@ -22,6 +22,8 @@ export interface FeedCertificate {
   readonly chain_id: number;
   readonly operation: string;
   readonly kind: ListKindName;
+  /** What the ranges of a newest-first list count. */
+  readonly unit: ListUnit;
   readonly covered: readonly CoveredRange[];
   /** What is read and not proved yet because it is new: no more open than what is yet to come. */
   readonly head: readonly string[];
@@ -43,6 +45,7 @@ export async function certify(db: Database): Promise<FeedCertificate[]> {
       'chain_id', feeds.chain_id,
       'operation', feeds.operation,
       'kind', feeds.kind,
+      'unit', feeds.unit,
       'covered', coalesce(${byKind(({ proof }) => sql`(${proof.covered})`)}, '[]'),
       'head', coalesce(${byKind(({ proof }) => sql`(${proof.head})`)}, '[]'),
       'open', coalesce(

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
+import type { ListUnit } from '../operations/operation.ts';
 import type { Lane } from '../walk/tables.ts';
 import type { TickState } from '../lists/tables.ts';
 
@@ -80,6 +81,8 @@ export async function laneRecords(db: Database): Promise<LaneRecord[]> {
 export type FeedCoverage =
   | {
       readonly of: 'blocks';
+      /** What is counted: blocks, or batches of a list that is ordered by their numbers. */
+      readonly unit: ListUnit;
       readonly covered: number;
       readonly gaps: number;
       readonly missing: number;

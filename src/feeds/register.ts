@@ -3,6 +3,7 @@ import { digestOf } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { Feed, FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
+import { operations } from '../operations/index.ts';
 import { claimFeeds, type Source } from './origin.ts';
 import { chains as chainsTable } from '../lists/tables.ts';
 
@@ -38,11 +39,15 @@ export async function registerFeeds(
       where (t.name, t.digest) is distinct from (excluded.name, excluded.digest)
     `);
     await tx.execute(sql`
-      insert into etl.feeds as t (chain_id, operation, kind, settings)
-      select chain_id, operation, kind, settings
+      insert into etl.feeds as t (chain_id, operation, kind, unit, settings)
+      select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
       from json_to_recordset(${JSON.stringify(
-        registered.map((feed) => ({ ...feed, kind: kindOf(feed.operation).name })),
-      )}::json) as feed(chain_id bigint, operation text, kind text, settings jsonb)
+        registered.map((feed) => ({
+          ...feed,
+          kind: kindOf(feed.operation).name,
+          unit: operations[feed.operation].order?.unit,
+        })),
+      )}::json) as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
       order by chain_id, operation
       on conflict (chain_id, operation) do update
       set settings = excluded.settings, updated_at = now()

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ListKindName } from '../operations/operation.ts';
 import { operations, type OperationName } from '../operations/index.ts';
 import type { ListKind } from './list.ts';
@@ -13,6 +14,10 @@ export const kinds: Readonly<Record<ListKindName, ListKind<FeedSettings, TickSco
   numbered,
   ranked,
 };
+
+/** What the configuration may say of an operation's feed. */
+export const settingsOf = (operation: OperationName): z.ZodType<FeedSettings> =>
+  kindOf(operation).settings(operations[operation]);
 
 /** The kind of an operation's list. */
 export const kindOf = (operation: OperationName): ListKind<FeedSettings, TickScope> =>

@@ -3,7 +3,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { FailureClass } from '../explorer/failure.ts';
-import type { Cursor, ListKindName, Scope } from '../operations/operation.ts';
+import type { Configured, Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
 import type { Lane } from '../walk/tables.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { FeedSettings } from './settings.ts';
@@ -97,8 +97,8 @@ export interface ListReach {
  */
 export interface ListKind<Settings extends FeedSettings, Wanted extends TickScope> {
   readonly name: ListKindName;
-  /** What the configuration may say of a feed; parsing `{}` gives the defaults. */
-  readonly settings: z.ZodType<Settings>;
+  /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
+  settings(operation: Configured): z.ZodType<Settings>;
   /** Which flags bound it. */
   readonly bounds: readonly (keyof ScopeBounds)[];
   /** Whether there is history that is read once; else every walk reads the whole list. */
@@ -133,7 +133,7 @@ export interface ListKind<Settings extends FeedSettings, Wanted extends TickScop
   nextWalk(tx: Transaction, tick: TickOf<Wanted>, at: Date): Promise<WalkPlan>;
   readonly proof: ListProof;
   /** A range that is proved, in words. */
-  spell(range: { readonly from: number; readonly to: number }): string;
+  spell(range: { readonly from: number; readonly to: number; readonly unit: ListUnit }): string;
   readonly status: ListReach;
   estimate(db: Database, feed: Feed, settings: Settings, how: EstimateOptions): Promise<Estimates>;
   /** The scopes that close what is open of a feed's lane, one after the other; none: it needs no walk. */

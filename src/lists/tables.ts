@@ -11,7 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import type { ListKindName } from '../operations/operation.ts';
+import type { ListKindName, ListUnit } from '../operations/operation.ts';
 import { lanes } from '../walk/tables.ts';
 import { etlSchema, explorerSchema, instant, integer, integerRanges } from '../db/column-types.ts';
 
@@ -28,6 +28,8 @@ export const feeds = etlSchema.table(
     operation: text('operation').notNull(),
     /** How its list is ordered: what is proved and what is open of it is judged by that. */
     kind: text('kind').$type<ListKindName>().notNull(),
+    /** What the heights of its list count. */
+    unit: text('unit').$type<ListUnit>().notNull().default('blocks'),
     feed: text('feed')
       .notNull()
       .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),

@@ -76,7 +76,7 @@ interface ChildTable {
   readonly parentKey: readonly string[];
 }
 
-/** Where an item stands in a list that is newest block first, then highest key first. */
+/** Where an item stands in a list that is highest first, then highest key first. */
 export interface OrderKey {
   readonly height: number;
   readonly key: string;
@@ -87,17 +87,31 @@ export interface PageEnd extends OrderKey {
   readonly page_id: number;
 }
 
+/** What tells where an item stands: its height, its time, and what orders it within the height. */
+interface OrderFields<Name> {
+  readonly height: Name;
+  readonly time: Name;
+  readonly key: Name;
+}
+
+/** What the heights of a list count. */
+export type ListUnit = 'blocks' | 'batches';
+
 /** How a list that is newest first tells its order. */
 export interface ListOrder {
-  /** The fields of an item that tell its block, its time, and what orders it within the block. */
-  readonly height: string;
-  readonly time: string;
-  readonly key: string;
+  /** An item's fields, by their names in all of the API's generations. */
+  readonly fields: OrderFields<readonly string[]>;
+  /** Columns of the own table. */
+  readonly columns: OrderFields<string>;
+  readonly unit: ListUnit;
   /**
-   * The position that a cursor names: that of the first item of its page. Null where it cannot be
-   * read; then the items alone are the witnesses.
+   * The position that a cursor names: that of the first item of its page, or of the last one of the page
+   * before. Null where it cannot be read; then the items alone are the witnesses.
    */
   position(cursor: Cursor): OrderKey | null;
+  readonly names: 'first' | 'above';
+  /** A cursor that names a position: made, not given out, so it is believed only by what it serves. */
+  cursorAt(position: OrderKey): Cursor;
   /** Whether pages that follow each other in this order prove that nothing is missing between them. */
   readonly isProof: boolean;
 }
@@ -163,8 +177,28 @@ export type EndVerdict =
       readonly ask: Cursor | null;
     };
 
+/** What the configuration says of a feed unless a person says otherwise, as far as operations of a kind differ. */
+export interface ConfigDefaults {
+  /** Five cron fields. */
+  readonly schedule: string;
+  /** How far below the newest known item each poll of a newest-first list goes; others have none. */
+  readonly overlap: string;
+  /** Deeper polls of a newest-first list; others have none. */
+  readonly resweep: readonly { readonly depth: string; readonly every: string }[];
+}
+
+/** What an operation says for its settings. */
+export interface Configured {
+  readonly guide: Pick<Guide, 'items' | 'about'>;
+  readonly defaults: ConfigDefaults;
+}
+
 /** An operation as people meet it. */
 export interface Guide {
+  /** Its items, in the plural. */
+  readonly items: string;
+  /** What it is, in a sentence. */
+  readonly about: string;
   /** Its lines in the file that `init` writes for a chain: YAML, with what it costs as comments. */
   example(chainId: number): string;
   /** A question that its tables answer, for the end of `demo`. */
@@ -186,6 +220,9 @@ export interface Operation<Item extends z.ZodType> {
   /** Indexes that only people's questions use: a replay builds its tables without them. */
   readonly questionIndexes: readonly string[];
   readonly guide: Guide;
+  readonly defaults: ConfigDefaults;
+  /** Whether a chain's feed is wanted where nobody names its operations. */
+  isOffered(chainId: number): boolean;
   /**
    * Columns that make a row another one when they change: the block of a height with another hash. What
    * was known of the one before says nothing of it then.

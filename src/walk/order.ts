@@ -18,8 +18,10 @@ export interface TrustedPlace extends OrderKey {
 export interface PageBorders {
   /** The last trusted item of the page before; null at a walk's start and behind a cut. */
   readonly above: OrderKey | null;
-  /** Where the page was asked for, if its cursor can be read: the position of its first item. */
+  /** Where the page was asked for, if its cursor can be read. */
   readonly entry: OrderKey | null;
+  /** Whether that is the last item of the page before, and not the first one of this. */
+  readonly isEntryAbove: boolean;
   /** Where the next page begins, if its cursor can be read. */
   readonly next: OrderKey | null;
 }
@@ -101,9 +103,19 @@ function judgePlaces(
     misplaced: places.flatMap(({ index }) => (kept.has(index) ? [] : [index])),
     joins:
       borders.above !== null &&
-      (borders.entry === null || (first !== undefined && isAt(borders.entry, first))),
+      (borders.entry === null || isEntered(borders.entry, borders, first)),
     leadsOn: !contradicts,
   };
+}
+
+/** Whether a page goes on where the position says that was asked for. */
+function isEntered(
+  entry: OrderKey,
+  { above, isEntryAbove }: PageBorders,
+  first: TrustedPlace | undefined,
+): boolean {
+  const named = isEntryAbove ? above : first;
+  return named !== null && named !== undefined && isAt(entry, named);
 }
 
 /**

@@ -109,14 +109,19 @@ export function normalisePage(
       const { unread } = decoded;
       const place = { chain_id, scope, page_id: facts.page_id, position: at, unread };
       const told = operation.normalise(decoded.item, decoded.raw, place);
-      const item = doubtPlace(operation, told, misplaced.includes(index));
+      const isMisplaced = misplaced.includes(index);
+      if (isMisplaced && isIdentity(operation)) {
+        refuse(raw, 'out of order: the rest of the page contradicts its number', at);
+        continue;
+      }
+      const item = doubtPlace(operation, told, isMisplaced);
       isEndTold = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
       else rows.set(item.key, both);
       for (const value of unread) surveyor.noteUnread(value);
       if (item !== told && told.height !== null && operation.order !== null) {
-        const path = [operation.order.height];
+        const path = [operation.order.columns.height];
         surveyor.noteUnread({ path, kind: 'format', detail: 'out of order' });
       }
     } else refuse(raw, decoded.reason, at);
@@ -149,6 +154,10 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
   return { ...first, addresses: [...first.addresses, ...item.addresses] };
 }
 
+/** Whether an item's height is its identity: one that is wrong is of another item. */
+const isIdentity = ({ order }: Operation<z.ZodType>) =>
+  order?.isProof === true && order.columns.height === order.columns.key;
+
 /**
  * An item that tells no block, or one that its neighbours contradict: what is known of its block stays. What
  * it said is kept in `extra`.
@@ -160,17 +169,18 @@ function doubtPlace(
 ): ItemRows {
   if (order?.isProof !== true || (item.height !== null && !isMisplaced)) return item;
   const { row, untold } = item;
-  const said = item.height === null ? null : { [`${order.height} (out of order)`]: item.height };
+  const { height } = order.columns;
+  const said = item.height === null ? null : { [`${height} (out of order)`]: item.height };
   return {
     ...item,
     height: null,
     row: {
       ...row,
-      [order.height]: null,
+      [height]: null,
       ...(said !== null && { extra: { ...(row['extra'] as object | null), ...said } }),
     },
     untold: {
-      columns: [...(untold?.columns ?? []), order.height],
+      columns: [...(untold?.columns ?? []), height],
       children: untold?.children ?? [],
     },
   };

@@ -14,7 +14,7 @@ import { judgeOrder, type PageOrder } from './order.ts';
 import { digest, type PageFacts } from './page.ts';
 import { judgeProgress, type Progress, type WalkEnd } from './progress.ts';
 import type { Lane } from './tables.ts';
-import { fieldOf, toldPlaces } from './told.ts';
+import { firstTold, toldPlaces } from './told.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */
@@ -121,6 +121,7 @@ function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step)
     : judgeOrder(toldPlaces(order, items), {
         above: step.above,
         entry: step.expected ?? (step.cursor === null ? null : order.position(step.cursor)),
+        isEntryAbove: order.names === 'above',
         next: next === null ? null : order.position(next),
       });
 }
@@ -153,9 +154,9 @@ function showsBlock(
 ): boolean {
   if (order === null || block === undefined) return false;
   return items.some((item) => {
-    const hash = fieldOf(item, 'hash');
+    const hash = firstTold(item, order.fields.key);
     return (
-      fieldOf(item, order.height) === block.height &&
+      firstTold(item, order.fields.height) === block.height &&
       typeof hash === 'string' &&
       hash.toLowerCase() === block.hash
     );

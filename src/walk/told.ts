@@ -5,15 +5,23 @@ import type { ToldPlace } from './order.ts';
  * What items as served tell of their places: read by name, before they are rows, because the next
  * request waits for nothing else.
  */
-export const toldPlaces = (order: ListOrder, items: readonly unknown[]): ToldPlace[] =>
+export const toldPlaces = ({ fields, columns }: ListOrder, items: readonly unknown[]): ToldPlace[] =>
   items.map((item) => ({
-    height: heightOf(fieldOf(item, order.height)),
-    key: keyOf(fieldOf(item, order.key)),
-    timeMs: timeOf(fieldOf(item, order.time)),
+    height: heightOf(firstTold(item, fields.height)),
+    key: columns.key === columns.height ? heightKey(item, fields.key) : keyOf(firstTold(item, fields.key)),
+    timeMs: timeOf(firstTold(item, fields.time)),
   }));
 
+/** A field under the first of its names that the item has. */
+export const firstTold = (item: unknown, names: readonly string[]): unknown =>
+  names.map((name) => fieldOf(item, name)).find((told) => told !== undefined && told !== null);
+
+/** The key of an item that is identified by its height. */
+const heightKey = (item: unknown, names: readonly string[]) =>
+  heightOf(firstTold(item, names))?.toString() ?? null;
+
 /** A field of an item as it was served; undefined where the item has none, or is none. */
-export function fieldOf(item: unknown, field: string): unknown {
+function fieldOf(item: unknown, field: string): unknown {
   return typeof item === 'object' && item !== null ? Reflect.get(item, field) : undefined;
 }
 

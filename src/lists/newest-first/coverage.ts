@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Cursor } from '../../operations/operation.ts';
 import { ofFeed, type Feed } from '../feed.ts';
+import { itemsOf } from './items.ts';
 
 /** A range of blocks that no finished page proves complete; both ends belong to it. */
 export interface Gap {
@@ -151,11 +152,10 @@ export async function floorsOf(
     ), anchor as materialized (
       select block, least(lowest, block) as lowest,
              (
-               select timestamp from explorer.user_operations
-               where chain_id = ${feed.chain_id}
-                 and block_number <= block
+               select timestamp from ${itemsOf(feed)}
+                 and height <= block
                  and timestamp is not null
-               order by block_number desc
+               order by height desc
                limit 1
              ) as at
       from top
@@ -163,11 +163,10 @@ export async function floorsOf(
     select depth_ms as depth, block as "from",
            case when at is null then block else greatest(lowest, coalesce(
              (
-               select block_number from explorer.user_operations
-               where chain_id = ${feed.chain_id}
-                 and block_number <= block
+               select height from ${itemsOf(feed)}
+                 and height <= block
                  and timestamp < at - make_interval(secs => depth_ms / 1000)
-               order by block_number desc
+               order by height desc
                limit 1
              ),
              0

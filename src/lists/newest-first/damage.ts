@@ -1,16 +1,19 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import { tableName } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import { operationNames, operations, type OperationName } from '../../operations/index.ts';
 import { places } from '../damaged-places.ts';
 
 /** No list tells a higher one; what somebody wrote into a row may be anything. */
 const highestBlock = Number.MAX_SAFE_INTEGER;
 
 /** The blocks that brought damaged rows. A page without a block number may stand anywhere in the list. */
-export async function rereadOperations(tx: Transaction): Promise<readonly PgTable[]> {
+export async function rereadItems(tx: Transaction): Promise<readonly PgTable[]> {
+  const lists = operationNames.filter((name) => operations[name].kind === 'newest-first');
   await tx.execute(sql`
     with ${places}, stretch as (
-      select chain_id,
+      select chain_id, operation,
              case when top is null or bottom is null then int8range(0, highest, '[]')
                   else int8range(bottom, top, '[]') end as blocks
       from page
@@ -19,33 +22,40 @@ export async function rereadOperations(tx: Transaction): Promise<readonly PgTabl
         from etl.walks
         where walks.chain_id = page.chain_id and walks.operation = page.operation
       ) as list on true
-      where operation = 'user-operations' and coalesce(top, highest) is not null
+      where operation = any(${sql.param(lists)}::text[]) and coalesce(top, highest) is not null
       union all
-      select chain_id,
-             int8range((row ->> 'block_number')::bigint, (row ->> 'block_number')::bigint, '[]')
-      from found
-      where table_name = 'explorer.user_operations'
-        and (row ->> 'block_number')::bigint between 0 and ${highestBlock}::bigint
-      union all
-      select lost.chain_id, int8range(max(block_number), max(block_number), '[]')
-      from lost
-      join explorer.user_operations as t
-        on t.chain_id = lost.chain_id and t.address_hash = lost.hash
-      where block_number is not null
-      group by lost.chain_id, lost.hash
-      union all
-      select lost.chain_id, int8range(max(block_number), max(block_number), '[]')
-      from lost
-      join explorer.user_operations as t
-        on t.chain_id = lost.chain_id and t.entry_point_hash = lost.hash
-      where block_number is not null
-      group by lost.chain_id, lost.hash
+      ${sql.join(lists.flatMap(damageOf), sql` union all `)}
     )
     insert into etl.rereads as t (chain_id, operation, after_walk, blocks)
-    select chain_id, 'user-operations', (select coalesce(max(id), 0) from etl.walks), range_agg(blocks)
+    select chain_id, operation, (select coalesce(max(id), 0) from etl.walks), range_agg(blocks)
     from stretch
-    group by chain_id
+    group by chain_id, operation
     on conflict (chain_id, operation, after_walk) do update set blocks = t.blocks + excluded.blocks
   `);
   return [];
+}
+
+/** Where damaged rows of a list stand, and the newest of its items that names an address that was damaged. */
+function damageOf(name: OperationName): SQL[] {
+  const { table, children, order, addressColumns } = operations[name];
+  if (order === null) return [];
+  const own = sql.raw(tableName(table));
+  const height = sql.raw(`"${order.columns.height}"`);
+  const told = sql`coalesce(row ->> ${order.columns.height}, key ->> ${order.columns.height})::bigint`;
+  const tables = [table, ...children.map((child) => child.table)].map(tableName);
+  return [
+    sql`
+      select chain_id, ${name}::text, int8range(${told}, ${told}, '[]')
+      from found
+      where table_name = any(${sql.param(tables)}::text[])
+        and ${told} between 0 and ${highestBlock}::bigint`,
+    ...addressColumns.map(
+      (column) => sql`
+      select lost.chain_id, ${name}::text, int8range(max(${height}), max(${height}), '[]')
+      from lost
+      join ${own} as t on t.chain_id = lost.chain_id and t.${sql.raw(`"${column}"`)} = lost.hash
+      where ${height} is not null
+      group by lost.chain_id, lost.hash`,
+    ),
+  ];
 }

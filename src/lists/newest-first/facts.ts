@@ -2,9 +2,10 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
 import { numberOf } from '../estimates.ts';
 import { ofFeed, type Feed } from '../feed.ts';
+import { itemsOf } from './items.ts';
 import { gapsOf } from './coverage.ts';
 
-/** What is known of a list of user operations. Times are ms since 1970. */
+/** What is known of a list. Times are ms since 1970. */
 export interface ListFacts {
   /** Whether a page of it was read. */
   readonly isBegun: boolean;
@@ -12,19 +13,19 @@ export interface ListFacts {
   /** Items of the walks by the blocks that they went over. */
   readonly itemsPerBlock: number | null;
   readonly blockMs: number | null;
-  /** Of the newest stored operations: how many come in a day of block time. */
+  /** Of the newest stored items: how many come in a day of block time. */
   readonly itemsPerDay: number | null;
 }
 
 interface ListGap {
   readonly from: number;
   readonly to: number;
-  /** When the lowest operation above it was. */
+  /** When the lowest item above it was. */
   readonly endsAt: number | null;
 }
 
-/** Newest stored operations that tell the present rate: hours of a busy chain, months of a quiet one. */
-const recentOperations = 50_000;
+/** Newest stored items that tell the present rate: hours of a busy chain, months of a quiet one. */
+const recentItems = 50_000;
 
 /** @throws nothing of its own: what is not known is null */
 export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
@@ -38,17 +39,15 @@ export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
       from etl.walks
       where ${ofFeed(feed)}
     ), stored as (
-      select block_number, timestamp from explorer.user_operations
-      where chain_id = ${feed.chain_id} and block_number is not null and timestamp is not null
+      select height, timestamp from ${itemsOf(feed)} and timestamp is not null
     ), span as (
-      select high.block_number - low.block_number as blocks, high.timestamp - low.timestamp as time
-      from (select * from stored order by block_number desc limit 1) as high,
-           (select * from stored order by block_number limit 1) as low
+      select high.height - low.height as blocks, high.timestamp - low.timestamp as time
+      from (select * from stored order by height desc limit 1) as high,
+           (select * from stored order by height limit 1) as low
     ), recent as (
       select count(*) - 1 as items, max(timestamp) - min(timestamp) as time
       from (
-        select timestamp from explorer.user_operations
-        where chain_id = ${feed.chain_id} and block_number >= coalesce(
+        select timestamp from ${itemsOf(feed)} and height >= coalesce(
           (
             select max(lower(range))
             from etl.feed_coverage, unnest(covered) as range
@@ -56,8 +55,8 @@ export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
           ),
           0
         )
-        order by block_number desc
-        limit ${recentOperations}
+        order by height desc
+        limit ${recentItems}
       ) as newest
     )
     select pages, per_block,
@@ -80,9 +79,8 @@ async function listGaps(db: Database, feed: Feed): Promise<ListGap[]> {
   const { rows } = await db.execute<{ ends_at: string | null }>(sql`
     select (
       select 1000 * extract(epoch from timestamp)
-      from explorer.user_operations
-      where chain_id = ${feed.chain_id} and block_number > top and timestamp is not null
-      order by block_number
+      from ${itemsOf(feed)} and height > top and timestamp is not null
+      order by height
       limit 1
     ) as ends_at
     from unnest(${sql.param(gaps.map(({ to }) => to))}::bigint[]) with ordinality as gap(top, place)

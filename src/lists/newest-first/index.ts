@@ -3,7 +3,7 @@ import type { Database } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
-import { rereadOperations } from './damage.ts';
+import { rereadItems } from './damage.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
 import { listFacts } from './facts.ts';
@@ -35,7 +35,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope> = {
   nextWalk: (tx, tick, at) =>
     tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick, at),
   proof,
-  spell: ({ from, to }) => `blocks ${from} to ${to}`,
+  spell: ({ from, to, unit }) => `${unit} ${from} to ${to}`,
   status,
   async estimate(db, feed, settings, { pageSize, looksPerDay }) {
     const { since, overlapMs, resweep: resweeps } = settings;
@@ -50,7 +50,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope> = {
   repairs: async (db, { lane, scope }) =>
     (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [],
   repairRequests: async (_db, _feed, { requests }) => requests ?? 0,
-  rereadDamaged: rereadOperations,
+  rereadDamaged: rereadItems,
   keepDamaged: async () => undefined,
   examples: { sync: '--since 2026-01-01', backfill: '--since 2023-01-01' },
 };

@@ -34,7 +34,7 @@ export const proof: ListProof = {
   head: sql`select null::json`,
   notes: sql`select null::json`,
   findings: sql`
-    select chain_id, operation, 'gap: blocks ' || from_block || ' to ' || to_block as open
+    select chain_id, operation, 'gap: ' || unit || ' ' || from_block || ' to ' || to_block as open
     from explorer.gaps
   `,
   readsAgain: sql`later.proved @> int8range(item.from_block, item.to_block, '[]')`,

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import { latestStart } from '../clock.ts';
 import { floorsOf, type Floor } from './coverage.ts';
+import { itemsOf } from './items.ts';
 import type { Feed } from '../feed.ts';
 import type { TickResweep } from './scope.ts';
 
@@ -61,8 +62,7 @@ async function isShort(
   { floor, from }: Floor,
 ): Promise<boolean> {
   const { rows } = await tx.execute(sql`
-    select from explorer.user_operations
-    where chain_id = ${feed.chain_id} and block_number between ${floor} and ${from}
+    select from ${itemsOf(feed)} and height between ${floor} and ${from}
     limit ${shortRows + 1}
   `);
   return rows.length <= shortRows;

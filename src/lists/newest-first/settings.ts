@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ConfigDefaults, Configured } from '../../operations/operation.ts';
+import { parseDuration } from '../../time.ts';
 import { duration, schedule, time, timezone } from '../settings.ts';
 
 const dayMs = 86_400_000;
@@ -15,7 +17,7 @@ const resweepRule = z.strictObject({
       (ms) => ms <= deepestMs,
       'is more than 90d: read the history again with backfill --again instead',
     )
-    .describe('How far below the newest known operation the look goes, such as 1h; at most 90d.'),
+    .describe('How far below the newest known item the look goes, such as 1h; at most 90d.'),
   every: duration
     .refine(
       (ms) => ms >= oftenestMs,
@@ -38,46 +40,53 @@ function refuseShallow(settings: unknown, context: z.RefinementCtx): void {
   }
 }
 
-/** Keys of a newest-first list; parsing `{}` gives the defaults. */
-export const newestFirstSettings = z
-  .strictObject({
-    schedule: schedule(
-      '*/5 * * * *',
-      'Each time costs one page (20 credits) at least, and one for every 50 operations that are new or within the overlap; resweep adds deeper looks.',
-    ),
-    timezone,
-    overlap: duration
-      .prefault('30s')
-      .describe(
-        'How far below the newest known operation each look goes, by the time of the operations, because some appear behind the head. More finds later arrivals at once and costs more pages of 20 credits.',
+/** Keys of a newest-first list; parsing `{}` gives the operation's defaults. */
+export const newestFirstSettings = ({ guide: { items, about }, defaults }: Configured) =>
+  z
+    .strictObject({
+      schedule: schedule(
+        defaults.schedule,
+        `Each time costs one page (20 credits) at least, and one for every 50 ${items} that are new or within the overlap; resweep adds deeper looks.`,
       ),
-    resweep: z
-      .array(resweepRule)
-      .max(mostRules)
-      .prefault([
-        { depth: '5m', every: '20m' },
-        { depth: '1h', every: '8h' },
-        { depth: '1d', every: '8d' },
-      ])
-      .describe(
-        'Deeper looks for operations that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h and 1d every 8d an eighth each, so the default half as many pages of 20 credits again. [] turns them off.',
+      timezone,
+      overlap: duration
+        .prefault(defaults.overlap)
+        .describe(
+          `How far below the newest known item each look goes, by the time of the ${items}, because some appear behind the head. More finds later arrivals at once and costs more pages of 20 credits.`,
+        ),
+      resweep: z
+        .array(resweepRule)
+        .max(mostRules)
+        .prefault([...defaults.resweep])
+        .describe(
+          `Deeper looks for ${items} that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h an eighth. The default costs ${shareOf(defaults.resweep)} as many pages of 20 credits again. [] turns them off.`,
+        ),
+      since: time.describe(
+        `Oldest of the ${items} wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 ${items}.`,
       ),
-    since: time.describe(
-      'Oldest operation wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 operations.',
-    ),
-  })
-  .superRefine(refuseShallow, { when: ({ value }) => typeof value === 'object' && value !== null })
-  .transform(({ overlap: overlapMs, resweep, ...rest }) => ({
-    ...rest,
-    /** How far below what is covered a live walk goes, in ms. */
-    overlapMs,
-    /** Deeper looks for late arrivals: how deep below the covered top, and how often, in ms. */
-    resweep: resweep.map(({ depth: depthMs, every: everyMs }) => ({ depthMs, everyMs })),
-  }))
-  .describe('User operations of account abstraction, newest first.');
+    })
+    .superRefine(refuseShallow, {
+      when: ({ value }) => typeof value === 'object' && value !== null,
+    })
+    .transform(({ overlap: overlapMs, resweep, ...rest }) => ({
+      ...rest,
+      /** How far below what is covered a live walk goes, in ms. */
+      overlapMs,
+      /** Deeper looks for late arrivals: how deep below the covered top, and how often, in ms. */
+      resweep: resweep.map(({ depth: depthMs, every: everyMs }) => ({ depthMs, everyMs })),
+    }))
+    .describe(about);
+
+/** What rules cost together, as a part of the pages that are new. */
+function shareOf(rules: ConfigDefaults['resweep']): string {
+  const cost = rules.map(
+    (rule) => (parseDuration(rule.depth) ?? 0) / (parseDuration(rule.every) ?? 1),
+  );
+  return String(Math.round(100 * cost.reduce((sum, part) => sum + part, 0)) / 100);
+}
 
 /** `since` is the oldest item wanted, ISO 8601 in UTC; null: all. */
-export type NewestFirstSettings = z.output<typeof newestFirstSettings>;
+export type NewestFirstSettings = z.output<ReturnType<typeof newestFirstSettings>>;
 
 /** A deeper look for late arrivals. */
 export type ResweepRule = NewestFirstSettings['resweep'][number];

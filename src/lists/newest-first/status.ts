@@ -6,6 +6,7 @@ export const status: ListReach = {
   reach: sql`
     select extract(epoch from lag) as lag_s, json_build_object(
       'of', 'blocks',
+      'unit', feeds.unit,
       'covered', (
         select coalesce(sum(to_block - from_block + 1), 0) from explorer.coverage
         where coverage.feed = freshness.feed

@@ -1,15 +1,17 @@
 import { z } from 'zod';
+import type { Configured } from '../../operations/operation.ts';
 import { schedule, timezone } from '../settings.ts';
 
 /** Keys of a ranked list; parsing `{}` gives the defaults. */
-export const rankedSettings = z
-  .strictObject({
-    schedule: schedule(
-      '0 */6 * * *',
-      'Each time reads the whole list: one page of 20 credits for every 50 factories.',
-    ),
-    timezone,
-  })
-  .describe('Wallet factories with their numbers of accounts.');
+export const rankedSettings = ({ guide, defaults }: Configured) =>
+  z
+    .strictObject({
+      schedule: schedule(
+        defaults.schedule,
+        `Each time reads the whole list: one page of 20 credits for every 50 ${guide.items}.`,
+      ),
+      timezone,
+    })
+    .describe(guide.about);
 
-export type RankedSettings = z.output<typeof rankedSettings>;
+export type RankedSettings = z.output<ReturnType<typeof rankedSettings>>;

@@ -2,6 +2,8 @@ import type { Guide } from '../operation.ts';
 
 /** Factories as people meet them. */
 export const guide: Guide = {
+  items: 'factories',
+  about: 'Wallet factories with their numbers of accounts.',
   example: () => `      # The whole list each time: one page for every 50 factories.
       factories:
         schedule: '0 */6 * * *'

@@ -18,6 +18,8 @@ export const factories: Operation<typeof factory> = {
   addressColumns: ['address_hash'],
   questionIndexes: [],
   guide,
+  defaults: { schedule: '0 */6 * * *', overlap: '0s', resweep: [] },
+  isOffered: () => true,
   version: [],
   request: requestFactories,
   cursor: pageTokenCursor,

@@ -15,6 +15,8 @@ const absent = `      # optimism-batch-blocks: this chain has no Optimism batche
 
 /** Optimism batches as people meet them. */
 export const guide: Guide = {
+  items: 'blocks',
+  about: 'Blocks of each Optimism batch.',
   example: (chainId) => (lacksOptimismBatches(chainId) ? absent : example),
   question: 'Are the batches whole: contiguous heights, each block linked to the one below?',
   sql: `select chain_id, count(*) as batches, sum(blocks_count) as blocks,

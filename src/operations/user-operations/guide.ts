@@ -2,6 +2,8 @@ import type { Guide } from '../operation.ts';
 
 /** User operations as people meet them. */
 export const guide: Guide = {
+  items: 'operations',
+  about: 'User operations of account abstraction, newest first.',
   example:
     () => `      # The history once, down to since: one page for every 50 operations. Then what is new.
       user-operations:

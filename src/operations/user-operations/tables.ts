@@ -1,7 +1,6 @@
 import { boolean, index, jsonb, primaryKey, text } from 'drizzle-orm/pg-core';
 import {
   bigNumber,
-  etlSchema,
   explorerSchema,
   hexText,
   instant,
@@ -32,18 +31,4 @@ export const userOperations = explorerSchema.table(
     index('user_operations_block_number').on(table.chain_id, table.block_number, table.hash),
     index('user_operations_address_hash').on(table.address_hash, table.chain_id),
   ],
-);
-
-/** Operations that appeared in blocks which had been proved complete without them. */
-export const lateArrivals = etlSchema.table(
-  'late_arrivals',
-  {
-    chain_id: integer('chain_id').notNull(),
-    hash: hexText('hash').notNull(),
-    block_number: integer('block_number').notNull(),
-    timestamp: instant('timestamp'),
-    seen_at: instant('seen_at').notNull(),
-    page_id: integer('page_id').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.chain_id, table.hash, table.page_id] })],
 );

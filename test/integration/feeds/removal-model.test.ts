@@ -2,8 +2,13 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ItemRows, PageEnd } from '../../../src/operations/operation.ts';
-import { noteChanges } from '../../../src/operations/user-operations/changes.ts';
+import { noteChanges } from '../../../src/operations/newest-first/changes.ts';
+import { userOperations } from '../../../src/operations/user-operations/index.ts';
 import { freshDatabase } from '../../support/database.ts';
+
+const { name, table, order } = userOperations;
+if (order === null) throw new Error('the list has an order');
+const list = { name, table, order };
 
 /** Each case is a handful of statements: a few seconds in all. */
 const numRuns = 300;
@@ -87,6 +92,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
 
       const isBorneOut = await db.transaction((tx) =>
         noteChanges(
+          list,
           tx,
           {
             walk_id: 1,

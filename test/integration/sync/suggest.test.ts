@@ -9,11 +9,11 @@ async function thousandArrivals() {
     values (10, 'user-operations', 'newest-first', '{}'), (1, 'user-operations', 'newest-first', '{}'),
            (10, 'factories', 'ranked', '{}')`);
   await pool.query(`
-    insert into etl.late_arrivals (chain_id, hash, block_number, timestamp, seen_at, page_id)
-    select 10, number::text, number, '2026-01-01Z'::timestamptz, '2026-01-01Z'::timestamptz + number * interval '1 second', 1
+    insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
+    select 10, 'user-operations', number::text, number, '2026-01-01Z'::timestamptz, '2026-01-01Z'::timestamptz + number * interval '1 second', 1
     from generate_series(1, 1000) as number
     union all
-    select 10, 'untimed', 1, null, '2026-01-01Z'::timestamptz, 1`);
+    select 10, 'user-operations', 'untimed', 1, null, '2026-01-01Z'::timestamptz, 1`);
   return pool;
 }
 

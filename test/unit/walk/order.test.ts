@@ -14,7 +14,12 @@ const told = (block: number, says: Partial<ToldPlace> = {}): ToldPlace => ({
 
 /** Blocks 1009 down to 1000, asked for where the page before ended. */
 const page = Array.from({ length: 10 }, (_, index) => told(1009 - index));
-const borders: PageBorders = { above: at(1010), entry: at(1009), next: at(999) };
+const borders: PageBorders = {
+  above: at(1010),
+  entry: at(1009),
+  isEntryAbove: false,
+  next: at(999),
+};
 const trustedOf = (places: readonly ToldPlace[], between: PageBorders = borders) =>
   judgeOrder(places, between).trusted.map(({ index }) => index);
 const all = page.map((_, index) => index);
@@ -59,9 +64,7 @@ describe('a page of a list that is newest first', () => {
       index <= last ? { ...place, height: 999_999_999_999 - index } : place,
     );
 
-    expect(trustedOf(wrong, { above: null, entry: null, next: at(999) })).toEqual(
-      all.slice(last + 1),
-    );
+    expect(trustedOf(wrong, { ...borders, above: null, entry: null })).toEqual(all.slice(last + 1));
   });
 
   test('does not go by a next position that most of its own items contradict', () => {
@@ -82,7 +85,7 @@ describe('a page of a list that is newest first', () => {
   });
 
   test('goes by the items alone where no cursor can be read', () => {
-    const opaque = { above: at(1010), entry: null, next: null };
+    const opaque = { ...borders, entry: null, next: null };
 
     expect(judgeOrder(page, opaque)).toMatchObject({ misplaced: [], joins: true });
     expect(trustedOf(page.with(3, told(5)), opaque)).toEqual(all.filter((index) => index !== 3));
@@ -99,7 +102,12 @@ test('what is trusted is in order, whatever a page says of its items', () => {
   fc.assert(
     fc.property(fc.array(place, { maxLength: 12 }), border, border, border, (...drawn) => {
       const [places, above, entry, next] = drawn;
-      const { trusted, misplaced } = judgeOrder(places, { above, entry, next });
+      const { trusted, misplaced } = judgeOrder(places, {
+        above,
+        entry,
+        isEntryAbove: false,
+        next,
+      });
 
       const ceilings = [above, entry].filter((ceiling) => ceiling !== null);
       const isRight = trusted.every((item, index) =>

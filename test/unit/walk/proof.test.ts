@@ -25,6 +25,7 @@ function walk(pages: readonly Served[]): Proof {
     const order = judgeOrder(blocks.map(told), {
       above,
       entry,
+      isEntryAbove: false,
       next: opaque || next === undefined ? null : place(next),
     });
     const page: ProvingPage = {

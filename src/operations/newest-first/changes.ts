@@ -2,33 +2,36 @@ import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../../db/digest.ts';
 import { isPosting, post, type Transaction } from '../../db/transaction.ts';
 import type { ItemRows, WalkContext } from '../operation.ts';
-import { userOperations } from './tables.ts';
+import { columnsOf, isBelow, type PlacedList } from './place.ts';
 
 /**
- * Operations that one page may show to have left the list at once: the fifth part of a page, three at
+ * Items that one page may show to have left the list at once: the fifth part of a page, three at
  * least. A reorganisation takes a few; a page that skips more is more likely not the page that it seems.
  */
 const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 
+type PlacedRows = ItemRows & { readonly height: number };
+
 /**
- * What a page says beyond its own rows: which of them came late, and which stored operations have
+ * What a page says beyond its own rows: which of them came late, and which stored items have
  * left the list.
  *
- * @returns whether the stored operations bear the page out; it concludes nothing about them if they don't
+ * @returns whether the stored items bear the page out; it concludes nothing about them if they don't
  */
 export async function noteChanges(
+  list: PlacedList,
   tx: Transaction,
   walk: WalkContext,
   rows: readonly ItemRows[],
 ): Promise<boolean> {
-  const placed = rows.filter(({ height }) => height !== null);
+  const placed = rows.filter((item) => item.height !== null) as PlacedRows[];
   const [first, last] = [placed[0], placed.at(-1)];
   if (first === undefined || last === undefined) return true;
   // Only walks with a floor, and those that read again, meet blocks that were read before: a walk
   // into unread history finds nothing but new rows.
   const meetsKnown = walk.floor !== null || walk.scope.again === true;
-  if (meetsKnown && walk.inserted > 0) await noteLateArrivals(tx, walk, placed);
-  return walk.isConclusive ? noteRemovals(tx, walk, rows, first, last) : true;
+  if (meetsKnown && walk.inserted > 0) await noteLateArrivals(list, tx, walk, placed);
+  return walk.isConclusive ? noteRemovals(list, tx, walk, rows, first, last) : true;
 }
 
 /**
@@ -37,73 +40,78 @@ export async function noteChanges(
  * rows there, however many walks there were.
  */
 async function noteLateArrivals(
+  list: PlacedList,
   tx: Transaction,
   walk: WalkContext,
-  placed: readonly ItemRows[],
+  placed: readonly PlacedRows[],
 ): Promise<void> {
-  const heights = placed.map(({ height }) => height ?? 0);
+  const heights = placed.map((item) => item.height);
+  const { table, height, key, time } = columnsOf(list);
   await post(
     tx,
     sql`
     with proven as (
       select range_agg(proved)
-               - etl.blocks_to_reread(${walk.chain_id}, 'user-operations') as covered
+               - etl.blocks_to_reread(${walk.chain_id}, ${list.name}) as covered
       from etl.walks
       where chain_id = ${walk.chain_id}
-        and operation = 'user-operations'
+        and operation = ${list.name}
         and id <> ${walk.walk_id}
         and top > ${Math.min(...heights)}
         and proved && int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')
     )
-    insert into etl.late_arrivals (chain_id, hash, block_number, timestamp, seen_at, page_id)
-    select chain_id, hash, block_number, timestamp, ${walk.started_at}::timestamptz, page_id
-    from explorer.user_operations, proven
+    insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
+    select chain_id, ${list.name}, ${key}, ${height}, ${time}, ${walk.started_at}::timestamptz, page_id
+    from ${table}, proven
     where chain_id = ${walk.chain_id}
-      and hash = any(${sql.param(placed.map(({ key }) => key))}::text[])
+      and ${height} between ${Math.min(...heights)} and ${Math.max(...heights)}
+      and ${key} = any(${sql.param(placed.map((item) => item.key))}::text[])
       and page_id = ${walk.page_id}
       and first_seen_at = now()
-      and block_number <@ covered
+      and ${height} <@ covered
     on conflict do nothing
   `,
   );
 }
 
 /**
- * Between a page's first and last item the list holds what the page holds: a stored operation in
+ * Between a page's first and last item the list holds what the page holds: a stored item in
  * that range which is not on the page has left the list, unless a newer page has seen it. So has one
  * between the last item of the page before and this page's first, which no page would tell of
  * otherwise: the cursor leads from one to the other. Unless a page newer than that one has seen it.
  *
- * A page that skips many stored operations shows no mass removal, but that something is wrong with it: it is
+ * A page that skips many stored items shows no mass removal, but that something is wrong with it: it is
  * noted, and nothing removed. When another walk skips the same, they are gone.
  */
 async function noteRemovals(
+  list: PlacedList,
   tx: Transaction,
   walk: WalkContext,
   rows: readonly ItemRows[],
-  first: ItemRows,
-  last: ItemRows,
+  first: PlacedRows,
+  last: PlacedRows,
 ): Promise<boolean> {
   const above = walk.above ?? { height: first.height, key: first.key, page_id: walk.page_id };
   const most = mostGone(rows.length);
-  // The plain bounds beside the row comparison are what the planner takes for a range of the index.
+  const columns = columnsOf(list);
+  const { table, height, key } = columns;
   const unseen = sql`
     chain_id = ${walk.chain_id}
-    and block_number between ${last.height} and ${above.height}
-    and (block_number, hash) < (${above.height}, ${above.key})
-    and (block_number, hash) > (${last.height}, ${last.key})
-    and hash <> all(${sql.param(rows.map(({ key }) => key))}::text[])
+    and ${isBelow(columns, above)}
+    and ${height} >= ${last.height}
+    and (${height}, ${key}) > (${last.height}, ${last.key})
+    and ${key} <> all(${sql.param(rows.map((item) => item.key))}::text[])
     and removed_at is null
     and page_id < case
-      when (block_number, hash) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
+      when (${height}, ${key}) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
       else ${above.page_id}::bigint
     end
   `;
   const statement = sql`
     with unseen as materialized (
-      select block_number from explorer.user_operations where ${unseen} limit ${most + 1}
+      select ${height} as height from ${table} where ${unseen} limit ${most + 1}
     ), jump as materialized (
-      select int8range(min(block_number), max(block_number), '[]') as skipped
+      select int8range(min(height), max(height), '[]') as skipped
       from unseen
       having count(*) > ${most}
     ), unbelieved as materialized (
@@ -113,15 +121,15 @@ async function noteRemovals(
         select from etl.pages
         join etl.walks on walks.id = walk_id
         where walks.chain_id = ${walk.chain_id}
-          and operation = 'user-operations'
+          and operation = ${list.name}
           and walk_id <> ${walk.walk_id}
           and jumped && skipped
       )
     ), noted as (
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
     ), removed as (
-      update explorer.user_operations as t
-      set ${assign(userOperations, {
+      update ${table} as t
+      set ${assign(list.table, {
         removed_at: sql`now()`,
         updated_at: sql`now()`,
         page_id: sql`${walk.page_id}::bigint`,
@@ -129,7 +137,7 @@ async function noteRemovals(
       where ${unseen} and exists (select from unseen) and not exists (select from unbelieved)
       returning ${sql.raw(tallied())}
     ), counted as (
-      ${sql.raw(tally(userOperations, 'removed'))}
+      ${sql.raw(tally(list.table, 'removed'))}
     )
     select from unbelieved
   `;

@@ -1,0 +1,35 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { tableName } from '../../db/digest.ts';
+import type { ListOrder, OrderKey } from '../operation.ts';
+
+/** A list that is highest first, and the table of its items, which has a column `removed_at`. */
+export interface PlacedList {
+  readonly name: string;
+  readonly table: PgTable;
+  readonly order: ListOrder;
+}
+
+/** The table and its columns as SQL; `page` reads as a text, whatever its column is. */
+export interface PlacedColumns {
+  readonly table: SQL;
+  readonly height: SQL;
+  readonly key: SQL;
+  readonly time: SQL;
+}
+
+/** How the items of a list are spelled in SQL. */
+export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'>): PlacedColumns {
+  const name = (column: string) => sql.raw(`"${column}"`);
+  return {
+    table: sql.raw(tableName(table)),
+    height: name(columns.height),
+    key: columns.key === columns.height ? sql`${name(columns.key)}::text` : name(columns.key),
+    time: name(columns.time),
+  };
+}
+
+/** As SQL: whether an item stands below a place. The plain bound is what the planner takes for a range. */
+export const isBelow = ({ height, key }: PlacedColumns, place: OrderKey): SQL => sql`
+  ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
+`;
