@@ -12,7 +12,7 @@ import { createPool } from '../src/db/pool.ts';
 import { certify } from '../src/feeds/certificate.ts';
 import { noteDamage } from '../src/feeds/damage.ts';
 import { checkRows } from '../src/feeds/rows.ts';
-import { optimismBatches, blocks } from '../src/operations/optimism-batch-blocks/tables.ts';
+import { readBatches, blocks } from '../src/operations/optimism-batch-blocks/tables.ts';
 import { userOperations } from '../src/operations/user-operations/tables.ts';
 import { clusterCpuMs } from './cluster-cpu.ts';
 import { describeMachine } from './machine.ts';
@@ -85,7 +85,7 @@ const setup = [
     gas_used: '1000000::numeric(78, 0)',
     optimism_batch_number: `(1 + (n - 1) / ${blocksPerBatch})::bigint`,
   }),
-  fill(optimismBatches, rows / blocksPerBatch, {
+  fill(readBatches, rows / blocksPerBatch, {
     batch_number: 'n::bigint',
     state: `'settled'::text`,
     blocks_count: `${blocksPerBatch}::bigint`,

@@ -350,7 +350,7 @@ CREATE TABLE "explorer"."blocks" (
 	CONSTRAINT "blocks_chain_id_height_pk" PRIMARY KEY("chain_id","height")
 );
 --> statement-breakpoint
-CREATE TABLE "explorer"."optimism_batches" (
+CREATE TABLE "explorer"."read_batches" (
 	"chain_id" bigint NOT NULL,
 	"batch_number" bigint NOT NULL,
 	"state" text NOT NULL,
@@ -366,7 +366,7 @@ CREATE TABLE "explorer"."optimism_batches" (
 	"page_id" bigint NOT NULL,
 	"digest" bigint,
 	"digest_before" bigint,
-	CONSTRAINT "optimism_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
+	CONSTRAINT "read_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."user_operations" (
@@ -520,8 +520,8 @@ CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id"
 CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_pending" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id") WHERE is_pending_update;--> statement-breakpoint
-CREATE INDEX "optimism_batches_unproved" ON "explorer"."optimism_batches" USING btree ("batch_number","chain_id") WHERE not is_proved;--> statement-breakpoint
-CREATE INDEX "optimism_batches_heights" ON "explorer"."optimism_batches" USING gist (int8range("first_height", "last_height", '[]')) WHERE blocks_count > 0;--> statement-breakpoint
+CREATE INDEX "read_batches_unproved" ON "explorer"."read_batches" USING btree ("batch_number","chain_id") WHERE not is_proved;--> statement-breakpoint
+CREATE INDEX "read_batches_heights" ON "explorer"."read_batches" USING gist (int8range("first_height", "last_height", '[]')) WHERE blocks_count > 0;--> statement-breakpoint
 CREATE INDEX "user_operations_block_number" ON "explorer"."user_operations" USING btree ("chain_id","block_number","hash");--> statement-breakpoint
 CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("address_hash","chain_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint

@@ -26,11 +26,31 @@ comment on column explorer.late_arrivals.seen_at is 'When the walk that first me
 comment on column explorer.late_arrivals.lateness is 'Between its own time and its first sight, so at least as long as it was really late: an overlap of this length would have caught it.';
 comment on column explorer.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
 --> statement-breakpoint
+create view explorer.optimism_batches as
+select chain_id, batch_number, state, blocks_count, first_height, last_height, is_contiguous,
+       is_linked, is_proved, walked_at, first_seen_at, updated_at, page_id
+from explorer.read_batches;
+--> statement-breakpoint
+comment on view explorer.optimism_batches is 'One row for each Optimism batch that is known: what its blocks prove together.';
+comment on column explorer.optimism_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.optimism_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with holes: the number in the request''s path.';
+comment on column explorer.optimism_batches.state is 'settled: proved whole by the chain: heights contiguous, hashes linked, no block awaits an update, and it meets the nearest batches with blocks on both sides. open: read, and may still change. empty: the list held no block, which is also the answer for a number that does not exist.';
+comment on column explorer.optimism_batches.blocks_count is 'Number of blocks that carry this batch''s number.';
+comment on column explorer.optimism_batches.first_height is 'Lowest of their heights. Null: no blocks.';
+comment on column explorer.optimism_batches.last_height is 'Highest of their heights. Null: no blocks.';
+comment on column explorer.optimism_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks.';
+comment on column explorer.optimism_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks.';
+comment on column explorer.optimism_batches.is_proved is 'Whether the chain proves what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is proved is not read again.';
+comment on column explorer.optimism_batches.walked_at is 'When the walk ended that last changed this row or first told of it, by the database''s clock.';
+comment on column explorer.optimism_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.optimism_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.optimism_batches.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+--> statement-breakpoint
 create view explorer.broken_borders as
 with numbered as (
   select chain_id, batch_number, blocks_count, first_height, last_height,
          row_number() over (partition by chain_id order by batch_number) as place
-  from explorer.optimism_batches
+  from explorer.read_batches
 ), bordered as (
   select chain_id, batch_number as lower_batch, last_height, place,
          lead(batch_number) over below as upper_batch,
@@ -90,7 +110,7 @@ create view etl.asked_batches as
 select chain_id, operation, numbers,
        (
          select batch_number
-         from explorer.optimism_batches as batch
+         from explorer.read_batches as batch
          where batch.chain_id = asked.chain_id
            and batch_number >= lower(numbers)
            and batch_number < upper(numbers)
@@ -250,7 +270,7 @@ with linked as (
            when broken > 0 then broken || ' blocks do not follow on the one below'
            when pending > 0 then pending || ' blocks await an update, though it is proved'
          end as finding
-  from explorer.optimism_batches as batch
+  from explorer.read_batches as batch
   left join counted
     on counted.chain_id = batch.chain_id and counted.batch_number = batch.batch_number
   where is_proved
@@ -304,7 +324,7 @@ from (
              and optimism_batch_number = batch.batch_number
              and is_pending_update
          ) as pending
-  from explorer.optimism_batches as batch
+  from explorer.read_batches as batch
   left join etl.batch_sights as sight
     on sight.chain_id = batch.chain_id and sight.batch_number = batch.batch_number
   left join lateral (
@@ -316,7 +336,7 @@ from (
   ) as asked on true
   left join lateral (
     select other.batch_number, other.last_height
-    from explorer.optimism_batches as other
+    from explorer.read_batches as other
     where other.chain_id = batch.chain_id
       and other.blocks_count > 0
       and other.batch_number < batch.batch_number
@@ -325,7 +345,7 @@ from (
   ) as below on true
   left join lateral (
     select other.batch_number, other.first_height
-    from explorer.optimism_batches as other
+    from explorer.read_batches as other
     where other.chain_id = batch.chain_id
       and other.blocks_count > 0
       and other.batch_number > batch.batch_number
@@ -354,7 +374,7 @@ with asked as materialized (
              '{}'
            ) as missing
     from asked
-    left join explorer.optimism_batches as batch
+    left join explorer.read_batches as batch
       on batch.chain_id = asked.chain_id
       and batch_number >= lower(asked.numbers)
       and batch_number < upper(asked.numbers)
@@ -523,7 +543,7 @@ select asked.chain_id, asked.operation,
                  else '' end as note
 from etl.asked_batches as asked, lateral (
   select batch_number, first_height, state
-  from explorer.optimism_batches as batch
+  from explorer.read_batches as batch
   where batch.chain_id = asked.chain_id
     and batch_number >= lower(numbers)
     and batch_number < upper(numbers)
@@ -535,7 +555,7 @@ where state = 'settled'
   -- Nothing is below block 0, and no cursor leads to it.
   and first_height > 1
   and not exists (
-    select from explorer.optimism_batches as below
+    select from explorer.read_batches as below
     where below.chain_id = asked.chain_id
       and below.batch_number < lowest.batch_number
       and below.blocks_count > 0
@@ -981,7 +1001,7 @@ comment on column explorer.blocks.priority_fee is 'Priority fees of the block, i
 comment on column explorer.blocks.transaction_fees is 'Fees of all transactions, in wei; API field transaction_fees. Null: not told.';
 comment on column explorer.blocks.difficulty is 'Difficulty of the block; API field difficulty. Null: not told.';
 comment on column explorer.blocks.total_difficulty is 'Difficulty of the chain up to this block; API field total_difficulty. Null: not told.';
-comment on column explorer.blocks.optimism_batch_number is 'Batch that listed the block when it was last read, see explorer.optimism_batches; the number in the request''s path, no field of the answer. Null: in none.';
+comment on column explorer.blocks.optimism_batch_number is 'Batch that listed the block when it was last read, see explorer.read_batches; the number in the request''s path, no field of the answer. Null: in none.';
 comment on column explorer.blocks.extra is 'Fields of the block that no column or child table holds, as served, each where it stood, and values of another type or format under their field''s name and what is off (timestamp (malformed)). Null: none.';
 comment on column explorer.blocks.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.blocks.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
@@ -989,22 +1009,22 @@ comment on column explorer.blocks.page_id is 'etl.pages.id of the page that last
 comment on column explorer.blocks.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
 comment on column explorer.blocks.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
-comment on table explorer.optimism_batches is 'One row for each Optimism batch that was walked to its end: what its blocks prove together. Derived from explorer.blocks, not served.';
-comment on column explorer.optimism_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.optimism_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with holes: the number in the request''s path.';
-comment on column explorer.optimism_batches.state is 'settled: proved whole by the chain: heights contiguous, hashes linked, no block awaits an update, and it meets the nearest batches with blocks on both sides. open: read, and may still change. empty: the list held no block, which is also the answer for a number that does not exist.';
-comment on column explorer.optimism_batches.blocks_count is 'Number of blocks that carry this batch''s number.';
-comment on column explorer.optimism_batches.first_height is 'Lowest of their heights. Null: no blocks.';
-comment on column explorer.optimism_batches.last_height is 'Highest of their heights. Null: no blocks.';
-comment on column explorer.optimism_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks.';
-comment on column explorer.optimism_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks.';
-comment on column explorer.optimism_batches.is_proved is 'Whether the chain proves what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is proved is not read again.';
-comment on column explorer.optimism_batches.walked_at is 'When the walk ended that last changed this row or first told of it, by the database''s clock.';
-comment on column explorer.optimism_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.optimism_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
-comment on column explorer.optimism_batches.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.optimism_batches.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.optimism_batches.digest_before is 'The digest before the last change. Null: there was none.';
+comment on table explorer.read_batches is 'One row for each Optimism batch that was walked to its end: what its blocks prove together. Derived from explorer.blocks, not served. Queries go to explorer.optimism_batches.';
+comment on column explorer.read_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.read_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with holes: the number in the request''s path.';
+comment on column explorer.read_batches.state is 'settled: proved whole by the chain: heights contiguous, hashes linked, no block awaits an update, and it meets the nearest batches with blocks on both sides. open: read, and may still change. empty: the list held no block, which is also the answer for a number that does not exist.';
+comment on column explorer.read_batches.blocks_count is 'Number of blocks that carry this batch''s number.';
+comment on column explorer.read_batches.first_height is 'Lowest of their heights. Null: no blocks.';
+comment on column explorer.read_batches.last_height is 'Highest of their heights. Null: no blocks.';
+comment on column explorer.read_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks.';
+comment on column explorer.read_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks.';
+comment on column explorer.read_batches.is_proved is 'Whether the chain proves what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is proved is not read again.';
+comment on column explorer.read_batches.walked_at is 'When the walk ended that last changed this row or first told of it, by the database''s clock.';
+comment on column explorer.read_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.read_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.read_batches.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+comment on column explorer.read_batches.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
+comment on column explorer.read_batches.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table etl.late_arrivals is 'Items that appeared where their list had been proved complete without them.';
 comment on column etl.late_arrivals.chain_id is 'Number of the chain.';

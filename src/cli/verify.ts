@@ -52,7 +52,9 @@ function describeRows({ tables, rows, findings, unlisted }: RowReport): string {
 function describe({ feed, kind, unit, covered, head, open, notes }: FeedCertificate): string {
   const lines = [
     `${feed}: ${open.length === 0 ? 'complete' : 'open'}`,
-    ...covered.map((range) => `  covered: ${kinds[kind].spell({ ...range, unit })}, ${spellTime(range)}`),
+    ...covered.map(
+      (range) => `  covered: ${kinds[kind].spell({ ...range, unit })}, ${spellTime(range)}`,
+    ),
     ...head.map((waiting) => `  head: ${printable(waiting)}`),
     ...open.map((finding) => `  open: ${printable(finding)}`),
     ...notes.map((note) => `  note: ${printable(note)}`),

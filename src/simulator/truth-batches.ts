@@ -8,7 +8,7 @@ import { provenHoles, settledNumbers } from './truth-settled.ts';
 
 /** Tables that the blocks of batches fill. */
 export type BatchTable =
-  'blocks' | 'block_rewards' | 'block_uncles' | 'block_arbitrum' | 'optimism_batches';
+  'blocks' | 'block_rewards' | 'block_uncles' | 'block_arbitrum' | 'read_batches';
 
 /** A batch and its blocks, heights descending. */
 export interface ScopedBatch {
@@ -67,7 +67,7 @@ function emptyBatchRow(number: number, isProved: boolean): Row {
 export function blockRows(
   batches: readonly ScopedBatch[],
   sightings: Sightings,
-): Record<Exclude<BatchTable, 'optimism_batches'>, Row[]> {
+): Record<Exclude<BatchTable, 'read_batches'>, Row[]> {
   const kept = batches.flatMap(({ number, blocks }) =>
     blocks.filter((block) => !block.lacksHash).map((block) => ({ number, block })),
   );

@@ -17,17 +17,13 @@ import { operationRows, operationsInScope } from './truth-user-operations.ts';
 
 /** The tables of schema `explorer` that follow from what is listed at one time. */
 type ListedTable =
-  | AddressTable
-  | Exclude<BatchTable, 'optimism_batches'>
-  | 'user_operations'
-  | 'factories'
-  | 'chains';
+  AddressTable | Exclude<BatchTable, 'read_batches'> | 'user_operations' | 'factories' | 'chains';
 
 /** The tables of schema `explorer` that the truth of one reading knows. */
-export type TruthTable = ListedTable | 'optimism_batches' | 'factory_history';
+export type TruthTable = ListedTable | 'read_batches' | 'factory_history';
 
 /** The tables that the truth of one who watches knows; all but the times of changes. */
-type WatchedTable = ListedTable | 'optimism_batches' | 'block_reorgs';
+type WatchedTable = ListedTable | 'read_batches' | 'block_reorgs';
 
 /** What was read of a chain. */
 export interface TruthScope {
@@ -54,7 +50,7 @@ export function truth(
   const { tables, batches } = listedRows(createWorld(seed, chain), scope, 0);
   return ofChain(chain, {
     ...tables,
-    optimism_batches: batchRows(batches),
+    read_batches: batchRows(batches),
     factory_history: historyRows(tables.factories),
   });
 }
@@ -78,7 +74,7 @@ export function truthAt(
   const { tables, batches } = listedRows(world, scope, atMs);
   return ofChain(chain, {
     ...tables,
-    optimism_batches: batchRows(batches),
+    read_batches: batchRows(batches),
     block_reorgs: reorgRows(world, batches, atMs),
   });
 }

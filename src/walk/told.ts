@@ -5,10 +5,16 @@ import type { ToldPlace } from './order.ts';
  * What items as served tell of their places: read by name, before they are rows, because the next
  * request waits for nothing else.
  */
-export const toldPlaces = ({ fields, columns }: ListOrder, items: readonly unknown[]): ToldPlace[] =>
+export const toldPlaces = (
+  { fields, columns }: ListOrder,
+  items: readonly unknown[],
+): ToldPlace[] =>
   items.map((item) => ({
     height: heightOf(firstTold(item, fields.height)),
-    key: columns.key === columns.height ? heightKey(item, fields.key) : keyOf(firstTold(item, fields.key)),
+    key:
+      columns.key === columns.height
+        ? heightKey(item, fields.key)
+        : keyOf(firstTold(item, fields.key)),
     timeMs: timeOf(firstTold(item, fields.time)),
   }));
 

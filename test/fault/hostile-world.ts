@@ -193,7 +193,7 @@ export async function openHostileWorld(
     },
     async forgetBatches(of) {
       const ids = chains.flatMap(({ id }, index) => (of.includes(names[index] ?? '') ? id : []));
-      await pool.query('delete from explorer.optimism_batches where chain_id = any($1)', [ids]);
+      await pool.query('delete from explorer.read_batches where chain_id = any($1)', [ids]);
     },
     async isAtRest() {
       const { rows } = await pool.query("select from etl.ticks where state = 'open' limit 1");

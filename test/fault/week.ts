@@ -217,8 +217,8 @@ async function eventsOf({ world }: Week): Promise<Record<string, number>> {
        'operations', (select count(*) from explorer.user_operations),
        'removed', (select count(*) from explorer.user_operations where removed_at is not null),
        'late', (select count(*) from explorer.late_arrivals),
-       'batches', (select count(*) from explorer.optimism_batches),
-       'settled', (select count(*) from explorer.optimism_batches where state = 'settled'),
+       'batches', (select count(*) from explorer.read_batches),
+       'settled', (select count(*) from explorer.read_batches where state = 'settled'),
        'reorgs', (select count(*) from explorer.block_reorgs),
        'missing factories', (select count(*) from explorer.factories where missing_since is not null),
        'changed counts', (select count(*) from explorer.factory_history)

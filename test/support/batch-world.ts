@@ -42,7 +42,7 @@ export async function batchWorld(count: number, bounds: ScopeBounds = {}) {
     const { rows } = await database.pool.query<{ batch: number; is: string }>(
       `select batch_number::int as batch,
               state || case when blocks_count = 0 and is_proved then ', proved' else '' end as is
-       from explorer.optimism_batches order by 1`,
+       from explorer.read_batches order by 1`,
     );
     return Object.fromEntries(rows.map(({ batch, is }) => [batch, is]));
   };

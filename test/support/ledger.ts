@@ -41,7 +41,7 @@ const faults = {
       union all select page_id from explorer.blocks
       union all select page_id from explorer.factories
       union all select page_id from explorer.addresses
-      union all select page_id from explorer.optimism_batches
+      union all select page_id from explorer.read_batches
     ) as held
     where page_id is not null and page_id not in (select id from etl.pages)`,
   'a feed has inserted more or fewer rows than its table holds': `

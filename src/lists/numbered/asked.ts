@@ -38,13 +38,13 @@ export async function followWishes(
       select asked - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
     ), fragment as (
       select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-      from other, explorer.optimism_batches
+      from other, explorer.read_batches
       where not isempty(numbers) and chain_id = ${chainId} and batch_number <@ numbers
     ), kept as (
       select range_agg(int8range(lowest, upper(range))) as numbers
       from fragment, lateral (
         select min(batch_number) as lowest
-        from explorer.optimism_batches
+        from explorer.read_batches
         where chain_id = ${chainId}
           and batch_number >= lower(range)
           and batch_number < upper(range)

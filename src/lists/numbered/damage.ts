@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Transaction } from '../../db/transaction.ts';
-import { optimismBatches } from '../../operations/optimism-batch-blocks/tables.ts';
+import { readBatches } from '../../operations/optimism-batch-blocks/tables.ts';
 import { places } from '../damaged-places.ts';
 
 /** A batch that is not stored is not read: it is asked for again, and read whole. */
@@ -25,24 +25,24 @@ export async function forgetBatches(tx: Transaction): Promise<readonly PgTable[]
       union
       select batch.chain_id, batch.batch_number
       from height
-      join explorer.optimism_batches as batch
+      join explorer.read_batches as batch
         on batch.chain_id = height.chain_id
         and blocks_count > 0
         and int8range(first_height, last_height, '[]') @> height
       union
       select batch.chain_id, batch.batch_number
       from found
-      join explorer.optimism_batches as batch using (chain_id, first_seen_at)
-      where table_name = 'explorer.optimism_batches'
+      join explorer.read_batches as batch using (chain_id, first_seen_at)
+      where table_name = 'explorer.read_batches'
     )
-    delete from explorer.optimism_batches as batch
+    delete from explorer.read_batches as batch
     using wanted
     where batch.chain_id = wanted.chain_id and batch.batch_number = wanted.number
   `);
   await tx.execute(sql`
-    delete from explorer.optimism_batches as batch
+    delete from explorer.read_batches as batch
     using etl.block_findings as finding
     where finding.chain_id = batch.chain_id and batch_number <@ numbers
   `);
-  return [optimismBatches];
+  return [readBatches];
 }

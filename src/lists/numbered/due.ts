@@ -45,7 +45,7 @@ async function hasUnread(
 ): Promise<boolean> {
   const { rows } = await db.execute<{ read: number }>(sql`
     select count(*)::float8 as read
-    from explorer.optimism_batches
+    from explorer.read_batches
     where chain_id = ${chain_id} and batch_number between ${from} and ${to}
   `);
   return to - from + 1 > (rows[0]?.read ?? 0);

@@ -57,7 +57,7 @@ export async function batchFacts(
     ), done as (
       select count(*) as read, coalesce(sum(blocks_count), 0) as blocks
       from range
-      join explorer.optimism_batches
+      join explorer.read_batches
         on chain_id = ${feed.chain_id} and batch_number between ${from} and high
     ), under_way as (
       select coalesce(sum(items), 0) as blocks from etl.walks

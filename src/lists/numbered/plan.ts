@@ -80,7 +80,7 @@ async function nextPassed(
     select number::float8 as number
     from generate_series(${newest}::bigint, ${base + 1}::bigint, -1) as number
     where not exists (
-        select from explorer.optimism_batches
+        select from explorer.read_batches
         where chain_id = ${tick.chain_id} and batch_number = number
       )
       and not ${isBegun(tick, sql`number`)}
@@ -112,7 +112,7 @@ async function nextUnread(
       select number
       from wanted
       where not exists (
-          select from explorer.optimism_batches
+          select from explorer.read_batches
           where chain_id = ${tick.chain_id} and batch_number = number
         )
         and not ${isUnderWay(tick, sql`number`)}

@@ -6,12 +6,12 @@ import type { ListProof } from '../list.ts';
  * shows as much that all of them were read: a few batches have no neighbours that would prove them.
  */
 const shows = sql`exists (
-  select from explorer.optimism_batches as batch
+  select from explorer.read_batches as batch
   where batch.chain_id = feeds.chain_id and is_proved and batch_number <@ asked
 ) or (
   not upper_inf(asked) and asked <> '{}'
   and (select sum(upper(range) - lower(range)) from unnest(asked) as range) = (
-    select count(*) from explorer.optimism_batches as batch
+    select count(*) from explorer.read_batches as batch
     where batch.chain_id = feeds.chain_id and batch_number <@ asked
   )
 )`;
@@ -26,13 +26,13 @@ const provedBatches = sql`
   )
   from (
     select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-    from explorer.optimism_batches
-    where optimism_batches.chain_id = feeds.chain_id and is_proved
+    from explorer.read_batches
+    where read_batches.chain_id = feeds.chain_id and is_proved
   ) as proved,
   lateral (
     select min(walked_at) as oldest, max(walked_at) as newest
-    from explorer.optimism_batches
-    where optimism_batches.chain_id = feeds.chain_id
+    from explorer.read_batches
+    where read_batches.chain_id = feeds.chain_id
       and batch_number >= lower(range)
       and batch_number < upper(range)
   ) as look

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../../db/digest.ts';
 import { type Database, transact } from '../../db/transaction.ts';
-import { optimismBatches } from '../../operations/optimism-batch-blocks/tables.ts';
+import { readBatches } from '../../operations/optimism-batch-blocks/tables.ts';
 import { lockEnds } from '../../walk/commit.ts';
 import { feedName, type Feed } from '../feed.ts';
 import type { NumberedScope } from './scope.ts';
@@ -23,12 +23,12 @@ export async function batchRequests(
       select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${chainId}
     ), size as (
       select coalesce(avg(ceil(blocks_count::numeric / ${pageSize}::bigint)), ${usualPages}::bigint) as pages
-      from explorer.optimism_batches
+      from explorer.read_batches
       where chain_id = ${chainId} and blocks_count > 0
     ), known as (
       select count(*) as numbers,
              coalesce(sum(greatest(1, ceil(blocks_count::numeric / ${pageSize}::bigint))), 0) as pages
-      from wanted, explorer.optimism_batches
+      from wanted, explorer.read_batches
       where chain_id = ${chainId} and batch_number <@ wanted.numbers
     ), unread as (
       select coalesce(sum(upper(range) - lower(range)), 0) - known.numbers as numbers
@@ -65,9 +65,9 @@ async function withdraw(db: Database, feed: Feed): Promise<void> {
     await lockEnds(tx, { feed: feedName(feed) });
     await tx.execute(sql`
       with withdrawn as (
-      update explorer.optimism_batches as batch
+      update explorer.read_batches as batch
       set ${assign(
-        optimismBatches,
+        readBatches,
         { state: sql`'open'`, is_proved: sql`false`, updated_at: sql`now()` },
         'batch',
       )}
@@ -79,7 +79,7 @@ async function withdraw(db: Database, feed: Feed): Promise<void> {
         )
       returning ${sql.raw(tallied('batch'))}
       )
-      ${sql.raw(tally(optimismBatches, 'withdrawn'))}
+      ${sql.raw(tally(readBatches, 'withdrawn'))}
     `);
   });
 }
@@ -95,13 +95,13 @@ async function forgetBrokenBatches(db: Database): Promise<void> {
     await tx.execute(sql`lock table etl.walks in exclusive mode`);
     await tx.execute(sql`
       with broken as (
-        delete from explorer.optimism_batches as batch
+        delete from explorer.read_batches as batch
         using etl.block_findings as finding
         where finding.chain_id = batch.chain_id and batch_number <@ numbers
         returning batch.chain_id, first_seen_at, digest
       )
       insert into etl.row_counts (chain_id, table_name, first_seen_at, rows, digests)
-      select chain_id, 'explorer.optimism_batches', first_seen_at, -count(*), -coalesce(sum(digest), 0)
+      select chain_id, 'explorer.read_batches', first_seen_at, -count(*), -coalesce(sum(digest), 0)
       from broken
       group by chain_id, first_seen_at
     `);

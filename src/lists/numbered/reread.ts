@@ -30,7 +30,7 @@ const readUpTo = ({ chain_id, from, to }: RereadRange) => sql`coalesce(
     from (
       select batch_number,
              count(*) over () as waiting, row_number() over (order by batch_number) as place
-      from explorer.optimism_batches
+      from explorer.read_batches
       where chain_id = ${chain_id}
         and not is_proved
         and blocks_count > 0
@@ -44,7 +44,7 @@ const readUpTo = ({ chain_id, from, to }: RereadRange) => sql`coalesce(
 
 const highestSettled = ({ chain_id, from, to }: Omit<RereadRange, 'operation'>) => sql`coalesce(
   (
-    select max(batch_number) from explorer.optimism_batches
+    select max(batch_number) from explorer.read_batches
     where chain_id = ${chain_id} and state = 'settled' and batch_number between ${from} and ${to}
   ),
   -1
@@ -56,7 +56,7 @@ export async function isHeadLong(
   range: RereadRange,
 ): Promise<boolean> {
   const { rows } = await db.execute(sql`
-    select from explorer.optimism_batches
+    select from explorer.read_batches
     where chain_id = ${range.chain_id}
       and not is_proved
       and blocks_count > 0
@@ -114,7 +114,7 @@ export async function hasReread(
   at: Date | 'at-once',
 ): Promise<boolean> {
   const { rows } = await db.execute(sql`
-    select from explorer.optimism_batches as batch where ${isDue(range, at)} limit 1
+    select from explorer.read_batches as batch where ${isDue(range, at)} limit 1
   `);
   return rows.length > 0;
 }
@@ -128,7 +128,7 @@ export async function planReread(
 ): Promise<PlannedWalk | null> {
   const { rows } = await tx.execute<{ batch: number }>(sql`
     select batch_number::float8 as batch
-    from explorer.optimism_batches as batch
+    from explorer.read_batches as batch
     where ${isDue(range, at)}
       and not ${isBegun(tick, sql`batch_number`)}
       and not ${isUnderWay(tick, sql`batch_number`)}
@@ -162,7 +162,7 @@ export async function planLastLook(
       and batch_number <= ${to}
       and batch_number >= coalesce(
         (
-          select max(batch_number) from explorer.optimism_batches
+          select max(batch_number) from explorer.read_batches
           where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${from}
         ),
         ${from}
@@ -176,7 +176,7 @@ export async function planLastLook(
       and (
         not is_lowest
         or batch_number - floor = (
-          select count(*) from explorer.optimism_batches as read
+          select count(*) from explorer.read_batches as read
           where read.chain_id = ${chain_id}
             and read.batch_number >= floor
             and read.batch_number < batch.batch_number
@@ -248,7 +248,7 @@ async function knownBlock(
 ): Promise<KnownBlock | null> {
   const { rows } = await tx.execute<{ height: number; hash: string }>(sql`
     select block.height::float8 as height, block.hash
-    from explorer.optimism_batches as batch
+    from explorer.read_batches as batch
     left join lateral (
       select min(height) as height
       from explorer.blocks

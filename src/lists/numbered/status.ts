@@ -7,7 +7,7 @@ export const status: ListReach = {
     select extract(epoch from clock_timestamp() - (
       select timestamp from explorer.blocks
       where blocks.chain_id = feeds.chain_id and height = (
-        select last_height from explorer.optimism_batches as batch
+        select last_height from explorer.read_batches as batch
         where batch.chain_id = feeds.chain_id and blocks_count > 0
         order by batch_number desc
         limit 1
@@ -19,7 +19,7 @@ export const status: ListReach = {
         'settled', count(*) filter (where state = 'settled'),
         'newest', feeds.frontier
       )
-      from explorer.optimism_batches as batch
+      from explorer.read_batches as batch
       where batch.chain_id = feeds.chain_id
     ) as coverage
   `,
@@ -28,7 +28,7 @@ export const status: ListReach = {
       'total', (latest.scope ->> 'to_batch')::bigint - (latest.scope ->> 'from_batch')::bigint + 1,
       'done', count(*)
     )
-    from explorer.optimism_batches
+    from explorer.read_batches
     where chain_id = latest.chain_id
       and batch_number between (latest.scope ->> 'from_batch')::bigint
                            and (latest.scope ->> 'to_batch')::bigint

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { assign, digestOf, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { WalkEndContext } from '../operation.ts';
-import { optimismBatches } from './tables.ts';
+import { readBatches } from './tables.ts';
 
 /**
  * Says of batches what their blocks are: how many, from where to where, whether their heights are
@@ -42,19 +42,19 @@ export async function describeBatches(
     where blocks_count > 0
       or not ${walk.scope.probe ?? false}
       or exists (
-        select from explorer.optimism_batches as known
+        select from explorer.read_batches as known
         where known.chain_id = ${walk.chain_id} and known.batch_number = summary.batch_number
       )
     ), written as (
-    insert into explorer.optimism_batches as t (
+    insert into explorer.read_batches as t (
       chain_id, batch_number, state, blocks_count, first_height, last_height,
       is_contiguous, is_linked, is_proved, walked_at, first_seen_at, updated_at, page_id, digest
     )
-    select *, ${sql.raw(digestOf(optimismBatches, (column) => column))}
+    select *, ${sql.raw(digestOf(readBatches, (column) => column))}
     from told
     order by batch_number
     on conflict (chain_id, batch_number) do update
-    set ${assign(optimismBatches, {
+    set ${assign(readBatches, {
       state: sql`case
           when excluded.blocks_count = 0 then 'empty'
           when t.blocks_count = 0 then 'open'
@@ -76,6 +76,6 @@ export async function describeBatches(
            excluded.is_contiguous, excluded.is_linked)
     returning ${sql.raw(tallied())}
     )
-    ${sql.raw(tally(optimismBatches, 'written'))}
+    ${sql.raw(tally(readBatches, 'written'))}
   `);
 }

@@ -11,7 +11,7 @@ import {
   blockRewards,
   blocks,
   blockUncles,
-  optimismBatches,
+  readBatches,
 } from './tables.ts';
 
 const parentKey = ['chain_id', 'block_height'];
@@ -26,7 +26,7 @@ export const optimismBatchBlocks: Operation<typeof block> = {
     { table: blockUncles, parentKey },
     { table: blockArbitrum, parentKey },
   ],
-  tables: [blockArbitrum, blockRewards, blockUncles, blockReorgs, blocks, optimismBatches],
+  tables: [blockArbitrum, blockRewards, blockUncles, blockReorgs, blocks, readBatches],
   addressColumns: ['miner_hash'],
   questionIndexes: ['explorer.blocks_hash', 'explorer.blocks_timestamp'],
   guide,

@@ -77,7 +77,7 @@ async function standing(
       from walked
     ), below as (
       select max(batch_number) as number
-      from explorer.optimism_batches
+      from explorer.read_batches
       where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${batch}
     )
     select lowest::float8 as lowest,
@@ -88,7 +88,7 @@ async function standing(
                and height < coalesce(lowest, ${Number.MAX_SAFE_INTEGER}::bigint)
            )::float8 as stored_below,
            exists (
-             select from explorer.optimism_batches
+             select from explorer.read_batches
              where chain_id = ${chain_id} and batch_number = ${batch} and is_proved
            ) as is_proved,
            (
@@ -97,7 +97,7 @@ async function standing(
            )::float8 as stands_on,
            below.number::float8 as below,
            (
-             select count(*) from explorer.optimism_batches
+             select count(*) from explorer.read_batches
              where chain_id = ${chain_id} and batch_number > below.number and batch_number < ${batch}
            ) = ${batch}::bigint - below.number - 1 as is_next
     from walked, parent, below

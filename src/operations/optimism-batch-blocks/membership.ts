@@ -85,7 +85,7 @@ export async function touchedBatches(tx: Transaction, walk: WalkEndContext): Pro
     select ${walk.scope.batch}::float8 as number
     union
     select batch_number::float8
-    from explorer.optimism_batches, served
+    from explorer.read_batches, served
     where chain_id = ${walk.chain_id}
       and blocks_count > 0
       and int8range(first_height, last_height, '[]') && heights

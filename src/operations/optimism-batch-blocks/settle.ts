@@ -5,7 +5,7 @@ import type { WalkEndContext } from '../operation.ts';
 import { describeBatches } from './describe.ts';
 import { releaseBlocks, touchedBatches } from './membership.ts';
 import { noteSight } from './sights.ts';
-import { optimismBatches } from './tables.ts';
+import { readBatches } from './tables.ts';
 
 /**
  * Numbers between two batches that meet are written down as empty without being read, if they are
@@ -33,7 +33,7 @@ export async function concludeBatch(tx: Transaction, walk: WalkEndContext): Prom
 /** The nearest batch with blocks on one side of a number, as a lateral subquery. */
 const nearest = (side: 'below' | 'above', chainId: number, number: SQL) => sql`
   select batch_number, first_height, last_height
-  from explorer.optimism_batches
+  from explorer.read_batches
   where chain_id = ${chainId}
     and blocks_count > 0
     and batch_number ${sql.raw(side === 'below' ? '<' : '>')} ${number}
@@ -49,7 +49,7 @@ const isAgreed = (sight: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
 /** As SQL: whether a number from one up to below another was never read to its end. */
 const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
   (${to}) - (${from}) > (
-    select count(*) from explorer.optimism_batches as read
+    select count(*) from explorer.read_batches as read
     where read.chain_id = ${chainId}
       and read.batch_number >= (${from})
       and read.batch_number < (${to})
@@ -90,7 +90,7 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
            ${hasUnread(chainId, sql`batch.batch_number + 1`, sql`coalesce(above.batch_number, batch.batch_number + 2)`)}
              as has_unread_above
     from near
-    join explorer.optimism_batches as batch
+    join explorer.read_batches as batch
       on batch.chain_id = ${chainId} and batch.batch_number = number and blocks_count > 0
     left join lateral (${nearest('below', chainId, sql`number`)}) as below on true
     left join lateral (${nearest('above', chainId, sql`number`)}) as above on true
@@ -134,7 +134,7 @@ const isSettled = (chainId: number, tickId: number) => sql`(
       )
       and batch_number - floor = (
         select count(*)
-        from explorer.optimism_batches as read
+        from explorer.read_batches as read
         join etl.batch_sights as sight
           on sight.chain_id = read.chain_id
           and sight.batch_number = read.batch_number
@@ -165,7 +165,7 @@ function digestOfEmpty(chainId: number, pageId: number): SQL {
   };
   const times = new Set(['walked_at', 'first_seen_at', 'updated_at']);
   return digestSql(
-    optimismBatches,
+    readBatches,
     (column) => told[column] ?? (times.has(column) ? sql`now()` : sql`null::bigint`),
   );
 }
@@ -183,8 +183,8 @@ async function settleBatches(
     with ${placed(chain_id, batches)}, judged as (
       select *, ${isSettled(chain_id, tick_id)} as is_settled from placed
     ), full_ones as (
-      update explorer.optimism_batches as t
-      set ${assign(optimismBatches, {
+      update explorer.read_batches as t
+      set ${assign(readBatches, {
         state: sql`case when is_settled then 'settled' else 'open' end`,
         is_proved: sql`is_settled`,
         updated_at: sql`now()`,
@@ -208,7 +208,7 @@ async function settleBatches(
       select wrong.batch_number, holes.is_proved
       from holes, lateral (
         select batch_number
-        from explorer.optimism_batches as batch
+        from explorer.read_batches as batch
         where chain_id = ${chain_id}
           and batch_number > low
           and batch_number < coalesce(high, ${highestNumber}::bigint)
@@ -218,8 +218,8 @@ async function settleBatches(
         offset 0
       ) as wrong
     ), empty_ones as (
-      update explorer.optimism_batches as t
-      set ${assign(optimismBatches, {
+      update explorer.read_batches as t
+      set ${assign(readBatches, {
         is_proved: sql`wrong_ones.is_proved`,
         updated_at: sql`now()`,
         page_id: sql`greatest(page_id, ${page_id}::bigint)`,
@@ -228,7 +228,7 @@ async function settleBatches(
       where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
       returning ${sql.raw(tallied())}
     ), new_ones as (
-      insert into explorer.optimism_batches as t (
+      insert into explorer.read_batches as t (
         chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id, digest
       )
       select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint,
@@ -241,6 +241,6 @@ async function settleBatches(
     ), changed as (
       select * from full_ones union all select * from empty_ones union all select * from new_ones
     )
-    ${sql.raw(tally(optimismBatches, 'changed'))}
+    ${sql.raw(tally(readBatches, 'changed'))}
   `);
 }

@@ -129,8 +129,8 @@ export const blockArbitrum = explorerSchema.table(
   (table) => [primaryKey({ columns: [table.chain_id, table.block_height] }), livesWithBlock(table)],
 );
 
-export const optimismBatches = explorerSchema.table(
-  'optimism_batches',
+export const readBatches = explorerSchema.table(
+  'read_batches',
   {
     chain_id: integer('chain_id').notNull(),
     batch_number: integer('batch_number').notNull(),
@@ -147,11 +147,11 @@ export const optimismBatches = explorerSchema.table(
   (table) => [
     primaryKey({ columns: [table.chain_id, table.batch_number] }),
     // What is read again: a few among hundreds of thousands.
-    index('optimism_batches_unproved')
+    index('read_batches_unproved')
       .on(table.batch_number, table.chain_id)
       .where(sql`not is_proved`),
     // Who may have lost a block to a batch that was read.
-    index('optimism_batches_heights')
+    index('read_batches_heights')
       .using('gist', sql`int8range(${table.first_height}, ${table.last_height}, '[]')`)
       .where(sql`blocks_count > 0`),
   ],

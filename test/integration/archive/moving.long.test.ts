@@ -33,7 +33,7 @@ test('batches that filled, moved and were read down to a known block are rebuilt
   }
   const { rows } = await database.pool.query(
     `select bool_or(reason = 'known') as has_known,
-              (select count(*) from explorer.optimism_batches where state = 'settled') > 3
+              (select count(*) from explorer.read_batches where state = 'settled') > 3
                 as has_settled,
               (select count(*) from explorer.block_reorgs) > 0 as has_reorgs
        from etl.walks`,
@@ -52,7 +52,7 @@ test('batches below those that were asked for first are rebuilt as they were pro
   await syncAt(0, { operations, fromBatch: 4 });
   await syncAt(0, { operations, fromBatch: 1, toBatch: 3 });
   const { rows } = await database.pool.query(
-    `select state from explorer.optimism_batches where batch_number = 4`,
+    `select state from explorer.read_batches where batch_number = 4`,
   );
   expect(rows).toEqual([{ state: 'settled' }]);
 

@@ -20,7 +20,7 @@ async function world(
       [chain_id, batch, from, to],
     );
     await pool.query(
-      `insert into explorer.optimism_batches
+      `insert into explorer.read_batches
          (chain_id, batch_number, state, blocks_count, first_height, last_height, is_proved, walked_at, page_id)
        values ($1, $2, 'open', $3, $4, $5, $6, now(), 1)`,
       [chain_id, batch, to - from + 1, from, to, proved],

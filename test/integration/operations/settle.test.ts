@@ -154,7 +154,7 @@ test('after any walks, what is settled and proved is what a plain model says', a
         const { rows } = await pool.query<{ batch: number; is: string }>(
           `select batch_number::int as batch,
                     state || case when blocks_count = 0 and is_proved then ', proved' else '' end as is
-             from explorer.optimism_batches where chain_id = $1`,
+             from explorer.read_batches where chain_id = $1`,
           [chain_id],
         );
         expect(Object.fromEntries(rows.map(({ batch, is }) => [batch, is]))).toEqual(

@@ -10,7 +10,7 @@ test('a hole made by hand is named exactly, closed with its pages, and then noth
   expect(await findings()).toEqual([]);
   await database.pool.query(`
     delete from explorer.blocks where optimism_batch_number = 4;
-    delete from explorer.optimism_batches where batch_number = 4;
+    delete from explorer.read_batches where batch_number = 4;
     delete from etl.pages using etl.walks where walks.id = walk_id and batch = 4;
     delete from etl.walks where batch = 4;
   `);
@@ -70,7 +70,7 @@ test('a border that was broken by hand is mended by the repair, and then nothing
   const findings = async () => (await certify(ticker.db)).flatMap(({ open }) => open);
   await database.pool.query(
     `update explorer.blocks set parent_hash = null
-     where height = (select first_height from explorer.optimism_batches where batch_number = 5)`,
+     where height = (select first_height from explorer.read_batches where batch_number = 5)`,
   );
   expect(await findings()).toEqual(['border of batches 4 and 5: heights or hashes do not meet']);
 
@@ -86,7 +86,7 @@ test('a lowest batch whose neighbour is read again after the one above it stays 
   await look(0);
   await database.pool.query(`
     delete from explorer.blocks where optimism_batch_number in (2, 3);
-    delete from explorer.optimism_batches where batch_number in (2, 3);
+    delete from explorer.read_batches where batch_number in (2, 3);
     delete from etl.pages using etl.walks where walks.id = walk_id and batch in (2, 3);
     delete from etl.walks where batch in (2, 3);
     update etl.feeds set settings = settings || '{"parallel": 1}';

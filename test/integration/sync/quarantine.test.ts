@@ -69,7 +69,7 @@ test('items that can be read now become the rows that they would have been', asy
 
   expect([rows.length, written, kept]).toEqual([quarantined, quarantined, []]);
   // The end of the lowest batch, which nobody proves, is believed when it was seen once more.
-  expect(Object.keys(await equal())).toEqual([expect.stringMatching(/^optimism_batches /)]);
+  expect(Object.keys(await equal())).toEqual([expect.stringMatching(/^read_batches /)]);
   mend();
   await sync();
   expect(await equal()).toEqual({});
@@ -90,7 +90,7 @@ test('a block that can be read now is in its batch, and its page has served it',
     await retryQuarantined(db, { ...all, ids: [id] });
   }
 
-  expect(Object.keys(await equal())).toEqual([expect.stringMatching(/^optimism_batches /)]);
+  expect(Object.keys(await equal())).toEqual([expect.stringMatching(/^read_batches /)]);
   mend();
   await sync();
   expect(await equal()).toEqual({});

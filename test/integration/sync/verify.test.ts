@@ -46,9 +46,7 @@ test('nothing is open after a whole sync, and nothing is to be repaired', async 
 
 test('a batch that was asked for and not read is open, and its walk is the repair', async () => {
   const { database, findings, repairs } = await world();
-  await database.pool.query(
-    'delete from explorer.optimism_batches where batch_number in (2, 3, 6)',
-  );
+  await database.pool.query('delete from explorer.read_batches where batch_number in (2, 3, 6)');
 
   expect(await findings()).toEqual([
     '10/optimism-batch-blocks batches 2 to 3: not read',
@@ -64,7 +62,7 @@ test('batches whose hashes do not meet at their border are open, across an empty
   const { database, findings, repairs } = await world();
   await database.pool.query(
     `update explorer.blocks set parent_hash = null
-     where height = (select first_height from explorer.optimism_batches where batch_number = 5)`,
+     where height = (select first_height from explorer.read_batches where batch_number = 5)`,
   );
 
   expect(await findings()).toEqual([
@@ -121,7 +119,7 @@ test('what was read of a list is no proof of it: a walk out of order, batches wi
   await database.pool.query(`
     delete from etl.censuses;
     update etl.walks set proved = '{}', top = null where kind = 'newest-first';
-    update explorer.optimism_batches set is_proved = false;
+    update explorer.read_batches set is_proved = false;
     update etl.feeds set asked = '{[1,)}', frontier = null where operation = 'optimism-batch-blocks'`);
 
   expect(await findings()).toEqual([
@@ -142,8 +140,8 @@ test('what is covered tells of its oldest look and of its newest', async () => {
   const { database } = await world();
   await database.pool.query(
     `update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'newest-first';
-     update explorer.optimism_batches set walked_at = '2026-01-02T00:00:00Z' where batch_number = 2;
-     update explorer.optimism_batches set walked_at = '2026-03-04T00:00:00Z' where batch_number <> 2`,
+     update explorer.read_batches set walked_at = '2026-01-02T00:00:00Z' where batch_number = 2;
+     update explorer.read_batches set walked_at = '2026-03-04T00:00:00Z' where batch_number <> 2`,
   );
 
   const { stdout } = await verify(database.url);

@@ -19,7 +19,7 @@ const blockPairs = (rows: readonly Json[]) =>
   rows.map((row) => [row['optimism_batch_number'], row['height']]);
 
 async function readAll(base: string, atMs: number, chain = livelyChain): Promise<Json[]> {
-  const numbers = truthOf(atMs, chain).optimism_batches.map((row) => Number(row['batch_number']));
+  const numbers = truthOf(atMs, chain).read_batches.map((row) => Number(row['batch_number']));
   const blocks: Json[] = [];
   for (const number of numbers) {
     const pages = await walk(base, paths.batch(number));
@@ -69,7 +69,7 @@ describe.each(times)('at %i ms the batches', (atMs) => {
   test('show nothing above the newest', async () => {
     const { base, clock } = await startMoving();
     clock.nowMs = atMs;
-    const newest = Number(truthOf(atMs).optimism_batches.at(-1)?.['batch_number']);
+    const newest = Number(truthOf(atMs).read_batches.at(-1)?.['batch_number']);
     const counts = [];
     for (const number of [newest, newest + 1, newest + 2, newest + 1000]) {
       counts.push((await readBatch(base, number)).length > 0);
@@ -81,7 +81,7 @@ describe.each(times)('at %i ms the batches', (atMs) => {
 test('at the start the batches are full, then the newest fills and others follow', () => {
   const chain = chainWith({});
   const counts = (atMs: number) =>
-    truthOf(atMs, chain).optimism_batches.map((row) => Number(row['blocks_count']));
+    truthOf(atMs, chain).read_batches.map((row) => Number(row['blocks_count']));
   const full = counts(0);
   expect(full).toHaveLength(10);
   expect(full.reduce((sum, count) => sum + count, 0)).toBe(500);
@@ -193,8 +193,8 @@ describe('odd fates', () => {
     const settled = new Map<number, string>();
     const changed: number[] = [];
     for (let atMs = 0; atMs <= 2 * hourMs; atMs += 5 * minuteMs) {
-      const { optimism_batches, blocks } = truthOf(atMs);
-      for (const row of optimism_batches) {
+      const { read_batches, blocks } = truthOf(atMs);
+      for (const row of read_batches) {
         const number = Number(row['batch_number']);
         const own = blocks.filter((block) => block['optimism_batch_number'] === number);
         const text = JSON.stringify([row, own]);
@@ -207,7 +207,7 @@ describe('odd fates', () => {
   });
 
   test('leave at last all but the newest batches settled or empty', () => {
-    const states = truthOf(dayMs, livelyChain).optimism_batches.map((row) => row['state']);
+    const states = truthOf(dayMs, livelyChain).read_batches.map((row) => row['state']);
     const open = states.findIndex((state) => state === 'open');
     expect(states.length - open).toBeLessThan(8);
     expect(states.slice(0, open)).toContain('empty');
@@ -229,7 +229,7 @@ describe('holes of a percentage', () => {
 
   test('are so many of every hundred numbers', () => {
     const chain = { ...far, batches: { first: 1, count: 1000, blocks: 5 } };
-    const rows = truthAt(seed, chain, onlyBatches, 0).optimism_batches;
+    const rows = truthAt(seed, chain, onlyBatches, 0).read_batches;
     const empty = rows.filter((row) => row['state'] === 'empty').map((row) => row['batch_number']);
     expect(empty).toHaveLength(30);
     expect(new Set(empty.map((number) => Math.floor((Number(number) - 1) / 100))).size).toBe(10);
@@ -250,7 +250,7 @@ describe('holes of a percentage', () => {
 
   test('beside listed holes let their neighbours meet', () => {
     const chain = { ...far, holes: [5, 6, 61], batches: { first: 3, count: 150, blocks: 5 } };
-    const rows = truthAt(seed, chain, onlyBatches, 0).optimism_batches;
+    const rows = truthAt(seed, chain, onlyBatches, 0).read_batches;
     const numbers = rows
       .filter((row) => row['state'] === 'empty')
       .map((row) => row['batch_number']);

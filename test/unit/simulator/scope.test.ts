@@ -6,11 +6,11 @@ const seed = 5;
 
 test('the demo chains hold what the demo promises', () => {
   const tables = presets.demo.map((chain) => truth(1, chain));
-  const total = (table: 'user_operations' | 'blocks' | 'optimism_batches' | 'factories') =>
+  const total = (table: 'user_operations' | 'blocks' | 'read_batches' | 'factories') =>
     tables.reduce((sum, rows) => sum + rows[table].length, 0);
   expect(total('user_operations')).toBeGreaterThanOrEqual(20_000);
   expect(total('blocks')).toBe(4000);
-  expect(total('optimism_batches')).toBe(20);
+  expect(total('read_batches')).toBe(20);
   expect(total('factories')).toBeGreaterThanOrEqual(500);
 });
 
@@ -52,7 +52,7 @@ test('a scope of batches holds their blocks, and says which are empty', () => {
     operations: ['optimism-batch-blocks'],
     batches: { from: 8, to: 9 },
   });
-  const [full, empty] = tables.optimism_batches;
+  const [full, empty] = tables.read_batches;
   expect(full).toMatchObject({
     batch_number: 8,
     state: 'open',
@@ -70,9 +70,7 @@ test('a scope of batches holds their blocks, and says which are empty', () => {
 
 test('a block without hash breaks its batch in two', () => {
   const chain = { ...smallChain, oddities: ['missing-hash'] as const };
-  const broken = truth(seed, chain).optimism_batches.filter(
-    (row) => row['is_contiguous'] === false,
-  );
+  const broken = truth(seed, chain).read_batches.filter((row) => row['is_contiguous'] === false);
   expect(broken.length).toBeGreaterThan(0);
   expect(broken.every((row) => row['is_linked'] === false)).toBe(true);
   expect(quarantined(seed, smallChain)).toBe(0);
