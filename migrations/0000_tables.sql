@@ -369,6 +369,37 @@ CREATE TABLE "explorer"."read_batches" (
 	CONSTRAINT "read_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
+CREATE TABLE "explorer"."listed_batches" (
+	"chain_id" bigint NOT NULL,
+	"batch_number" bigint NOT NULL,
+	"l1_timestamp" timestamp with time zone,
+	"transactions_count" bigint,
+	"l2_start_block_number" bigint,
+	"l2_end_block_number" bigint,
+	"batch_data_container" text,
+	"removed_at" timestamp with time zone,
+	"extra" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
+	CONSTRAINT "listed_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."optimism_batch_l1_transactions" (
+	"chain_id" bigint NOT NULL,
+	"batch_number" bigint NOT NULL,
+	"position" bigint NOT NULL,
+	"hash" text collate "C",
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	"digest" bigint,
+	"digest_before" bigint,
+	CONSTRAINT "optimism_batch_l1_transactions_chain_id_batch_number_position_pk" PRIMARY KEY("chain_id","batch_number","position")
+);
+--> statement-breakpoint
 CREATE TABLE "explorer"."user_operations" (
 	"chain_id" bigint NOT NULL,
 	"hash" text collate "C" NOT NULL,
@@ -509,6 +540,7 @@ ALTER TABLE "explorer"."factory_history" ADD CONSTRAINT "factory_history_chain_i
 ALTER TABLE "explorer"."block_arbitrum" ADD CONSTRAINT "block_arbitrum_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."block_rewards" ADD CONSTRAINT "block_rewards_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."block_uncles" ADD CONSTRAINT "block_uncles_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."optimism_batch_l1_transactions" ADD CONSTRAINT "optimism_batch_l1_transactions_chain_id_batch_number_listed_batches_chain_id_batch_number_fk" FOREIGN KEY ("chain_id","batch_number") REFERENCES "explorer"."listed_batches"("chain_id","batch_number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("chain_id","operation","id");--> statement-breakpoint
@@ -522,6 +554,8 @@ CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp",
 CREATE INDEX "blocks_pending" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id") WHERE is_pending_update;--> statement-breakpoint
 CREATE INDEX "read_batches_unproved" ON "explorer"."read_batches" USING btree ("batch_number","chain_id") WHERE not is_proved;--> statement-breakpoint
 CREATE INDEX "read_batches_heights" ON "explorer"."read_batches" USING gist (int8range("first_height", "last_height", '[]')) WHERE blocks_count > 0;--> statement-breakpoint
+CREATE INDEX "listed_batches_l1_timestamp" ON "explorer"."listed_batches" USING btree ("l1_timestamp","chain_id");--> statement-breakpoint
+CREATE INDEX "optimism_batch_l1_transactions_hash" ON "explorer"."optimism_batch_l1_transactions" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "user_operations_block_number" ON "explorer"."user_operations" USING btree ("chain_id","block_number","hash");--> statement-breakpoint
 CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("address_hash","chain_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint

@@ -36,6 +36,10 @@ const knownChains: ReadonlyMap<number, KnownChain> = new Map([
 /** The usual name of a chain, `chain-<id>` for one not known here. */
 export const chainName = (id: number): string => knownChains.get(id)?.name ?? `chain-${id}`;
 
+/** Whether a chain is known to have Optimism batches. */
+export const hasOptimismBatches = (id: number): boolean =>
+  knownChains.get(id)?.hasOptimismBatches === true;
+
 /** Whether a chain is known to have no Optimism batches, so that asking for them is futile. */
 export const lacksOptimismBatches = (id: number): boolean =>
   knownChains.get(id)?.hasOptimismBatches === false;

@@ -2,11 +2,13 @@ import type { z } from 'zod';
 import { factories } from './factories/index.ts';
 import type { Operation } from './operation.ts';
 import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';
+import { optimismBatches } from './optimism-batches/index.ts';
 import { userOperations } from './user-operations/index.ts';
 
 /** Every operation, in the order in which people read of them; a new one is one line here. */
 const all = {
   'user-operations': userOperations,
+  'optimism-batches': optimismBatches,
   'optimism-batch-blocks': optimismBatchBlocks,
   factories,
 } as const;

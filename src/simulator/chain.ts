@@ -63,6 +63,7 @@ const streamNames = [
   'factory-rung',
   'factory-shape',
   'implementation',
+  'listed-batch',
   'miner',
   'miner-facts',
   'page',

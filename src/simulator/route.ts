@@ -1,10 +1,12 @@
 import { refuse, type Answer } from './answer.ts';
 import { answerBatch } from './batch-page.ts';
 import type { World } from './chain.ts';
+import { answerBatches } from './listed-batches.ts';
 import { answerFactories, answerUserOperations } from './ranked-page.ts';
 
 /** The lists of the service. */
-export type OperationName = 'optimism-batch-blocks' | 'user-operations' | 'factories';
+export type OperationName =
+  'optimism-batch-blocks' | 'optimism-batches' | 'user-operations' | 'factories';
 
 /** Where a path leads. */
 export interface Route {
@@ -24,18 +26,19 @@ export interface Service {
 }
 
 const pathPattern =
-  /^\/(\d{1,15})\/api\/v2\/(?:blocks\/optimism-batch\/([^/]+)|proxy\/account-abstraction\/(operations|factories))$/;
+  /^\/(\d{1,15})\/api\/v2\/(?:blocks\/optimism-batch\/([^/]+)|optimism\/(batches)|proxy\/account-abstraction\/(operations|factories))$/;
 
 /** The route of a path, or null where the service has nothing. */
 export function findRoute(path: string): Route | null {
   const match = pathPattern.exec(path);
   if (match === null) return null;
-  const [, chainId, batch, list] = match;
-  return { chainId: Number(chainId), operation: operationOf(list), batch: batch ?? '' };
+  const [, chainId, batch, batches, list] = match;
+  return { chainId: Number(chainId), operation: operationOf(batches ?? list), batch: batch ?? '' };
 }
 
 function operationOf(list: string | undefined): OperationName {
   if (list === undefined) return 'optimism-batch-blocks';
+  if (list === 'batches') return 'optimism-batches';
   return list === 'operations' ? 'user-operations' : 'factories';
 }
 
@@ -58,6 +61,8 @@ export function answerRoute(service: Service, route: Route | null, query: URLSea
   switch (route.operation) {
     case 'optimism-batch-blocks':
       return answerBatch(world, route.batch, query, { atMs, withSecretKey });
+    case 'optimism-batches':
+      return answerBatches(world, query, atMs);
     case 'user-operations':
       return answerUserOperations(world, query, atMs);
     case 'factories':
@@ -66,7 +71,7 @@ export function answerRoute(service: Service, route: Route | null, query: URLSea
 }
 
 function refusePlain(operation: OperationName): Answer {
-  if (operation === 'optimism-batch-blocks') {
+  if (operation === 'optimism-batch-blocks' || operation === 'optimism-batches') {
     return refuse(400, { message: 'Unknown API v2 action' });
   }
   return refuse(501, { error: 'Not implemented', source: 'upstream' });

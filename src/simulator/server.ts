@@ -131,7 +131,13 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 function noCounts(): RequestCounts {
-  return { 'optimism-batch-blocks': 0, 'user-operations': 0, factories: 0, unknown: 0 };
+  return {
+    'optimism-batch-blocks': 0,
+    'optimism-batches': 0,
+    'user-operations': 0,
+    factories: 0,
+    unknown: 0,
+  };
 }
 
 interface Answering {

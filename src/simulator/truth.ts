@@ -1,4 +1,5 @@
 import { newestNumber } from './batches.ts';
+import { listedBatches } from './listed-batches.ts';
 import { createWorld, type SimulatedChain, type World } from './chain.ts';
 import type { OperationName } from './route.ts';
 import type { Row } from './row.ts';
@@ -12,6 +13,7 @@ import {
   type ScopedBatch,
 } from './truth-batches.ts';
 import { factoriesInScope, factoryRows, historyRows } from './truth-factories.ts';
+import { listedBatchRows, type ListedBatchTable } from './truth-listed-batches.ts';
 import { reorgRows } from './truth-reorgs.ts';
 import { operationRows, operationsInScope } from './truth-user-operations.ts';
 
@@ -20,7 +22,7 @@ type ListedTable =
   AddressTable | Exclude<BatchTable, 'read_batches'> | 'user_operations' | 'factories' | 'chains';
 
 /** The tables of schema `explorer` that the truth of one reading knows. */
-export type TruthTable = ListedTable | 'read_batches' | 'factory_history';
+export type TruthTable = ListedTable | ListedBatchTable | 'read_batches' | 'factory_history';
 
 /** The tables that the truth of one who watches knows; all but the times of changes. */
 type WatchedTable = ListedTable | 'read_batches' | 'block_reorgs';
@@ -47,9 +49,11 @@ export function truth(
   chain: SimulatedChain,
   scope: TruthScope = {},
 ): Record<TruthTable, Row[]> {
-  const { tables, batches } = listedRows(createWorld(seed, chain), scope, 0);
+  const world = createWorld(seed, chain);
+  const { tables, batches } = listedRows(world, scope, 0);
   return ofChain(chain, {
     ...tables,
+    ...listedBatchRows(reads(world, scope, 'optimism-batches') ? listedBatches(world, 0) : []),
     read_batches: batchRows(batches),
     factory_history: historyRows(tables.factories),
   });
@@ -112,17 +116,20 @@ function listedRows(
 }
 
 function readScope(world: World, scope: TruthScope, atMs: number) {
-  const reads = (operation: OperationName) =>
-    world.chain.family !== 'plain' && (scope.operations?.includes(operation) ?? true);
-  const numbers = reads('optimism-batch-blocks') ? batchNumbers(world, scope, atMs) : [];
+  const numbers = reads(world, scope, 'optimism-batch-blocks')
+    ? batchNumbers(world, scope, atMs)
+    : [];
   return {
     batches: numbers.map((number) => ({ number, blocks: blocksInScope(world, number, atMs) })),
-    operations: reads('user-operations')
+    operations: reads(world, scope, 'user-operations')
       ? operationsInScope(world, atMs, scope.userOperations?.newest)
       : [],
-    factories: reads('factories') ? factoriesInScope(world, atMs) : [],
+    factories: reads(world, scope, 'factories') ? factoriesInScope(world, atMs) : [],
   };
 }
+
+const reads = ({ chain }: World, { operations }: TruthScope, operation: OperationName) =>
+  chain.family !== 'plain' && (operations?.includes(operation) ?? true);
 
 function batchNumbers(world: World, scope: TruthScope, atMs: number): number[] {
   const { first } = world.chain.batches;

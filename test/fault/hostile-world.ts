@@ -213,6 +213,7 @@ export async function openHostileWorld(
 const tableOf: Readonly<Record<OperationName, string>> = {
   'user-operations': 'user_operations',
   'optimism-batch-blocks': 'blocks',
+  'optimism-batches': 'listed_batches',
   factories: 'factories',
 };
 

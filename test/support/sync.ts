@@ -37,12 +37,15 @@ export const patient: Patience = {
   idleTransactionMs: hangMs,
 };
 
+const movingOperations = ['user-operations', 'optimism-batch-blocks', 'factories'];
+
 /** Faster than any test can ask. */
 const unlimited = 100_000;
 
 export interface SyncRun extends ScopeBounds {
   readonly url: string;
   readonly chains: readonly SimulatedChain[];
+  /** Default the lists that a moving world's truth tells of. */
   readonly operations?: readonly string[];
   readonly pageSize?: number;
   readonly secretKey?: string;
@@ -72,7 +75,7 @@ export function settingsFor(run: SyncRun): Settings {
       ...(run.secretKey !== undefined && { EXPLORER_SECRET_KEY: run.secretKey }),
     },
     chains: run.chains.map(({ id }) => String(id)),
-    ...(run.operations !== undefined && { operations: run.operations }),
+    operations: run.operations ?? movingOperations,
   });
   return {
     ...settings,

@@ -1,4 +1,4 @@
-import { newestFirstList } from '../newest-first/list.ts';
+import { newestFirstList } from '../newest-first.ts';
 import type { ListOrder, Operation } from '../operation.ts';
 import { pageTokenCursor, tokenAt, tokenPosition } from '../page-token.ts';
 import { userOperation } from './decode.ts';

@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ItemRows, PageEnd } from '../../../src/operations/operation.ts';
-import { noteChanges } from '../../../src/operations/newest-first/changes.ts';
+import { noteChanges } from '../../../src/operations/list-changes.ts';
 import { userOperations } from '../../../src/operations/user-operations/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 

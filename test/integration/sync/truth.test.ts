@@ -5,6 +5,7 @@ import {
   type Generation,
   type SimulatedChain,
 } from '../../../src/simulator/index.ts';
+import { operationNames } from '../../../src/operations/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { runSync } from '../../support/sync.ts';
 import { differences } from '../../support/tables.ts';
@@ -17,7 +18,7 @@ const chainOf = (family: Family, generation: Generation): SimulatedChain => ({
   family,
   generation,
   userOperations: 730,
-  batches: { first: 1, count: 7, blocks: 60 },
+  batches: { first: 1, count: 57, blocks: 12 },
   holes: [4],
   factories: 130,
 });
@@ -33,10 +34,15 @@ describe.each(families)('a chain of the %s family', (family) => {
     onTestFinished(() => simulator.close());
     const database = await freshDatabase();
 
-    const results = await runSync(database, { url: simulator.url, chains: [chain], secretKey });
+    const results = await runSync(database, {
+      url: simulator.url,
+      chains: [chain],
+      operations: operationNames,
+      secretKey,
+    });
 
     expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
-      Array.from({ length: 3 }, () => ({ state: 'finished', reason: null })),
+      Array.from({ length: operationNames.length }, () => ({ state: 'finished', reason: null })),
     );
     expect(await differences(database.pool, seed, chain, { withSecretKey: true })).toEqual({});
   });

@@ -27,6 +27,14 @@ const standard = {
   factories: { schedule: '0 */6 * * *', timezone: 'UTC' },
 };
 
+const listed = {
+  schedule: '*/10 * * * *',
+  timezone: 'UTC',
+  overlapMs: 3_600_000,
+  resweep: [{ depthMs: 86_400_000, everyMs: 86_400_000 }],
+  since: null,
+};
+
 describe('without a file', () => {
   test('--chain means that chain with all operations and the defaults', () => {
     expect(load(null, { chains: ['10', '123456', '10'] })).toEqual({
@@ -43,11 +51,17 @@ describe('without a file', () => {
       },
       databaseUrl: null,
       chains: [
-        { id: 10, name: 'optimism', operations: standard },
+        { id: 10, name: 'optimism', operations: { ...standard, 'optimism-batches': listed } },
+        // Nobody knows whether it has them: they are for whoever names them.
         { id: 123456, name: 'chain-123456', operations: standard },
       ],
       configFile: null,
     });
+  });
+
+  test('--operation asks for a list that is not usual for the chain', () => {
+    const { chains } = load(null, { chains: ['1'], operations: ['optimism-batches'] });
+    expect(chains[0]?.operations).toEqual({ 'optimism-batches': listed });
   });
 
   test('--operation selects', () => {
@@ -75,7 +89,7 @@ describe('without a file', () => {
     const input = { chains: ['10'], operations: ['user-operation', 'blocks'] };
     expect(complaints(() => load(null, input))).toEqual([
       '--operation user-operation: no such operation; did you mean user-operations?',
-      '--operation blocks: no such operation; there are user-operations, optimism-batch-blocks, factories',
+      '--operation blocks: no such operation; there are user-operations, optimism-batches, optimism-batch-blocks, factories',
     ]);
   });
 });

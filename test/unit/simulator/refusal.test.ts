@@ -128,6 +128,7 @@ test('counts requests by what they ask for, from the last reset on', async () =>
   await ask(10, 'nowhere');
   expect(simulator.counts).toEqual({
     'optimism-batch-blocks': 1,
+    'optimism-batches': 0,
     'user-operations': 2,
     factories: 0,
     unknown: 1,

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { tableName } from '../../db/digest.ts';
-import type { ListOrder, OrderKey } from '../operation.ts';
+import { tableName } from '../db/digest.ts';
+import type { ListOrder, OrderKey } from './operation.ts';
 
 /** A list that is highest first, and the table of its items, which has a column `removed_at`. */
 export interface PlacedList {
@@ -18,9 +18,10 @@ export interface PlacedColumns {
   readonly time: SQL;
 }
 
+const name = (column: string) => sql.raw(`"${column}"`);
+
 /** How the items of a list are spelled in SQL. */
 export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'>): PlacedColumns {
-  const name = (column: string) => sql.raw(`"${column}"`);
   return {
     table: sql.raw(tableName(table)),
     height: name(columns.height),

@@ -1,7 +1,7 @@
-import type { Operation } from '../operation.ts';
-import { noteChanges } from './changes.ts';
-import { judgeListEnd, removeBelow } from './end.ts';
-import type { PlacedList } from './place.ts';
+import type { Operation } from './operation.ts';
+import { noteChanges } from './list-changes.ts';
+import { judgeListEnd, removeBelow } from './list-end.ts';
+import type { PlacedList } from './placed-list.ts';
 
 /** What an operation concludes from the order of its list, if that is highest first. */
 export const newestFirstList = (

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { assign, tallied, tally } from '../../db/digest.ts';
-import { isPosting, post, type Transaction } from '../../db/transaction.ts';
-import type { ItemRows, WalkContext } from '../operation.ts';
-import { columnsOf, isBelow, type PlacedList } from './place.ts';
+import { assign, tallied, tally } from '../db/digest.ts';
+import { isPosting, post, type Transaction } from '../db/transaction.ts';
+import type { ItemRows, WalkContext } from './operation.ts';
+import { columnsOf, isBelow, type PlacedList } from './placed-list.ts';
 
 /**
  * Items that one page may show to have left the list at once: the fifth part of a page, three at

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { assign, tallied, tally } from '../../db/digest.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { assign, tallied, tally } from '../db/digest.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -8,8 +8,8 @@ import type {
   ListUnit,
   OrderKey,
   WalkEndContext,
-} from '../operation.ts';
-import { columnsOf, isBelow, type PlacedList } from './place.ts';
+} from './operation.ts';
+import { columnsOf, isBelow, type PlacedList } from './placed-list.ts';
 
 const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
 

@@ -1,0 +1,157 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import { certify } from '../../../src/feeds/certificate.ts';
+import { batchesOf, itemOf, serveBatchList } from '../../support/batch-list.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { listedChain, runSync } from '../../support/sync.ts';
+
+/** A list of batches 1 to `count`, read in pages of ten; an hour of overlap is 60 batches. */
+async function world(count: number) {
+  const list = await serveBatchList(batchesOf(1, count));
+  const database = await freshDatabase();
+  const sync = async () => {
+    const [result] = await runSync(database, {
+      url: list.url,
+      chains: [listedChain],
+      operations: ['optimism-batches'],
+      pageSize: 10,
+    });
+    return { result, requests: list.takeRequests() };
+  };
+  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  const verify = async () => {
+    const [proof] = await certify(drizzle(database.pool));
+    if (proof === undefined) throw new Error('no feed');
+    const { covered, open } = proof;
+    return { covered: covered.map(({ from, to }) => `${from} to ${to}`), open };
+  };
+  const numbers = async () =>
+    (await query('select batch_number from explorer.optimism_batches order by 1')).map((row) =>
+      Number(row.batch_number),
+    );
+  return { list, sync, query, verify, numbers };
+}
+
+const upTo = (count: number) => batchesOf(1, count).map(({ number }) => number);
+
+test('the list is read alone, page by page, and what follows costs its own pages', async () => {
+  const { list, sync, verify, numbers } = await world(200);
+
+  // 20 pages, and the end of the first walk is asked for once more: nothing supports it.
+  expect((await sync()).requests).toBe(20 + 1);
+  expect(await numbers()).toEqual(upTo(200));
+  expect(await verify()).toEqual({ covered: ['0 to 198'], open: [] });
+
+  list.batches.push(...batchesOf(201, 205));
+  // 5 new ones and the 60 of the overlap.
+  expect((await sync()).requests).toBeLessThanOrEqual(8);
+  expect(await verify()).toEqual({ covered: ['0 to 203'], open: [] });
+});
+
+test('a batch tells when and how it was posted to L1', async () => {
+  const { sync, query } = await world(3);
+  await sync();
+
+  expect(
+    await query(
+      `select batch_number, state, l1_timestamp, transactions_count, l2_start_block_number,
+              l2_end_block_number, batch_data_container, hash
+       from explorer.optimism_batches
+       join explorer.optimism_batch_l1_transactions using (chain_id, batch_number)
+       where batch_number = 2`,
+    ),
+  ).toEqual([
+    {
+      batch_number: '2',
+      state: null,
+      l1_timestamp: new Date('2026-01-01T00:02:00Z'),
+      transactions_count: '5',
+      l2_start_block_number: '200',
+      l2_end_block_number: '299',
+      batch_data_container: 'in_blob4844',
+      hash: `0x${'2'.padStart(64, '0')}`,
+    },
+  ]);
+});
+
+test('a batch that appears in the middle is found by the overlap, and recorded as late', async () => {
+  const { list, sync, query, verify } = await world(200);
+  list.batches = list.batches.filter(({ number }) => number !== 170);
+  await sync();
+  list.batches.push({ number: 170 });
+
+  await sync();
+
+  expect(await query('select operation, key, hash from explorer.late_arrivals')).toEqual([
+    { operation: 'optimism-batches', key: '170', hash: null },
+  ]);
+  expect((await verify()).open).toEqual([]);
+});
+
+test('counts that change while blocks are indexed are read again, as far as the overlap goes', async () => {
+  const { list, sync, query } = await world(100);
+  await sync();
+  list.batches = list.batches.map((batch) => ({ ...batch, transactions: 6 }));
+
+  await sync();
+
+  const [row] = await query(
+    `select min(batch_number) as lowest from explorer.optimism_batches where transactions_count = 6`,
+  );
+  expect(Number(row.lowest)).toBeLessThanOrEqual(40);
+});
+
+test('a batch that left the list is marked as removed, and is none of those listed again', async () => {
+  const { list, sync, query } = await world(100);
+  await sync();
+  list.batches = list.batches.filter(({ number }) => number !== 95);
+
+  await sync();
+
+  const removed = 'select batch_number from explorer.optimism_batches where removed_at is not null';
+  expect(await query(removed)).toEqual([{ batch_number: '95' }]);
+});
+
+test.each([
+  ['a page without its cursor', (page: object) => ({ ...page, next_page_params: null })],
+  ['an empty page', () => ({ items: [], next_page_params: null })],
+])('a list that ends early with %s loses nothing that is stored', async (_, lie) => {
+  const { list, sync, numbers, verify } = await world(100);
+  await sync();
+  list.batches.push(...batchesOf(101, 200));
+  list.alter = (page, below) =>
+    below !== null && below > 120 && below < 180 ? (lie(page) as typeof page) : page;
+
+  const { result } = await sync();
+
+  expect(result?.reason).toMatch(/^truncated: .*it ends at batch \d+, but items are stored below/u);
+  expect(await numbers()).toEqual(expect.arrayContaining(upTo(100)));
+  expect((await verify()).open).not.toEqual([]);
+
+  list.alter = (page) => page;
+  await sync();
+  expect(await numbers()).toEqual(upTo(200));
+  expect((await verify()).open).toEqual([]);
+});
+
+test('a number that its page contradicts is quarantined, and its place is open until a person drops it', async () => {
+  const { list, sync, numbers, verify } = await world(50);
+  list.alter = (page) => ({
+    ...page,
+    items: page.items.map((item) =>
+      'number' in item && item.number === 45 ? itemOf({ number: 900_000 }) : item,
+    ),
+  });
+  await sync();
+  expect((await verify()).open).toContain('1 items in quarantine');
+  expect(await numbers()).toEqual(upTo(50).filter((number) => number !== 45));
+
+  list.alter = (page) => page;
+  await sync();
+
+  expect(await numbers()).toEqual(upTo(50));
+  expect(await verify()).toEqual({
+    covered: ['0 to 43', '47 to 48'],
+    open: ['1 items in quarantine'],
+  });
+});
