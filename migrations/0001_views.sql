@@ -296,10 +296,22 @@ with linked as (
                || ' to ' || last_height || ' were read'
            when broken > 0 then broken || ' blocks do not follow on the one below'
            when pending > 0 then pending || ' blocks await an update, though it is proved'
+           -- The list says what was posted to L1: it proves nothing, but contradicts what the blocks do.
+           when blocks_count > 0
+             and (first_height, last_height) <> (l2_start_block_number, l2_end_block_number)
+             then 'its blocks are ' || first_height || ' to ' || last_height
+               || ', the list of batches says ' || l2_start_block_number || ' to ' || l2_end_block_number
+           when blocks_count = 0 and l2_end_block_number >= l2_start_block_number
+             then 'it is read as empty, the list of batches says blocks ' || l2_start_block_number
+               || ' to ' || l2_end_block_number
          end as finding
   from explorer.read_batches as batch
   left join counted
     on counted.chain_id = batch.chain_id and counted.batch_number = batch.batch_number
+  left join explorer.listed_batches as listed
+    on listed.chain_id = batch.chain_id
+    and listed.batch_number = batch.batch_number
+    and listed.removed_at is null
   where is_proved
 )
 select found.chain_id, feeds.operation,
@@ -309,7 +321,7 @@ from found
 join etl.feeds on feeds.chain_id = found.chain_id and feeds.kind = 'numbered'
 where finding is not null;
 --> statement-breakpoint
-comment on view etl.block_findings is 'Proved batches whose blocks, counted and linked again, are not what was read.';
+comment on view etl.block_findings is 'Proved batches whose blocks, counted and linked again, are not what was read, or not what the list of batches says.';
 --> statement-breakpoint
 create function etl.note_asking() returns trigger
 language plpgsql as $$

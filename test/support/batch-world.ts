@@ -2,6 +2,7 @@ import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
 import { certify } from '../../src/feeds/certificate.ts';
 
 import { configuredLanes } from '../../src/feeds/lanes.ts';
+import type { OperationName } from '../../src/operations/index.ts';
 import { freshDatabase } from './database.ts';
 import { blocksOf, listBatches } from './listed-batches.ts';
 import { listedChain, settingsFor } from './sync.ts';
@@ -22,18 +23,28 @@ export const fullBatch = (number: number) =>
  * An explorer that has full batches 1 to `count`, and looks at it at minutes of a driven clock.
  *
  * @param bounds the range that is asked for; without it all from 1 on
+ * @param beside other lists that are copied too, before each look
  */
-export async function batchWorld(count: number, bounds: ScopeBounds = {}) {
+export async function batchWorld(
+  count: number,
+  bounds: ScopeBounds = {},
+  beside: readonly OperationName[] = [],
+) {
   const list = await listBatches();
   for (let number = 1; number <= count; number += 1) list.batches.set(number, fullBatch(number));
   const database = await freshDatabase();
-  const operations = ['optimism-batch-blocks'];
+  const operations = ['optimism-batch-blocks', ...beside];
   const settings = settingsFor({ url: list.url, chains: [listedChain], operations });
   const ticker = await openTicker(database, settings);
   const lanes = configuredLanes(settings.chains, bounds);
   /** The numbers that were asked for, in order; only a list that loops may fail a tick. */
   const look = async (minute: number, occasion: Occasion = 'tick') => {
-    const ended = await ticker.tick(lanes, new Date(startMs + minute * minuteMs), occasion);
+    const at = new Date(startMs + minute * minuteMs);
+    const [blocks, others] = [true, false].map((isBlocks) =>
+      lanes.filter(({ lane }) => (lane.operation === 'optimism-batch-blocks') === isBlocks),
+    );
+    if (others !== undefined && others.length > 0) await ticker.tick(others, at, occasion);
+    const ended = await ticker.tick(blocks ?? [], at, occasion);
     const failed = ended.filter((how) => how !== 'finished');
     if (failed.length > 0 && list.looping.size === 0) throw new Error(failed.join('; '));
     return list.takeRequests();
@@ -56,7 +67,8 @@ export async function batchWorld(count: number, bounds: ScopeBounds = {}) {
   };
   /** What the certificate says of the feed. */
   const verify = async () => {
-    const [certificate] = await certify(ticker.db);
+    const certificates = await certify(ticker.db);
+    const certificate = certificates.find(({ operation }) => operation === 'optimism-batch-blocks');
     if (certificate === undefined) throw new Error('no feed');
     return certificate;
   };

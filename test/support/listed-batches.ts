@@ -25,11 +25,13 @@ interface BatchesList {
   readonly url: string;
   /** What each number lists now, in any order; served highest first. */
   readonly batches: Map<number, ListedBlock[]>;
+  /** What the list of batches tells: the first and last block of each. Null: no such list is served. */
+  stated: ReadonlyMap<number, readonly [number, number]> | null;
   /** Numbers whose list leads back to its own beginning. */
   readonly looping: Set<number>;
   /** What becomes of each page from now on; `from` is the height that its cursor says, if it has one. */
   alter: (page: BatchPage, number: number, from: number | null) => BatchPage;
-  /** The numbers that were asked for since this was read last, in order, one for each page. */
+  /** The numbers that were asked for since this was read last, in order, one for each page of blocks. */
   takeRequests(): number[];
 }
 
@@ -49,6 +51,16 @@ export const itemOf = ({
   is_pending_update: isPending,
 });
 
+const statedItem = (number: number, [start, end]: readonly [number, number]) => ({
+  number,
+  l1_timestamp: new Date(Date.UTC(2026, 4, 1) + number * 600_000).toISOString(),
+  l1_transaction_hashes: [],
+  batch_data_container: 'in_calldata',
+  l2_start_block_number: start,
+  l2_end_block_number: end,
+  transactions_count: 1,
+});
+
 /** Blocks of a range of heights, both ends included. */
 export const blocksOf = (from: number, to: number): ListedBlock[] =>
   Array.from({ length: to - from + 1 }, (_, place) => ({ height: from + place }));
@@ -60,9 +72,17 @@ export async function listBatches(): Promise<BatchesList> {
   let asked: number[] = [];
   const batches = new Map<number, ListedBlock[]>();
   const looping = new Set<number>();
-  const list = { alter: (page: BatchPage): BatchPage => page } as Pick<BatchesList, 'alter'>;
+  const list: Pick<BatchesList, 'alter' | 'stated'> = { alter: (page) => page, stated: null };
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
+    response.setHeader('content-type', 'application/json');
+    if (url.pathname.endsWith('/optimism/batches')) {
+      if (list.stated === null) response.statusCode = 400;
+      const items = [...(list.stated ?? [])].map(([number, blocks]) => statedItem(number, blocks));
+      const newestFirst = items.toSorted((a, b) => b.number - a.number);
+      response.end(JSON.stringify({ items: newestFirst, next_page_params: null }));
+      return;
+    }
     const number = Number(url.pathname.split('/').at(-1));
     asked.push(number);
     const before = Number(url.searchParams.get('block_number') ?? Infinity);
@@ -72,7 +92,6 @@ export async function listBatches(): Promise<BatchesList> {
     const page = below.slice(0, pageSize);
     const cursor = looping.has(number) ? 2 : (page.at(-1)?.height ?? 0);
     const isEnd = !looping.has(number) && below.length <= pageSize;
-    response.setHeader('content-type', 'application/json');
     const served = {
       items: page.map(itemOf),
       next_page_params: isEnd ? null : { block_number: cursor, items_count: page.length },

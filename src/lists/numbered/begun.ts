@@ -79,3 +79,18 @@ export async function moveFrontier(
 ): Promise<void> {
   await tx.execute(sql`update etl.feeds set frontier = ${frontier} where ${ofFeed(tick)}`);
 }
+
+/** Whether a number of the range was never read to its end. */
+export async function hasUnread(
+  db: Pick<Transaction, 'execute'>,
+  { chain_id }: OfFeed,
+  from: number,
+  to: number,
+): Promise<boolean> {
+  const { rows } = await db.execute<{ read: number }>(sql`
+    select count(*)::float8 as read
+    from explorer.read_batches
+    where chain_id = ${chain_id} and batch_number between ${from} and ${to}
+  `);
+  return to - from + 1 > (rows[0]?.read ?? 0);
+}

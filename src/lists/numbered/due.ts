@@ -3,7 +3,7 @@ import type { Database } from '../../db/transaction.ts';
 import { ofFeed, type FeedLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import { hasRested } from '../rest.ts';
-import { frontierOf } from './begun.ts';
+import { frontierOf, hasUnread } from './begun.ts';
 import { historyOf } from './plan.ts';
 import { hasReread } from './reread.ts';
 import type { NumberedScope } from './scope.ts';
@@ -34,19 +34,4 @@ async function hasSearchRested(db: Database, feed: FeedLane, at: Date): Promise<
     sql`select ${hasRested(searches, at)} as rested`,
   );
   return rows[0]?.rested ?? true;
-}
-
-/** Whether a number of the range was never read to its end. */
-async function hasUnread(
-  db: Database,
-  { chain_id }: FeedLane,
-  from: number,
-  to: number,
-): Promise<boolean> {
-  const { rows } = await db.execute<{ read: number }>(sql`
-    select count(*)::float8 as read
-    from explorer.read_batches
-    where chain_id = ${chain_id} and batch_number between ${from} and ${to}
-  `);
-  return to - from + 1 > (rows[0]?.read ?? 0);
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { frontierOf, isBegun, isUnderWay, walkOf } from './begun.ts';
+import { begunBy, frontierOf, hasUnread, isBegun, isUnderWay, shown, walkOf } from './begun.ts';
+import { isSupposedHole } from './listing.ts';
 import type { Feed } from '../feed.ts';
 import { follow, planSearch } from './probe.ts';
 import { isHeadLong, planLastLook, planReread, type RereadRange } from './reread.ts';
@@ -27,7 +28,8 @@ export async function planBackfillBatch(
   const again = await planReread(tx, tick, range, tick.scope.at_once === true ? 'at-once' : at);
   if (again !== null) return again;
   const next = await nextUnread(tx, tick, from);
-  return next === null ? planLastLook(tx, tick, range) : walkOf(next);
+  if (next !== null) return walkOf(next);
+  return (await nextHole(tx, tick, from, top)) ?? planLastLook(tx, tick, range);
 }
 
 /** The numbers whose rereads are the backfill lane's: those that each live tick looks at are not. */
@@ -55,7 +57,7 @@ export async function planLiveBatch(
   const { base, newest, look } = await follow(tx, tick, frontier);
   if (look !== null) return look;
   const passed = await nextPassed(tx, tick, base, newest);
-  if (passed !== null) return walkOf(passed);
+  if (passed !== null) return passed;
   const { from_batch: lowest = 1, reread = 0 } = tick.scope;
   const all = { chain_id: tick.chain_id, operation: tick.operation, from: lowest, to: newest };
   // The newest of before is seen to its end once more, now that another stands on it.
@@ -75,19 +77,51 @@ async function nextPassed(
   tick: NumberedTick,
   base: number,
   newest: number,
-): Promise<number | null> {
-  const { rows } = await tx.execute<{ number: number }>(sql`
-    select number::float8 as number
+): Promise<WalkPlan> {
+  const { rows } = await tx.execute<{ number: number; is_hole: boolean }>(sql`
+    select number::float8 as number, ${isSupposedHole(tick.chain_id, sql`number`)} as is_hole
     from generate_series(${newest}::bigint, ${base + 1}::bigint, -1) as number
-    where not exists (
-        select from explorer.read_batches
-        where chain_id = ${tick.chain_id} and batch_number = number
-      )
-      and not ${isBegun(tick, sql`number`)}
-      and not ${isUnderWay(tick, sql`number`)}
+    where ${isUnread(tick)} and not ${isBegun(tick, sql`number`)}
+    order by is_hole, number desc
     limit 1
   `);
-  return rows[0]?.number ?? null;
+  return rows[0] === undefined ? null : unlessHole(tx, tick, rows[0]);
+}
+
+/** As SQL, over a `number`: nobody has read it to its end, or is about to. */
+const isUnread = (tick: NumberedTick) => sql`
+  not exists (
+    select from explorer.read_batches
+    where chain_id = ${tick.chain_id} and batch_number = number
+  )
+  and not ${isUnderWay(tick, sql`number`)}
+`;
+
+/** A hole is read when nothing else of the tick is: the walks under way may prove it empty. */
+async function unlessHole(
+  tx: Transaction,
+  tick: NumberedTick,
+  { number, is_hole }: { readonly number: number; readonly is_hole: boolean },
+): Promise<WalkPlan> {
+  if (!is_hole) return walkOf(number);
+  return shown(await begunBy(tx, tick)).isUnderWay ? 'wait' : walkOf(number);
+}
+
+/** The highest number that was passed over as a hole, and which the batches around it did not prove empty. */
+async function nextHole(
+  tx: Transaction,
+  tick: NumberedTick,
+  from: number,
+  top: number,
+): Promise<WalkPlan> {
+  if (!(await hasUnread(tx, tick, from, top))) return null;
+  const { rows } = await tx.execute<{ number: number }>(sql`
+    select number::float8 as number
+    from generate_series(${top}::bigint, ${from}::bigint, -1) as number
+    where ${isUnread(tick)} and not ${isBegun(tick, sql`number`)}
+    limit 1
+  `);
+  return rows[0] === undefined ? null : unlessHole(tx, tick, { ...rows[0], is_hole: true });
 }
 
 /**
@@ -111,11 +145,7 @@ async function nextUnread(
     ), next as (
       select number
       from wanted
-      where not exists (
-          select from explorer.read_batches
-          where chain_id = ${tick.chain_id} and batch_number = number
-        )
-        and not ${isUnderWay(tick, sql`number`)}
+      where ${isUnread(tick)} and not ${isSupposedHole(tick.chain_id, sql`number`)}
       limit 1
     )
     update etl.ticks

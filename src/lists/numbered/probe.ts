@@ -4,6 +4,7 @@ import { ofFeed } from '../feed.ts';
 import type { WalkPlan } from '../list.ts';
 import { begunBy, moveFrontier, shown, walkOf } from './begun.ts';
 import { nextProbe, offsetOf } from './frontier.ts';
+import { listedFrom, newestListed } from './listing.ts';
 import type { NumberedTick } from './scope.ts';
 
 /** How many empty numbers in a row end the way upward once a tick has met new batches. */
@@ -20,7 +21,11 @@ export async function planSearch(
   const hit = hits.length === 0 ? null : Math.max(...hits);
   // A look that failed would be asked for again at once; the next tick searches again.
   if (hasFailed) return null;
-  const number = nextProbe({ from, hit, misses: new Set(misses) });
+  const listed = await newestListed(tx, tick.chain_id, Math.max(from, hit ?? 0));
+  const isNew = listed !== null && listed !== hit && !misses.includes(listed);
+  const found = { from, hit, misses: new Set(misses) };
+  // The number that the list ends with, and which has blocks, needs no run of empty ones above it.
+  const number = isNew ? listed : hit !== null && hit === listed ? null : nextProbe(found);
   if (number !== null) return walkOf(number, { max_pages: 1, probe: true });
   if (hit !== null) {
     await moveFrontier(tx, tick, hit);
@@ -53,9 +58,20 @@ export async function follow(
   const newest = Math.max(frontier, ...hits);
   if (isUnderWay) return { base, newest, look: 'wait' };
   if (newest > frontier) await moveFrontier(tx, tick, newest);
-  const missed = misses.filter((batch) => batch > newest).length;
+  const listed = await listedFrom(tx, tick.chain_id, newest);
+  const next = listed.find(
+    (number) => number > newest && !looks.some(({ batch }) => batch === number),
+  );
+  if (!hasFailed && next !== undefined)
+    return { base, newest, look: walkOf(next, { probe: true }) };
+  // What is new came by the list, which has no more: nobody need look for it.
+  if (newest > base && listed.includes(newest)) return { base, newest, look: null };
+  // A listed number without blocks says nothing of those that the list does not have.
+  const missed = misses.filter((batch) => batch > newest && !listed.includes(batch)).length;
   if (hasFailed || missed >= (newest > base ? holesPassed : 1)) return { base, newest, look: null };
-  const offset = looks.length === 0 ? offsetOf(await looksBefore(tx, tick, base)) : missed + 1;
+  const offset = looks.every(({ batch }) => listed.includes(batch))
+    ? offsetOf(await looksBefore(tx, tick, base))
+    : missed + 1;
   return { base, newest, look: walkOf(newest + offset, { probe: true }) };
 }
 
