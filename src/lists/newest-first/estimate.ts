@@ -1,4 +1,5 @@
 import { dayMs, halfPage, none, round, unknown } from '../estimates.ts';
+import type { ListUnit } from '../../operations/operation.ts';
 import type { Estimate } from '../list.ts';
 import type { ListFacts } from './facts.ts';
 import type { ResweepRule } from './settings.ts';
@@ -12,7 +13,11 @@ const firstOperationAt = Date.UTC(2023, 2, 1);
 /** What is left of a list's history. */
 export function listHistory(
   { isBegun, gaps, itemsPerBlock, blockMs }: ListFacts,
-  { pageSize, since }: { readonly pageSize: number; readonly since: string | null },
+  {
+    pageSize,
+    since,
+    unit,
+  }: { readonly pageSize: number; readonly since: string | null; readonly unit: ListUnit },
 ): Estimate {
   if (!isBegun) return unknown('nothing was read yet');
   if (gaps.length === 0) return none('all of it is covered');
@@ -25,7 +30,10 @@ export function listHistory(
       since === null
         ? [firstOperationAt, 'back to 2023-03-01, before which no chain had any']
         : [Date.parse(since), `back to ${since}`];
-    const isOpenEnded = from === 0 && endsAt !== null && blockMs !== null && blockMs > 0;
+    // Batches are numbered from the first one on: that there are none below 0 is bound enough.
+    const isBounded = since !== null || unit === 'blocks';
+    const isOpenEnded =
+      isBounded && from === 0 && endsAt !== null && blockMs !== null && blockMs > 0;
     if (isOpenEnded) reaches.add(reach);
     items += itemsPerBlock * (isOpenEnded ? blocksSince(limit, endsAt, blockMs, blocks) : blocks);
   }
@@ -64,6 +72,6 @@ export function listUpkeep(
   return {
     requests: Math.ceil(looks + again * pagesPerDay),
     isAtMost: false,
-    basis: `${parts.join(', ')}; ${round(itemsPerDay ?? 0)} operations a day`,
+    basis: `${parts.join(', ')}; ${round(itemsPerDay ?? 0)} items a day`,
   };
 }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
+import { operations } from '../../operations/index.ts';
 import type { Feed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
@@ -41,7 +42,11 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope> = {
     const { since, overlapMs, resweep: resweeps } = settings;
     const facts = await listFacts(db, feed);
     return {
-      history: listHistory(facts, { pageSize, since }),
+      history: listHistory(facts, {
+        pageSize,
+        since,
+        unit: operations[feed.operation].order?.unit ?? 'blocks',
+      }),
       upkeep: listUpkeep(facts, { pageSize, overlapMs, looksPerDay, resweeps }),
       walks: 1,
     };
