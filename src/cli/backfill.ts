@@ -71,7 +71,7 @@ function historyTargets(settings: Settings, options: BackfillOptions, now: Date)
   if (lanes.length === 0) {
     const chosen = settings.chains.flatMap(({ operations }) => Object.keys(operations));
     throw new UsageError(
-      `${[...new Set(chosen)].join(', ')} have no history: choose ${namesOf('hasHistory').join(' or ')}.`,
+      `${[...new Set(chosen)].join(', ')} have no history: choose ${oneOf.format(namesOf('hasHistory'))}.`,
     );
   }
   const given = boundsGiven(bounds);
@@ -90,6 +90,8 @@ function historyTargets(settings: Settings, options: BackfillOptions, now: Date)
 
 const boundsGiven = (bounds: ScopeBounds) =>
   [...flagNames.keys()].filter((bound) => bounds[bound] !== undefined);
+
+const oneOf = new Intl.ListFormat('en', { type: 'disjunction' });
 
 const namesOf = (is: 'hasHistory' | 'canReadAgain') =>
   operationNames.filter((name) => kindOf(name)[is]);

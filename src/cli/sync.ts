@@ -122,7 +122,7 @@ function requireChosen({ chains }: Settings, bounds: ScopeBounds): void {
       continue;
     }
     throw new UsageError(
-      `${flagNames.get(bound)} is about ${bounded.join(' and ')}, which is not among what is chosen: leave it out, or add --operation ${bounded[0]}.`,
+      `${flagNames.get(bound)} is about ${bounded.join(' and ')}, and none of that is chosen: leave it out, or add --operation ${bounded[0]}.`,
     );
   }
 }

@@ -8,12 +8,12 @@ describe('wrong flags of backfill and plan end with exit code 2 and one message'
     [
       'a history that factories do not have',
       ['backfill', '--chain', '10', '--operation', 'factories'],
-      /factories have no history: choose user-operations or optimism-batch-blocks/,
+      /factories have no history: choose user-operations, optimism-batches, or optimism-batch-blocks/,
     ],
     [
       'batches that are to be read again',
       ['backfill', '--chain', '10', '--again', '--operation', 'optimism-batch-blocks'],
-      /--again is about user-operations/,
+      /--again is about user-operations and optimism-batches/,
     ],
     [
       'an end that a backfill does not have',

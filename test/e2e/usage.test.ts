@@ -40,12 +40,12 @@ describe('wrong flags end with exit code 2 and one message', () => {
     [
       'a time for operations that are not chosen',
       ['sync', '--chain', '10', '--operation', 'factories', '--since', '2026-01-01'],
-      /--since is about user-operations, which is not among what is chosen/,
+      /--since is about user-operations and optimism-batches, and none of that is chosen/,
     ],
     [
       'a first batch where no batches are chosen',
       ['sync', '--chain', '10', '--operation', 'factories', '--from-batch', '1'],
-      /--from-batch is about optimism-batch-blocks, which is not among what is chosen/,
+      /--from-batch is about optimism-batch-blocks, and none of that is chosen/,
     ],
     [
       'a last batch where no batches are chosen',
@@ -55,7 +55,7 @@ describe('wrong flags end with exit code 2 and one message', () => {
     [
       'an operation that does not exist',
       ['sync', '--chain', '10', '--operation', 'blocks'],
-      /--operation.*'blocks' is invalid.*user-operations, optimism-batch-blocks, factories/,
+      /--operation.*'blocks' is invalid.*user-operations, optimism-batches, optimism-batch-blocks, factories/,
     ],
     [
       'no page at all',
