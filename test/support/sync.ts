@@ -13,6 +13,7 @@ import type { SimulatedChain } from '../../src/simulator/index.ts';
 import type { TestDatabase } from './database.ts';
 import { testKey } from './key.ts';
 import { hangMs } from './hang.ts';
+import { movingOperations } from './tables.ts';
 
 export { testKey };
 
@@ -36,8 +37,6 @@ export const patient: Patience = {
   answerMs: hangMs,
   idleTransactionMs: hangMs,
 };
-
-const movingOperations = ['user-operations', 'optimism-batch-blocks', 'factories'];
 
 /** Faster than any test can ask. */
 const unlimited = 100_000;

@@ -12,6 +12,9 @@ const provenance = [
   'walked_at',
 ];
 
+/** The lists that a moving world's truth tells of. */
+export const movingOperations = ['user-operations', 'optimism-batch-blocks', 'factories'] as const;
+
 type Row = Record<string, unknown>;
 
 /** A row in one spelling, so that equal rows are equal text. */
@@ -79,15 +82,20 @@ export function compareRows(
 
 /**
  * Holds every table of schema `explorer` against the simulator's truth for a chain, row for row
- * and column for column. Empty when all are equal.
+ * and column for column. Empty when all are equal. Of the lists that a moving world's truth tells of, unless
+ * the scope names others.
  */
 export async function differences(
   pool: Pool,
   seed: number,
   chain: SimulatedChain,
-  scope?: TruthScope,
+  scope: TruthScope = {},
 ): Promise<Record<string, TableDifference>> {
-  return differencesFrom(pool, chain, truth(seed, chain, scope));
+  return differencesFrom(
+    pool,
+    chain,
+    truth(seed, chain, { operations: movingOperations, ...scope }),
+  );
 }
 
 /** Holds the tables that `wanted` names against its rows, as `differences` does. */

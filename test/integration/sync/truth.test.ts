@@ -44,6 +44,11 @@ describe.each(families)('a chain of the %s family', (family) => {
     expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
       Array.from({ length: operationNames.length }, () => ({ state: 'finished', reason: null })),
     );
-    expect(await differences(database.pool, seed, chain, { withSecretKey: true })).toEqual({});
+    expect(
+      await differences(database.pool, seed, chain, {
+        operations: operationNames,
+        withSecretKey: true,
+      }),
+    ).toEqual({});
   });
 });
