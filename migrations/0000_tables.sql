@@ -99,6 +99,17 @@ CREATE TABLE "etl"."budget" (
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."late_arrivals" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"key" text NOT NULL,
+	"height" bigint NOT NULL,
+	"timestamp" timestamp with time zone,
+	"seen_at" timestamp with time zone NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "late_arrivals_chain_id_operation_key_page_id_pk" PRIMARY KEY("chain_id","operation","key","page_id")
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."askings" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"chain_id" bigint NOT NULL,
@@ -135,6 +146,7 @@ CREATE TABLE "etl"."feeds" (
 	"unit" text DEFAULT 'blocks' NOT NULL,
 	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"state" text DEFAULT 'idle' NOT NULL,
+	"failure" text,
 	"reason" text,
 	"settings" jsonb NOT NULL,
 	"origin" text,
@@ -172,6 +184,7 @@ CREATE TABLE "etl"."ticks" (
 	"lane" text NOT NULL,
 	"scope" jsonb NOT NULL,
 	"state" text DEFAULT 'open' NOT NULL,
+	"failure" text,
 	"reason" text,
 	"next_batch" bigint,
 	"troubles" integer DEFAULT 0 NOT NULL,
@@ -224,17 +237,6 @@ CREATE TABLE "explorer"."factory_history" (
 	"digest" bigint,
 	"digest_before" bigint,
 	CONSTRAINT "factory_history_chain_id_address_hash_observed_at_pk" PRIMARY KEY("chain_id","address_hash","observed_at")
-);
---> statement-breakpoint
-CREATE TABLE "etl"."late_arrivals" (
-	"chain_id" bigint NOT NULL,
-	"operation" text NOT NULL,
-	"key" text NOT NULL,
-	"height" bigint NOT NULL,
-	"timestamp" timestamp with time zone,
-	"seen_at" timestamp with time zone NOT NULL,
-	"page_id" bigint NOT NULL,
-	CONSTRAINT "late_arrivals_chain_id_operation_key_page_id_pk" PRIMARY KEY("chain_id","operation","key","page_id")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."batch_sights" (
@@ -508,6 +510,7 @@ CREATE TABLE "etl"."walks" (
 	"scope" jsonb NOT NULL,
 	"batch" bigint GENERATED ALWAYS AS ((scope ->> 'batch')::bigint) STORED,
 	"state" text DEFAULT 'running' NOT NULL,
+	"failure" text,
 	"reason" text,
 	"cursor" jsonb,
 	"revision" bigint DEFAULT 0 NOT NULL,

@@ -869,6 +869,7 @@ comment on column etl.feeds.kind is 'How its list is ordered: newest-first, numb
 comment on column etl.feeds.unit is 'What the heights of its list count, where it is newest first: blocks or batches.';
 comment on column etl.feeds.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.feeds.state is 'idle, running, degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operating.md explains them.';
+comment on column etl.feeds.failure is 'The class of what keeps the feed from being as it should be, as the table of failures in docs/operating.md names it. Null: nothing does, or what does is of no class.';
 comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
 comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last.';
 comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was asked for yet.';
@@ -901,6 +902,7 @@ comment on column etl.ticks.operation is 'Name of the operation, such as user-op
 comment on column etl.ticks.lane is 'live: newest data first, small. backfill: history, long.';
 comment on column etl.ticks.scope is 'What the tick covers: since, max_pages, overlap_ms, from_batch, to_batch, only_unread, reread; {} is the whole list.';
 comment on column etl.ticks.state is 'open: being worked on. finished, failed: done. interrupted: given up on a trouble, goes on when wished again. superseded: a tick of another scope took its place.';
+comment on column etl.ticks.failure is 'The class of why it failed or was interrupted. Null: neither, or of no class.';
 comment on column etl.ticks.reason is 'Why it failed or was interrupted. Null: neither.';
 comment on column etl.ticks.next_batch is 'Highest batch that no walk was begun for; batches go from the newest down. Null: no tick over batches.';
 comment on column etl.ticks.troubles is 'Troubles in a row without a page between them; the rest after each grows with it.';
@@ -1196,6 +1198,7 @@ comment on column etl.walks.kind is 'How its list is ordered: newest-first, a wa
 comment on column etl.walks.scope is 'What the walk covers: batch, since, max_pages, probe (a look whether the batch is there); {} is the whole list.';
 comment on column etl.walks.batch is 'The Optimism batch of the scope. Null: a walk of a list.';
 comment on column etl.walks.state is 'running: has pages left to read, whether or not a worker is on it. finished, failed, abandoned: ended, see src/walk/SPEC.md.';
+comment on column etl.walks.failure is 'The class of why it failed or was abandoned. Null: neither, or of no class.';
 comment on column etl.walks.reason is 'Why it ended before the end of the list: floor, since, max-pages, cursor loop, superseded or what the explorer said; or why it says less than a whole list though it reached the end: moved (rows moved during a census), skipped (an empty page led on past a part of it), empty (nobody was listed, where there was somebody). Null: neither.';
 comment on column etl.walks.cursor is 'The checkpoint: cursor of the next page to fetch. Null: the first page, or the list has ended.';
 comment on column etl.walks.revision is 'Raised whenever the walk is taken, moved or ended; whoever holds an older one can write nothing.';

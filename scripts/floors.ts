@@ -16,6 +16,7 @@ const floors: readonly (readonly string[])[] = [
   ['printable.ts'],
   ['exact-number.ts'],
   ['time.ts'],
+  ['every.ts'],
   ['chains.ts'],
 ];
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { generational, textOf } from './field-notes.ts';
+import { generational, notes, textOf } from './field-notes.ts';
 
 /**
  * Twenty bytes of hex, stored in lower case: the service prints EIP-55 mixed case, and the same
@@ -73,7 +73,9 @@ export type AddressObject = z.infer<typeof addressObject>;
  * An address embedded in an item: the object of the spec's table 2.2, or the bare hash where the
  * explorer knows nothing of the address.
  */
-export const embeddedAddress = z.union([addressHash, addressObject]);
+export const embeddedAddress = z
+  .union([addressHash, addressObject])
+  .register(notes, { isOwnRow: true });
 export type EmbeddedAddress = z.infer<typeof embeddedAddress>;
 
 /** The hash alone, lower case. */

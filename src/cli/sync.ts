@@ -5,7 +5,7 @@ import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../time.ts';
 import { whileCurrent } from '../db/version.ts';
 import { printable } from '../printable.ts';
-import { classOf, failures } from '../explorer/failure.ts';
+import { failures } from '../explorer/failure.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
@@ -189,8 +189,8 @@ export function concludeSync(
     );
   } else {
     if (results.length === 0) context.stdout('Nothing to do: what was asked for is there.\n');
-    for (const { feed, state, reason } of byFeed(results)) {
-      const outcome = exitOf(reason) === exitCodes.done ? [] : [outcomes[state]];
+    for (const { feed, state, failure, reason } of byFeed(results)) {
+      const outcome = exitOf(failure) === exitCodes.done ? [] : [outcomes[state]];
       context.stdout(
         `${[feed, ...outcome, ...(reason === null ? [] : [printable(reason)])].join(': ')}\n`,
       );
@@ -202,7 +202,7 @@ export function concludeSync(
   }
   if (context.signal.aborted) return exitCodes.interrupted;
   const failed = results.filter(
-    ({ state, reason }) => state !== 'finished' && exitOf(reason) !== exitCodes.done,
+    ({ state, failure }) => state !== 'finished' && exitOf(failure) !== exitCodes.done,
   );
   return failed.length === 0 ? exitCodes.done : exitCodes.failed;
 }
@@ -237,8 +237,6 @@ function byFeed(results: readonly SyncResult[]): SyncResult[] {
   return [...told.values()];
 }
 
-/** What the class table says of a reason: that a chain does not serve a list is no failure. */
-function exitOf(reason: string | null): 0 | 1 {
-  const failure = reason === null ? null : classOf(reason);
-  return failure === null ? exitCodes.failed : failures[failure].exit;
-}
+/** What the class table says of a failure: that a chain does not serve a list is none. */
+const exitOf = (failure: SyncResult['failure']): 0 | 1 =>
+  failure === null ? exitCodes.failed : failures[failure].exit;

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { every } from '../every.ts';
 import { demandCurrent, MigrationError } from './migrate.ts';
 
 /** How often a process looks whether its database was migrated by a newer one, in ms. */
@@ -19,7 +19,12 @@ export async function whileCurrent<T>(
 ): Promise<T> {
   const outdated = new AbortController();
   const done = new AbortController();
-  const watching = watch(pool, outdated, done.signal, folder);
+  const look = () => demandCurrent(pool, folder);
+  const ended = AbortSignal.any([done.signal, outdated.signal]);
+  const watching = every(lookIntervalMs, ended, look, (error) => {
+    // A database that is away is the work's own trouble.
+    if (error instanceof MigrationError) outdated.abort(error);
+  });
   try {
     const result = await work(AbortSignal.any([signal, outdated.signal]));
     if (outdated.signal.aborted) throw outdated.signal.reason;
@@ -27,23 +32,5 @@ export async function whileCurrent<T>(
   } finally {
     done.abort();
     await watching;
-  }
-}
-
-async function watch(
-  pool: Pool,
-  outdated: AbortController,
-  done: AbortSignal,
-  folder: string | undefined,
-): Promise<void> {
-  while (!done.aborted && !outdated.signal.aborted) {
-    await delay(lookIntervalMs, undefined, { signal: done }).catch(() => undefined);
-    if (done.aborted) return;
-    try {
-      await demandCurrent(pool, folder);
-    } catch (error) {
-      // A database that is away is the work's own trouble.
-      if (error instanceof MigrationError) outdated.abort(error);
-    }
   }
 }

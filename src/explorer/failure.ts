@@ -41,6 +41,13 @@ export interface FailureRule {
   readonly advice: string;
 }
 
+/** Why a feed, tick or walk is not as it should be, as it is stored: for programs, and for people. */
+export interface Why {
+  /** Null: what happened is of no class. */
+  readonly failure: FailureClass | null;
+  readonly reason: string;
+}
+
 const troubleLine = { level: 'warn', event: 'feed.trouble' } as const;
 const failedLine = { level: 'error', event: 'feed.failed' } as const;
 
@@ -211,12 +218,6 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
       'Start the database again: nothing is half-written, and start goes on as soon as it answers.',
   },
 };
-
-/** The class that a reason of a feed or tick begins with; null where it begins with none. */
-export function classOf(reason: string): FailureClass | null {
-  const [name = ''] = reason.split(':', 1);
-  return Object.hasOwn(failures, name) ? (name as FailureClass) : null;
-}
 
 interface Answered {
   readonly statuses: readonly [from: number, to: number];

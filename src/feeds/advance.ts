@@ -1,4 +1,5 @@
 import { type Database, transact } from '../db/transaction.ts';
+import type { Why } from '../explorer/failure.ts';
 import { operations } from '../operations/index.ts';
 import { kindOf } from '../lists/index.ts';
 import { linkAbort } from '../walk/abort.ts';
@@ -16,7 +17,7 @@ import { troubleOf, type Trouble } from './trouble.ts';
 /** What a slice leaves behind. */
 export type AdvanceOutcome =
   | { readonly is: 'more' }
-  | { readonly is: 'closed'; readonly tick: TickRow; readonly failures: readonly string[] }
+  | { readonly is: 'closed'; readonly tick: TickRow; readonly failures: readonly Why[] }
   | { readonly is: 'stopped' }
   | { readonly is: 'fenced' }
   | { readonly is: 'idle' }
@@ -45,8 +46,11 @@ export interface AdvanceDependencies {
 }
 
 /** Why nothing is concluded from a walk, in one line. */
-const unordered =
-  'unordered: the service broke the order of the list; rows are kept, but neither coverage nor removal is concluded from this walk';
+const unordered: Why = {
+  failure: null,
+  reason:
+    'unordered: the service broke the order of the list; rows are kept, but neither coverage nor removal is concluded from this walk',
+};
 
 /** What the walks of one slice share. */
 interface Slice {
@@ -197,10 +201,11 @@ async function meetTrouble(
 ): Promise<void> {
   const trouble = troubleOf(error);
   if (trouble === null) throw error;
-  if (trouble.walkOnly) await endWalk(db, walk, 'abandoned', trouble.reason);
+  if (trouble.walkOnly) await endWalk(db, walk, 'abandoned', trouble);
   else slice.trouble = trouble;
-  const anew = kindOf(walk.operation).beginsAnew(trouble.failure);
-  if (anew !== null) await endWalk(db, walk, 'failed', anew);
+  if (kindOf(walk.operation).beginsAnew(trouble.failure)) {
+    await endWalk(db, walk, 'failed', trouble);
+  }
 }
 
 async function conclude(
@@ -217,19 +222,23 @@ async function conclude(
   if (signal.aborted) return { is: 'stopped' };
   if (!exhausted || (await hasRunningWalk(db, tick))) return { is: 'more' };
   const failures = await walkFailures(db, tick);
-  const reason = failures.length === 0 ? null : failures.join('; ');
-  const state = reason === null ? await stateAtRest(db, tick) : 'failed';
+  const [first] = failures;
+  const why =
+    first === undefined
+      ? null
+      : { ...first, reason: failures.map(({ reason }) => reason).join('; ') };
+  const state = why === null ? await stateAtRest(db, tick) : 'failed';
   // A tick that found nothing to ask for has gone well too.
-  if (reason === null && slice.isTroubled && slice.pages === 0) {
+  if (why === null && slice.isTroubled && slice.pages === 0) {
     await sayRecovered(lane, slice, dependencies, state);
   }
   // Together: whoever is killed in between would leave the feed `running` until its next tick.
   await transact(db, async (tx) => {
     // The feed before its tick, as whoever opens a tick locks them.
-    if (reason !== null || !(await hasTroubledOther(tx, tick))) {
-      await setFeedState(tx, lane, state, state === 'unordered' ? unordered : reason);
+    if (why !== null || !(await hasTroubledOther(tx, tick))) {
+      await setFeedState(tx, lane, state, state === 'unordered' ? unordered : why);
     }
-    await closeTick(tx, tick, reason === null ? 'finished' : 'failed', reason);
+    await closeTick(tx, tick, why === null ? 'finished' : 'failed', why);
   });
   return { is: 'closed', tick, failures };
 }

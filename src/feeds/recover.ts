@@ -23,7 +23,7 @@ const ofFeed = ({ chain_id, operation }: Pick<TickRow, 'chain_id' | 'operation'>
 export async function beginWork(db: Database, feed: Feed): Promise<boolean> {
   const { rows } = await db.execute<{ troubled: boolean }>(sql`
     with work as (
-      update etl.feeds set state = 'running', reason = null, updated_at = now()
+      update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()
       where ${ofFeed(feed)} and state <> 'running' and not state = ${troubled}
     )
     select state = ${troubled} as troubled from etl.feeds where ${ofFeed(feed)}
@@ -49,7 +49,7 @@ export async function recover(
         select state, reason from etl.feeds where ${ofFeed(tick)} for update
       )
       update etl.feeds
-      set state = ${state}, reason = null, look_again_at = null, updated_at = now()
+      set state = ${state}, failure = null, reason = null, look_again_at = null, updated_at = now()
       from before
       where ${ofFeed(tick)}
         and before.state = ${troubled}

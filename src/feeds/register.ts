@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { digestOf } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
+import type { Why } from '../explorer/failure.ts';
 import type { Feed, FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../operations/index.ts';
@@ -62,15 +63,17 @@ export async function setFeedState(
   db: Pick<Database, 'execute'>,
   feed: Feed,
   state: FeedState,
-  reason: string | null = null,
+  why: Why | null = null,
 ): Promise<void> {
+  const { failure = null, reason = null } = why ?? {};
   await db.execute(sql`
     update etl.feeds
     set state = ${state},
+        failure = ${failure},
         reason = ${reason},
         updated_at = now()
     where chain_id = ${feed.chain_id}
       and operation = ${feed.operation}
-      and (state, reason) is distinct from (${state}, ${reason})
+      and (state, failure, reason) is distinct from (${state}, ${failure}, ${reason})
   `);
 }

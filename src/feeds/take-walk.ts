@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import type { FailureClass, Why } from '../explorer/failure.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
@@ -94,26 +95,26 @@ export async function endWalk(
   db: Database,
   walk: WalkRow,
   state: 'failed' | 'abandoned',
-  reason: string,
+  why: Why,
 ): Promise<void> {
   await db.execute(sql`
     update etl.walks
-    set state = ${state}, reason = ${reason}, revision = revision + 1,
+    set state = ${state}, failure = ${why.failure}, reason = ${why.reason}, revision = revision + 1,
         updated_at = now(), finished_at = now()
     where id = ${walk.id} and state = 'running'
   `);
 }
 
 /** Why walks of a tick failed, each reason once; one that was read again from the beginning did not. */
-export async function walkFailures(db: Database, tick: TickRow): Promise<string[]> {
-  const { rows } = await db.execute<{ reason: string }>(sql`
-    select distinct reason from etl.walks
+export async function walkFailures(db: Database, tick: TickRow): Promise<Why[]> {
+  const { rows } = await db.execute<{ failure: FailureClass | null; reason: string }>(sql`
+    select distinct failure, reason from etl.walks
     where tick_id = ${tick.id} and state in ('failed', 'abandoned')
-      and reason is distinct from ${kindOf(tick.operation).beginsAnew('truncated')}
+      and failure is distinct from 'truncated'
     order by reason
     limit 10
   `);
-  return rows.map(({ reason }) => reason);
+  return rows;
 }
 
 /** Whether the tick has a walk that was begun and not ended. */

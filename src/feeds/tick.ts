@@ -1,6 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { kindOf } from '../lists/index.ts';
+import type { Why } from '../explorer/failure.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import type { TickRow, TickScope } from '../lists/tables.ts';
 
@@ -36,7 +37,7 @@ export async function openTick(
     await supersedeOthers(tx, lane, wanted);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.ticks
-      set state = 'open', reason = null, closed_at = null, scope = scope || ${wanted}::jsonb,
+      set state = 'open', failure = null, reason = null, closed_at = null, scope = scope || ${wanted}::jsonb,
           troubles = case when state = 'open' then troubles else 0 end
       where id = (
         select id from etl.ticks
@@ -98,7 +99,7 @@ export async function dropTick(db: Database, lane: FeedLane, scope: TickScope): 
     await supersede(tx, sql`${sameLane(lane)} and ${sameScope(JSON.stringify(scope))}`);
     await tx.execute(sql`
       update etl.feeds
-      set state = 'idle', reason = null, updated_at = now()
+      set state = 'idle', failure = null, reason = null, updated_at = now()
       where ${ofFeed} and state <> 'idle'
         and not exists (select from etl.ticks where ${ofFeed} and state = 'open')
     `);
@@ -121,12 +122,13 @@ export async function closeTick(
   db: Pick<Database, 'execute'>,
   tick: TickRow,
   state: 'finished' | 'failed' | 'interrupted',
-  reason: string | null,
+  why: Why | null,
 ): Promise<void> {
+  const { failure = null, reason = null } = why ?? {};
   await db.execute(sql`
     with closed as (
       update etl.ticks
-      set state = ${state}, reason = ${reason}, closed_at = now()
+      set state = ${state}, failure = ${failure}, reason = ${reason}, closed_at = now()
       where id = ${tick.id} and state = 'open'
       returning chain_id, operation
     )
@@ -181,15 +183,11 @@ export async function hasTroubledOther(
   return rows.length > 0;
 }
 
-export interface TickResult {
-  readonly id: number;
-  readonly state: TickRow['state'];
-  readonly reason: string | null;
-}
+export type TickResult = Pick<TickRow, 'id' | 'state' | 'failure' | 'reason'>;
 
 export async function tickResults(db: Database, ids: readonly number[]): Promise<TickResult[]> {
-  const { rows } = await db.execute<{ id: string; state: TickRow['state']; reason: string | null }>(
-    sql`select id, state, reason from etl.ticks where id = any(${sql.param(ids)}::bigint[])`,
+  const { rows } = await db.execute<Omit<TickResult, 'id'> & { id: string }>(
+    sql`select id, state, failure, reason from etl.ticks where id = any(${sql.param(ids)}::bigint[])`,
   );
   return rows.map((row) => ({ ...row, id: Number(row.id) }));
 }

@@ -1,14 +1,14 @@
 import { ExplorerError } from '../explorer/error.ts';
-import { failures, type FailureClass } from '../explorer/failure.ts';
+import { failures, type FailureClass, type Why } from '../explorer/failure.ts';
 import { KeyPausedError } from '../explorer/pause.ts';
 import { EnvelopeError } from '../walk/envelope.ts';
 import type { FeedState } from '../lists/feed.ts';
 
 /** Why a slice could not go on, in the terms of the class table. */
-export interface Trouble {
+export interface Trouble extends Why {
   readonly failure: FailureClass;
   readonly feedState: FeedState | null;
-  /** One line for people: what happened, then what to do. Holds no secret. */
+  /** One line: what happened, then what to do. Holds no secret. */
   readonly reason: string;
   /** Whether the same slice may succeed later with nothing changed. */
   readonly passes: boolean;

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
+import { every } from '../every.ts';
 import { expireArchive } from '../feeds/archive.ts';
 import { forgetDoneRereads } from '../feeds/rereads.ts';
 import type { Log } from '../log.ts';
@@ -23,19 +23,19 @@ const lookIntervalMs = 2_000;
  * Tidies up now, every hour and when the retention has changed, until the signal aborts. A lost database
  * is waited for.
  */
-export async function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const days = options.archiveDays();
-    try {
-      await tidyUp(options, signal);
-    } catch (error) {
-      options.log.warn({ error: describeDatabaseError(error) }, 'housekeeping.trouble');
-    }
-    for (let waitedMs = 0; waitedMs < intervalMs; waitedMs += lookIntervalMs) {
-      if (signal.aborted || options.archiveDays() !== days) break;
-      await delay(lookIntervalMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
+export function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<void> {
+  let days: number | null = null;
+  let restMs = 0;
+  const look = async () => {
+    restMs -= lookIntervalMs;
+    if (restMs > 0 && options.archiveDays() === days) return;
+    days = options.archiveDays();
+    restMs = intervalMs;
+    await tidyUp(options, signal);
+  };
+  return every(lookIntervalMs, signal, look, (error) =>
+    options.log.warn({ error: describeDatabaseError(error) }, 'housekeeping.trouble'),
+  );
 }
 
 /**

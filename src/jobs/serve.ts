@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
+import { every } from '../every.ts';
 import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { tickQueue } from './boss.ts';
@@ -65,20 +65,16 @@ async function lookAfter(
   const tell = tellOutages(options.log, 'nudge.trouble', options.now);
   // Kept until it is in force, however often the database is away meanwhile.
   let wanted: readonly LaneSchedule[] | null = null;
-  while (!signal.aborted) {
-    try {
-      wanted = (await changes()) ?? wanted;
-      if (wanted !== null) {
-        await openDue(await setSchedules(db, boss, wanted), options);
-        wanted = null;
-      }
-      await returnToPresent(db);
-      for (const lane of await openLanes(db)) await sendSlice(boss, lane);
-    } catch (error) {
-      tell(error);
+  const look = async () => {
+    wanted = (await changes()) ?? wanted;
+    if (wanted !== null) {
+      await openDue(await setSchedules(db, boss, wanted), options);
+      wanted = null;
     }
-    await delay(lookIntervalMs, undefined, { signal }).catch(() => undefined);
-  }
+    await returnToPresent(db);
+    for (const lane of await openLanes(db)) await sendSlice(boss, lane);
+  };
+  await every(lookIntervalMs, signal, look, tell);
 }
 
 /** Lanes whose tick is open: their job may have been lost with the process that held it. */

@@ -127,8 +127,8 @@ async function conclude(
     case 'elsewhere':
       return leave(job, outcome.tick, dependencies);
     case 'closed':
-      for (const failure of outcome.failures) {
-        dependencies.log.error({ feed: feedName(job.data), reason: failure }, 'feed.failed');
+      for (const { reason } of outcome.failures) {
+        dependencies.log.error({ feed: feedName(job.data), reason }, 'feed.failed');
       }
       return chain(job, dependencies, 0);
     case 'fenced':
@@ -149,8 +149,11 @@ async function leave(
   return chain(job, dependencies, notMineMs);
 }
 
-const readElsewhere =
-  'another process reads this feed from another explorer since: use the same EXPLORER_BASE_URL';
+const readElsewhere = {
+  failure: null,
+  reason:
+    'another process reads this feed from another explorer since: use the same EXPLORER_BASE_URL',
+};
 
 async function rest(
   job: JobWithMetadata<FeedLane>,
@@ -160,11 +163,11 @@ async function rest(
   const { db, log, random, onTrouble } = dependencies;
   const { failure, feedState: state, reason } = trouble;
   const { again, log: line } = failures[failure];
-  if (state !== null) await setFeedState(db, job.data, state, reason);
+  if (state !== null) await setFeedState(db, job.data, state, trouble);
   if (line !== null) log[line.level]({ feed: feedName(job.data), state, reason }, line.event);
   if (again === 'daily') await lookLater(db, job.data, dayMs * (1 + random() * dayJitter));
   if (onTrouble === 'give-up' || !trouble.passes) {
-    await closeTick(db, tick, 'interrupted', reason);
+    await closeTick(db, tick, 'interrupted', trouble);
     return chain(job, dependencies, 0);
   }
   const troubles = await countTrouble(db, tick, progressed || again !== 'growing');

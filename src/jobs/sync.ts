@@ -17,7 +17,7 @@ export interface SyncTarget {
 }
 
 /** How a target ended. `open` means that the sync was interrupted before its end. */
-export interface SyncResult extends SyncTarget, Pick<TickResult, 'state' | 'reason'> {
+export interface SyncResult extends SyncTarget, Omit<TickResult, 'id'> {
   readonly feed: string;
   /** Items of its pages that are in quarantine. */
   readonly quarantined: number;
@@ -63,12 +63,12 @@ export async function syncOnce(
   }
   const results = await tickResults(db, [...opened.keys()]);
   const quarantined = await quarantinedBy(db, [...opened.keys()]);
-  return results.flatMap(({ id, state, reason }) => {
+  return results.flatMap(({ id, ...how }) => {
     const target = opened.get(id);
     if (target === undefined) return [];
     const { lane, scope } = target;
     const items = quarantined.get(id) ?? 0;
-    return [{ lane, scope, state, reason, feed: feedName(lane), quarantined: items }];
+    return [{ ...how, lane, scope, feed: feedName(lane), quarantined: items }];
   });
 }
 

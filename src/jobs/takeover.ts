@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
+import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import { lostJobs } from './boss-tables.ts';
 
@@ -76,20 +76,14 @@ async function recoverLostJobs(pool: Pool, boss: PgBoss, log: Log): Promise<void
 }
 
 /** Looks for lost jobs until the signal aborts. A lost database is waited for. */
-export async function watchForLostJobs(
+export function watchForLostJobs(
   pool: Pool,
   boss: PgBoss,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await recoverLostJobs(pool, boss, log);
-      await delay(watchIntervalMs, undefined, { signal });
-    } catch (error) {
-      if (signal.aborted) return;
-      log.debug({ error: describeDatabaseError(error) }, 'watch.trouble');
-      await delay(watchIntervalMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
+  const look = () => recoverLostJobs(pool, boss, log);
+  return every(watchIntervalMs, signal, look, (error) => {
+    if (!signal.aborted) log.debug({ error: describeDatabaseError(error) }, 'watch.trouble');
+  });
 }

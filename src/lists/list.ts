@@ -125,10 +125,10 @@ export interface ListKind<Settings extends FeedSettings, Wanted extends TickScop
   /** Makes what a chain's lanes ask for all that is asked for. What was read stays. */
   followWishes(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
   /**
-   * Why a walk that failed so is given up, so that the next one reads the list from its head; null: it
+   * Whether a walk that failed so is given up, so that the next one reads the list from its head; else it
    * goes on from where it was.
    */
-  beginsAnew(failure: FailureClass): string | null;
+  beginsAnew(failure: FailureClass): boolean;
   /** The tick's next walk. */
   nextWalk(tx: Transaction, tick: TickOf<Wanted>, at: Date): Promise<WalkPlan>;
   readonly proof: ListProof;

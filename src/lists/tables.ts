@@ -11,6 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
+import type { FailureClass } from '../explorer/failure.ts';
 import type { ListKindName, ListUnit } from '../operations/operation.ts';
 import { lanes } from '../walk/tables.ts';
 import { etlSchema, explorerSchema, instant, integer, integerRanges } from '../db/column-types.ts';
@@ -34,6 +35,7 @@ export const feeds = etlSchema.table(
       .notNull()
       .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
     state: text('state').notNull().default('idle'),
+    failure: text('failure').$type<FailureClass>(),
     reason: text('reason'),
     settings: jsonb('settings').notNull(),
     /** Scheme, host and path of the explorer that its pages come from; null: nothing was asked yet. */
@@ -66,6 +68,7 @@ export const ticks = etlSchema.table(
     lane: text('lane', { enum: lanes }).notNull(),
     scope: jsonb('scope').$type<TickScope>().notNull(),
     state: text('state', { enum: tickStates }).notNull().default('open'),
+    failure: text('failure').$type<FailureClass>(),
     reason: text('reason'),
     /** The highest batch not yet begun; the tick's batches are walked from the newest down. */
     next_batch: integer('next_batch'),

@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import { noteOf } from '../address/field-notes.ts';
+import type { z } from 'zod';
+import { join, outlineOf, type Outline } from '../address/outline.ts';
 import type { UnreadValue } from '../address/unread.ts';
 import { isExactNumber } from '../exact-number.ts';
 
@@ -33,17 +33,6 @@ const mostDrift = 50;
 /** Characters of a new value; the item itself keeps it whole. */
 const longestDetail = 100;
 
-/** A place in a schema, and how often the items under survey had it. */
-interface Place {
-  readonly path: string;
-  readonly fields: ReadonlyMap<string, Place> | null;
-  readonly element: Place | null;
-  readonly known: ReadonlySet<string> | null;
-  readonly isGenerational: boolean;
-  present: number;
-  objects: number;
-}
-
 /** Looks over items one by one, and then says what they had in common. */
 export interface Surveyor {
   look(raw: unknown): void;
@@ -54,8 +43,8 @@ export interface Surveyor {
 
 /** A surveyor of items that `schema` describes. It only counts: ten items take some 10 µs. */
 export function openSurvey(schema: z.ZodType): Surveyor {
-  const root = rootOf(schema);
-  reset(root);
+  const root = outlineOf(schema);
+  const counts: Counts = new Map();
   const drift = new Map<string, { kind: DriftKind; path: string; detail: string; count: number }>();
   const note = (kind: DriftKind, path: string, detail: string) => {
     const key = `${kind} ${path} ${detail}`;
@@ -64,11 +53,11 @@ export function openSurvey(schema: z.ZodType): Surveyor {
     else if (drift.size < mostDrift) drift.set(key, { kind, path, detail, count: 1 });
   };
   return {
-    look: (raw) => visit(root, raw, note),
+    look: (raw) => visit(root, raw, note, counts),
     noteUnread: ({ path, kind, detail }) => note(kind, spell(path), cut(detail)),
     survey() {
       const [everywhere, nowhere]: [string[], string[]] = [[], []];
-      collect(root, everywhere, nowhere);
+      collect(root, counts, everywhere, nowhere);
       return { drift: [...drift.values()], everywhere, nowhere };
     },
   };
@@ -76,24 +65,27 @@ export function openSurvey(schema: z.ZodType): Surveyor {
 
 type Note = (kind: DriftKind, path: string, detail: string) => void;
 
-function visit(place: Place, raw: unknown, note: Note): void {
+/** How often the items had a place, and how often as an object. */
+type Counts = Map<Outline, { present: number; objects: number }>;
+
+function visit(place: Outline, raw: unknown, note: Note, counts: Counts): void {
+  const count = counts.get(place) ?? { present: 0, objects: 0 };
+  counts.set(place, count);
+  count.present += 1;
   if (typeof raw === 'string') {
-    if (place.known !== null && !place.known.has(raw)) note('value', place.path, cut(raw));
+    if (place.known?.includes(raw) === false) note('value', place.path, cut(raw));
   } else if (Array.isArray(raw)) {
     if (place.element === null) return;
     for (const item of raw) {
       if (item === null) note('type', place.element.path, 'null');
-      else visit(place.element, item, note);
+      else visit(place.element, item, note, counts);
     }
   } else if (isObject(raw) && place.fields !== null) {
-    place.objects += 1;
+    count.objects += 1;
     for (const [name, value] of Object.entries(raw)) {
       const field = place.fields.get(name);
       if (field === undefined) note('field', cut(join(place.path, name)), '');
-      else {
-        field.present += 1;
-        visit(field, value, note);
-      }
+      else visit(field, value, note, counts);
     }
   }
 }
@@ -101,18 +93,18 @@ function visit(place: Place, raw: unknown, note: Note): void {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !isExactNumber(value);
 
-function collect(place: Place, everywhere: string[], nowhere: string[]): void {
+function collect(place: Outline, counts: Counts, everywhere: string[], nowhere: string[]): void {
+  const objects = counts.get(place)?.objects ?? 0;
   for (const field of place.fields?.values() ?? []) {
-    if (place.objects >= fewestItems && !field.isGenerational) {
-      if (field.present === place.objects) everywhere.push(field.path);
-      else if (field.present === 0) nowhere.push(field.path);
+    if (objects >= fewestItems && field.isGenerational !== true) {
+      const present = counts.get(field)?.present ?? 0;
+      if (present === objects) everywhere.push(field.path);
+      else if (present === 0) nowhere.push(field.path);
     }
-    collect(field, everywhere, nowhere);
+    collect(field, counts, everywhere, nowhere);
   }
-  if (place.element !== null) collect(place.element, everywhere, nowhere);
+  if (place.element !== null) collect(place.element, counts, everywhere, nowhere);
 }
-
-const join = (path: string, name: string) => (path === '' ? name : `${path}.${name}`);
 
 const spell = (path: readonly PropertyKey[]) =>
   path.reduce<string>(
@@ -121,46 +113,3 @@ const spell = (path: readonly PropertyKey[]) =>
   );
 
 const cut = (text: string) => text.slice(0, longestDetail).toWellFormed();
-
-/** The places of each schema; read once. A survey is made in one go, so the counts are its own. */
-const roots = new WeakMap<z.ZodType, Place>();
-
-function rootOf(schema: z.ZodType): Place {
-  const known = roots.get(schema);
-  if (known !== undefined) return known;
-  const root = placeOf(schema, '');
-  roots.set(schema, root);
-  return root;
-}
-
-function placeOf(schema: z.ZodType, path: string): Place {
-  const { known = null, isGenerational = false } = noteOf(schema);
-  const bare = unwrap(schema);
-  const counts = { present: 0, objects: 0 };
-  const place = { path, known, isGenerational, fields: null, element: null, ...counts };
-  if (bare instanceof z.ZodArray) {
-    return { ...place, element: placeOf(bare.element as z.ZodType, `${path}[]`) };
-  }
-  if (!(bare instanceof z.ZodObject)) return place;
-  const fields = Object.entries<z.ZodType>(bare.shape).map(
-    ([name, field]) => [name, placeOf(field, join(path, name))] as const,
-  );
-  return { ...place, fields: new Map(fields) };
-}
-
-function reset(place: Place): void {
-  place.present = 0;
-  place.objects = 0;
-  for (const field of place.fields?.values() ?? []) reset(field);
-  if (place.element !== null) reset(place.element);
-}
-
-/** Of several shapes, the object: the others have no fields. */
-function unwrap(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
-    return unwrap(schema.unwrap() as z.ZodType);
-  }
-  if (!(schema instanceof z.ZodUnion)) return schema;
-  const shapes = schema.options as readonly z.ZodType[];
-  return shapes.find((shape) => shape instanceof z.ZodObject) ?? schema;
-}

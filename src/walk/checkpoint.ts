@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
+import type { FailureClass } from '../explorer/failure.ts';
 import type { Cursor } from '../operations/operation.ts';
 import type { Proof, ProvedRange } from './proof.ts';
 import type { WalkState } from './tables.ts';
@@ -67,6 +68,7 @@ export interface WalkAdvance {
   readonly isOrdered: boolean;
   readonly proof: Proof;
   readonly state: WalkState;
+  readonly failure: FailureClass | null;
   readonly reason: string | null;
 }
 
@@ -95,6 +97,7 @@ export async function moveCheckpoint(
         stretch_top = ${proof.stretchTop},
         cuts = ${proof.cuts},
         state = ${advance.state},
+        failure = ${advance.failure},
         reason = ${advance.reason},
         updated_at = now(),
         finished_at = case when ${advance.state} = 'running' then null else now() end
@@ -112,6 +115,7 @@ export async function moveCheckpoint(
     stretch_top: proof.stretchTop,
     cuts: proof.cuts,
     state: advance.state,
+    failure: advance.failure,
     reason: advance.reason,
   };
 }

@@ -194,21 +194,21 @@ function untilLoop(
   return { kept: read, end: read.at(-1)?.end ?? null };
 }
 
-function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'reason'> {
-  if (end === null) return { state: 'running', reason: null };
+function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'failure' | 'reason'> {
+  if (end === null) return { state: 'running', failure: null, reason: null };
   switch (end.is) {
     case 'end':
-      return { state: 'finished', reason: null };
+      return { state: 'finished', failure: null, reason: null };
     case 'bound':
-      return { state: 'finished', reason: end.bound };
+      return { state: 'finished', failure: null, reason: end.bound };
     case 'failed':
-      return { state: 'failed', reason: end.reason };
+      return { state: 'failed', failure: end.failure, reason: end.reason };
   }
 }
 
 function sumOf(
   kept: readonly ReadPage[],
-): Omit<WalkAdvance, 'inserted' | 'changed' | 'state' | 'reason' | 'proof'> {
+): Omit<WalkAdvance, 'inserted' | 'changed' | 'state' | 'failure' | 'reason' | 'proof'> {
   const pages = kept.map(({ page }) => page);
   const heights = pages.flatMap(({ top, bottom }) =>
     top === null || bottom === null ? [] : [top, bottom],

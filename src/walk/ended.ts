@@ -14,7 +14,9 @@ interface LedgerPage {
  */
 export function endAfter(walk: WalkRow, page: LedgerPage): WalkEnd | null {
   if (page.sequence !== walk.pages - 1 || walk.state === 'running') return null;
-  if (walk.state !== 'finished') return { is: 'failed', reason: walk.reason ?? '' };
+  if (walk.state !== 'finished') {
+    return { is: 'failed', failure: walk.failure, reason: walk.reason ?? '' };
+  }
   if (page.cursor_out === null) return { is: 'end' };
   const bound = boundOf(walk.reason);
   if (bound === null) throw new Error(`walk ${walk.id} ended for a reason unknown to this version`);

@@ -1,3 +1,4 @@
+import type { Why } from '../explorer/failure.ts';
 import type { Cursor, Scope } from '../operations/operation.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
@@ -8,7 +9,7 @@ type Bound = (typeof bounds)[number];
 export type WalkEnd =
   | { readonly is: 'end' }
   | { readonly is: 'bound'; readonly bound: Bound }
-  | { readonly is: 'failed'; readonly reason: string };
+  | ({ readonly is: 'failed' } & Why);
 
 /**
  * How many empty pages in a row a walk follows. An empty page with a cursor is legal, so a walk
@@ -16,7 +17,11 @@ export type WalkEnd =
  */
 const emptyPagesLimit = 100;
 
-export const cursorLoop: WalkEnd = { is: 'failed', reason: 'cursor loop' };
+export const cursorLoop: WalkEnd = {
+  is: 'failed',
+  failure: 'cursor-loop',
+  reason: 'cursor loop',
+};
 
 /** The bound that a finished walk's reason names; null where it names none. */
 export const boundOf = (reason: string | null): Bound | null =>
@@ -48,11 +53,13 @@ export interface Progress {
  */
 export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
   const { cursor_in, cursor_out, unreadable, pages, emptyRun, oldestMs, lowest, floor } = progress;
-  if (unreadable !== null) return { is: 'failed', reason: `cursor unreadable: ${unreadable}` };
+  if (unreadable !== null) {
+    return { is: 'failed', failure: null, reason: `cursor unreadable: ${unreadable}` };
+  }
   if (cursor_out === null) return { is: 'end' };
   if (sameCursor(cursor_in, cursor_out)) return cursorLoop;
   if (emptyRun >= emptyPagesLimit) {
-    return { is: 'failed', reason: `${emptyPagesLimit} empty pages in a row` };
+    return { is: 'failed', failure: null, reason: `${emptyPagesLimit} empty pages in a row` };
   }
   // Before the floor: where the pages fall as they did, nothing is read twice.
   if (scope.until !== undefined && sameCursor(cursor_out, scope.until)) {

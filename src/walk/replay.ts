@@ -107,6 +107,7 @@ async function beginWalk(
   const begun: WalkRow = {
     ...walk,
     state: 'running',
+    failure: null,
     reason: null,
     cursor: page.cursor_in,
     revision: 0,

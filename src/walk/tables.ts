@@ -1,3 +1,4 @@
+import type { FailureClass } from '../explorer/failure.ts';
 import type { OperationName } from '../operations/index.ts';
 import { sql } from 'drizzle-orm';
 import {
@@ -39,6 +40,7 @@ export const walks = etlSchema.table(
     scope: jsonb('scope').$type<Scope>().notNull(),
     batch: integer('batch').generatedAlwaysAs(sql`(scope ->> 'batch')::bigint`),
     state: text('state', { enum: walkStates }).notNull().default('running'),
+    failure: text('failure').$type<FailureClass>(),
     reason: text('reason'),
     cursor: jsonb('cursor').$type<Cursor>(),
     revision: integer('revision').notNull().default(0),

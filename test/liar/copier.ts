@@ -180,9 +180,9 @@ async function givesUp(
   lane: Repair['lane'],
   failed: number,
 ): Promise<boolean> {
-  if (trouble.feedState !== null) await setFeedState(db, lane, trouble.feedState, trouble.reason);
+  if (trouble.feedState !== null) await setFeedState(db, lane, trouble.feedState, trouble);
   if (trouble.passes && failed <= tries) return false;
-  await closeTick(db, tick, 'interrupted', trouble.reason);
+  await closeTick(db, tick, 'interrupted', trouble);
   return true;
 }
 

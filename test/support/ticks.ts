@@ -60,7 +60,9 @@ export async function openTicker(database: TestDatabase, settings: Settings): Pr
 async function runTick(lane: FeedLane, dependencies: AdvanceDependencies): Promise<string> {
   for (;;) {
     const outcome = await advance(lane, unlimited, dependencies, new AbortController().signal);
-    if (outcome.is === 'closed') return outcome.failures.join('; ') || 'finished';
+    if (outcome.is === 'closed') {
+      return outcome.failures.map(({ reason }) => reason).join('; ') || 'finished';
+    }
     if (outcome.is === 'trouble') return outcome.trouble.reason;
     if (outcome.is !== 'more') return outcome.is;
   }

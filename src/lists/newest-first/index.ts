@@ -32,7 +32,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope> = {
   walksAtOnce: async (db, lane) => (lane.lane === 'live' ? 1 : parallelOf(db, lane)),
   noteAsked: async () => undefined,
   followWishes: async () => undefined,
-  beginsAnew: () => null,
+  beginsAnew: () => false,
   nextWalk: (tx, tick, at) =>
     tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick, at),
   proof,

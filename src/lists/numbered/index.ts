@@ -27,7 +27,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope> = {
   walksAtOnce: parallelOf,
   noteAsked,
   followWishes,
-  beginsAnew: () => null,
+  beginsAnew: () => false,
   nextWalk: (tx, tick, at) =>
     tick.lane === 'live' ? planLiveBatch(tx, tick, at) : planBackfillBatch(tx, tick, at),
   proof,

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
-import { cutShort } from '../../operations/factories/census.ts';
 import { feedName, type Feed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
 import { keepFactories, rereadFactories } from './damage.ts';
@@ -30,7 +29,7 @@ export const ranked: ListKind<RankedSettings, RankedScope> = {
   noteAsked: async () => undefined,
   followWishes: async () => undefined,
   // What it lacks may have been left out above, so that its end would never be right.
-  beginsAnew: (failure) => (failure === 'truncated' ? cutShort : null),
+  beginsAnew: (failure) => failure === 'truncated',
   nextWalk: (tx, tick) => planCensusWalk(tx, tick),
   proof,
   spell: ({ to }) => `census of ${to} factories`,

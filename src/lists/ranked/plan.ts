@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { cutShort, rowsMoved } from '../../operations/factories/census.ts';
+import { rowsMoved } from '../../operations/factories/census.ts';
 import type { PlannedWalk, TickOf } from '../list.ts';
 
 /** What a tick of a ranked list covers: the whole list, or so many of its pages. */
@@ -17,7 +17,7 @@ export async function planCensusWalk(
 ): Promise<PlannedWalk | null> {
   const { rows } = await tx.execute<{ again: boolean }>(sql`
     select (state = 'finished' and reason is not distinct from ${rowsMoved})
-             or (state = 'failed' and reason = ${cutShort}) as again
+             or (state = 'failed' and failure is not distinct from 'truncated') as again
     from etl.walks
     where tick_id = ${tick.id}
     order by id desc

@@ -13,9 +13,6 @@ export const rowsMoved = 'moved';
  */
 export const listEmpty = 'empty';
 
-/** Why a walk was given up that ended where the list cannot end: another one reads the list again. */
-export const cutShort = 'truncated';
-
 /**
  * Why a walk that reached the list's end is no census: the service skipped a part of the list, with an
  * empty page that leads on to what is below.
@@ -94,7 +91,7 @@ export async function concludeCensus(tx: Transaction, walk: WalkContext): Promis
   const { rows } = await tx.execute<{ walks: number }>(
     sql`
       select count(*)::int as walks from etl.walks
-      where tick_id = ${walk.tick_id} and reason is distinct from ${cutShort}
+      where tick_id = ${walk.tick_id} and failure is distinct from 'truncated'
     `,
   );
   const walks = rows[0]?.walks ?? 1;

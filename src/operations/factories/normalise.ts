@@ -1,4 +1,4 @@
-import { embeddedAddress, hashOf } from '../../address/decode.ts';
+import { hashOf } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../address/unknown-fields.ts';
 import { unreadBelow, unreadFields } from '../../address/unread.ts';
@@ -17,7 +17,7 @@ export function normaliseFactory(factory: Factory, raw: unknown, place: Place): 
       chain_id: place.chain_id,
       address_hash,
       total_accounts: factory.total_accounts ?? null,
-      extra: unknownFields(factorySchema, raw, embeddedAddress),
+      extra: unknownFields(factorySchema, raw),
     },
     children: [],
     addresses: [

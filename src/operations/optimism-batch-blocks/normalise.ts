@@ -1,4 +1,4 @@
-import { embeddedAddress, hashOf } from '../../address/decode.ts';
+import { hashOf } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../address/unknown-fields.ts';
 import {
@@ -29,7 +29,7 @@ export function normaliseBlock(block: Block, raw: unknown, place: Place): ItemRo
     row: {
       chain_id,
       ...blockRow(block, place),
-      extra: unknownFields(blockSchema, raw, embeddedAddress),
+      extra: unknownFields(blockSchema, raw),
     },
     children: [
       rewards,

@@ -1,4 +1,4 @@
-import { embeddedAddress, hashOf, type EmbeddedAddress } from '../../address/decode.ts';
+import { hashOf, type EmbeddedAddress } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../address/unknown-fields.ts';
 import { unreadBelow, unreadFields, type Unread } from '../../address/unread.ts';
@@ -33,7 +33,7 @@ export function normaliseUserOperation(
       fee: operation.fee ?? null,
       // Seen again: whatever was concluded from its absence is over.
       removed_at: null,
-      extra: unknownFields(userOperation, raw, embeddedAddress),
+      extra: unknownFields(userOperation, raw),
     },
     children: [],
     addresses: [...sight(address, 'address'), ...sight(entry_point, 'entry_point')],

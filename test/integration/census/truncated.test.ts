@@ -209,3 +209,15 @@ test.each([
   // The end is asked for once more, of the second walk alone.
   expect(requests).toBe(2 * pages + 1);
 });
+
+test('a census that fails otherwise is not read again in the same tick', async () => {
+  const { sync, change } = await world();
+  const unreadable = { page_token: 'x'.repeat(5000) };
+  change((page) => ({ ...page, next_page_params: unreadable }));
+
+  expect(await sync()).toMatchObject({
+    state: 'failed',
+    reason: expect.stringMatching(/^cursor unreadable: page_token/u),
+    requests: 1,
+  });
+});

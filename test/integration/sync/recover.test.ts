@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { beginWork, recover } from '../../../src/feeds/recover.ts';
+import type { Why } from '../../../src/explorer/failure.ts';
 import { setFeedState } from '../../../src/feeds/register.ts';
 import { countTrouble } from '../../../src/feeds/tick.ts';
 import { beginTick, openContender } from '../../support/contender.ts';
@@ -11,6 +12,8 @@ const chain = smallChain({});
 const live: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'live' };
 const backfill: FeedLane = { ...live, lane: 'backfill' };
 
+const outOfCredits: Why = { failure: 'out-of-credits', reason: 'out-of-credits: …' };
+
 /** A feed whose backfill waits, as it does when the credits for history are used. */
 async function openScene() {
   const database = await freshDatabase();
@@ -20,17 +23,17 @@ async function openScene() {
     backfill: await beginTick(engine, backfill, {}),
   };
   await countTrouble(engine.db, ticks.backfill, false);
-  await setFeedState(engine.db, backfill, 'waiting', 'out-of-credits: …');
+  await setFeedState(engine.db, backfill, 'waiting', outOfCredits);
   const state = async () => {
     const { rows } = await database.pool.query(
-      "select state, reason from etl.feeds where feed = '10/user-operations'",
+      "select state, failure, reason from etl.feeds where feed = '10/user-operations'",
     );
     return rows[0];
   };
   return { db: engine.db, ticks, state };
 }
 
-const waiting = { state: 'waiting', reason: 'out-of-credits: …' };
+const waiting = { state: 'waiting', ...outOfCredits };
 
 test('a feed in trouble keeps its state while it is tried again', async () => {
   const { db, state } = await openScene();
@@ -50,5 +53,5 @@ test('the lane that was in trouble ends it', async () => {
     was: 'waiting',
     reason: waiting.reason,
   });
-  expect(await state()).toEqual({ state: 'running', reason: null });
+  expect(await state()).toEqual({ state: 'running', failure: null, reason: null });
 });

@@ -13,13 +13,17 @@ const plain = smallChain({ family: 'plain' });
 test('each feed of a chain that serves none of the lists says that it is unsupported', async () => {
   const { pool } = await copyChain(plain);
   const { rows } = await pool.query(
-    'select operation, state, reason from etl.feeds order by operation',
+    'select operation, state, failure, reason from etl.feeds order by operation',
   );
-  const reason = expect.stringMatching(/^unsupported: HTTP \d+, .+The explorer does not serve/);
+  const unsupported = {
+    state: 'unsupported',
+    failure: 'unsupported',
+    reason: expect.stringMatching(/^unsupported: HTTP \d+, .+The explorer does not serve/),
+  };
   expect(rows).toEqual([
-    { operation: 'factories', state: 'unsupported', reason },
-    { operation: 'optimism-batch-blocks', state: 'unsupported', reason },
-    { operation: 'user-operations', state: 'unsupported', reason },
+    { operation: 'factories', ...unsupported },
+    { operation: 'optimism-batch-blocks', ...unsupported },
+    { operation: 'user-operations', ...unsupported },
   ]);
 });
 

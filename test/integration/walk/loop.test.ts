@@ -61,8 +61,8 @@ async function copy(database: TestDatabase, url: string) {
   const count = async (table: string) =>
     Number((await pool.query(`select count(*) from ${table}`)).rows[0].count);
   return {
-    results: results.map(({ state, reason }) => ({ state, reason })),
-    walks: (await pool.query('select state, reason from etl.walks')).rows,
+    results: results.map(({ state, failure, reason }) => ({ state, failure, reason })),
+    walks: (await pool.query('select state, failure, reason from etl.walks')).rows,
     pages: await count('etl.pages'),
     rows: await count('explorer.user_operations'),
     faults: await ledgerFaults(pool, 'under-way'),
@@ -70,7 +70,7 @@ async function copy(database: TestDatabase, url: string) {
   };
 }
 
-const loop = { state: 'failed', reason: 'cursor loop' };
+const loop = { state: 'failed', failure: 'cursor-loop', reason: 'cursor loop' };
 
 test.each([
   ['at once', 1],
@@ -130,7 +130,11 @@ test('a list of endless empty pages ends the walk at the bound', async () => {
 
   const copied = await copy(await freshDatabase(), list.url);
 
-  const end = { state: 'failed', reason: `${emptyPagesLimit} empty pages in a row` };
+  const end = {
+    state: 'failed',
+    failure: null,
+    reason: `${emptyPagesLimit} empty pages in a row`,
+  };
   expect(copied).toEqual({
     results: [end],
     walks: [end],

@@ -78,6 +78,7 @@ describe('a walk', () => {
 
     expect(judgeProgress({}, progress)).toEqual({
       is: 'failed',
+      failure: null,
       reason: `${emptyPagesLimit} empty pages in a row`,
     });
   });
