@@ -16,4 +16,3 @@ export type { Motion } from './motion.ts';
 export { presets } from './presets.ts';
 export type { OperationName } from './route.ts';
 export { startSimulator, type Simulator, type SimulatorOptions } from './server.ts';
-export { quarantined, truth, truthAt, type TruthScope } from './truth.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { truthAt, type SimulatedChain } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../src/simulator/index.ts';
+import { truthAt } from '../truth/truth.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { watchedDifferences } from '../support/watched.ts';
 import { runCommand, type Place } from './clocked-worker.ts';

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { truthAt, type SimulatedChain } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../src/simulator/index.ts';
+import { truthAt } from '../truth/truth.ts';
 
 type Row = Record<string, unknown>;
 type History = Record<string, number[]>;

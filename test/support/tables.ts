@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { truth, type SimulatedChain, type TruthScope } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../src/simulator/index.ts';
+import { truth, type TruthScope } from '../truth/truth.ts';
 
 /** Columns that say when and from which page a row came; the truth knows nothing of them. */
 const provenance = [

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { truthAt, type SimulatedChain, type TruthScope } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../src/simulator/index.ts';
+import { truthAt, type TruthScope } from '../truth/truth.ts';
 import { compareRows, storedRows, spell, type TableDifference } from './tables.ts';
 
 type Row = Record<string, unknown>;

@@ -5,10 +5,10 @@ import type { SyncResult } from '../../../src/jobs/sync.ts';
 import {
   startInstantMs,
   startSimulator,
-  truthAt,
   type Motion,
   type SimulatedChain,
 } from '../../../src/simulator/index.ts';
+import { truthAt } from '../../truth/truth.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { runSync, type SyncRun } from '../../support/sync.ts';
 

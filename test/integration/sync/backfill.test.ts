@@ -3,9 +3,9 @@ import { runProgram } from '../../../src/cli/program.ts';
 import {
   startInstantMs,
   startSimulator,
-  truth,
   type SimulatedChain,
 } from '../../../src/simulator/index.ts';
+import { truth } from '../../truth/truth.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { configFolder } from '../../support/process.ts';
 import { testKey } from '../../support/sync.ts';

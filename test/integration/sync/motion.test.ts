@@ -3,9 +3,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import {
   startInstantMs,
   startSimulator,
-  truthAt,
   type SimulatedChain,
 } from '../../../src/simulator/index.ts';
+import { truthAt } from '../../truth/truth.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { runSync } from '../../support/sync.ts';
 

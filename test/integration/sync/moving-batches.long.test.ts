@@ -6,10 +6,10 @@ import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import {
   startInstantMs,
   startSimulator,
-  truthAt,
   type Motion,
   type SimulatedChain,
 } from '../../../src/simulator/index.ts';
+import { truthAt } from '../../truth/truth.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { ledgerFaults } from '../../support/ledger.ts';
 import { settingsFor } from '../../support/sync.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Generation, Oddity } from '../../../src/simulator/index.ts';
-import { quarantined } from '../../../src/simulator/index.ts';
+import { quarantined } from '../../truth/truth.ts';
 import { differences } from '../../support/tables.ts';
 import { copyChain, copySeed, openCopy, smallChain } from './copy.ts';
 

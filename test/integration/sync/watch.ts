@@ -2,9 +2,9 @@ import { onTestFinished } from 'vitest';
 import {
   startInstantMs,
   startSimulator,
-  truthAt,
   type SimulatedChain,
 } from '../../../src/simulator/index.ts';
+import { truthAt } from '../../truth/truth.ts';
 import { freshDatabase } from '../../support/database.ts';
 import type { SyncRun } from '../../support/sync.ts';
 import { openTicker, type Ticker } from '../../support/ticker.ts';

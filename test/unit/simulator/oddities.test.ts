@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import {
-  quarantined,
   startSimulator,
-  truth,
   type Oddity,
   type SimulatedChain,
   type Simulator,
 } from '../../../src/simulator/index.ts';
+import { quarantined, truth } from '../../truth/truth.ts';
 import { addressHash, get, itemsOf, paths, smallChain, walk, type ServedPage } from './walk.ts';
 
 const seed = 11;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { presets, quarantined, startSimulator, truth } from '../../../src/simulator/index.ts';
+import { presets, startSimulator } from '../../../src/simulator/index.ts';
+import { quarantined, truth } from '../../truth/truth.ts';
 import { paths, smallChain, walk } from './walk.ts';
 
 const seed = 5;

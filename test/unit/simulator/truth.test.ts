@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startSimulator,
-  truth,
   type Family,
   type Generation,
   type SimulatedChain,
   type Simulator,
 } from '../../../src/simulator/index.ts';
+import { truth } from '../../truth/truth.ts';
 import { addressHash, itemsOf, keyOf, paths, smallChain, walk, type Json } from './walk.ts';
 
 const seed = 5;

@@ -1,10 +1,10 @@
-import { batchRange } from './batches.ts';
-import { blockAt, type Block } from './blocks.ts';
-import type { World } from './chain.ts';
-import { isoOf } from './instant.ts';
+import { batchRange } from '../../src/simulator/batches.ts';
+import { blockAt, type Block } from '../../src/simulator/blocks.ts';
+import type { World } from '../../src/simulator/chain.ts';
+import { isoOf } from '../../src/simulator/instant.ts';
 import type { Row } from './row.ts';
 import type { Sightings } from './sightings.ts';
-import { provenHoles, settledNumbers } from './truth-settled.ts';
+import { provenHoles, settledNumbers } from './settled.ts';
 
 /** Tables that the blocks of batches fill. */
 export type BatchTable =

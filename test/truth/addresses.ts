@@ -1,6 +1,6 @@
-import { addressFactsOf } from './address-facts.ts';
-import type { World } from './chain.ts';
-import { minerFactsOf, type Label } from './miner-facts.ts';
+import { addressFactsOf } from '../../src/simulator/address-facts.ts';
+import type { World } from '../../src/simulator/chain.ts';
+import { minerFactsOf, type Label } from '../../src/simulator/miner-facts.ts';
 import type { Row } from './row.ts';
 import type { Sighting, Sightings } from './sightings.ts';
 

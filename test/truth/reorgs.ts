@@ -1,9 +1,9 @@
-import { listedAtMs } from './batches.ts';
-import { blockHash } from './blocks.ts';
-import { lacksHash, type World } from './chain.ts';
-import { reorgsBetween, reorgsOf } from './reorgs.ts';
+import { listedAtMs } from '../../src/simulator/batches.ts';
+import { blockHash } from '../../src/simulator/blocks.ts';
+import { lacksHash, type World } from '../../src/simulator/chain.ts';
+import { reorgsBetween, reorgsOf } from '../../src/simulator/reorgs.ts';
 import type { Row } from './row.ts';
-import type { ScopedBatch } from './truth-batches.ts';
+import type { ScopedBatch } from './batches.ts';
 
 /** A row for each hash that was replaced while the explorer listed it. */
 export function reorgRows(world: World, batches: readonly ScopedBatch[], atMs: number): Row[] {

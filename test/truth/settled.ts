@@ -1,5 +1,5 @@
-import type { Block } from './blocks.ts';
-import type { ScopedBatch } from './truth-batches.ts';
+import type { Block } from '../../src/simulator/blocks.ts';
+import type { ScopedBatch } from './batches.ts';
 
 /**
  * The numbers of the batches that the chain proves whole: heights contiguous and linked by hash,

@@ -1,21 +1,21 @@
-import { newestNumber } from './batches.ts';
-import { listedBatches } from './listed-batches.ts';
-import { createWorld, type SimulatedChain, type World } from './chain.ts';
-import type { OperationName } from './route.ts';
+import { newestNumber } from '../../src/simulator/batches.ts';
+import { listedBatches } from '../../src/simulator/listed-batches.ts';
+import { createWorld, type SimulatedChain, type World } from '../../src/simulator/chain.ts';
+import type { OperationName } from '../../src/simulator/route.ts';
 import type { Row } from './row.ts';
 import { createSightings } from './sightings.ts';
-import { addressRows, type AddressTable } from './truth-addresses.ts';
+import { addressRows, type AddressTable } from './addresses.ts';
 import {
   batchRows,
   blockRows,
   blocksInScope,
   type BatchTable,
   type ScopedBatch,
-} from './truth-batches.ts';
-import { factoriesInScope, factoryRows, historyRows } from './truth-factories.ts';
-import { listedBatchRows, type ListedBatchTable } from './truth-listed-batches.ts';
-import { reorgRows } from './truth-reorgs.ts';
-import { operationRows, operationsInScope } from './truth-user-operations.ts';
+} from './batches.ts';
+import { factoriesInScope, factoryRows, historyRows } from './factories.ts';
+import { listedBatchRows, type ListedBatchTable } from './listed-batches.ts';
+import { reorgRows } from './reorgs.ts';
+import { operationRows, operationsInScope } from './user-operations.ts';
 
 /** The tables of schema `explorer` that follow from what is listed at one time. */
 type ListedTable =
