@@ -13,10 +13,10 @@ const floors: readonly (readonly string[])[] = [
   ['address'],
   ['db'],
   ['log.ts'],
+  ['failure.ts'],
   ['printable.ts'],
   ['exact-number.ts'],
   ['time.ts'],
-  ['every.ts'],
   ['chains.ts'],
 ];
 

@@ -7,7 +7,7 @@ import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseBody } from '../explorer/body.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
-import { failures } from '../explorer/failure.ts';
+import { failures } from '../failure.ts';
 import { operations } from '../operations/index.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';

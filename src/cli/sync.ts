@@ -5,7 +5,7 @@ import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../time.ts';
 import { whileCurrent } from '../db/version.ts';
 import { printable } from '../printable.ts';
-import { failures } from '../explorer/failure.ts';
+import { failures } from '../failure.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';

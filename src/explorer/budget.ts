@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Told } from './client.ts';
 import type { ExplorerError } from './error.ts';
-import { failures, type FailureClass } from './failure.ts';
+import { failures, type FailureClass } from '../failure.ts';
 import { KeyPausedError, type Pause } from './pause.ts';
 import type { RateHeaders } from './rate.ts';
 import { askForSlot, openKey, pauseKey, resumeKey, type Asked } from './slot.ts';

@@ -3,7 +3,7 @@ import { largestBodyBytes } from './body.ts';
 import { ExplorerError } from './error.ts';
 import { exchange, type Exchange, type ExchangeOptions } from './exchange.ts';
 import { excerpt } from './excerpt.ts';
-import { classify } from './failure.ts';
+import { classify } from './classify.ts';
 import { rateHeaders, retryAfterMs, type RateHeaders } from './rate.ts';
 import { createRedactor } from './redact.ts';
 import { defaultMaxAttempts, retry } from './retry.ts';

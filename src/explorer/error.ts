@@ -1,4 +1,4 @@
-import type { FailureClass } from './failure.ts';
+import type { FailureClass } from '../failure.ts';
 
 /** What is known of a failed request. Every text in it must be redacted already. */
 export interface FailureReport {

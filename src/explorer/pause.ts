@@ -1,4 +1,4 @@
-import { failures, type FailureClass } from './failure.ts';
+import { failures, type FailureClass } from '../failure.ts';
 
 /** Why a key is paused, and until when. */
 export interface Pause {

@@ -1,5 +1,5 @@
 import { ExplorerError } from './error.ts';
-import { failures } from './failure.ts';
+import { failures } from '../failure.ts';
 
 /** Attempts of one request that may fail; a longer outage is the schedule's to wait for. */
 export const defaultMaxAttempts = 4;

@@ -1,5 +1,5 @@
 import { type Database, transact } from '../db/transaction.ts';
-import type { Why } from '../explorer/failure.ts';
+import type { Why } from '../failure.ts';
 import { operations } from '../operations/index.ts';
 import { kindOf } from '../lists/index.ts';
 import { linkAbort } from '../walk/abort.ts';

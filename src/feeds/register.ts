@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { digestOf } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
-import type { Why } from '../explorer/failure.ts';
+import type { Why } from '../failure.ts';
 import type { Feed, FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../operations/index.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import type { FailureClass, Why } from '../explorer/failure.ts';
+import type { FailureClass, Why } from '../failure.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';

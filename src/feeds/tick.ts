@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { kindOf } from '../lists/index.ts';
-import type { Why } from '../explorer/failure.ts';
+import type { Why } from '../failure.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import type { TickRow, TickScope } from '../lists/tables.ts';
 

@@ -1,5 +1,5 @@
 import { ExplorerError } from '../explorer/error.ts';
-import { failures, type FailureClass, type Why } from '../explorer/failure.ts';
+import { failures, type FailureClass, type Why } from '../failure.ts';
 import { KeyPausedError } from '../explorer/pause.ts';
 import { EnvelopeError } from '../walk/envelope.ts';
 import type { FeedState } from '../lists/feed.ts';

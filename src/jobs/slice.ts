@@ -2,7 +2,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { transact } from '../db/transaction.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from '../feeds/advance.ts';
-import { failures } from '../explorer/failure.ts';
+import { failures } from '../failure.ts';
 import { feedName, type FeedLane } from '../lists/feed.ts';
 import { lookLater } from '../feeds/recover.ts';
 import { setFeedState } from '../feeds/register.ts';

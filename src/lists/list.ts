@@ -2,7 +2,7 @@ import type { SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Database, Transaction } from '../db/transaction.ts';
-import type { FailureClass } from '../explorer/failure.ts';
+import type { FailureClass } from '../failure.ts';
 import type { Configured, Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
 import type { Lane } from '../walk/tables.ts';
 import type { Feed, FeedLane } from './feed.ts';

@@ -11,7 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import type { FailureClass } from '../explorer/failure.ts';
+import type { FailureClass } from '../failure.ts';
 import type { ListKindName, ListUnit } from '../operations/operation.ts';
 import { lanes } from '../walk/tables.ts';
 import { etlSchema, explorerSchema, instant, integer, integerRanges } from '../db/column-types.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import type { FailureClass } from '../explorer/failure.ts';
+import type { FailureClass } from '../failure.ts';
 import type { Cursor } from '../operations/operation.ts';
 import type { Proof, ProvedRange } from './proof.ts';
 import type { WalkState } from './tables.ts';

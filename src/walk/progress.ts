@@ -1,4 +1,4 @@
-import type { Why } from '../explorer/failure.ts';
+import type { Why } from '../failure.ts';
 import type { Cursor, Scope } from '../operations/operation.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */

@@ -1,4 +1,4 @@
-import type { FailureClass } from '../explorer/failure.ts';
+import type { FailureClass } from '../failure.ts';
 import type { OperationName } from '../operations/index.ts';
 import { sql } from 'drizzle-orm';
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { failures, type FailureRule } from '../../src/explorer/failure.ts';
+import { failures, type FailureRule } from '../../src/failure.ts';
 import { troubledStates } from '../../src/lists/feed.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { beginWork, recover } from '../../../src/feeds/recover.ts';
-import type { Why } from '../../../src/explorer/failure.ts';
+import type { Why } from '../../../src/failure.ts';
 import { setFeedState } from '../../../src/feeds/register.ts';
 import { countTrouble } from '../../../src/feeds/tick.ts';
 import { beginTick, openContender } from '../../support/contender.ts';

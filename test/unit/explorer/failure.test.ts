@@ -1,5 +1,6 @@
 import { describe as group, expect, test } from 'vitest';
-import { classify, failures } from '../../../src/explorer/failure.ts';
+import { failures } from '../../../src/failure.ts';
+import { classify } from '../../../src/explorer/classify.ts';
 import { describe } from '../../../src/explorer/said.ts';
 
 const html = '<!DOCTYPE html><html><head><title>502 Bad\nGateway</title></head></html>';

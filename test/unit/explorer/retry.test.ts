@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ExplorerError } from '../../../src/explorer/error.ts';
-import type { FailureClass } from '../../../src/explorer/failure.ts';
+import type { FailureClass } from '../../../src/failure.ts';
 import { delayMs, retry } from '../../../src/explorer/retry.ts';
 
 const failed = (failure: FailureClass, retryAfterMs: number | null = null): ExplorerError =>
