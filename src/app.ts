@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { requireApiKey, type ApiKey, type Settings } from './config/settings.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from './db/embedded/postgres.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres/postgres.ts';
 import { describeDatabaseError, isPermissionDenied } from './db/failure.ts';
 import { withAdvisoryLock } from './db/lock.ts';
 import { migrate, MigrationError } from './db/migrate.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { openDatabase, prepareDatabase, type OpenDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
-import { stopEmbeddedPostgres } from '../db/embedded/postgres.ts';
+import { stopEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
 import { presets, startSimulator, type Simulator } from '../simulator/index.ts';
 import {
   exitCodes,

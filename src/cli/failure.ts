@@ -1,6 +1,6 @@
 import { DatabaseUnavailableError } from '../app.ts';
 import { ConfigError } from '../config/error.ts';
-import { EmbeddedPostgresError } from '../db/embedded/failure.ts';
+import { EmbeddedPostgresError } from '../embedded-postgres/failure.ts';
 import { describeDatabaseError } from '../db/failure.ts';
 import { ScratchError } from '../db/scratch.ts';
 import { MigrationError } from '../db/migrate.ts';

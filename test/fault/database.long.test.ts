@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/db/embedded/postgres.ts';
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/postgres.ts';
 import type { Patience } from '../../src/db/patience.ts';
 import { freshDatabase, freshDirectory } from '../support/database.ts';
 import { eventually } from '../support/process.ts';

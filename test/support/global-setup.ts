@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/db/embedded/postgres.ts';
+import {
+  startEmbeddedPostgres,
+  stopEmbeddedPostgres,
+} from '../../src/embedded-postgres/postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
 
 declare module 'vitest' {

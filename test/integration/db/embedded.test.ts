@@ -4,8 +4,11 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { EmbeddedPostgresError } from '../../../src/db/embedded/failure.ts';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/db/embedded/postgres.ts';
+import { EmbeddedPostgresError } from '../../../src/embedded-postgres/failure.ts';
+import {
+  startEmbeddedPostgres,
+  stopEmbeddedPostgres,
+} from '../../../src/embedded-postgres/postgres.ts';
 import { freshDirectory } from '../../support/database.ts';
 
 /** What these tests store need not survive the machine. */

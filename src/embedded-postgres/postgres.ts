@@ -2,7 +2,7 @@ import { realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { isConnectionLost } from '../failure.ts';
+import { isConnectionLost } from '../db/failure.ts';
 import { accountFor } from './account.ts';
 import { provideBinaries } from './binaries.ts';
 import { provideCluster } from './cluster.ts';
