@@ -11,6 +11,7 @@ const floors: readonly (readonly string[])[] = [
   ['walk'],
   ['explorer', 'load', 'operations'],
   ['address'],
+  ['drift'],
   ['embedded-postgres'],
   ['db'],
   ['log.ts'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { generational, notes, textOf } from './field-notes.ts';
+import { generational, notes, textOf } from '../drift/field-notes.ts';
 
 /**
  * Twenty bytes of hex, stored in lower case: the service prints EIP-55 mixed case, and the same

@@ -1,7 +1,13 @@
 import type { Row } from '../db/row.ts';
 import { embeddedAddress, hashOf, type AddressObject, type EmbeddedAddress } from './decode.ts';
-import { unknownFields } from './unknown-fields.ts';
-import { isUnread, unreadBelow, unreadFields, unreadMembers, type Unread } from './unread.ts';
+import { unknownFields } from '../drift/unknown-fields.ts';
+import {
+  isUnread,
+  unreadBelow,
+  unreadFields,
+  unreadMembers,
+  type Unread,
+} from '../drift/unread.ts';
 
 /** The scalar columns of `explorer.addresses`. */
 export interface AddressRow {

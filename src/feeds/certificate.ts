@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 import type { ListKindName, ListUnit } from '../operations/operation.ts';
-import { driftNotes } from './drift.ts';
+import { driftNotes } from '../drift/notes.ts';
 import { droppedNotes } from './dropped.ts';
 import { byKind, isProved, unproved } from './evidence.ts';
 

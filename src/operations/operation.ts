@@ -1,7 +1,7 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { AddressObservation } from '../address/observe.ts';
-import type { Unread } from '../address/unread.ts';
+import type { Unread } from '../drift/unread.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 

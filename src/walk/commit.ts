@@ -7,7 +7,7 @@ import type { WrittenSights } from '../load/written-sights.ts';
 import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
-import { recordDrift, type NewDrift } from './drift.ts';
+import { recordDrift, type NewDrift } from '../drift/record.ts';
 import type { ReadPage } from './fetch.ts';
 import { endBefore, endOf, isConclusive, recordPages, recordQuarantined } from './ledger.ts';
 import type { NormalisedPage } from './page.ts';

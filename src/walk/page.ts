@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Cursor, ItemRows, Operation, Place, Scope } from '../operations/operation.ts';
-import { openSurvey, type Survey } from '../operations/survey.ts';
+import { openSurvey, type Survey } from '../drift/survey.ts';
 import { decodeItem } from './item.ts';
 import { cutNesting, isDeeper } from './nesting.ts';
 import { blocksAround, type PageOrder } from './order.ts';

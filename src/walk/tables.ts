@@ -9,7 +9,6 @@ import {
   index,
   integer as int4,
   jsonb,
-  primaryKey,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
@@ -169,37 +168,6 @@ export const quarantine = etlSchema.table(
       sql`md5(${table.scope}::text)`,
     ),
   ],
-);
-
-export const drift = etlSchema.table(
-  'drift',
-  {
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
-    path: text('path').notNull(),
-    kind: text('kind', { enum: ['field', 'vanished', 'type', 'value'] }).notNull(),
-    detail: text('detail').notNull().default(''),
-    occurrences: integer('occurrences').notNull().default(0),
-    first_page_id: integer('first_page_id').notNull(),
-    first_seen_at: instant('first_seen_at').notNull().defaultNow(),
-  },
-  (table) => [
-    primaryKey({
-      columns: [table.chain_id, table.operation, table.path, table.kind, table.detail],
-    }),
-  ],
-);
-
-/** Fields that were on every item of a page: should one be on none, it has vanished. */
-export const steadyFields = etlSchema.table(
-  'steady_fields',
-  {
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
-    path: text('path').notNull(),
-    page_id: integer('page_id').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.path] })],
 );
 
 /** Numbers the transactions that archive pages: taken last in each, it is their order. */

@@ -2,7 +2,7 @@ import type { Database } from '../db/transaction.ts';
 import { linkAbort } from './abort.ts';
 import { FencedError } from './checkpoint.ts';
 import { commitPages } from './commit.ts';
-import type { NewDrift } from './drift.ts';
+import type { NewDrift } from '../drift/record.ts';
 import { readPages, type ReadPage } from './fetch.ts';
 import { PageQueue } from './page-queue.ts';
 import type { WalkEnd } from './progress.ts';

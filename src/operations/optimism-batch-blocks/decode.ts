@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addressHash, embeddedAddress } from '../../address/decode.ts';
-import { generational, textOf } from '../../address/field-notes.ts';
+import { generational, textOf } from '../../drift/field-notes.ts';
 import { bigInteger, count, flag, hash, height, percentage, text, time } from '../fields.ts';
 
 const reward = z.looseObject({

@@ -1,13 +1,13 @@
 import { hashOf } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
-import { unknownFields } from '../../address/unknown-fields.ts';
+import { unknownFields } from '../../drift/unknown-fields.ts';
 import {
   isUnread,
   unreadBelow,
   unreadFields,
   unreadMembers,
   type Unread,
-} from '../../address/unread.ts';
+} from '../../drift/unread.ts';
 import type { Row } from '../../db/row.ts';
 import type { ItemRows, Place, Untold } from '../operation.ts';
 import { block as blockSchema, type Block } from './decode.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { generational, textOf } from '../../address/field-notes.ts';
+import { generational, textOf } from '../../drift/field-notes.ts';
 import { count, hash, height, time } from '../fields.ts';
 import type { Cursor } from '../operation.ts';
 

@@ -1,11 +1,11 @@
-import { unknownFields } from '../../address/unknown-fields.ts';
+import { unknownFields } from '../../drift/unknown-fields.ts';
 import {
   isUnread,
   unreadBelow,
   unreadFields,
   unreadMembers,
   type Unread,
-} from '../../address/unread.ts';
+} from '../../drift/unread.ts';
 import type { ItemRows, Place, Untold } from '../operation.ts';
 import { listedBatch, numberOf, type ListedBatch } from './decode.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { embeddedAddress } from '../../address/decode.ts';
-import { textOf } from '../../address/field-notes.ts';
+import { textOf } from '../../drift/field-notes.ts';
 import { bigInteger, digitsOfNumber, flag, hash, time } from '../fields.ts';
 
 /** A height, but as base-10 text: the spec's own type for this one. A number is as good. */

@@ -1,7 +1,7 @@
 import { hashOf, type EmbeddedAddress } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
-import { unknownFields } from '../../address/unknown-fields.ts';
-import { unreadBelow, unreadFields, type Unread } from '../../address/unread.ts';
+import { unknownFields } from '../../drift/unknown-fields.ts';
+import { unreadBelow, unreadFields, type Unread } from '../../drift/unread.ts';
 import type { ItemRows, Place, Untold } from '../operation.ts';
 import { userOperation, type UserOperation } from './decode.ts';
 

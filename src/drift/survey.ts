@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { join, outlineOf, type Outline } from '../address/outline.ts';
-import type { UnreadValue } from '../address/unread.ts';
+import type { UnreadValue } from './unread.ts';
 import { isExactNumber } from '../exact-number.ts';
 
 /** How items differ from the specification. */

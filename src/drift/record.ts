@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import type { DriftKind } from '../operations/survey.ts';
-import type { NormalisedPage } from './page.ts';
-import type { WalkRow } from './walk-row.ts';
+import type { DriftKind, Survey } from './survey.ts';
 
 /** A way to differ from the specification that the feed had not shown before. */
 export interface NewDrift {
@@ -14,6 +12,18 @@ export interface NewDrift {
 
 /** Different entries of one feed; a service that invents names without end must not fill the disk. */
 const mostEntries = 1_000;
+
+/** Whose items differ. */
+interface SurveyedFeed {
+  readonly chain_id: number;
+  readonly operation: string;
+}
+
+/** A page whose items were looked over. */
+interface SurveyedPage {
+  readonly page_id: number;
+  readonly survey: Survey;
+}
 
 interface Entry extends NewDrift {
   readonly occurrences: number;
@@ -30,8 +40,8 @@ interface Entry extends NewDrift {
  */
 export async function recordDrift(
   tx: Transaction,
-  walk: WalkRow,
-  pages: readonly NormalisedPage[],
+  feed: SurveyedFeed,
+  pages: readonly SurveyedPage[],
   steady: ReadonlySet<string>,
 ): Promise<NewDrift[]> {
   const known = new Set(steady);
@@ -49,13 +59,13 @@ export async function recordDrift(
       newlySteady.push({ path, page_id });
     }
   }
-  if (newlySteady.length > 0) await keepSteady(tx, walk, newlySteady);
-  return entries.length === 0 ? [] : countDrift(tx, walk, entries);
+  if (newlySteady.length > 0) await keepSteady(tx, feed, newlySteady);
+  return entries.length === 0 ? [] : countDrift(tx, feed, entries);
 }
 
 async function keepSteady(
   tx: Transaction,
-  { chain_id, operation }: WalkRow,
+  { chain_id, operation }: SurveyedFeed,
   fields: readonly { readonly path: string; readonly page_id: number }[],
 ): Promise<void> {
   await tx.execute(sql`
@@ -69,7 +79,7 @@ async function keepSteady(
 
 async function countDrift(
   tx: Transaction,
-  { chain_id, operation }: WalkRow,
+  { chain_id, operation }: SurveyedFeed,
   entries: readonly Entry[],
 ): Promise<NewDrift[]> {
   const { rows } = await tx.execute<{ drift: NewDrift }>(sql`
