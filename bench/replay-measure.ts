@@ -1,6 +1,6 @@
-import { createScratchDatabase } from '../src/db/scratch.ts';
+import { createScratchDatabase } from '../src/replay/scratch.ts';
 import { createPool } from '../src/db/pool.ts';
-import { differs, replayArchive } from '../src/feeds/replay.ts';
+import { differs, replayArchive } from '../src/replay/replay.ts';
 import { clusterCpuMs } from './cluster-cpu.ts';
 import { withExplorer } from './explorer.ts';
 import { measureCopy, type CopyFloor } from './floor.ts';

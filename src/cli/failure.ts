@@ -2,10 +2,10 @@ import { DatabaseUnavailableError } from '../app.ts';
 import { ConfigError } from '../config/error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/failure.ts';
 import { describeDatabaseError } from '../db/failure.ts';
-import { ScratchError } from '../db/scratch.ts';
+import { ScratchError } from '../replay/scratch.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { OriginError } from '../feeds/origin.ts';
-import { IncompleteArchiveError } from '../feeds/replay.ts';
+import { IncompleteArchiveError } from '../replay/replay.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import {
   exitCodes,

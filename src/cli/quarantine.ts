@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import type { Database } from '../db/transaction.ts';
 import { printable } from '../printable.ts';
+import { retryQuarantined, type Retried } from '../quarantine/retry.ts';
 import {
   dropQuarantined,
   listQuarantined,
-  retryQuarantined,
   type QuarantinedEntry,
   type QuarantineFilter,
-  type Retried,
-} from '../walk/quarantine.ts';
+} from '../quarantine/list.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,

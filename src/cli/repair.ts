@@ -2,7 +2,7 @@ import type { OpenDatabase, SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import { certify, type FeedCertificate } from '../feeds/certificate.ts';
-import { noteDamage } from '../feeds/damage.ts';
+import { noteDamage } from '../rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { originOf } from '../feeds/origin.ts';
 import { registerFeeds } from '../feeds/register.ts';

@@ -1,7 +1,7 @@
-import { createScratchDatabase } from '../db/scratch.ts';
+import { createScratchDatabase } from '../replay/scratch.ts';
 import { printable } from '../printable.ts';
-import type { RowDifference } from '../feeds/compare.ts';
-import { differs, replayArchive, type ReplayReport, type ReplayUse } from '../feeds/replay.ts';
+import type { RowDifference } from '../replay/compare.ts';
+import { differs, replayArchive, type ReplayReport, type ReplayUse } from '../replay/replay.ts';
 import {
   exitCodes,
   settingsOf,

@@ -3,8 +3,9 @@ import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 import type { ListKindName, ListUnit } from '../operations/operation.ts';
 import { driftNotes } from '../drift/notes.ts';
-import { droppedNotes } from './dropped.ts';
-import { byKind, isProved, unproved } from './evidence.ts';
+import { droppedNotes } from '../quarantine/dropped.ts';
+import { isProved, unproved } from './evidence.ts';
+import { byKind } from '../lists/by-kind.ts';
 
 /** A range that is proved complete: blocks of user operations, numbers of batches, ranks of factories. */
 export interface CoveredRange {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { byKind } from './evidence.ts';
+import { byKind } from '../lists/by-kind.ts';
 
 /** What `status` and the progress lines show of a feed. Times are ISO 8601. */
 export interface FeedStatus {

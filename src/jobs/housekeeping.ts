@@ -1,8 +1,8 @@
 import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
-import { expireArchive } from '../feeds/archive.ts';
-import { forgetDoneRereads } from '../feeds/rereads.ts';
+import { expireArchive } from '../replay/expire.ts';
+import { forgetDoneRereads } from '../rows/rereads.ts';
 import type { Log } from '../log.ts';
 
 /** What is tidied up, and by which clock. */

@@ -5,7 +5,6 @@ import {
   bigserial,
   boolean,
   check,
-  customType,
   index,
   integer as int4,
   jsonb,
@@ -14,8 +13,6 @@ import {
 } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer, integerRange, integerRanges } from '../db/column-types.ts';
 import type { Cursor, ListKindName, Scope } from '../operations/operation.ts';
-
-const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 
 /** What a walk's row says of it; `src/walk/SPEC.md` has the transitions. */
 export const walkStates = ['running', 'finished', 'failed', 'abandoned'] as const;
@@ -136,58 +133,5 @@ export const pages = etlSchema.table(
     // Promise 4, nothing dropped.
     check('pages_nothing_dropped', sql`items = rows + quarantined + repeats`),
     check('pages_rows_counted', sql`inserted + changed <= rows`),
-  ],
-);
-
-export const quarantine = etlSchema.table(
-  'quarantine',
-  {
-    id: bigserial('id', { mode: 'number' }).primaryKey(),
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
-    scope: jsonb('scope').$type<Scope>().notNull(),
-    raw: jsonb('raw').notNull(),
-    raw_hash: text('raw_hash').notNull(),
-    reason: text('reason').notNull(),
-    page_id: integer('page_id').notNull(),
-    last_page_id: integer('last_page_id'),
-    position: int4('position').notNull(),
-    /** The blocks between which the item stands on its page; null where that is not known. */
-    from_block: integer('from_block'),
-    to_block: integer('to_block'),
-    first_seen_at: instant('first_seen_at').notNull().defaultNow(),
-    /** When a person dropped it; what was dropped is kept, or nobody would know what is missing. */
-    dropped_at: instant('dropped_at'),
-  },
-  (table) => [
-    // The same bad item read again is the same entry.
-    uniqueIndex('quarantine_item').on(
-      table.chain_id,
-      table.operation,
-      table.raw_hash,
-      sql`md5(${table.scope}::text)`,
-    ),
-  ],
-);
-
-/** Numbers the transactions that archive pages: taken last in each, it is their order. */
-export const rawCommits = etlSchema.sequence('raw_commits');
-
-export const rawPages = etlSchema.table(
-  'raw_pages',
-  {
-    page_id: integer('page_id')
-      .primaryKey()
-      .references(() => pages.id, { onDelete: 'cascade' }),
-    body: bytea('body').notNull(),
-    encoding: text('encoding').notNull(),
-    commit_number: integer('commit_number')
-      .notNull()
-      .default(sql`nextval('etl.raw_commits')`),
-    stored_at: instant('stored_at').notNull().defaultNow(),
-  },
-  (table) => [
-    index('raw_pages_commit_number').on(table.commit_number, table.page_id),
-    index('raw_pages_stored_at').on(table.stored_at),
   ],
 );

@@ -11,7 +11,7 @@ import { setFeedState } from '../../src/feeds/register.ts';
 import { repairsOf, type Repair } from '../../src/feeds/repairs.ts';
 import { closeTick, openTick } from '../../src/feeds/tick.ts';
 import { createLog } from '../../src/log.ts';
-import { dropQuarantined } from '../../src/walk/quarantine.ts';
+import { dropQuarantined } from '../../src/quarantine/list.ts';
 import type { Chance } from './random.ts';
 import { listedChain, settingsFor } from '../support/sync.ts';
 

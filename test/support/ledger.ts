@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { checkRows } from '../../src/feeds/rows.ts';
+import { checkRows } from '../../src/rows/check.ts';
 
 /** Each must find nothing, whatever happened to the processes that wrote. */
 const faults = {

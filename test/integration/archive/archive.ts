@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { createScratchDatabase } from '../../../src/db/scratch.ts';
-import type { RowDifference } from '../../../src/feeds/compare.ts';
-import { differs, replayArchive, type ReplayUse } from '../../../src/feeds/replay.ts';
+import { createScratchDatabase } from '../../../src/replay/scratch.ts';
+import type { RowDifference } from '../../../src/replay/compare.ts';
+import { differs, replayArchive, type ReplayUse } from '../../../src/replay/replay.ts';
 import {
   startInstantMs,
   startSimulator,

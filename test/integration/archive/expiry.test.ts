@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { expireArchive } from '../../../src/feeds/archive.ts';
+import { expireArchive } from '../../../src/replay/expire.ts';
 import { feedStatus } from '../../../src/feeds/status.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { unpackBody } from '../../../src/walk/archive.ts';

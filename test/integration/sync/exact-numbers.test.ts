@@ -1,7 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
-import { listQuarantined, retryQuarantined } from '../../../src/walk/quarantine.ts';
+import { retryQuarantined } from '../../../src/quarantine/retry.ts';
+import { listQuarantined } from '../../../src/quarantine/list.ts';
 import { alterExplorer } from '../../support/altered-explorer.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { runSync } from '../../support/sync.ts';

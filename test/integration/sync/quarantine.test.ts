@@ -2,12 +2,12 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { certify } from '../../../src/feeds/certificate.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import {
   dropQuarantined,
   listQuarantined,
-  retryQuarantined,
   type QuarantineFilter,
-} from '../../../src/walk/quarantine.ts';
+} from '../../../src/quarantine/list.ts';
 import { alterExplorer } from '../../support/altered-explorer.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { ledgerFaults } from '../../support/ledger.ts';

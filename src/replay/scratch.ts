@@ -1,8 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { Client, DatabaseError, type Pool } from 'pg';
-import { migrate } from './migrate.ts';
-import { createPool } from './pool.ts';
-import type { Database } from './transaction.ts';
+import { migrate } from '../db/migrate.ts';
+import { createPool } from '../db/pool.ts';
+import type { Database } from '../db/transaction.ts';
 
 /** A database beside another one, with this program's tables in it, for as long as it is needed. */
 export interface ScratchDatabase {

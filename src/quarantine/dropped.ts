@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { byKind } from './evidence.ts';
+import { byKind } from '../lists/by-kind.ts';
 
 /**
  * Items that were dropped from quarantine, of a feed that is a row of `feeds`, as JSON notes; as SQL. One

@@ -5,10 +5,10 @@ import type { Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/body.ts';
 import { operations } from '../operations/index.ts';
 import type { Operation } from '../operations/operation.ts';
-import { unpackBody } from './archive.ts';
-import { readEnvelope } from './envelope.ts';
-import { normalisePage, type NormalisedPage, type PageFacts } from './page.ts';
-import type { WalkRow } from './walk-row.ts';
+import { unpackBody } from '../walk/archive.ts';
+import { readEnvelope } from '../walk/envelope.ts';
+import { normalisePage, type NormalisedPage, type PageFacts } from '../walk/page.ts';
+import type { WalkRow } from '../walk/walk-row.ts';
 
 /** A page of the archive, with its ledger entry and its walk as they ended. */
 export interface ArchivedPage {

@@ -5,7 +5,7 @@ import { digestOfRow, keyOf, tableName } from '../db/digest.ts';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 import { chains } from '../lists/tables.ts';
-import { comparedCounts, countedTables, missingAddresses } from './rows.ts';
+import { comparedCounts, countedTables, missingAddresses } from './check.ts';
 
 /**
  * Notes every damage to rows, and what is to be read again for it, in one transaction:

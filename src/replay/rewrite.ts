@@ -9,10 +9,10 @@ import {
 } from './archived.ts';
 import { WrittenSights } from '../load/written-sights.ts';
 import { AskedNumbers } from './asked.ts';
-import { writePages } from './commit.ts';
-import type { ReadPage } from './fetch.ts';
-import { endAfter } from './ended.ts';
-import type { WalkRow } from './walk-row.ts';
+import { writePages } from '../walk/commit.ts';
+import type { ReadPage } from '../walk/fetch.ts';
+import { endAfter } from '../walk/ended.ts';
+import type { WalkRow } from '../walk/walk-row.ts';
 
 /** How far a replay has come. */
 export interface Replayed {

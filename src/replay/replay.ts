@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
-import type { ScratchDatabase } from '../db/scratch.ts';
-import { Replay, type Replayed } from '../walk/replay.ts';
+import type { ScratchDatabase } from './scratch.ts';
+import { Replay, type Replayed } from './rewrite.ts';
 import {
   adopt,
   columnsOf,
@@ -13,9 +13,9 @@ import {
   type Sides,
   type TableDigest,
 } from './compare.ts';
-import { correctLedger } from './damage.ts';
+import { correctLedger } from '../rows/damage.ts';
 import { operationNames, operations } from '../operations/index.ts';
-import { countedTables } from './rows.ts';
+import { countedTables } from '../rows/check.ts';
 
 /** What a replay is to be used for: nothing, to see each difference, or to take it over. */
 export type ReplayUse = 'digests' | 'diff' | 'apply';

@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm';
+import { bigserial, integer as int4, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { etlSchema, instant, integer } from '../db/column-types.ts';
+import type { Scope } from '../operations/operation.ts';
+
+export const quarantine = etlSchema.table(
+  'quarantine',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    scope: jsonb('scope').$type<Scope>().notNull(),
+    raw: jsonb('raw').notNull(),
+    raw_hash: text('raw_hash').notNull(),
+    reason: text('reason').notNull(),
+    page_id: integer('page_id').notNull(),
+    last_page_id: integer('last_page_id'),
+    position: int4('position').notNull(),
+    /** The blocks between which the item stands on its page; null where that is not known. */
+    from_block: integer('from_block'),
+    to_block: integer('to_block'),
+    first_seen_at: instant('first_seen_at').notNull().defaultNow(),
+    /** When a person dropped it; what was dropped is kept, or nobody would know what is missing. */
+    dropped_at: instant('dropped_at'),
+  },
+  (table) => [
+    // The same bad item read again is the same entry.
+    uniqueIndex('quarantine_item').on(
+      table.chain_id,
+      table.operation,
+      table.raw_hash,
+      sql`md5(${table.scope}::text)`,
+    ),
+  ],
+);

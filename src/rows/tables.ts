@@ -1,0 +1,42 @@
+import { bigserial, jsonb, numeric, primaryKey, text } from 'drizzle-orm/pg-core';
+import { etlSchema, instant, integer, integerRanges } from '../db/column-types.ts';
+
+/** What the program wrote to tables of schema `explorer`, by the moment that first stored a row. */
+export const rowCounts = etlSchema.table('row_counts', {
+  chain_id: integer('chain_id').notNull(),
+  table_name: text('table_name').notNull(),
+  first_seen_at: instant('first_seen_at').notNull(),
+  rows: integer('rows').notNull(),
+  digests: numeric('digests').notNull(),
+  first_page_id: integer('first_page_id'),
+  last_page_id: integer('last_page_id'),
+});
+
+/** Rows that others deleted, changed or added, as they were found. */
+export const damage = etlSchema.table('damage', {
+  id: bigserial('id', { mode: 'number' }).primaryKey(),
+  found_at: instant('found_at').notNull().defaultNow(),
+  chain_id: integer('chain_id').notNull(),
+  table_name: text('table_name').notNull(),
+  finding: text('finding').notNull(),
+  key: jsonb('key'),
+  row: jsonb('row'),
+  first_seen_at: instant('first_seen_at'),
+  rows: integer('rows'),
+  first_page_id: integer('first_page_id'),
+  last_page_id: integer('last_page_id'),
+});
+
+/** What is to be read again because rows of it were damaged, by walks after `after_walk`. */
+export const rereads = etlSchema.table(
+  'rereads',
+  {
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    after_walk: integer('after_walk').notNull(),
+    /** Null: the whole list. */
+    blocks: integerRanges('blocks'),
+    noted_at: instant('noted_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.after_walk] })],
+);
