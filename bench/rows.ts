@@ -9,7 +9,7 @@ import { addresses } from '../src/address/tables.ts';
 import { digestOf, tableName } from '../src/db/digest.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
-import { certify } from '../src/feeds/certificate.ts';
+import { certify } from '../src/report/certificate.ts';
 import { noteDamage } from '../src/rows/damage.ts';
 import { checkRows } from '../src/rows/check.ts';
 import { readBatches, blocks } from '../src/operations/optimism-batch-blocks/tables.ts';

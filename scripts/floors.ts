@@ -4,6 +4,7 @@ const floors: readonly (readonly string[])[] = [
   ['main.ts'],
   ['cli'],
   ['app.ts'],
+  ['report'],
   ['jobs'],
   ['feeds', 'replay'],
   ['config', 'quarantine', 'rows'],

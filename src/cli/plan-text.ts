@@ -1,4 +1,4 @@
-import type { PlanDocument } from '../feeds/plan/document.ts';
+import type { PlanDocument } from '../report/plan/document.ts';
 import { duration } from './duration.ts';
 import { table, whole } from './table.ts';
 

@@ -1,8 +1,8 @@
 import { prepareDatabase, type OpenDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { planDocument, type PlanDocument } from '../feeds/plan/document.ts';
-import { requestsSince } from '../feeds/plan/facts.ts';
-import { forecastFeeds, unknownFeeds } from '../feeds/plan/plan.ts';
+import { planDocument, type PlanDocument } from '../report/plan/document.ts';
+import { requestsSince } from '../report/plan/facts.ts';
+import { forecastFeeds, unknownFeeds } from '../report/plan/plan.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { onDatabase } from './on-database.ts';

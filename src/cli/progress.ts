@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLogUpdate } from 'log-update';
 import type { Database } from '../db/transaction.ts';
-import type { FeedStatus } from '../feeds/status.ts';
-import { feedStandings, type FeedStanding } from '../jobs/standing.ts';
+import type { FeedStatus } from '../report/status.ts';
+import { feedStandings, type FeedStanding } from '../report/standing.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
 /** How often lines are redrawn on a terminal, in ms. */

@@ -1,12 +1,12 @@
 import type { OpenDatabase, SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { followWishes } from '../feeds/wishes.ts';
-import { certify, type FeedCertificate } from '../feeds/certificate.ts';
+import { certify, type FeedCertificate } from '../report/certificate.ts';
 import { noteDamage } from '../rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { originOf } from '../feeds/origin.ts';
 import { registerFeeds } from '../feeds/register.ts';
-import { repairRequests, repairsOf } from '../feeds/repairs.ts';
+import { repairRequests, repairsOf } from '../report/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';

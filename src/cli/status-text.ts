@@ -1,6 +1,6 @@
 import { printable } from '../printable.ts';
-import type { FeedCoverage } from '../feeds/lane-status.ts';
-import type { FeedReport } from '../jobs/report.ts';
+import type { FeedCoverage } from '../report/lane-status.ts';
+import type { FeedReport } from '../report/feed-report.ts';
 import { duration } from './duration.ts';
 import { table, whole } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { reportFeeds } from '../jobs/report.ts';
+import { reportFeeds } from '../report/feed-report.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { onDatabase } from './on-database.ts';
 import { isPrepared } from './prepared.ts';

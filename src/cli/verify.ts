@@ -1,6 +1,6 @@
 import { printable } from '../printable.ts';
 import { kinds } from '../lists/index.ts';
-import { certify, type CoveredRange, type FeedCertificate } from '../feeds/certificate.ts';
+import { certify, type CoveredRange, type FeedCertificate } from '../report/certificate.ts';
 import { checkRows, type RowReport } from '../rows/check.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';

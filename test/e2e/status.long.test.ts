@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { FeedReport } from '../../src/jobs/report.ts';
+import type { FeedReport } from '../../src/report/feed-report.ts';
 import { faultsAtRates, startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { freshDatabase } from '../support/database.ts';
 import { call } from '../support/call.ts';

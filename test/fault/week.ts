@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { certify } from '../../src/feeds/certificate.ts';
+import { certify } from '../../src/report/certificate.ts';
 import type { ConfiguredLane } from '../../src/feeds/lanes.ts';
 import {
   startInstantMs,

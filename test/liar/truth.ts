@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { FeedCertificate } from '../../src/feeds/certificate.ts';
+import type { FeedCertificate } from '../../src/report/certificate.ts';
 import { chainId } from './copier.ts';
 import { blockHash, factoryAddress, operationHash, type Truth } from './world.ts';
 

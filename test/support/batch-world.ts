@@ -1,5 +1,5 @@
 import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
-import { certify } from '../../src/feeds/certificate.ts';
+import { certify } from '../../src/report/certificate.ts';
 
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import type { OperationName } from '../../src/operations/index.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { firingsPerDay } from '../../src/feeds/plan/firings.ts';
-import { endsOf, type Job } from '../../src/feeds/plan/timeline.ts';
+import { firingsPerDay } from '../../src/report/plan/firings.ts';
+import { endsOf, type Job } from '../../src/report/plan/timeline.ts';
 
 const midnight = new Date('2026-11-21T00:00:00Z');
 const fresh = { at: midnight, spentToday: 0, upkeepPerDay: 0 };

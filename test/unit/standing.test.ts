@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { feedState, laneState, type LaneState } from '../../src/jobs/standing.ts';
+import { feedState, laneState, type LaneState } from '../../src/report/standing.ts';
 
 const open = (last_page_age_s: number | null) => ({ tick_state: 'open', last_page_age_s }) as const;
 

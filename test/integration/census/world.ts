@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { certify, type FeedCertificate } from '../../../src/feeds/certificate.ts';
+import { certify, type FeedCertificate } from '../../../src/report/certificate.ts';
 import type { SyncResult } from '../../../src/jobs/sync.ts';
 import {
   startInstantMs,

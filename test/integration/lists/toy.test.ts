@@ -1,13 +1,13 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { configJsonSchema } from '../../../src/config/schema.ts';
-import { certify } from '../../../src/feeds/certificate.ts';
-import { laneRecords, feedReaches } from '../../../src/feeds/lane-status.ts';
+import { certify } from '../../../src/report/certificate.ts';
+import { laneRecords, feedReaches } from '../../../src/report/lane-status.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
-import { forecastFeeds } from '../../../src/feeds/plan/plan.ts';
+import { forecastFeeds } from '../../../src/report/plan/plan.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
-import { repairsOf } from '../../../src/feeds/repairs.ts';
-import { feedStatus } from '../../../src/feeds/status.ts';
+import { repairsOf } from '../../../src/report/repairs.ts';
+import { feedStatus } from '../../../src/report/status.ts';
 import type * as registry from '../../../src/operations/index.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

@@ -1,10 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 import { noteDamage } from '../../../src/rows/damage.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
-import { repairsOf } from '../../../src/feeds/repairs.ts';
+import { repairsOf } from '../../../src/report/repairs.ts';
 import { forgetDoneRereads } from '../../../src/rows/rereads.ts';
 import { checkRows } from '../../../src/rows/check.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';

@@ -1,11 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, expect, test } from 'vitest';
 import { tableName } from '../../../src/db/digest.ts';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 import { noteDamage } from '../../../src/rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
-import { repairsOf } from '../../../src/feeds/repairs.ts';
+import { repairsOf } from '../../../src/report/repairs.ts';
 import { checkRows, countedTables } from '../../../src/rows/check.ts';
 import { chains } from '../../../src/lists/tables.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { certify } from '../../../src/feeds/certificate.ts';
-import { repairsOf } from '../../../src/feeds/repairs.ts';
+import { certify } from '../../../src/report/certificate.ts';
+import { repairsOf } from '../../../src/report/repairs.ts';
 import { batchWorld, fullBatch, startMs } from '../../support/batch-world.ts';
 
 test('a hole made by hand is named exactly, closed with its pages, and then nothing is open', async () => {

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 import { batchesOf, itemOf, serveBatchList } from '../../support/batch-list.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { listedChain, runSync } from '../../support/sync.ts';

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { runSync } from '../../support/sync.ts';

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { certify } from '../../../src/feeds/certificate.ts';
-import { feedStatus } from '../../../src/feeds/status.ts';
+import { certify } from '../../../src/report/certificate.ts';
+import { feedStatus } from '../../../src/report/status.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { alterExplorer, type ServedPage } from '../../support/altered-explorer.ts';
 import { freshDatabase } from '../../support/database.ts';

@@ -1,5 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
 import { lieBefore } from '../../support/lying-explorer.ts';

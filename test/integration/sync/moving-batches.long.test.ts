@@ -1,6 +1,6 @@
 import type { Occasion } from '../../../src/lists/list.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import {

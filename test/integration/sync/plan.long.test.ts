@@ -2,8 +2,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { loadSettings } from '../../../src/config/load.ts';
-import { planDocument, type PlanDocument } from '../../../src/feeds/plan/document.ts';
-import { forecastFeeds } from '../../../src/feeds/plan/plan.ts';
+import { planDocument, type PlanDocument } from '../../../src/report/plan/document.ts';
+import { forecastFeeds } from '../../../src/report/plan/plan.ts';
 import {
   startInstantMs,
   startSimulator,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
 import { eventually } from '../../support/process.ts';

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import {

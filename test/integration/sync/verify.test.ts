@@ -1,8 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { certify } from '../../../src/feeds/certificate.ts';
+import { certify } from '../../../src/report/certificate.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
-import { repairsOf } from '../../../src/feeds/repairs.ts';
+import { repairsOf } from '../../../src/report/repairs.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
 import { call } from '../../support/call.ts';
 import { freshDatabase } from '../../support/database.ts';

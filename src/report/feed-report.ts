@@ -1,6 +1,6 @@
 import type { Database } from '../db/transaction.ts';
-import { feedReaches, registeredChains, type FeedReach } from '../feeds/lane-status.ts';
-import { estimateFeeds } from '../feeds/plan/plan.ts';
+import { feedReaches, registeredChains, type FeedReach } from './lane-status.ts';
+import { estimateFeeds } from './plan/plan.ts';
 import { feedStandings, type FeedStanding, type LaneStanding } from './standing.ts';
 
 /** What of a lane is left to read, and when that ends at its present pace; null: not known. */

@@ -1,8 +1,8 @@
 import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
-import { laneRecords, type LaneRecord } from '../feeds/lane-status.ts';
-import { feedStatus, type FeedStatus } from '../feeds/status.ts';
-import { attendances, type Attendance } from './boss-tables.ts';
+import { laneRecords, type LaneRecord } from './lane-status.ts';
+import { feedStatus, type FeedStatus } from './status.ts';
+import { attendances, type Attendance } from '../jobs/boss-tables.ts';
 
 /**
  * What a lane is doing. `idle`: no tick is open. Of an open one: `running`, by a worker that lives;
