@@ -17,6 +17,7 @@ const floors: readonly (readonly string[])[] = [
   ['db'],
   ['log.ts'],
   ['failure.ts'],
+  ['every.ts'],
   ['printable.ts'],
   ['exact-number.ts'],
   ['time.ts'],

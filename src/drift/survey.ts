@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { join, outlineOf, type Outline } from '../address/outline.ts';
+import { join, outlineOf, type Outline } from './outline.ts';
 import type { UnreadValue } from './unread.ts';
 import { isExactNumber } from '../exact-number.ts';
 

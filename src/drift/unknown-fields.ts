@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { outlineOf, type Outline } from '../address/outline.ts';
+import { outlineOf, type Outline } from './outline.ts';
 
 type JsonObject = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notes, type FieldNote } from '../drift/field-notes.ts';
+import { notes, type FieldNote } from './field-notes.ts';
 
 /** A place in a schema, and what it names: the fields of an object, the elements of a list, or nothing. */
 export interface Outline extends FieldNote {
