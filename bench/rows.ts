@@ -9,7 +9,7 @@ import { addresses } from '../src/address/tables.ts';
 import { digestOf, tableName } from '../src/db/digest.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
-import { certify } from '../src/report/certificate.ts';
+import { prove } from '../src/report/proof.ts';
 import { noteDamage } from '../src/rows/damage.ts';
 import { checkRows } from '../src/rows/check.ts';
 import { readBatches, blocks } from '../src/operations/optimism-batch-blocks/tables.ts';
@@ -121,7 +121,7 @@ await withServer(async (server) => {
     try {
       const db = drizzle(pool);
       for (const statement of setup) await pool.query(statement);
-      await timed(`verify, ${rows} operations and blocks`, () => certify(db));
+      await timed(`verify, ${rows} operations and blocks`, () => prove(db));
       const clean = await timed('what --rows adds', () => checkRows(db));
       await pool.query(`delete from explorer.user_operations where block_number = 77`);
       await pool.query(`update explorer.user_operations set fee = 1 where block_number = 78`);

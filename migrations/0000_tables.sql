@@ -82,6 +82,26 @@ CREATE TABLE "explorer"."addresses" (
 	CONSTRAINT "addresses_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."drift" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"path" text NOT NULL,
+	"kind" text NOT NULL,
+	"detail" text DEFAULT '' NOT NULL,
+	"occurrences" bigint DEFAULT 0 NOT NULL,
+	"first_page_id" bigint NOT NULL,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "drift_chain_id_operation_path_kind_detail_pk" PRIMARY KEY("chain_id","operation","path","kind","detail")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."steady_fields" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"path" text NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "steady_fields_chain_id_operation_path_pk" PRIMARY KEY("chain_id","operation","path")
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."budget" (
 	"key_fingerprint" text PRIMARY KEY NOT NULL,
 	"requests_per_second" double precision NOT NULL,
@@ -110,33 +130,10 @@ CREATE TABLE "etl"."late_arrivals" (
 	CONSTRAINT "late_arrivals_chain_id_operation_key_page_id_pk" PRIMARY KEY("chain_id","operation","key","page_id")
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."askings" (
-	"id" bigserial PRIMARY KEY NOT NULL,
-	"chain_id" bigint NOT NULL,
-	"operation" text NOT NULL,
-	"asked" "int8multirange" NOT NULL,
-	"last_tick" bigint NOT NULL,
-	"asked_at" timestamp with time zone DEFAULT now() NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "explorer"."chains" (
 	"chain_id" bigint PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
 	"digest" bigint
-);
---> statement-breakpoint
-CREATE TABLE "etl"."damage" (
-	"id" bigserial PRIMARY KEY NOT NULL,
-	"found_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"chain_id" bigint NOT NULL,
-	"table_name" text NOT NULL,
-	"finding" text NOT NULL,
-	"key" jsonb,
-	"row" jsonb,
-	"first_seen_at" timestamp with time zone,
-	"rows" bigint,
-	"first_page_id" bigint,
-	"last_page_id" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."feeds" (
@@ -153,31 +150,12 @@ CREATE TABLE "etl"."feeds" (
 	"frontier" bigint,
 	"asked" "int8multirange" DEFAULT '{}' NOT NULL,
 	"last_success_at" timestamp with time zone,
-	"look_again_at" timestamp with time zone,
+	"poll_again_at" timestamp with time zone,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "feeds_chain_id_operation_pk" PRIMARY KEY("chain_id","operation")
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."rereads" (
-	"chain_id" bigint NOT NULL,
-	"operation" text NOT NULL,
-	"after_walk" bigint NOT NULL,
-	"blocks" "int8multirange",
-	"noted_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "rereads_chain_id_operation_after_walk_pk" PRIMARY KEY("chain_id","operation","after_walk")
-);
---> statement-breakpoint
-CREATE TABLE "etl"."row_counts" (
-	"chain_id" bigint NOT NULL,
-	"table_name" text NOT NULL,
-	"first_seen_at" timestamp with time zone NOT NULL,
-	"rows" bigint NOT NULL,
-	"digests" numeric NOT NULL,
-	"first_page_id" bigint,
-	"last_page_id" bigint
-);
---> statement-breakpoint
-CREATE TABLE "etl"."ticks" (
+CREATE TABLE "etl"."runs" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
@@ -187,28 +165,9 @@ CREATE TABLE "etl"."ticks" (
 	"failure" text,
 	"reason" text,
 	"next_batch" bigint,
-	"troubles" integer DEFAULT 0 NOT NULL,
+	"failures_in_a_row" integer DEFAULT 0 NOT NULL,
 	"opened_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"closed_at" timestamp with time zone
-);
---> statement-breakpoint
-CREATE TABLE "etl"."census_entries" (
-	"walk_id" bigint NOT NULL,
-	"address_hash" text collate "C" NOT NULL,
-	"position" bigint NOT NULL,
-	"total_accounts" bigint,
-	"has_moved" boolean DEFAULT false NOT NULL,
-	CONSTRAINT "census_entries_walk_id_address_hash_pk" PRIMARY KEY("walk_id","address_hash")
-);
---> statement-breakpoint
-CREATE TABLE "etl"."censuses" (
-	"walk_id" bigint PRIMARY KEY NOT NULL,
-	"chain_id" bigint NOT NULL,
-	"as_of" timestamp with time zone NOT NULL,
-	"published_at" timestamp with time zone NOT NULL,
-	"factories" bigint NOT NULL,
-	"walks" integer NOT NULL,
-	"still_moving" boolean NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."factories" (
@@ -239,16 +198,35 @@ CREATE TABLE "explorer"."factory_history" (
 	CONSTRAINT "factory_history_chain_id_address_hash_observed_at_pk" PRIMARY KEY("chain_id","address_hash","observed_at")
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."batch_sights" (
+CREATE TABLE "etl"."ranking_entries" (
+	"walk_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"position" bigint NOT NULL,
+	"total_accounts" bigint,
+	"has_moved" boolean DEFAULT false NOT NULL,
+	CONSTRAINT "ranking_entries_walk_id_address_hash_pk" PRIMARY KEY("walk_id","address_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."rankings" (
+	"walk_id" bigint PRIMARY KEY NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"as_of" timestamp with time zone NOT NULL,
+	"published_at" timestamp with time zone NOT NULL,
+	"factories" bigint NOT NULL,
+	"walks" integer NOT NULL,
+	"still_moving" boolean NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."batch_observations" (
 	"chain_id" bigint NOT NULL,
 	"batch_number" bigint NOT NULL,
 	"top" bigint,
 	"bottom" bigint,
 	"parent_hash" text collate "C",
-	"sights" integer DEFAULT 0 NOT NULL,
+	"times_seen" integer DEFAULT 0 NOT NULL,
 	"walk_id" bigint NOT NULL,
-	"tick_id" bigint NOT NULL,
-	CONSTRAINT "batch_sights_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
+	"run_id" bigint NOT NULL,
+	CONSTRAINT "batch_observations_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."block_arbitrum" (
@@ -423,16 +401,71 @@ CREATE TABLE "explorer"."user_operations" (
 	CONSTRAINT "user_operations_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."drift" (
+CREATE TABLE "etl"."quarantine" (
+	"id" bigserial PRIMARY KEY NOT NULL,
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
-	"path" text NOT NULL,
-	"kind" text NOT NULL,
-	"detail" text DEFAULT '' NOT NULL,
-	"occurrences" bigint DEFAULT 0 NOT NULL,
-	"first_page_id" bigint NOT NULL,
+	"scope" jsonb NOT NULL,
+	"raw" jsonb NOT NULL,
+	"raw_hash" text NOT NULL,
+	"reason" text NOT NULL,
+	"page_id" bigint NOT NULL,
+	"last_page_id" bigint,
+	"position" integer NOT NULL,
+	"from_block" bigint,
+	"to_block" bigint,
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "drift_chain_id_operation_path_kind_detail_pk" PRIMARY KEY("chain_id","operation","path","kind","detail")
+	"dropped_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."askings" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"asked" "int8multirange" NOT NULL,
+	"last_run" bigint NOT NULL,
+	"asked_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."raw_pages" (
+	"page_id" bigint PRIMARY KEY NOT NULL,
+	"body" "bytea" NOT NULL,
+	"encoding" text NOT NULL,
+	"commit_number" bigint DEFAULT nextval('etl.raw_commits') NOT NULL,
+	"stored_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."damage" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"found_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"table_name" text NOT NULL,
+	"finding" text NOT NULL,
+	"key" jsonb,
+	"row" jsonb,
+	"first_seen_at" timestamp with time zone,
+	"rows" bigint,
+	"first_page_id" bigint,
+	"last_page_id" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."rereads" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"after_walk" bigint NOT NULL,
+	"blocks" "int8multirange",
+	"noted_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "rereads_chain_id_operation_after_walk_pk" PRIMARY KEY("chain_id","operation","after_walk")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."row_counts" (
+	"chain_id" bigint NOT NULL,
+	"table_name" text NOT NULL,
+	"first_seen_at" timestamp with time zone NOT NULL,
+	"rows" bigint NOT NULL,
+	"digests" numeric NOT NULL,
+	"first_page_id" bigint,
+	"last_page_id" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."pages" (
@@ -466,46 +499,13 @@ CREATE TABLE "etl"."pages" (
 	CONSTRAINT "pages_rows_counted" CHECK (inserted + changed <= rows)
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."quarantine" (
-	"id" bigserial PRIMARY KEY NOT NULL,
-	"chain_id" bigint NOT NULL,
-	"operation" text NOT NULL,
-	"scope" jsonb NOT NULL,
-	"raw" jsonb NOT NULL,
-	"raw_hash" text NOT NULL,
-	"reason" text NOT NULL,
-	"page_id" bigint NOT NULL,
-	"last_page_id" bigint,
-	"position" integer NOT NULL,
-	"from_block" bigint,
-	"to_block" bigint,
-	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"dropped_at" timestamp with time zone
-);
---> statement-breakpoint
-CREATE TABLE "etl"."raw_pages" (
-	"page_id" bigint PRIMARY KEY NOT NULL,
-	"body" "bytea" NOT NULL,
-	"encoding" text NOT NULL,
-	"commit_number" bigint DEFAULT nextval('etl.raw_commits') NOT NULL,
-	"stored_at" timestamp with time zone DEFAULT now() NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "etl"."steady_fields" (
-	"chain_id" bigint NOT NULL,
-	"operation" text NOT NULL,
-	"path" text NOT NULL,
-	"page_id" bigint NOT NULL,
-	CONSTRAINT "steady_fields_chain_id_operation_path_pk" PRIMARY KEY("chain_id","operation","path")
-);
---> statement-breakpoint
 CREATE TABLE "etl"."walks" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
 	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"lane" text NOT NULL,
-	"tick_id" bigint NOT NULL,
+	"run_id" bigint NOT NULL,
 	"kind" text NOT NULL,
 	"scope" jsonb NOT NULL,
 	"batch" bigint GENERATED ALWAYS AS ((scope ->> 'batch')::bigint) STORED,
@@ -544,13 +544,12 @@ ALTER TABLE "explorer"."block_arbitrum" ADD CONSTRAINT "block_arbitrum_chain_id_
 ALTER TABLE "explorer"."block_rewards" ADD CONSTRAINT "block_rewards_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."block_uncles" ADD CONSTRAINT "block_uncles_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."optimism_batch_l1_transactions" ADD CONSTRAINT "optimism_batch_l1_transactions_chain_id_batch_number_listed_batches_chain_id_batch_number_fk" FOREIGN KEY ("chain_id","batch_number") REFERENCES "explorer"."listed_batches"("chain_id","batch_number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("chain_id","operation","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "ticks_one_open" ON "etl"."ticks" USING btree ("chain_id","operation","lane") WHERE state = 'open';--> statement-breakpoint
-CREATE INDEX "ticks_feed" ON "etl"."ticks" USING btree ("chain_id","operation","lane","id");--> statement-breakpoint
-CREATE INDEX "census_entries_place" ON "etl"."census_entries" USING btree ("walk_id","position");--> statement-breakpoint
-CREATE INDEX "censuses_chain" ON "etl"."censuses" USING btree ("chain_id","walk_id");--> statement-breakpoint
+ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("chain_id","operation","lane") WHERE state = 'open';--> statement-breakpoint
+CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("chain_id","operation","lane","id");--> statement-breakpoint
+CREATE INDEX "ranking_entries_place" ON "etl"."ranking_entries" USING btree ("walk_id","position");--> statement-breakpoint
+CREATE INDEX "rankings_chain" ON "etl"."rankings" USING btree ("chain_id","walk_id");--> statement-breakpoint
 CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp","chain_id");--> statement-breakpoint
@@ -561,14 +560,15 @@ CREATE INDEX "listed_batches_l1_timestamp" ON "explorer"."listed_batches" USING 
 CREATE INDEX "optimism_batch_l1_transactions_hash" ON "explorer"."optimism_batch_l1_transactions" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "user_operations_block_number" ON "explorer"."user_operations" USING btree ("chain_id","block_number","hash");--> statement-breakpoint
 CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("address_hash","chain_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("chain_id","operation","raw_hash",md5("scope"::text));--> statement-breakpoint
+CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("chain_id","operation","id");--> statement-breakpoint
+CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit_number","page_id");--> statement-breakpoint
+CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint
 CREATE INDEX "pages_jumped" ON "etl"."pages" USING btree ("walk_id") WHERE jumped is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("chain_id","operation","raw_hash",md5("scope"::text));--> statement-breakpoint
-CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit_number","page_id");--> statement-breakpoint
-CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "walks_one_running" ON "etl"."walks" USING btree ("chain_id","operation","lane",md5("scope"::text),coalesce("floor", -1)) WHERE state = 'running';--> statement-breakpoint
-CREATE INDEX "walks_tick" ON "etl"."walks" USING btree ("tick_id","state");--> statement-breakpoint
+CREATE INDEX "walks_run" ON "etl"."walks" USING btree ("run_id","state");--> statement-breakpoint
 CREATE INDEX "walks_batch" ON "etl"."walks" USING btree ("batch","chain_id");--> statement-breakpoint
 CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("chain_id","operation","state","id");--> statement-breakpoint
 CREATE INDEX "walks_started" ON "etl"."walks" USING btree ("chain_id","operation","started_at");--> statement-breakpoint

@@ -26,7 +26,7 @@ comment on column explorer.late_arrivals.block_number is 'Block in which it appe
 comment on column explorer.late_arrivals.key is 'Key of the item: the hash of an operation, the number of a batch.';
 comment on column explorer.late_arrivals.timestamp is 'Its own time, UTC. Null: not told.';
 comment on column explorer.late_arrivals.seen_at is 'When the walk that first met it began.';
-comment on column explorer.late_arrivals.lateness is 'Between its own time and its first sight, so at least as long as it was really late: an overlap of this length would have caught it.';
+comment on column explorer.late_arrivals.lateness is 'Between its own time and its first observation, so at least as long as it was really late: an overlap of this length would have caught it.';
 comment on column explorer.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
 --> statement-breakpoint
 create view explorer.optimism_batches as
@@ -181,7 +181,7 @@ left join explorer.late_arrivals using (chain_id, operation)
 where kind = 'newest-first'
 group by chain_id, feed;
 --> statement-breakpoint
-comment on view explorer.suggested_overlap is 'Per feed of a newest-first list, how late items appeared behind the head, and an overlap for the configuration. It knows only of arrivals that were seen, and each lateness includes the wait for the look that met it.';
+comment on view explorer.suggested_overlap is 'Per feed of a newest-first list, how late items appeared behind the head, and an overlap for the configuration. It knows only of arrivals that were seen, and each lateness includes the wait for the poll that met it.';
 comment on column explorer.suggested_overlap.chain_id is 'Number of the chain.';
 comment on column explorer.suggested_overlap.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.suggested_overlap.late_arrivals is 'Late arrivals that tell their own time: what the figures rest on.';
@@ -190,7 +190,7 @@ comment on column explorer.suggested_overlap.p90_lateness is '90 % of them were 
 comment on column explorer.suggested_overlap.p99_lateness is '99 % of them were late by at most this.';
 comment on column explorer.suggested_overlap.p999_lateness is '99.9 % of them were late by at most this.';
 comment on column explorer.suggested_overlap.max_lateness is 'The latest of them.';
-comment on column explorer.suggested_overlap.suggested_overlap is 'The overlap that would have caught nine in ten at the first look, in whole seconds; the rest is cheaper for a resweep. Each look costs the pages of the overlap.';
+comment on column explorer.suggested_overlap.suggested_overlap is 'The overlap that would have caught nine in ten at the first poll, in whole seconds; the rest is cheaper for a resweep. Each poll costs the pages of the overlap.';
 --> statement-breakpoint
 create view explorer.suggested_resweeps as
 select chain_id, feed, every, depth, cost,
@@ -236,8 +236,8 @@ select chain_id, operation, after_walk, null
 from etl.rereads
 where blocks is null
   and not exists (
-    select from etl.censuses
-    where censuses.chain_id = rereads.chain_id and walk_id > after_walk
+    select from etl.rankings
+    where rankings.chain_id = rereads.chain_id and walk_id > after_walk
   );
 --> statement-breakpoint
 comment on view etl.open_rereads is 'What of etl.rereads no later walk has read yet.';
@@ -264,7 +264,7 @@ join etl.feeds using (chain_id, operation),
      unnest(etl.blocks_to_reread(chain_id, operation)) as range
 group by chain_id, operation, unit, range
 union all
-select distinct chain_id, operation, 'rows were damaged, and no census was finished since'
+select distinct chain_id, operation, 'rows were damaged, and no ranking was published since'
 from etl.open_rereads
 where blocks is null;
 --> statement-breakpoint
@@ -326,9 +326,9 @@ comment on view etl.block_findings is 'Proved batches whose blocks, counted and 
 create function etl.note_asking() returns trigger
 language plpgsql as $$
 begin
-  insert into etl.askings (chain_id, operation, asked, last_tick)
+  insert into etl.askings (chain_id, operation, asked, last_run)
   select new.chain_id, new.operation, new.asked, coalesce(max(id), 0)
-  from etl.ticks;
+  from etl.runs;
   return null;
 end
 $$;
@@ -340,7 +340,7 @@ select *,
        not meets_below and (below is null or below < floor) as is_lowest,
        case
          when blocks_count = 0 then 'whole'
-         when not is_chain or sights = 0 or bottom is distinct from first_height then 'whole'
+         when not is_chain or times_seen = 0 or bottom is distinct from first_height then 'whole'
          when below >= floor and not meets_below then 'whole'
          when pending > 0 or not meets_above or top is distinct from last_height then 'top'
          when is_contested_above then 'top'
@@ -349,13 +349,13 @@ select *,
 from (
   select batch.chain_id, batch.batch_number, blocks_count, batch.first_height, batch.last_height,
          (is_contiguous and is_linked) is true as is_chain,
-         coalesce(sight.sights, 0) as sights, sight.top, sight.bottom,
+         coalesce(observation.times_seen, 0) as times_seen, observation.top, observation.bottom,
          asked.floor, below.batch_number as below, above.batch_number as above,
          etl.batches_meet(batch.chain_id, below.last_height, batch.first_height) is true as meets_below,
          etl.batches_meet(batch.chain_id, batch.last_height, above.first_height) is true as meets_above,
-         coalesce(sight_below.sights > 0 and sight_below.top is distinct from below.last_height, false)
+         coalesce(observation_below.times_seen > 0 and observation_below.top is distinct from below.last_height, false)
            as is_contested_below,
-         coalesce(sight_above.sights > 0 and sight_above.bottom is distinct from above.first_height, false)
+         coalesce(observation_above.times_seen > 0 and observation_above.bottom is distinct from above.first_height, false)
            as is_contested_above,
          (
            select count(*) from explorer.blocks
@@ -364,8 +364,8 @@ from (
              and is_pending_update
          ) as pending
   from explorer.read_batches as batch
-  left join etl.batch_sights as sight
-    on sight.chain_id = batch.chain_id and sight.batch_number = batch.batch_number
+  left join etl.batch_observations as observation
+    on observation.chain_id = batch.chain_id and observation.batch_number = batch.batch_number
   left join lateral (
     select lower(range) as floor
     from etl.feeds, unnest(asked) as range
@@ -391,10 +391,10 @@ from (
     order by other.batch_number
     limit 1
   ) as above on true
-  left join etl.batch_sights as sight_below
-    on sight_below.chain_id = batch.chain_id and sight_below.batch_number = below.batch_number
-  left join etl.batch_sights as sight_above
-    on sight_above.chain_id = batch.chain_id and sight_above.batch_number = above.batch_number
+  left join etl.batch_observations as observation_below
+    on observation_below.chain_id = batch.chain_id and observation_below.batch_number = below.batch_number
+  left join etl.batch_observations as observation_above
+    on observation_above.chain_id = batch.chain_id and observation_above.batch_number = above.batch_number
   where not is_proved
 ) as standing;
 --> statement-breakpoint
@@ -467,9 +467,9 @@ with asked as materialized (
                 then orphans || ' blocks tell no parent hash' end,
            case when not is_chain and orphans <= 1 then 'heights or hashes inside it do not meet' end,
            case when pending > 0 then pending || ' blocks await an update' end,
-           case when sights > 0 and is_chain and bottom is distinct from first_height
+           case when times_seen > 0 and is_chain and bottom is distinct from first_height
                 then 'its list ends above its lowest block' end,
-           case when sights = 0 then 'it was never read in order and to its end' end
+           case when times_seen = 0 then 'it was never read in order and to its end' end
          ], null)) as cause
   from (
     select *, (
@@ -479,11 +479,11 @@ with asked as materialized (
         and parent_hash is null
     ) as orphans
     from (
-      select chain_id, operation, batch_number, blocks_count, is_chain, pending, sights, bottom,
+      select chain_id, operation, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
              first_height
       from below
       union
-      select chain_id, operation, batch_number, blocks_count, is_chain, pending, sights, bottom,
+      select chain_id, operation, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
              first_height
       from held_up
     ) as doubtful
@@ -562,7 +562,7 @@ select asked.chain_id, asked.operation, batch_number,
        case
          when blocks_count > 0 and not is_chain then 'the rest of their blocks'
          when pending > 0 then 'an update'
-         when wants = 'bottom' then 'another look at their lowest blocks'
+         when wants = 'bottom' then 'another read of their lowest blocks'
          else 'the next batch'
        end as waits_for
 from asked
@@ -670,8 +670,8 @@ create view explorer.coverage as
 select chain_id, operation, feed,
        lower(range) as from_block,
        upper(range) - 1 as to_block,
-       look.oldest as as_of,
-       look.newest as newest_as_of,
+       walked.oldest as as_of,
+       walked.newest as newest_as_of,
        unit
 from etl.feed_coverage
 join etl.feeds using (chain_id, operation, feed)
@@ -689,7 +689,7 @@ lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range, lateral (
   where walks.chain_id = feed_coverage.chain_id
     and walks.operation = feed_coverage.operation
     and proved && range
-) as look;
+) as walked;
 --> statement-breakpoint
 comment on view explorer.coverage is 'Ranges of blocks (or batches, see unit) whose items are complete, as of a time. Nothing is missing inside them that the explorer listed then. Blocks in which an item stands in quarantine are left out; one that a person dropped from there is told of by explorer-etl verify.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';
@@ -738,7 +738,7 @@ comment on column explorer.freshness.feed is 'Name of the feed, such as 10/user-
 comment on column explorer.freshness.newest_block is 'Block of the newest item, or its number in a list of batches. Null: there is none, or the list has no such order.';
 comment on column explorer.freshness.newest_at is 'Time of that item, UTC. Null: not told.';
 comment on column explorer.freshness.lag is 'How long ago that was.';
-comment on column explorer.freshness.last_success_at is 'When a tick of the feed last finished. Null: never.';
+comment on column explorer.freshness.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column explorer.freshness.covered_to is 'Highest block, or batch, that is proved complete. Null: none, or the list has no such order.';
 --> statement-breakpoint
 create trigger note_reorg
@@ -803,15 +803,15 @@ comment on column explorer.address_watchlist_names.page_id is 'etl.pages.id of t
 comment on column explorer.address_watchlist_names.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
 comment on column explorer.address_watchlist_names.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
-comment on table explorer.addresses is 'Every address that was seen in an item, merged from all sights of it. Source: miner of a block, address and entry_point of a user operation, address of a factory.';
+comment on table explorer.addresses is 'Every address that was seen in an item, merged from all observations of it. Source: miner of a block, address and entry_point of a user operation, address of a factory.';
 comment on column explorer.addresses.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.addresses.hash is 'The address, its identity; API field hash. Lower-case hex with 0x, 20 bytes.';
-comment on column explorer.addresses.name is 'Name of the contract or address; API field name. Newest informed sight. Null: it has none, or none was told.';
+comment on column explorer.addresses.name is 'Name of the contract or address; API field name. Newest informed observation. Null: it has none, or none was told.';
 comment on column explorer.addresses.ens_domain_name is 'ENS name; API field ens_domain_name. Newest value told. Null: never told.';
-comment on column explorer.addresses.is_contract is 'Whether it is a contract; API field is_contract. Newest told by a sight that is no stub. Null: never told, as of an address that is known by stubs only.';
-comment on column explorer.addresses.is_scam is 'Whether the explorer marks it as a scam; API field is_scam. True once any sight said so. Null: never told.';
-comment on column explorer.addresses.is_verified is 'Whether its source is verified; API field is_verified. Newest informed sight. Null: never told, or no contract.';
-comment on column explorer.addresses.proxy_type is 'Kind of proxy, such as eip1967; API field proxy_type, free text. Newest informed sight. Null: no proxy, or not told.';
+comment on column explorer.addresses.is_contract is 'Whether it is a contract; API field is_contract. Newest told by an observation that is no stub. Null: never told, as of an address that is known by stubs only.';
+comment on column explorer.addresses.is_scam is 'Whether the explorer marks it as a scam; API field is_scam. True once any observation said so. Null: never told.';
+comment on column explorer.addresses.is_verified is 'Whether its source is verified; API field is_verified. Newest informed observation. Null: never told, or no contract.';
+comment on column explorer.addresses.proxy_type is 'Kind of proxy, such as eip1967; API field proxy_type, free text. Newest informed observation. Null: no proxy, or not told.';
 comment on column explorer.addresses.reputation is 'ok, scam or another word; API field reputation, free text. A value other than ok is not replaced by ok, which is printed where nobody looked. Null: never told.';
 comment on column explorer.addresses.extra is 'What no column holds: fields that the specification does not name, values of another type or format under their field''s name and what is off (name (array)), labels that name another address (foreign_tags). The newest that was not null.';
 comment on column explorer.addresses.first_seen_at is 'When the row was first written, by the database''s clock.';
@@ -841,7 +841,7 @@ comment on column etl.askings.id is 'Numbers changes in their order.';
 comment on column etl.askings.chain_id is 'Number of the chain.';
 comment on column etl.askings.operation is 'Name of the operation.';
 comment on column etl.askings.asked is 'The numbers asked for since.';
-comment on column etl.askings.last_tick is 'The newest tick at that time: all ticks after it came later.';
+comment on column etl.askings.last_run is 'The newest run at that time: all runs after it came later.';
 comment on column etl.askings.asked_at is 'When it was asked for, by the database''s clock.';
 --> statement-breakpoint
 comment on table explorer.chains is 'The chains of the configuration, one row each.';
@@ -875,15 +875,15 @@ comment on column etl.feeds.settings is 'The operation''s settings on this chain
 comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was asked for yet.';
 comment on column etl.feeds.frontier is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
 comment on column etl.feeds.asked is 'Batch numbers that are asked for now: by the configuration, by flags since it was read last, and those that were asked for earlier and are proved. Without an upper end where all to come are. Empty for other feeds.';
-comment on column etl.feeds.last_success_at is 'When a tick of the feed last finished. Null: never.';
-comment on column etl.feeds.look_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';
+comment on column etl.feeds.last_success_at is 'When a run of the feed last finished. Null: never.';
+comment on column etl.feeds.poll_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';
 comment on column etl.feeds.updated_at is 'When state, reason or settings last changed.';
 --> statement-breakpoint
 comment on table etl.rereads is 'What is to be read again because rows of it were damaged. Done when walks that began later have read it.';
 comment on column etl.rereads.chain_id is 'Number of the chain.';
 comment on column etl.rereads.operation is 'Name of the operation.';
 comment on column etl.rereads.after_walk is 'Highest etl.walks.id when the damage was noted: only later walks count.';
-comment on column etl.rereads.blocks is 'Blocks of user operations. Null: the whole list, as for a census.';
+comment on column etl.rereads.blocks is 'Blocks of user operations. Null: the whole list, as for a ranking.';
 comment on column etl.rereads.noted_at is 'When the damage was noted.';
 --> statement-breakpoint
 comment on table etl.row_counts is 'How many rows the program has written to each table of schema explorer, by the moment of the transaction that first stored them. Many entries add up: one for each transaction that wrote, changed or deleted some.';
@@ -895,42 +895,42 @@ comment on column etl.row_counts.digests is 'The digests of rows as they are now
 comment on column etl.row_counts.first_page_id is 'Lowest page_id of the rows added. Null: none were.';
 comment on column etl.row_counts.last_page_id is 'Highest page_id of the rows added. Null: none were.';
 --> statement-breakpoint
-comment on table etl.ticks is 'Wishes to bring a lane of a feed up to date, from sync or a schedule. One at most is open for each lane.';
-comment on column etl.ticks.id is 'Number of the tick.';
-comment on column etl.ticks.chain_id is 'Number of the chain.';
-comment on column etl.ticks.operation is 'Name of the operation, such as user-operations.';
-comment on column etl.ticks.lane is 'live: newest data first, small. backfill: history, long.';
-comment on column etl.ticks.scope is 'What the tick covers: since, max_pages, overlap_ms, from_batch, to_batch, only_unread, reread; {} is the whole list.';
-comment on column etl.ticks.state is 'open: being worked on. finished, failed: done. interrupted: given up on a trouble, goes on when wished again. superseded: a tick of another scope took its place.';
-comment on column etl.ticks.failure is 'The class of why it failed or was interrupted. Null: neither, or of no class.';
-comment on column etl.ticks.reason is 'Why it failed or was interrupted. Null: neither.';
-comment on column etl.ticks.next_batch is 'Highest batch that no walk was begun for; batches go from the newest down. Null: no tick over batches.';
-comment on column etl.ticks.troubles is 'Troubles in a row without a page between them; the rest after each grows with it.';
-comment on column etl.ticks.opened_at is 'When it was first opened.';
-comment on column etl.ticks.closed_at is 'When it left the state open. Null: it is open.';
+comment on table etl.runs is 'Wishes to bring a lane of a feed up to date, from sync or a schedule. One at most is open for each lane.';
+comment on column etl.runs.id is 'Number of the run.';
+comment on column etl.runs.chain_id is 'Number of the chain.';
+comment on column etl.runs.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.runs.lane is 'live: newest data first, small. backfill: history, long.';
+comment on column etl.runs.scope is 'What the run covers: since, max_pages, overlap_ms, from_batch, to_batch, only_unread, reread; {} is the whole list.';
+comment on column etl.runs.state is 'open: being worked on. finished, failed: done. interrupted: given up on a failure, goes on when wished again. superseded: a run of another scope took its place.';
+comment on column etl.runs.failure is 'The class of why it failed or was interrupted. Null: neither, or of no class.';
+comment on column etl.runs.reason is 'Why it failed or was interrupted. Null: neither.';
+comment on column etl.runs.next_batch is 'Highest batch that no walk was begun for; batches go from the newest down. Null: no run over batches.';
+comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the rest after each grows with it.';
+comment on column etl.runs.opened_at is 'When it was first opened.';
+comment on column etl.runs.closed_at is 'When it left the state open. Null: it is open.';
 --> statement-breakpoint
-comment on table etl.census_entries is 'What the walks of a census of factories have met so far; emptied when it is published.';
-comment on column etl.census_entries.walk_id is 'etl.walks.id of the walk.';
-comment on column etl.census_entries.address_hash is 'The factory.';
-comment on column etl.census_entries.position is 'Place in the walk, from 0, as last met.';
-comment on column etl.census_entries.total_accounts is 'Accounts, as last met. Null: not told.';
-comment on column etl.census_entries.has_moved is 'Whether it shows that rows moved during the walk: met before on it, or more accounts than the one above.';
+comment on table etl.ranking_entries is 'What the walks of a ranking of factories have met so far; emptied when it is published.';
+comment on column etl.ranking_entries.walk_id is 'etl.walks.id of the walk.';
+comment on column etl.ranking_entries.address_hash is 'The factory.';
+comment on column etl.ranking_entries.position is 'Place in the walk, from 0, as last met.';
+comment on column etl.ranking_entries.total_accounts is 'Accounts, as last met. Null: not told.';
+comment on column etl.ranking_entries.has_moved is 'Whether it shows that rows moved during the walk: met before on it, or more accounts than the one above.';
 --> statement-breakpoint
-comment on table etl.censuses is 'One row for each census of factories that was published.';
-comment on column etl.censuses.walk_id is 'etl.walks.id of its last walk.';
-comment on column etl.censuses.chain_id is 'Number of the chain.';
-comment on column etl.censuses.as_of is 'When the oldest of its walks began that its ranks rest on.';
-comment on column etl.censuses.published_at is 'When its ranks, missing_since and history were written, by the database''s clock.';
-comment on column etl.censuses.factories is 'Factories that it ranked.';
-comment on column etl.censuses.walks is 'Walks that it took: more than one where rows moved meanwhile.';
-comment on column etl.censuses.still_moving is 'Whether rows still moved during the last walk, so that a factory may be missing from it or ranked by an older count.';
+comment on table etl.rankings is 'One row for each ranking of factories that was published.';
+comment on column etl.rankings.walk_id is 'etl.walks.id of its last walk.';
+comment on column etl.rankings.chain_id is 'Number of the chain.';
+comment on column etl.rankings.as_of is 'When the oldest of its walks began that its ranks rest on.';
+comment on column etl.rankings.published_at is 'When its ranks, missing_since and history were written, by the database''s clock.';
+comment on column etl.rankings.factories is 'Factories that it ranked.';
+comment on column etl.rankings.walks is 'Walks that it took: more than one where rows moved meanwhile.';
+comment on column etl.rankings.still_moving is 'Whether rows still moved during the last walk, so that a factory may be missing from it or ranked by an older count.';
 --> statement-breakpoint
 comment on table explorer.factories is 'Wallet factories with their number of accounts. Source: /proxy/account-abstraction/factories.';
 comment on column explorer.factories.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.factories.address_hash is 'The factory''s address, its identity, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
 comment on column explorer.factories.total_accounts is 'Accounts that the factory made, as last read; may fall; API field total_accounts. Null: not told.';
-comment on column explorer.factories.rank is 'Place in the newest complete census, 1 has the most accounts; from the order served, no field. Null: not in that census, or none is complete.';
-comment on column explorer.factories.missing_since is 'When a complete census first lacked the factory, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
+comment on column explorer.factories.rank is 'Place in the newest complete ranking, 1 has the most accounts; from the order served, no field. Null: not in that ranking, or none is complete.';
+comment on column explorer.factories.missing_since is 'When a complete ranking first lacked the factory, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
 comment on column explorer.factories.extra is 'Fields of the factory that no column holds, as served, and values of another type or format under their field''s name and what is off (total_accounts (string)). Null: none.';
 comment on column explorer.factories.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.factories.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
@@ -938,26 +938,26 @@ comment on column explorer.factories.page_id is 'etl.pages.id of the page that l
 comment on column explorer.factories.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
 comment on column explorer.factories.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
-comment on table explorer.factory_history is 'One row for each change of a factory''s count from one complete census to the next.';
+comment on table explorer.factory_history is 'One row for each change of a factory''s count from one complete ranking to the next.';
 comment on column explorer.factory_history.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.factory_history.address_hash is 'The factory: explorer.factories.address_hash.';
-comment on column explorer.factory_history.observed_at is 'When the census was published that found the change, by the database''s clock.';
-comment on column explorer.factory_history.total_accounts is 'Accounts in that census; API field total_accounts. Null: not told.';
+comment on column explorer.factory_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
+comment on column explorer.factory_history.total_accounts is 'Accounts in that ranking; API field total_accounts. Null: not told.';
 comment on column explorer.factory_history.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.factory_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.factory_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 comment on column explorer.factory_history.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
 comment on column explorer.factory_history.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
-comment on table etl.batch_sights is 'Where the lists of Optimism batches were last seen to begin and to end: a batch is settled only where its stored blocks begin and end there too.';
-comment on column etl.batch_sights.chain_id is 'Number of the chain.';
-comment on column etl.batch_sights.batch_number is 'Number of the batch.';
-comment on column etl.batch_sights.top is 'Highest block that the newest walk from the list''s beginning was served. Null: it was served none, or was not conclusive.';
-comment on column etl.batch_sights.bottom is 'Lowest block that the newest walk to the list''s end was served. Null: it was served none, or was not conclusive.';
-comment on column etl.batch_sights.parent_hash is 'Parent hash of that block, as it was stored then. Null: not told.';
-comment on column etl.batch_sights.sights is 'How many walks in a row have seen the list end there, on the same parent. 0: the newest walk had a page out of order or an item in quarantine.';
-comment on column etl.batch_sights.walk_id is 'The newest walk that said so.';
-comment on column etl.batch_sights.tick_id is 'The tick of the newest walk to the list''s end: a batch is settled only in the tick that has seen its end.';
+comment on table etl.batch_observations is 'Where the lists of Optimism batches were last seen to begin and to end: a batch is settled only where its stored blocks begin and end there too.';
+comment on column etl.batch_observations.chain_id is 'Number of the chain.';
+comment on column etl.batch_observations.batch_number is 'Number of the batch.';
+comment on column etl.batch_observations.top is 'Highest block that the newest walk from the list''s beginning was served. Null: it was served none, or was not conclusive.';
+comment on column etl.batch_observations.bottom is 'Lowest block that the newest walk to the list''s end was served. Null: it was served none, or was not conclusive.';
+comment on column etl.batch_observations.parent_hash is 'Parent hash of that block, as it was stored then. Null: not told.';
+comment on column etl.batch_observations.times_seen is 'How many walks in a row have seen the list end there, on the same parent. 0: the newest walk had a page out of order or an item in quarantine.';
+comment on column etl.batch_observations.walk_id is 'The newest walk that said so.';
+comment on column etl.batch_observations.run_id is 'The run of the newest walk to the list''s end: a batch is settled only in the run that has seen its end.';
 --> statement-breakpoint
 comment on table explorer.block_arbitrum is 'What Arbitrum chains add to a block; no row where the block has no arbitrum object. Source: arbitrum of a block.';
 comment on column explorer.block_arbitrum.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1193,13 +1193,13 @@ comment on column etl.walks.chain_id is 'Number of the chain.';
 comment on column etl.walks.operation is 'Name of the operation, such as user-operations.';
 comment on column etl.walks.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.walks.lane is 'live or backfill; version 0.1 uses backfill alone.';
-comment on column etl.walks.tick_id is 'etl.ticks.id of the tick that it belongs to.';
+comment on column etl.walks.run_id is 'etl.runs.id of the run that it belongs to.';
 comment on column etl.walks.kind is 'How its list is ordered: newest-first, a walk along it; numbered, a walk for each batch; ranked, a walk of all of it that counts as one observation.';
-comment on column etl.walks.scope is 'What the walk covers: batch, since, max_pages, probe (a look whether the batch is there); {} is the whole list.';
+comment on column etl.walks.scope is 'What the walk covers: batch, since, max_pages, probe (a check whether the batch is there); {} is the whole list.';
 comment on column etl.walks.batch is 'The Optimism batch of the scope. Null: a walk of a list.';
 comment on column etl.walks.state is 'running: has pages left to read, whether or not a worker is on it. finished, failed, abandoned: ended, see src/walk/SPEC.md.';
 comment on column etl.walks.failure is 'The class of why it failed or was abandoned. Null: neither, or of no class.';
-comment on column etl.walks.reason is 'Why it ended before the end of the list: floor, since, max-pages, cursor loop, superseded or what the explorer said; or why it says less than a whole list though it reached the end: moved (rows moved during a census), skipped (an empty page led on past a part of it), empty (nobody was listed, where there was somebody). Null: neither.';
+comment on column etl.walks.reason is 'Why it ended before the end of the list: floor, since, max-pages, cursor loop, superseded or what the explorer said; or why it says less than a whole list though it reached the end: moved (rows moved during a ranking), skipped (an empty page led on past a part of it), empty (nobody was listed, where there was somebody). Null: neither.';
 comment on column etl.walks.cursor is 'The checkpoint: cursor of the next page to fetch. Null: the first page, or the list has ended.';
 comment on column etl.walks.revision is 'Raised whenever the walk is taken, moved or ended; whoever holds an older one can write nothing.';
 comment on column etl.walks.floor is 'Block that the walk goes past before it ends, or where the next of several walks begins. Null: it goes to the list''s end, or to the bounds of its scope.';

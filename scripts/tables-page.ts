@@ -64,7 +64,7 @@ Every table, view and column has a comment in the database; this page repeats th
 - \`page_id\` names the page that last changed the row
   ([how to look it up](getting-started.md#why-is-this-row-here)).
 
-[How sights of an address become one row](addresses.md).`;
+[How observations of an address become one row](addresses.md).`;
 
 /** By name: the columns that many tables have, and describe alike. */
 function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, Column> {

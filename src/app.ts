@@ -8,7 +8,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgre
 import { describeDatabaseError, isPermissionDenied } from './db/failure.ts';
 import { withAdvisoryLock } from './db/lock.ts';
 import { migrate, MigrationError } from './db/migrate.ts';
-import { withSettings, workPatience, type Patience } from './db/patience.ts';
+import { withSettings, workTimeouts, type DatabaseTimeouts } from './db/timeouts.ts';
 import { createPool } from './db/pool.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import type { Database } from './db/transaction.ts';
@@ -30,6 +30,8 @@ const readAheadPages = 16;
 const slicesAtOnce = 8;
 /** Connections: a transaction for each slice's walkers, the watch, progress lines. */
 const poolConnections = 12;
+/** What the database shows of our sessions. */
+const applicationName = 'explorer-etl';
 /** Connections that only reserve request slots. */
 const budgetConnections = 4;
 /** One for every explorer-etl on a database, while pg-boss's schema is made. */
@@ -63,7 +65,7 @@ export async function openDatabase(
       ? await startEmbeddedPostgres({ directory: join(cwd, '.explorer-etl') })
       : null;
   const url = settings.databaseUrl ?? (await databaseOf(embedded, name));
-  const pool = createPool({ url, max: poolConnections, applicationName: 'explorer-etl' });
+  const pool = createPool({ url, max: poolConnections, applicationName });
   const close = async () => {
     await pool.end();
     return (await embedded?.release()) ?? 'left-running';
@@ -83,7 +85,7 @@ export async function openDatabase(
 async function databaseOf(embedded: EmbeddedPostgres | null, name: string): Promise<string> {
   if (embedded === null) throw new Error('no server');
   const url = new URL(embedded.url);
-  const server = createPool({ url: embedded.url, max: 1, applicationName: 'explorer-etl' });
+  const server = createPool({ url: embedded.url, max: 1, applicationName });
   try {
     const { rows } = await server.query('select from pg_database where datname = $1', [name]);
     if (rows.length === 0) await server.query(`create database "${name}"`);
@@ -134,8 +136,8 @@ export interface EngineOptions {
   readonly onCommit?: ServeOptions['onCommit'];
   /** What the user says of where pages come from. */
   readonly source?: SourceOptions;
-  /** How long the database may take; `workPatience` if absent. */
-  readonly patience?: Patience;
+  /** How long the database may take; `workTimeouts` if absent. */
+  readonly dbTimeouts?: DatabaseTimeouts;
   /** Replace the explorer client's own. */
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -155,17 +157,17 @@ export interface SourceOptions {
  * @throws ConfigError without an API key, OriginError where feeds were read from another explorer
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { settings, database, log, supervise, patience = workPatience, timeouts = {} } = options;
+  const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
   const { url } = database;
   let { explorer } = settings;
-  // Not the database's own pool, whose statements may take long: migrations, certificates.
-  const pool = createPool({ url, max: poolConnections, applicationName: 'explorer-etl', patience });
+  // Not the database's own pool, whose statements may take long: migrations, proofs.
+  const pool = createPool({ url, max: poolConnections, applicationName, dbTimeouts });
   const db = drizzle(pool);
   const budgetPool = createPool({
     url: withoutWaitingForDisk(url),
     max: budgetConnections,
     applicationName: 'explorer-etl budget',
-    patience,
+    dbTimeouts,
   });
   // Whoever is under way on a key that was replaced ends on it.
   const opened: OpenKeys[] = [];
@@ -190,7 +192,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
   const boss = await configure(settings, sameData)
     .then(() =>
-      startBoss({ databaseUrl: url, log, supervise, now: () => performance.now(), patience }),
+      startBoss({ databaseUrl: url, log, supervise, now: () => performance.now(), dbTimeouts }),
     )
     .catch(async (error: unknown) => {
       await closeOpened();

@@ -32,7 +32,7 @@ const mostDigits = 1_000;
 
 /**
  * What `JSON.parse` gives, but numbers that a double does not hold are kept as they were spelled.
- * Their source is asked for only where there is such a number: the look for one takes a third of
+ * Their source is asked for only where there is such a number: the scan for one takes a third of
  * the parse, asking for each number's source five times as long as the parse.
  *
  * @throws SyntaxError where `text` is no JSON

@@ -26,9 +26,9 @@ export interface FailureRule {
   readonly stops: 'nothing' | 'walk' | 'feed' | 'key' | 'worker';
   /**
    * When a feed that `start` runs comes back: after rests that grow, at the stated time, when one
-   * look for the whole key may find it mended, after a day, with the next tick, or at once.
+   * look for the whole key may find it mended, after a day, with the next run, or at once.
    */
-  readonly again: 'growing' | 'stated' | 'look' | 'daily' | 'next-tick' | 'at-once';
+  readonly again: 'growing' | 'stated' | 'poll' | 'daily' | 'next-run' | 'at-once';
   /** The state that the feed shows until it succeeds again; null: it keeps the one it has. */
   readonly feed: 'degraded' | 'waiting' | 'unauthorized' | 'unsupported' | 'failed' | null;
   /** What `sync` exits with when nothing else went wrong. */
@@ -39,14 +39,14 @@ export interface FailureRule {
   readonly advice: string;
 }
 
-/** Why a feed, tick or walk is not as it should be, as it is stored: for programs, and for people. */
+/** Why a feed, run or walk is not as it should be, as it is stored: for programs, and for people. */
 export interface Why {
   /** Null: what happened is of no class. */
   readonly failure: FailureClass | null;
   readonly reason: string;
 }
 
-const troubleLine = { level: 'warn', event: 'feed.trouble' } as const;
+const failureLine = { level: 'warn', event: 'feed.failure' } as const;
 const failedLine = { level: 'error', event: 'feed.failed' } as const;
 
 /** The one table from class to action; section 7 of the design, and docs/operating.md for people. */
@@ -58,7 +58,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'growing',
     feed: 'degraded',
     exit: 1,
-    log: troubleLine,
+    log: failureLine,
     advice:
       'Nothing to do: it is tried again with growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
   },
@@ -69,7 +69,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'stated',
     feed: 'waiting',
     exit: 1,
-    log: troubleLine,
+    log: failureLine,
     advice:
       'Nothing to do: it goes on when the limit allows; lower explorer.requests_per_second if others share the key.',
   },
@@ -80,7 +80,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'stated',
     feed: 'waiting',
     exit: 1,
-    log: troubleLine,
+    log: failureLine,
     advice:
       'Nothing to do: it goes on after the reset; a larger plan, or a higher explorer.daily_credits, allows more.',
   },
@@ -88,7 +88,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'none',
     counts: 'as-failure',
     stops: 'key',
-    again: 'look',
+    again: 'poll',
     feed: 'unauthorized',
     exit: 1,
     log: failedLine,
@@ -99,7 +99,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'none',
     counts: 'as-failure',
     stops: 'key',
-    again: 'look',
+    again: 'poll',
     feed: 'unauthorized',
     exit: 1,
     log: failedLine,
@@ -113,7 +113,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'daily',
     feed: 'unsupported',
     exit: 0,
-    log: troubleLine,
+    log: failureLine,
     advice:
       'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again once a day.',
   },
@@ -121,7 +121,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'none',
     counts: 'as-failure',
     stops: 'feed',
-    again: 'next-tick',
+    again: 'next-run',
     feed: 'failed',
     exit: 1,
     log: failedLine,
@@ -132,7 +132,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'none',
     counts: 'as-failure',
     stops: 'walk',
-    again: 'next-tick',
+    again: 'next-run',
     feed: 'failed',
     exit: 1,
     log: failedLine,
@@ -146,7 +146,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'growing',
     feed: 'degraded',
     exit: 1,
-    log: troubleLine,
+    log: failureLine,
     advice:
       'The explorer answered something that is not a page: it is tried again later; report it if it lasts.',
   },
@@ -154,7 +154,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     retry: 'none',
     counts: 'as-failure',
     stops: 'walk',
-    again: 'next-tick',
+    again: 'next-run',
     feed: 'failed',
     exit: 1,
     log: failedLine,
@@ -168,7 +168,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'growing',
     feed: 'degraded',
     exit: 1,
-    log: troubleLine,
+    log: failureLine,
     advice:
       'The explorer ends the list where it cannot end: it is asked again later; report it if it lasts.',
   },
@@ -201,7 +201,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'growing',
     feed: 'degraded',
     exit: 1,
-    log: troubleLine,
+    log: failureLine,
     advice: 'Nothing is lost: it is tried again with growing intervals; report it if it lasts.',
   },
   'database-away': {
@@ -211,7 +211,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'at-once',
     feed: null,
     exit: 1,
-    log: { level: 'warn', event: 'queue.trouble' },
+    log: { level: 'warn', event: 'queue.failure' },
     advice:
       'Start the database again: nothing is half-written, and start goes on as soon as it answers.',
   },

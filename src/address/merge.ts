@@ -9,8 +9,8 @@ import {
 } from './observe.ts';
 
 /**
- * How a new sight of an address meets what is known (`docs/addresses.md` explains why):
- * - `latest`: the newest informed sight wins, null included; these change both ways. A stub, in
+ * How a new observation of an address meets what is known (`docs/addresses.md` explains why):
+ * - `latest`: the newest informed observation wins, null included; these change both ways. A stub, in
  *   which all of them and is_contract are null, says nothing; nor does a value that was not read.
  * - `latest known`: the newest value that is not null wins; most places print null for all.
  * - `once true`: most places print a constant false, so only true says something.
@@ -20,7 +20,7 @@ type Rule = 'latest' | 'latest known' | 'once true' | 'not constant';
 
 const rules = {
   name: 'latest',
-  // True and false both win; a null is no sight of it.
+  // True and false both win; a null is no observation of it.
   is_contract: 'latest known',
   is_verified: 'latest',
   proxy_type: 'latest',
@@ -36,7 +36,7 @@ const informing = ['name', 'is_contract', 'is_verified', 'proxy_type'] as const;
 
 const isInformed = (row: AddressRow) => informing.some((column) => row[column] !== null);
 
-/** Two sights of one address in the pages of one transaction, as one. */
+/** Two observations of one address in the pages of one transaction, as one. */
 export function mergeObservations(
   older: AddressObservation,
   newer: AddressObservation,
@@ -101,9 +101,9 @@ const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join('
 
 /**
  * The same rules as an SQL expression over the stored row `t` and the `excluded` one, for
- * `on conflict do update`. There `page_id` tells which sight is newer.
+ * `on conflict do update`. There `page_id` tells which observation is newer.
  *
- * @param untold columns of which the sight tells nothing
+ * @param untold columns of which the observation tells nothing
  */
 export function mergeExpression(column: MergedColumn, untold: readonly string[]): string {
   if (untold.includes(column)) return `t.${column}`;

@@ -7,7 +7,7 @@ import {
   unreadFields,
   unreadMembers,
   type Unread,
-} from '../drift/unread.ts';
+} from '../drift/unread-values.ts';
 
 /** The scalar columns of `explorer.addresses`. */
 export interface AddressRow {
@@ -36,14 +36,14 @@ export const addressLists = [
 export type AddressList = (typeof addressLists)[number];
 
 /**
- * One sight of an address in one page. A list that is null says nothing of the stored one; an
+ * One observation of an address in one page. A list that is null says nothing of the stored one; an
  * empty list says that there is nothing.
  */
 export interface AddressObservation {
   readonly page_id: number;
   readonly row: AddressRow;
   readonly lists: Readonly<Record<AddressList, readonly Row[] | null>>;
-  /** Columns that the sight tells nothing of, though an address that is known tells them. */
+  /** Columns that the observation tells nothing of, though an address that is known tells them. */
   readonly untold: readonly AddressColumn[];
   /** Positions of those members of a list that were not read whole; absent where all were. */
   readonly inPart: Readonly<Partial<Record<AddressList, readonly number[]>>>;
@@ -123,7 +123,7 @@ function extraOf(address: AddressObject, raw: unknown): unknown {
   return foreign.length === 0 ? unknown : Object.assign({}, unknown, { foreign_tags: foreign });
 }
 
-/** The fields of an address that its merge takes from the newest sight, null or not. */
+/** The fields of an address that its merge takes from the newest observation, null or not. */
 const columns: ReadonlySet<string> = new Set<AddressColumn>(['name', 'is_verified', 'proxy_type']);
 
 const unreadColumns = (unread: Unread) =>
@@ -193,7 +193,7 @@ function labels(tags: AddressObject['public_tags'] | null, kind: string): readon
   }));
 }
 
-/** Which lists a sight tells in part: what is known of a member that was not read stays. */
+/** Which lists an observation tells in part: what is known of a member that was not read stays. */
 function listsInPart(address: AddressObject, unread: Unread): AddressObservation['inPart'] {
   const positions = {
     implementations: unreadMembers(address.implementations, unreadBelow(unread, 'implementations')),

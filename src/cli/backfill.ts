@@ -55,7 +55,7 @@ async function backfill(
 }
 
 /**
- * The backfill lanes that the flags concern. A census has no history: each reads the whole list.
+ * The backfill lanes that the flags concern. A ranking has no history: each reads the whole list.
  *
  * @throws UsageError where a flag concerns no feed that was chosen
  */

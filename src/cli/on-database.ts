@@ -1,7 +1,7 @@
 import { openDatabase, type OpenDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError, type Context } from './context.ts';
-import { isPrepared } from './prepared.ts';
+import { isPrepared } from './readiness.ts';
 
 /** Opens the database of the settings for a command's work, and closes it however that ends. */
 export async function onDatabase<Result>(

@@ -7,7 +7,7 @@ import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './ch
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
-import { isPrepared } from './prepared.ts';
+import { isPrepared } from './readiness.ts';
 import { probeFeeds } from './probe.ts';
 import { tellWhere } from './where.ts';
 

@@ -3,7 +3,7 @@ import { openEngine, type Engine, type OpenDatabase, type SourceOptions } from '
 import type { Settings } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
-import { closeTick, currentTick } from '../feeds/tick.ts';
+import { closeRun, currentRun } from '../feeds/run.ts';
 import { syncOnce } from '../jobs/sync.ts';
 import { logOf, type Context, type GlobalOptions } from './context.ts';
 
@@ -33,9 +33,9 @@ export async function probeFeeds(
       const spent = new AbortController();
       const signal = AbortSignal.any([context.signal, spent.signal]);
       await syncOnce([{ lane, scope }], boundedBy(engine, requests, spent), signal);
-      const tick = await currentTick(engine.db, lane);
+      const run = await currentRun(engine.db, lane);
       // Left to the next sync or start, which joins it and goes on with its walks.
-      if (tick !== null) await closeTick(engine.db, tick, 'interrupted', null);
+      if (run !== null) await closeRun(engine.db, run, 'interrupted', null);
     }
   } finally {
     await engine.close();

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createLogUpdate } from 'log-update';
 import type { Database } from '../db/transaction.ts';
 import type { FeedStatus } from '../report/status.ts';
-import { feedStandings, type FeedStanding } from '../report/standing.ts';
+import { feedsNow, type FeedNow } from '../report/lane-state.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
 /** How often lines are redrawn on a terminal, in ms. */
@@ -33,9 +33,9 @@ export function showProgress(
   const ending = new AbortController();
   const meter = rateMeter();
   const hasBegun = beginnings();
-  const look = async () => {
+  const poll = async () => {
     const wanted = new Set(feeds);
-    const seen = (await feedStandings(db)).filter(({ feed }) => wanted.has(feed));
+    const seen = (await feedsNow(db)).filter(({ feed }) => wanted.has(feed));
     // What an earlier run left as its last word is no progress of this one.
     const begun = seen.filter((status) => hasBegun(status));
     screen.lines(begun.map((status) => line(status, meter(status))));
@@ -43,7 +43,7 @@ export function showProgress(
   const drawing = (async () => {
     for (let plainMs = firstPlainMs; ; plainMs = Math.min(lastPlainMs, plainMs * plainGrowth)) {
       // What the progress lines cannot read, the work itself will report.
-      await look().catch(() => undefined);
+      await poll().catch(() => undefined);
       if (ending.signal.aborted) return;
       const pause = context.isTerminal ? redrawMs : plainMs;
       await delay(pause, undefined, { signal: ending.signal }).catch(() => undefined);
@@ -103,14 +103,14 @@ function plainLines(context: Context): Screen {
   };
 }
 
-/** Tells whether a feed has an open tick, or had one since it was looked at first. */
-function beginnings(): (status: FeedStanding) => boolean {
+/** Tells whether a feed has an open run, or had one since it was looked at first. */
+function beginnings(): (status: FeedNow) => boolean {
   const first = new Map<string, string>();
   return ({ feed, lanes }) => {
-    const now = JSON.stringify(lanes.map(({ tick_id, tick_state }) => [tick_id, tick_state]));
+    const now = JSON.stringify(lanes.map(({ run_id, run_state }) => [run_id, run_state]));
     const before = first.get(feed) ?? now;
     first.set(feed, before);
-    return now !== before || lanes.some(({ tick_state }) => tick_state === 'open');
+    return now !== before || lanes.some(({ run_state }) => run_state === 'open');
   };
 }
 

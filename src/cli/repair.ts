@@ -1,7 +1,7 @@
 import type { OpenDatabase, SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { followWishes } from '../feeds/wishes.ts';
-import { certify, type FeedCertificate } from '../report/certificate.ts';
+import { prove, type FeedProof } from '../report/proof.ts';
 import { noteDamage } from '../rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { originOf } from '../feeds/origin.ts';
@@ -30,7 +30,7 @@ interface RepairOptions extends ChosenFeeds, SourceOptions {
 /** Requests that nobody makes by accident: a fifth of what the free plan has in a day. */
 const mostUnasked = 1_000;
 
-/** `repair`: makes the walks that the certificate calls for, and no others. */
+/** `repair`: makes the walks that the proof calls for, and no others. */
 export function registerRepair({ program, run }: Registry): void {
   addSameData(addFeedOptions(program.command('repair')))
     .description('make the walks that verify calls for, and no others')
@@ -67,10 +67,10 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
     }));
     // What the file wants no more is no hole.
     if (settings.configFile !== null) await followWishes(database.db, lanes);
-    const certificates = await certify(database.db);
-    if (options.yes === undefined) await demandFew(database, certificates, settings);
+    const proofs = await prove(database.db);
+    if (options.yes === undefined) await demandFew(database, proofs, settings);
     const results: SyncResult[] = [];
-    for (const round of await repairsOf(database.db, certificates, lanes)) {
+    for (const round of await repairsOf(database.db, proofs, lanes)) {
       if (context.signal.aborted) break;
       results.push(...(await syncTargets(context, options, settings, database, round)));
     }
@@ -89,10 +89,10 @@ async function tellDamage(context: Context, { db }: OpenDatabase): Promise<void>
 /** @throws UsageError where the repairs are many requests, which somebody has to want */
 async function demandFew(
   { db }: OpenDatabase,
-  certificates: readonly FeedCertificate[],
+  proofs: readonly FeedProof[],
   { chains, explorer: { pageSize } }: Settings,
 ): Promise<void> {
-  const requests = await repairRequests(db, certificates, chains, { pageSize, at: new Date() });
+  const requests = await repairRequests(db, proofs, chains, { pageSize, at: new Date() });
   if (requests <= mostUnasked) return;
   throw new UsageError(
     `this repair takes about ${whole(requests)} requests, ${whole(requests * creditsPerPage)} credits. Nothing was done: add --yes to make them, or configure less (from_batch, since).`,

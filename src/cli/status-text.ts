@@ -54,8 +54,8 @@ function completeness(coverage: FeedCoverage): string {
     }
     case 'batches':
       return `${compact.format(coverage.settled)} settled of ${compact.format(coverage.read)}`;
-    case 'census':
-      return coverage.as_of === null ? 'no census' : `${whole(coverage.factories)} factories`;
+    case 'ranking':
+      return coverage.as_of === null ? 'no ranking' : `${whole(coverage.factories)} factories`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { reportFeeds } from '../report/feed-report.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { onDatabase } from './on-database.ts';
-import { isPrepared } from './prepared.ts';
+import { isPrepared } from './readiness.ts';
 import { statusText } from './status-text.ts';
 
 /** `status`: what each feed is doing, how current it is, and what is left. */

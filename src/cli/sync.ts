@@ -219,13 +219,13 @@ function quarantineText(results: readonly SyncResult[]): string {
   return text === '' ? '' : `${text}See them:  explorer-etl quarantine list\n`;
 }
 
-/** What people call a tick's state. A tick that a trouble interrupted has failed for this run. */
+/** What people call a run's state. A run that a failure interrupted has failed here. */
 const outcomes: Readonly<Record<SyncResult['state'], string>> = {
   open: 'interrupted',
   finished: 'finished',
   failed: 'failed',
   interrupted: 'failed',
-  superseded: 'replaced by another run with other bounds',
+  superseded: 'replaced by another one with other bounds',
 };
 
 /** One result for each feed: that of the lane that did not finish, if there is one. */

@@ -1,11 +1,11 @@
 import { printable } from '../printable.ts';
 import { kinds } from '../lists/index.ts';
-import { certify, type CoveredRange, type FeedCertificate } from '../report/certificate.ts';
+import { prove, type CoveredRange, type FeedProof } from '../report/proof.ts';
 import { checkRows, type RowReport } from '../rows/check.ts';
 import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 
-/** `verify`: the certificate of what is complete; exit 0 only if nothing is open. */
+/** `verify`: the proof of what is complete; exit 0 only if nothing is open. */
 export function registerVerify({ program, run }: Registry): void {
   program
     .command('verify')
@@ -20,8 +20,8 @@ export function registerVerify({ program, run }: Registry): void {
         return onDatabase(settingsOf(context, options, 'database'), context, async (database) => {
           await demandPrepared(database, 'to verify');
           const report = options.rows === true ? await checkRows(database.db) : null;
-          // What a certificate reads may be among the tables that are gone.
-          const feeds = report?.isReadable === false ? [] : await certify(database.db);
+          // What a proof reads may be among the tables that are gone.
+          const feeds = report?.isReadable === false ? [] : await prove(database.db);
           if (options.json) writeJson(context, report === null ? feeds : { feeds, rows: report });
           else {
             context.stdout(feeds.map(describe).join(''));
@@ -49,7 +49,7 @@ function describeRows({ tables, rows, findings, unlisted }: RowReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-function describe({ feed, kind, unit, covered, head, open, notes }: FeedCertificate): string {
+function describe({ feed, kind, unit, covered, head, open, notes }: FeedProof): string {
   const lines = [
     `${feed}: ${open.length === 0 ? 'complete' : 'open'}`,
     ...covered.map(
@@ -62,7 +62,7 @@ function describe({ feed, kind, unit, covered, head, open, notes }: FeedCertific
   return `${lines.join('\n')}\n`;
 }
 
-/** One moment where all was read by one walk, else those of the oldest and the newest look. */
-function spellTime({ as_of, newest_look }: CoveredRange): string {
-  return newest_look === as_of ? `as of ${as_of}` : `as of ${as_of} to ${newest_look}`;
+/** One moment where all was read by one walk, else those of the oldest and the newest reading. */
+function spellTime({ as_of, newest_as_of }: CoveredRange): string {
+  return newest_as_of === as_of ? `as of ${as_of}` : `as of ${as_of} to ${newest_as_of}`;
 }

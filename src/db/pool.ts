@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
-import { breakUnanswered, keepAliveDelayMs, withPatience, type Patience } from './patience.ts';
+import {
+  breakUnanswered,
+  keepAliveDelayMs,
+  withTimeouts,
+  type DatabaseTimeouts,
+} from './timeouts.ts';
 
 /**
  * A reachable server answers within milliseconds; one that is asleep or far away within a second
@@ -15,7 +20,7 @@ const connectTimeoutMs = 10_000;
  * @param options.max connections at most.
  * @param options.applicationName shown in pg_stat_activity.
  * @param options.idleTimeoutMs how long an unused connection is kept, in ms; 0 for ever.
- * @param options.patience how long its queries may take; for ever if absent, as migrations may.
+ * @param options.dbTimeouts how long its queries may take; for ever if absent, as migrations may.
  * @param options.namesStatements whether statements are planned once for each connection, for work
  *   that repeats a few of them many times.
  * @param options.isPipelined whether statements are sent before those before them are answered.
@@ -25,13 +30,13 @@ export function createPool(options: {
   max: number;
   applicationName: string;
   idleTimeoutMs?: number;
-  patience?: Patience;
+  dbTimeouts?: DatabaseTimeouts;
   namesStatements?: boolean;
   isPipelined?: boolean;
 }): Pool {
-  const { url, patience } = options;
+  const { url, dbTimeouts } = options;
   const pool = new Pool({
-    connectionString: patience === undefined ? url : withPatience(url, patience),
+    connectionString: dbTimeouts === undefined ? url : withTimeouts(url, dbTimeouts),
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -46,7 +51,7 @@ export function createPool(options: {
   pool.on('error', () => {});
   pool.on('connect', (client) => {
     client.on('error', () => {});
-    if (patience !== undefined) breakUnanswered(client, patience.answerMs);
+    if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
     if (options.namesStatements === true) nameStatements(client);
   });
   return pool;

@@ -3,7 +3,7 @@ import { every } from '../every.ts';
 import { demandCurrent, MigrationError } from './migrate.ts';
 
 /** How often a process looks whether its database was migrated by a newer one, in ms. */
-const lookIntervalMs = 2_000;
+const pollIntervalMs = 2_000;
 
 /**
  * Runs `work` for as long as the database is of this program's version. When a newer version
@@ -19,10 +19,10 @@ export async function whileCurrent<T>(
 ): Promise<T> {
   const outdated = new AbortController();
   const done = new AbortController();
-  const look = () => demandCurrent(pool, folder);
+  const poll = () => demandCurrent(pool, folder);
   const ended = AbortSignal.any([done.signal, outdated.signal]);
-  const watching = every(lookIntervalMs, ended, look, (error) => {
-    // A database that is away is the work's own trouble.
+  const watching = every(pollIntervalMs, ended, poll, (error) => {
+    // A database that is away is the work's own failure.
     if (error instanceof MigrationError) outdated.abort(error);
   });
   try {

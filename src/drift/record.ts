@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import type { DriftKind, Survey } from './survey.ts';
+import type { DriftKind, DriftReport } from './drift.ts';
 
 /** A way to differ from the specification that the feed had not shown before. */
 export interface NewDrift {
@@ -14,15 +14,15 @@ export interface NewDrift {
 const mostEntries = 1_000;
 
 /** Whose items differ. */
-interface SurveyedFeed {
+interface CountedFeed {
   readonly chain_id: number;
   readonly operation: string;
 }
 
 /** A page whose items were looked over. */
-interface SurveyedPage {
+interface CountedPage {
   readonly page_id: number;
-  readonly survey: Survey;
+  readonly driftReport: DriftReport;
 }
 
 interface Entry extends NewDrift {
@@ -40,21 +40,21 @@ interface Entry extends NewDrift {
  */
 export async function recordDrift(
   tx: Transaction,
-  feed: SurveyedFeed,
-  pages: readonly SurveyedPage[],
+  feed: CountedFeed,
+  pages: readonly CountedPage[],
   steady: ReadonlySet<string>,
 ): Promise<NewDrift[]> {
   const known = new Set(steady);
   const entries: Entry[] = [];
   const newlySteady: { path: string; page_id: number }[] = [];
-  for (const { page_id, survey } of pages) {
-    for (const { count, ...drift } of survey.drift) {
+  for (const { page_id, driftReport } of pages) {
+    for (const { count, ...drift } of driftReport.drift) {
       entries.push({ ...drift, page_id, occurrences: count });
     }
-    for (const path of survey.nowhere.filter((field) => known.has(field))) {
+    for (const path of driftReport.nowhere.filter((field) => known.has(field))) {
       entries.push({ kind: 'vanished', path, detail: '', page_id, occurrences: 1 });
     }
-    for (const path of survey.everywhere.filter((field) => !known.has(field))) {
+    for (const path of driftReport.everywhere.filter((field) => !known.has(field))) {
       known.add(path);
       newlySteady.push({ path, page_id });
     }
@@ -65,7 +65,7 @@ export async function recordDrift(
 
 async function keepSteady(
   tx: Transaction,
-  { chain_id, operation }: SurveyedFeed,
+  { chain_id, operation }: CountedFeed,
   fields: readonly { readonly path: string; readonly page_id: number }[],
 ): Promise<void> {
   await tx.execute(sql`
@@ -79,7 +79,7 @@ async function keepSteady(
 
 async function countDrift(
   tx: Transaction,
-  { chain_id, operation }: SurveyedFeed,
+  { chain_id, operation }: CountedFeed,
   entries: readonly Entry[],
 ): Promise<NewDrift[]> {
   const { rows } = await tx.execute<{ drift: NewDrift }>(sql`

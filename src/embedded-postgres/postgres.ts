@@ -96,7 +96,7 @@ export async function stopEmbeddedPostgres(directory: string): Promise<boolean> 
 
 /** How often a server that is there but lets nobody in is looked at again. */
 const entries = 20;
-/** Between two looks, in milliseconds: a killed server is gone within a few. */
+/** Between two polls, in milliseconds: a killed server is gone within a few. */
 const entryPauseMs = 50;
 
 /** Attaches to the home's server, or starts one. A server that dies at this moment is replaced. */

@@ -52,7 +52,7 @@ export async function readPostmaster(dataDirectory: string): Promise<Postmaster 
 export async function findPostmaster(dataDirectory: string): Promise<Postmaster | undefined> {
   const deadlineMs = performance.now() + readyTimeoutMs;
   for (;;) {
-    const postmaster = await look(dataDirectory);
+    const postmaster = await inspect(dataDirectory);
     if (postmaster === undefined || !(await isPostmaster(postmaster.pid, dataDirectory))) {
       return undefined;
     }
@@ -66,7 +66,7 @@ export async function findPostmaster(dataDirectory: string): Promise<Postmaster 
   }
 }
 
-async function look(dataDirectory: string): Promise<Postmaster | undefined> {
+async function inspect(dataDirectory: string): Promise<Postmaster | undefined> {
   try {
     return await readPostmaster(dataDirectory);
   } catch (error) {

@@ -14,19 +14,19 @@ export type BudgetLane = 'live' | 'backfill';
 export interface Budget {
   /**
    * Takes the next free slot of a lane and waits for it. Slots are numbered in their order, by one
-   * sequence for all workers: of two sights of a row the one with the higher number is the newer,
+   * sequence for all workers: of two observations of a row the one with the higher number is the newer,
    * on no one's clock.
    *
    * @throws KeyPausedError when no request of the key may leave for longer than a worker waits
    */
   take(lane: BudgetLane, signal: AbortSignal): Promise<Slot>;
   /**
-   * Heeds what an answer says of the key: its headers correct the rate, and one that stops the key
+   * Takes in what an answer says of the key: its headers correct the rate, and one that stops the key
    * pauses it for everyone.
    *
    * @throws KeyPausedError when the answer paused the key for longer than a worker waits
    */
-  heed(told: Told<Slot>): Promise<void>;
+  report(told: Told<Slot>): Promise<void>;
 }
 
 /** The right to make one request. */
@@ -35,7 +35,7 @@ export interface Slot {
   /** When it was taken, on the database's clock. */
   readonly at: string;
   /** Whether it is the one that looks if a refused key is accepted again. */
-  readonly isLook: boolean;
+  readonly isPoll: boolean;
 }
 
 export interface BudgetOptions {
@@ -45,7 +45,7 @@ export interface BudgetOptions {
   /** Credits that a day (UTC) may cost at most; null: no limit of ours. */
   readonly dailyCredits: number | null;
   /** How long until a key that was refused is looked at again, in ms. */
-  readonly lookAgainMs?: number;
+  readonly pollAgainMs?: number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -73,7 +73,7 @@ const pausedMs = 500;
 const unstatedPauseMs = 1_000;
 
 /** A person mends a key within minutes, and one refused request in five of them is no burden. */
-const defaultLookAgainMs = 5 * 60_000;
+const defaultPollAgainMs = 5 * 60_000;
 
 /** What stands for a key in tables: the first digits of its SHA-256. */
 function fingerprintKey(apiKey: string): string {
@@ -88,7 +88,7 @@ function fingerprintKey(apiKey: string): string {
  */
 export async function openBudget(options: BudgetOptions): Promise<Budget> {
   const { pool, apiKey, requestsPerSecond, dailyCredits, sleep, now } = options;
-  const { lookAgainMs = defaultLookAgainMs } = options;
+  const { pollAgainMs = defaultPollAgainMs } = options;
   const fingerprint = fingerprintKey(apiKey);
   await pool.query(openKey, [fingerprint, requestsPerSecond, dailyCredits]);
   let news: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = unheard;
@@ -130,26 +130,26 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         if (page_id === null) continue;
         const isLate = wait_ms > 0 && now() - dueMs > Math.max(latestMs, gap_ms);
         if (!isLate || missed === mostMissed) {
-          return { page_id: Number(page_id), at, isLook: outcome === 'look' };
+          return { page_id: Number(page_id), at, isPoll: outcome === 'poll' };
         }
         missed += 1;
         asking = { hasTurn: true, unused: 1 };
       }
     },
-    async heed({ admission: slot, error, limits }) {
+    async report({ admission: slot, error, limits }) {
       const { limit, remaining, resetMs, creditsRemaining } = limits;
       news = {
         limit: limit !== null && limit > 0 ? limit : news.limit,
         creditsRemaining: creditsRemaining ?? news.creditsRemaining,
       };
       if (error === null) {
-        if (slot.isLook) await pool.query(resumeKey, [fingerprint]);
+        if (slot.isPoll) await pool.query(resumeKey, [fingerprint]);
         if (remaining === 0 && resetMs !== null) await pause(resetMs, 'throttled', noneRemaining);
         return;
       }
       const { failure } = error;
       if (failures[failure].stops !== 'key') return;
-      const paused = await pause(pauseMs(error, lookAgainMs), failure, said(error));
+      const paused = await pause(pauseMs(error, pollAgainMs), failure, said(error));
       if (paused !== null && paused.wait_ms > longestWaitMs) throw KeyPausedError.of(paused);
     },
   };
@@ -175,9 +175,9 @@ const said = ({ status, detail }: ExplorerError) =>
   status === null ? detail : `HTTP ${status}, ${detail}`;
 
 /** For how long an answer pauses its key, in ms; null: until the credits are reset. */
-function pauseMs({ failure, retryAfterMs }: ExplorerError, lookAgainMs: number): number | null {
+function pauseMs({ failure, retryAfterMs }: ExplorerError, pollAgainMs: number): number | null {
   if (failure === 'throttled') return retryAfterMs ?? unstatedPauseMs;
-  return failure === 'out-of-credits' ? null : lookAgainMs;
+  return failure === 'out-of-credits' ? null : pollAgainMs;
 }
 
 function creditsUsed(asked: Asked): KeyPausedError {

@@ -1,4 +1,4 @@
-import { looksLikePage, messageOf } from './said.ts';
+import { looksLikePage, messageOf } from './answer.ts';
 import type { FailureClass } from '../failure.ts';
 
 interface Answered {

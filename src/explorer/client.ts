@@ -7,7 +7,7 @@ import { classify } from './classify.ts';
 import { rateHeaders, retryAfterMs, type RateHeaders } from './rate.ts';
 import { createRedactor } from './redact.ts';
 import { defaultMaxAttempts, retry } from './retry.ts';
-import { describe } from './said.ts';
+import { describe } from './answer.ts';
 import { requestUrl, type ExplorerRequest } from './url.ts';
 
 /** Time limits of one attempt, and rests, in ms. */
@@ -59,7 +59,7 @@ export interface Answer<Admission, Page> {
 export interface Call<Admission, Page> {
   readonly admit: (signal: AbortSignal) => Promise<Admission>;
   /** Told of each answer, refusals too, before anything is made of it. */
-  readonly heed?: (told: Told<Admission>) => Promise<void>;
+  readonly report?: (told: Told<Admission>) => Promise<void>;
   /**
    * Makes a page of a body, decompressed. An ExplorerError that it throws is a failure of this attempt:
    * a body that was cut may still look like a page from its outside, and is whole when asked for again.
@@ -80,8 +80,8 @@ export interface Told<Admission> {
 
 export interface ExplorerClient {
   /**
-   * Gets one page, repeating what repeating can help. `admit` is awaited before every attempt, `heed`
-   * after every answer. Throws ExplorerError, what `admit`, `heed` and `read` throw, or the signal's
+   * Gets one page, repeating what repeating can help. `admit` is awaited before every attempt, `report`
+   * after every answer. Throws ExplorerError, what `admit`, `report` and `read` throw, or the signal's
    * reason when it aborts.
    */
   get<Admission, Page>(
@@ -124,7 +124,7 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const pace = { ...timeouts, headMs: timeouts.connectMs + timeouts.headersMs };
   const limits = { dispatcher, pace, now, maxBodyBytes, redact };
   return {
-    async get(request, { admit, heed, read, isDoubt = false, signal }) {
+    async get(request, { admit, report, read, isDoubt = false, signal }) {
       const url = requestUrl(baseUrl, request, { apiKey, secretKey });
       if (isDoubt && timeouts.doubtMs > 0) await sleep(timeouts.doubtMs, signal);
       const attempt = async (attempts: number) => {
@@ -137,7 +137,7 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
         const error = refusalOf(answer, url, redact, wallNow);
         const { status, body, bytes, headers } = answer;
         const rate = rateHeaders(headers);
-        await heed?.({ admission, error, limits: rate });
+        await report?.({ admission, error, limits: rate });
         if (error !== null) throw error;
         const page = read(body);
         return { page, status, bytes, attempts, latencyMs, admission, limits: rate };

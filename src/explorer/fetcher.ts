@@ -37,7 +37,7 @@ export function createFetcher({ client, budget, secrets }: KeyedClient) {
   ): Promise<FetchedPage> => {
     const answer = await client.get(request, {
       admit: (admitted) => budget.take(request.lane, admitted),
-      heed: (told) => budget.heed(told),
+      report: (told) => budget.report(told),
       read,
       isDoubt: request.isDoubt ?? false,
       signal,

@@ -39,10 +39,10 @@ export function watchPace(
         : bodyStartMs + limits.bodyGraceMs + (1000 * bytes) / limits.slowestBytesPerSecond;
     return Math.min(startMs + limits.totalMs, ownMs);
   };
-  const look = () => {
+  const check = () => {
     const leftMs = allowedUntilMs() - now();
     if (leftMs > 0) {
-      timer = setTimeout(look, Math.ceil(leftMs));
+      timer = setTimeout(check, Math.ceil(leftMs));
       return;
     }
     onLate(
@@ -54,12 +54,12 @@ export function watchPace(
     );
   };
   // Looked at when the time that is allowed by now is over, not at each piece of a body.
-  let timer = setTimeout(look, allowedUntilMs() - startMs);
+  let timer = setTimeout(check, allowedUntilMs() - startMs);
   return {
     head() {
       bodyStartMs = now();
       clearTimeout(timer);
-      look();
+      check();
     },
     received(more) {
       bytes += more;

@@ -19,8 +19,8 @@ export const creditsPerRequest = 20;
  */
 const reservedShare = 0.2;
 
-/** How long one look at a key that was refused may take before another may look, in seconds. */
-const lookSeconds = 10;
+/** How long one poll of a key that was refused may take before another may look, in seconds. */
+const pollSeconds = 10;
 
 /** How people are told the end of a pause. */
 const untilFormat = 'YYYY-MM-DD HH24:MI:SS "UTC"';
@@ -88,7 +88,7 @@ with locked as materialized (
       when paused_until > now then 'paused'
       when spent + ${creditsPerRequest} > daily_credits then 'spent'
       when remaining < ${creditsPerRequest} then 'spent'
-      when pause_class <> 'throttled' then 'look'
+      when pause_class <> 'throttled' then 'poll'
       when $2 = 'live' then 'granted'
       when spent + ${creditsPerRequest} > daily_credits - reserved then 'kept'
       when head > horizon then 'queued'
@@ -108,16 +108,16 @@ with locked as materialized (
   from decided
 )
 update etl.budget as budget
-set next_at = case when outcome in ('granted', 'look') then slot + gap else timed.next_at end,
+set next_at = case when outcome in ('granted', 'poll') then slot + gap else timed.next_at end,
     queue_at = case when outcome = 'queued' then turn + gap else timed.queue_at end,
-    paused_until = case when outcome = 'look' then now + make_interval(secs => ${lookSeconds})
+    paused_until = case when outcome = 'poll' then now + make_interval(secs => ${pollSeconds})
                         else timed.paused_until end,
     service_limit = timed.service_limit,
     credits_day = utc::date,
-    credits_spent = case when outcome in ('granted', 'look') then spent + ${creditsPerRequest}
+    credits_spent = case when outcome in ('granted', 'poll') then spent + ${creditsPerRequest}
                          else spent end,
     credits_remaining = remaining,
-    requests = requests - $6::int + case when outcome in ('granted', 'look') then 1 else 0 end,
+    requests = requests - $6::int + case when outcome in ('granted', 'poll') then 1 else 0 end,
     updated_at = now
 from timed
 where budget.key_fingerprint = $1
@@ -125,7 +125,7 @@ returning
   outcome,
   1000 * extract(epoch from wait_until - clock_timestamp())::float8 as wait_ms,
   to_char(wait_until at time zone 'utc', '${untilFormat}') as until,
-  case when outcome in ('granted', 'look') then nextval('etl.pages_id_seq') end as page_id,
+  case when outcome in ('granted', 'poll') then nextval('etl.pages_id_seq') end as page_id,
   clock_timestamp()::text as at,
   1000 * extract(epoch from gap)::float8 as gap_ms,
   timed.pause_class,
@@ -135,11 +135,11 @@ returning
 /** What the budget answers to one who asks for a slot. */
 export interface Asked {
   /**
-   * 'look' is a slot too: the one request that looks whether a refused key is accepted again.
+   * 'poll' is a slot too: the one request that looks whether a refused key is accepted again.
    * 'queued': ask again then. 'paused', 'spent' (the day's credits), 'kept' (those that backfill may
    * use): nothing before then.
    */
-  readonly outcome: 'granted' | 'look' | 'queued' | 'paused' | 'spent' | 'kept';
+  readonly outcome: 'granted' | 'poll' | 'queued' | 'paused' | 'spent' | 'kept';
   readonly wait_ms: number;
   /** When that is, for people. */
   readonly until: string;
@@ -189,7 +189,7 @@ returning pause_class, pause_reason,
           1000 * extract(epoch from paused_until - clock_timestamp())::float8 as wait_ms,
           to_char(paused_until at time zone 'utc', '${untilFormat}') as until`;
 
-/** Ends the pause of a key that a look found accepted: $1 fingerprint. */
+/** Ends the pause of a key that a poll found accepted: $1 fingerprint. */
 export const resumeKey = `
 update etl.budget
 set paused_until = null, pause_class = null, pause_reason = null

@@ -10,23 +10,23 @@ import type { FeedLane, FeedState } from '../lists/feed.ts';
 import { beginWork, recover, type Recovered } from './recover.ts';
 import { setFeedState } from './register.ts';
 import { brokenOrder, endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
-import { closeTick, currentTick, hasOtherOpenTick, hasTroubledOther } from './tick.ts';
-import type { TickRow } from '../lists/tables.ts';
-import { troubleOf, type Trouble } from './trouble.ts';
+import { closeRun, currentRun, hasOtherOpenRun, hasFailingOther } from './run.ts';
+import type { RunRow } from '../lists/tables.ts';
+import { failureOf, type FeedFailure } from './failure.ts';
 
 /** What a slice leaves behind. */
 export type AdvanceOutcome =
   | { readonly is: 'more' }
-  | { readonly is: 'closed'; readonly tick: TickRow; readonly failures: readonly Why[] }
+  | { readonly is: 'closed'; readonly run: RunRow; readonly failures: readonly Why[] }
   | { readonly is: 'stopped' }
   | { readonly is: 'fenced' }
   | { readonly is: 'idle' }
   /** Another process said that the feed is read from another explorer than this one asks. */
-  | { readonly is: 'elsewhere'; readonly tick: TickRow }
+  | { readonly is: 'elsewhere'; readonly run: RunRow }
   | {
-      readonly is: 'trouble';
-      readonly tick: TickRow;
-      readonly trouble: Trouble;
+      readonly is: 'failure';
+      readonly run: RunRow;
+      readonly feedFailure: FeedFailure;
       readonly progressed: boolean;
     };
 
@@ -37,7 +37,7 @@ export interface AdvanceDependencies {
   readonly reading: () => Pick<PageReader, 'pageSize' | 'archive'>;
   readonly readAhead: number;
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
-  /** Told when a feed that was in trouble succeeds again. */
+  /** Told when a feed that was failing succeeds again. */
   readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
   /** Where pages are asked for; it may change with the configuration. */
   readonly origin: () => string;
@@ -54,16 +54,16 @@ const unordered: Why = {
 
 /** What the walks of one slice share. */
 interface Slice {
-  readonly tick: TickRow;
+  readonly run: RunRow;
   readonly held: Set<number>;
   /** The taking of a walk that is under way, if any; never rejects. */
   taking: Promise<unknown>;
   readonly budget: SliceBudget & { readonly spent: boolean };
-  /** Whether the feed, or this tick, was in trouble when the slice began. */
-  readonly isTroubled: boolean;
+  /** Whether the feed, or this run, was failing when the slice began. */
+  readonly isFailing: boolean;
   /** The note that it is no longer; made with the first page, never rejects. */
   recovering: Promise<void> | null;
-  trouble: Trouble | null;
+  feedFailure: FeedFailure | null;
   fenced: boolean;
   elsewhere: boolean;
   exhausted: boolean;
@@ -71,8 +71,8 @@ interface Slice {
 }
 
 /**
- * Works on a lane's open tick until the slice's budget is spent, the tick is done, or something
- * stops it. A walk that fails does not keep the tick's other walks from running.
+ * Works on a lane's open run until the slice's budget is spent, the run is done, or something
+ * stops it. A walk that fails does not keep the run's other walks from running.
  *
  * @throws what Postgres throws, after the other walks of the slice have come to rest
  */
@@ -83,16 +83,16 @@ export async function advance(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const tick = await currentTick(db, lane);
-  if (tick === null) return { is: 'idle' };
+  const run = await currentRun(db, lane);
+  if (run === null) return { is: 'idle' };
   const slice: Slice = {
-    tick,
-    isTroubled: (await beginWork(db, lane)) || tick.troubles > 0,
+    run,
+    isFailing: (await beginWork(db, lane)) || run.failures_in_a_row > 0,
     recovering: null,
     budget,
     held: new Set(),
     taking: Promise.resolve(),
-    trouble: null,
+    feedFailure: null,
     fenced: false,
     elsewhere: false,
     exhausted: false,
@@ -118,12 +118,12 @@ export async function advance(
 
 async function sayRecovered(
   lane: FeedLane,
-  { tick }: Slice,
+  { run }: Slice,
   { db, onRecovered }: AdvanceDependencies,
   state: FeedState = 'running',
 ): Promise<void> {
   // Where it can't be noted, the database is gone, and the next slice's first page notes it.
-  const recovered = await recover(db, tick, state).catch(() => null);
+  const recovered = await recover(db, run, state).catch(() => null);
   if (recovered !== null) onRecovered?.(lane, recovered);
 }
 
@@ -137,7 +137,7 @@ async function walkOn(
   const operation = operations[lane.operation];
   const mayGoOn = () =>
     !signal.aborted &&
-    slice.trouble === null &&
+    slice.feedFailure === null &&
     !slice.fenced &&
     !slice.elsewhere &&
     !slice.budget.spent;
@@ -161,14 +161,14 @@ async function walkOn(
         budget: slice.budget,
         onCommit: (progress) => {
           slice.pages += progress.pages;
-          if (slice.isTroubled) slice.recovering ??= sayRecovered(lane, slice, dependencies);
+          if (slice.isFailing) slice.recovering ??= sayRecovered(lane, slice, dependencies);
           dependencies.onCommit(lane, progress);
         },
       },
       signal,
     );
     if (outcome.is === 'fenced') slice.fenced = true;
-    if (outcome.is === 'trouble') await meetTrouble(dependencies.db, slice, walk, outcome.error);
+    if (outcome.is === 'failure') await meetFailure(dependencies.db, slice, walk, outcome.error);
   }
 }
 
@@ -181,7 +181,7 @@ function takeInTurn(
   { db, clock, origin }: AdvanceDependencies,
 ): ReturnType<typeof takeWalk> {
   const taken = slice.taking.then(async () => {
-    const walk = await takeWalk(db, slice.tick, {
+    const walk = await takeWalk(db, slice.run, {
       held: [...slice.held],
       at: clock(),
       origin: origin(),
@@ -193,18 +193,18 @@ function takeInTurn(
   return taken;
 }
 
-async function meetTrouble(
+async function meetFailure(
   db: Database,
   slice: Slice,
   walk: WalkRow,
   error: unknown,
 ): Promise<void> {
-  const trouble = troubleOf(error);
-  if (trouble === null) throw error;
-  if (trouble.walkOnly) await endWalk(db, walk, 'abandoned', trouble);
-  else slice.trouble = trouble;
-  if (kindOf(walk.operation).beginsAnew(trouble.failure)) {
-    await endWalk(db, walk, 'failed', trouble);
+  const feedFailure = failureOf(error);
+  if (feedFailure === null) throw error;
+  if (feedFailure.walkOnly) await endWalk(db, walk, 'abandoned', feedFailure);
+  else slice.feedFailure = feedFailure;
+  if (kindOf(walk.operation).beginsAnew(feedFailure.failure)) {
+    await endWalk(db, walk, 'failed', feedFailure);
   }
 }
 
@@ -215,36 +215,36 @@ async function conclude(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const { tick, trouble, fenced, elsewhere, exhausted, pages } = slice;
-  if (elsewhere) return { is: 'elsewhere', tick };
+  const { run, feedFailure, fenced, elsewhere, exhausted, pages } = slice;
+  if (elsewhere) return { is: 'elsewhere', run };
   if (fenced) return { is: 'fenced' };
-  if (trouble !== null) return { is: 'trouble', tick, trouble, progressed: pages > 0 };
+  if (feedFailure !== null) return { is: 'failure', run, feedFailure, progressed: pages > 0 };
   if (signal.aborted) return { is: 'stopped' };
-  if (!exhausted || (await hasRunningWalk(db, tick))) return { is: 'more' };
-  const failures = await walkFailures(db, tick);
+  if (!exhausted || (await hasRunningWalk(db, run))) return { is: 'more' };
+  const failures = await walkFailures(db, run);
   const [first] = failures;
   const why =
     first === undefined
       ? null
       : { ...first, reason: failures.map(({ reason }) => reason).join('; ') };
-  const state = why === null ? await stateAtRest(db, tick) : 'failed';
-  // A tick that found nothing to ask for has gone well too.
-  if (why === null && slice.isTroubled && slice.pages === 0) {
+  const state = why === null ? await stateAtRest(db, run) : 'failed';
+  // A run that found nothing to ask for has gone well too.
+  if (why === null && slice.isFailing && slice.pages === 0) {
     await sayRecovered(lane, slice, dependencies, state);
   }
-  // Together: whoever is killed in between would leave the feed `running` until its next tick.
+  // Together: whoever is killed in between would leave the feed `running` until its next run.
   await transact(db, async (tx) => {
-    // The feed before its tick, as whoever opens a tick locks them.
-    if (why !== null || !(await hasTroubledOther(tx, tick))) {
+    // The feed before its run, as whoever opens a run locks them.
+    if (why !== null || !(await hasFailingOther(tx, run))) {
       await setFeedState(tx, lane, state, state === 'unordered' ? unordered : why);
     }
-    await closeTick(tx, tick, why === null ? 'finished' : 'failed', why);
+    await closeRun(tx, run, why === null ? 'finished' : 'failed', why);
   });
-  return { is: 'closed', tick, failures };
+  return { is: 'closed', run, failures };
 }
 
-/** What a feed is after a tick that failed nowhere: its other lane may still be at work. */
-async function stateAtRest(db: Database, tick: TickRow): Promise<FeedState> {
-  if (await brokenOrder(db, tick)) return 'unordered';
-  return (await hasOtherOpenTick(db, tick)) ? 'running' : 'idle';
+/** What a feed is after a run that failed nowhere: its other lane may still be at work. */
+async function stateAtRest(db: Database, run: RunRow): Promise<FeedState> {
+  if (await brokenOrder(db, run)) return 'unordered';
+  return (await hasOtherOpenRun(db, run)) ? 'running' : 'idle';
 }

@@ -1,8 +1,8 @@
 import type { Database } from '../db/transaction.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Occasion, Target } from '../lists/list.ts';
-import type { TickScope } from '../lists/tables.ts';
-import { isLookedAtLater } from './recover.ts';
+import type { RunScope } from '../lists/tables.ts';
+import { isPolledLater } from './recover.ts';
 
 /**
  * Which of the lanes have something to do at a time, as their lists say. What the explorer does not
@@ -18,13 +18,13 @@ export async function dueLanes<Lane extends Target>(
 ): Promise<Lane[]> {
   const due: Lane[] = [];
   for (const target of targets) {
-    if (occasion !== 'sync' && (await isLookedAtLater(db, target.lane))) continue;
+    if (occasion !== 'sync' && (await isPolledLater(db, target.lane))) continue;
     if (await kindOf(target.lane.operation).isDue(db, target, occasion, at)) due.push(target);
   }
   return due;
 }
 
 /** What a person asked for is read now, whatever its interval. */
-export function atOnce(target: Target): TickScope {
+export function atOnce(target: Target): RunScope {
   return kindOf(target.lane.operation).atOnce(target);
 }

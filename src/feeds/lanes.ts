@@ -4,14 +4,14 @@ import type { FeedLane } from '../lists/feed.ts';
 import type { RegisteredFeed } from './register.ts';
 import { kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
-import type { TickScope } from '../lists/tables.ts';
+import type { RunScope } from '../lists/tables.ts';
 
 /** A lane as the configuration wants it. */
 export interface ConfiguredLane {
   readonly lane: FeedLane;
   readonly cron: string;
   readonly timezone: string;
-  readonly scope: TickScope;
+  readonly scope: RunScope;
 }
 
 /** Every feed of the configuration, with its settings as they are kept in `etl.feeds`. */
@@ -26,7 +26,7 @@ export function configuredFeeds(chains: readonly ChainSettings[]): RegisteredFee
   );
 }
 
-/** Every lane of the configuration, with what one tick of it covers. */
+/** Every lane of the configuration, with what one run of it covers. */
 export function configuredLanes(
   chains: readonly ChainSettings[],
   bounds: ScopeBounds = {},

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact } from '../db/transaction.ts';
-import { troubledStates, type Feed, type FeedState } from '../lists/feed.ts';
-import type { TickRow } from '../lists/tables.ts';
+import { failingStates, type Feed, type FeedState } from '../lists/feed.ts';
+import type { RunRow } from '../lists/tables.ts';
 
 /** What a feed was before it recovered. */
 export interface Recovered {
@@ -9,80 +9,82 @@ export interface Recovered {
   readonly reason: string | null;
 }
 
-const troubled = sql`any(${sql.param(troubledStates)}::text[])`;
+const failing = sql`any(${sql.param(failingStates)}::text[])`;
 
-const ofFeed = ({ chain_id, operation }: Pick<TickRow, 'chain_id' | 'operation'>) =>
+const ofFeed = ({ chain_id, operation }: Pick<RunRow, 'chain_id' | 'operation'>) =>
   sql`chain_id = ${chain_id} and operation = ${operation}`;
 
 /**
- * Notes that a slice works on a feed. A feed in trouble keeps its state until something succeeded:
+ * Notes that a slice works on a feed. A failing feed keeps its state until something succeeded:
  * a try is no success.
  *
- * @returns whether it is in trouble
+ * @returns whether it is failing
  */
 export async function beginWork(db: Database, feed: Feed): Promise<boolean> {
-  const { rows } = await db.execute<{ troubled: boolean }>(sql`
+  const { rows } = await db.execute<{ failing: boolean }>(sql`
     with work as (
       update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()
-      where ${ofFeed(feed)} and state <> 'running' and not state = ${troubled}
+      where ${ofFeed(feed)} and state <> 'running' and not state = ${failing}
     )
-    select state = ${troubled} as troubled from etl.feeds where ${ofFeed(feed)}
+    select state = ${failing} as failing from etl.feeds where ${ofFeed(feed)}
   `);
-  return rows[0]?.troubled ?? false;
+  return rows[0]?.failing ?? false;
 }
 
 /**
- * Ends the trouble of a feed after one of its ticks succeeded, unless another of its ticks is still
- * in trouble: of two lanes, one that goes well does not hide one that doesn't.
+ * Ends the failure of a feed after one of its runs succeeded, unless another of its runs is still
+ * failing: of two lanes, one that goes well does not hide one that doesn't.
  *
- * @returns null when the feed is in no trouble, or still in one
+ * @returns null when the feed is not failing, or still is
  */
 export async function recover(
   db: Database,
-  tick: TickRow,
+  run: RunRow,
   state: FeedState,
 ): Promise<Recovered | null> {
   return transact(db, async (tx) => {
-    // The feed before its tick, as whoever opens a tick locks them.
+    // The feed before its run, as whoever opens a run locks them.
     const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
       with before as (
-        select state, reason from etl.feeds where ${ofFeed(tick)} for update
+        select state, reason from etl.feeds where ${ofFeed(run)} for update
       )
       update etl.feeds
-      set state = ${state}, failure = null, reason = null, look_again_at = null, updated_at = now()
+      set state = ${state}, failure = null, reason = null, poll_again_at = null, updated_at = now()
       from before
-      where ${ofFeed(tick)}
-        and before.state = ${troubled}
+      where ${ofFeed(run)}
+        and before.state = ${failing}
         and not exists (
-          select from etl.ticks
-          where ${ofFeed(tick)} and state = 'open' and id <> ${tick.id} and troubles > 0
+          select from etl.runs
+          where ${ofFeed(run)} and state = 'open' and id <> ${run.id} and failures_in_a_row > 0
         )
       returning before.state as was, before.reason
     `);
-    await tx.execute(sql`update etl.ticks set troubles = 0 where id = ${tick.id} and troubles > 0`);
+    await tx.execute(
+      sql`update etl.runs set failures_in_a_row = 0 where id = ${run.id} and failures_in_a_row > 0`,
+    );
     return rows[0] ?? null;
   });
 }
 
 /** Keeps schedules from looking at a feed before so many ms have passed. */
-export async function lookLater(db: Database, feed: Feed, afterMs: number): Promise<void> {
+export async function pollLater(db: Database, feed: Feed, afterMs: number): Promise<void> {
   await db.execute(sql`
     update etl.feeds
-    set look_again_at = now() + make_interval(secs => ${afterMs / 1000}::float8)
+    set poll_again_at = now() + make_interval(secs => ${afterMs / 1000}::float8)
     where ${ofFeed(feed)}
   `);
 }
 
 /** Nobody looks later than this; a time beyond it is of a clock that was set back. */
-const latestLook = '2 days';
+const latestPoll = '2 days';
 
 /** Whether schedules are not to look at a feed yet. */
-export async function isLookedAtLater(db: Database, feed: Feed): Promise<boolean> {
+export async function isPolledLater(db: Database, feed: Feed): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.feeds
     where ${ofFeed(feed)}
-      and look_again_at > now()
-      and look_again_at < now() + ${latestLook}::interval
+      and poll_again_at > now()
+      and poll_again_at < now() + ${latestPoll}::interval
   `);
   return rows.length > 0;
 }

@@ -4,7 +4,7 @@ import type { FailureClass, Why } from '../failure.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
-import type { TickRow } from '../lists/tables.ts';
+import type { RunRow } from '../lists/tables.ts';
 import { isElsewhere } from './origin.ts';
 
 /** Who takes a walk, and when. */
@@ -18,44 +18,44 @@ interface Taker {
 }
 
 /**
- * Takes the tick's next walk for this worker: one that was begun and not ended, or a new one.
+ * Takes the run's next walk for this worker: one that was begun and not ended, or a new one.
  * Taking raises the revision, which fences whoever held the walk before.
  *
- * @returns null when the tick has nothing left to begin, 'wait' when that depends on a walk under way,
+ * @returns null when the run has nothing left to begin, 'wait' when that depends on a walk under way,
  *   'elsewhere' when the feed is read from another explorer than this process asks
  */
 export async function takeWalk(
   db: Database,
-  tick: TickRow,
+  run: RunRow,
   { held, at, origin }: Taker,
 ): Promise<WalkRow | 'wait' | 'elsewhere' | null> {
   return transact(db, async (tx) => {
     // Waits for whoever takes one now: a walk that it begins is to be resumed, not begun twice.
-    // The feed before its tick, as whoever opens a tick locks them.
+    // The feed before its run, as whoever opens a run locks them.
     const { rows: feeds } = await tx.execute<{ elsewhere: boolean }>(sql`
       select ${isElsewhere(origin)} as elsewhere from etl.feeds
-      where chain_id = ${tick.chain_id} and operation = ${tick.operation}
+      where chain_id = ${run.chain_id} and operation = ${run.operation}
       for update
     `);
     if (feeds[0]?.elsewhere === true) return 'elsewhere';
     const { rows } = await tx.execute(
-      sql`select from etl.ticks where id = ${tick.id} and state = 'open' for update`,
+      sql`select from etl.runs where id = ${run.id} and state = 'open' for update`,
     );
     if (rows.length === 0) return null;
-    const resumed = await resumeWalk(tx, tick, held);
+    const resumed = await resumeWalk(tx, run, held);
     if (resumed !== null) return resumed;
-    const planned = await kindOf(tick.operation).nextWalk(tx, tick, at);
+    const planned = await kindOf(run.operation).nextWalk(tx, run, at);
     if (planned === null || planned === 'wait') return planned;
-    const begun = await beginWalk(tx, tick, planned, at);
+    const begun = await beginWalk(tx, run, planned, at);
     // They are resumed by the slice's other walkers, or by this one when it is done.
-    for (const walk of planned.beside ?? []) await beginWalk(tx, tick, walk, at);
+    for (const walk of planned.beside ?? []) await beginWalk(tx, run, walk, at);
     return begun;
   });
 }
 
 async function resumeWalk(
   tx: Transaction,
-  tick: TickRow,
+  run: RunRow,
   held: readonly number[],
 ): Promise<WalkRow | null> {
   const { rows } = await tx.execute<{ walk: WalkRow }>(sql`
@@ -63,7 +63,7 @@ async function resumeWalk(
     set revision = revision + 1
     where id = (
       select id from etl.walks
-      where tick_id = ${tick.id} and state = 'running' and id <> all(${sql.param(held)}::bigint[])
+      where run_id = ${run.id} and state = 'running' and id <> all(${sql.param(held)}::bigint[])
       order by id
       limit 1
       for update
@@ -75,14 +75,14 @@ async function resumeWalk(
 
 async function beginWalk(
   tx: Transaction,
-  tick: TickRow,
+  run: RunRow,
   { scope, floor, depthMs, cursor }: PlannedWalk,
   at: Date,
 ): Promise<WalkRow | null> {
   const { rows } = await tx.execute<{ walk: WalkRow }>(sql`
-    insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
-    values (${tick.chain_id}, ${tick.operation}, ${tick.lane}, ${tick.id},
-            ${kindOf(tick.operation).name},
+    insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
+    values (${run.chain_id}, ${run.operation}, ${run.lane}, ${run.id},
+            ${kindOf(run.operation).name},
             ${JSON.stringify(scope)}::jsonb, ${floor}::bigint, ${depthMs ?? null}::bigint,
             ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, ${cursor === null}, ${at.toISOString()}::timestamptz)
     returning to_jsonb(walks) as walk
@@ -105,11 +105,11 @@ export async function endWalk(
   `);
 }
 
-/** Why walks of a tick failed, each reason once; one that was read again from the beginning did not. */
-export async function walkFailures(db: Database, tick: TickRow): Promise<Why[]> {
+/** Why walks of a run failed, each reason once; one that was read again from the beginning did not. */
+export async function walkFailures(db: Database, run: RunRow): Promise<Why[]> {
   const { rows } = await db.execute<{ failure: FailureClass | null; reason: string }>(sql`
     select distinct failure, reason from etl.walks
-    where tick_id = ${tick.id} and state in ('failed', 'abandoned')
+    where run_id = ${run.id} and state in ('failed', 'abandoned')
       and failure is distinct from 'truncated'
     order by reason
     limit 10
@@ -117,18 +117,18 @@ export async function walkFailures(db: Database, tick: TickRow): Promise<Why[]> 
   return rows;
 }
 
-/** Whether the tick has a walk that was begun and not ended. */
-export async function hasRunningWalk(db: Database, tick: TickRow): Promise<boolean> {
+/** Whether the run has a walk that was begun and not ended. */
+export async function hasRunningWalk(db: Database, run: RunRow): Promise<boolean> {
   const { rows } = await db.execute(
-    sql`select from etl.walks where tick_id = ${tick.id} and state = 'running' limit 1`,
+    sql`select from etl.walks where run_id = ${run.id} and state = 'running' limit 1`,
   );
   return rows.length > 0;
 }
 
-/** Whether a walk of the tick met pages that broke the list's order. */
-export async function brokenOrder(db: Database, tick: TickRow): Promise<boolean> {
+/** Whether a walk of the run met pages that broke the list's order. */
+export async function brokenOrder(db: Database, run: RunRow): Promise<boolean> {
   const { rows } = await db.execute(
-    sql`select from etl.walks where tick_id = ${tick.id} and not is_ordered limit 1`,
+    sql`select from etl.walks where run_id = ${run.id} and not is_ordered limit 1`,
   );
   return rows.length > 0;
 }

@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
 import type { Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
-import { sliceQueue, tickQueue } from './boss.ts';
+import { sliceQueue, runQueue } from './boss.ts';
 
 /** Where pg-boss's scheduler keeps what it has sent. */
 const sentQueue = '__pgboss__send-it';
@@ -33,7 +33,7 @@ export async function returnToPresent(db: Database): Promise<void> {
           end,
           created_on = least(created_on, present)
       from ahead
-      where name in (${sliceQueue}, ${tickQueue}, ${sentQueue})
+      where name in (${sliceQueue}, ${runQueue}, ${sentQueue})
         and (state = 'created' and created_on > future or state = 'retry' and start_after > future)
     ), sent as (
       delete from pgboss.job
@@ -65,7 +65,7 @@ export async function dropWaiting(db: Database, queue: string, key: string): Pro
 }
 
 /** Who attends to a lane's job: a worker that lives, nobody yet, or nobody until a time. */
-export interface Attendance {
+export interface JobHolder {
   readonly lane: FeedLane;
   /** `held`: a living worker's session has its lock. */
   readonly is: 'held' | 'queued' | 'resting' | 'lost';
@@ -80,12 +80,12 @@ export interface Attendance {
  * session holds its lock: it is lost until somebody takes it over. Empty where no queue was made yet. The
  * API tells one job by its id, and counts, but not who is in the queue.
  */
-export async function attendances(db: Pick<Database, 'execute'>): Promise<Attendance[]> {
+export async function jobHolders(db: Pick<Database, 'execute'>): Promise<JobHolder[]> {
   const { rows: found } = await db.execute<{ is_there: boolean }>(
     sql`select to_regclass('pgboss.job') is not null as is_there`,
   );
   if (found[0]?.is_there !== true) return [];
-  const { rows } = await db.execute<{ attendance: Attendance }>(sql`
+  const { rows } = await db.execute<{ holder: JobHolder }>(sql`
     with locked as (
       select (classid::bigint << 32) | objid::bigint as key
       from pg_locks
@@ -102,11 +102,11 @@ export async function attendances(db: Pick<Database, 'execute'>): Promise<Attend
       end,
       'until', case when state <> 'active' and start_after > now() then start_after end,
       'age_s', extract(epoch from now() - case when state = 'active' then started_on else created_on end)
-    ) as attendance
+    ) as holder
     from pgboss.job
     where name = ${sliceQueue} and state in ('created', 'retry', 'active')
   `);
-  return rows.map(({ attendance }) => attendance);
+  return rows.map(({ holder }) => holder);
 }
 
 /** A job whose worker is gone. */
@@ -134,7 +134,7 @@ export async function lostJobs(pool: Pool, grace: string): Promise<LostJob[]> {
          and (started_on < now() - $2::interval or started_on > now() + $2::interval)
      )
      select * from active where pg_try_advisory_xact_lock(hashtextextended(id::text, 0))`,
-    [[sliceQueue, tickQueue], grace],
+    [[sliceQueue, runQueue], grace],
   );
   return rows;
 }

@@ -1,12 +1,17 @@
 import { PgBoss, type ConstructorOptions } from 'pg-boss';
-import { keepAliveDelayMs, withPatience, workPatience, type Patience } from '../db/patience.ts';
+import {
+  keepAliveDelayMs,
+  withTimeouts,
+  workTimeouts,
+  type DatabaseTimeouts,
+} from '../db/timeouts.ts';
 import type { Log } from '../log.ts';
 import { tellOutages } from './outage.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
-/** What a schedule sends: open a tick for a lane. */
-export const tickQueue = 'ticks';
+/** What a schedule sends: open a run for a lane. */
+export const runQueue = 'runs';
 
 /**
  * A slice ends by its own budget within seconds, and a dead worker is found by its lock; this is
@@ -17,7 +22,7 @@ const expireSeconds = 3600;
 /** A takeover uses up a retry, and a lane may be taken over any number of times. */
 const unlimitedRetries = 1_000_000;
 
-/** Finished jobs say nothing that the ledger does not; kept for a look, in seconds. */
+/** Finished jobs say nothing that the ledger does not; kept to be inspected, in seconds. */
 const keepFinishedSeconds = 3600;
 
 /** Connections of pg-boss's own pool: fetching, completing, the listener. */
@@ -30,15 +35,15 @@ export interface BossOptions {
   readonly supervise: boolean;
   /** Monotonic, in ms. */
   readonly now: () => number;
-  /** How long the database may take; `workPatience` if absent. */
-  readonly patience?: Patience;
+  /** How long the database may take; `workTimeouts` if absent. */
+  readonly dbTimeouts?: DatabaseTimeouts;
 }
 
 /** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
 export async function startBoss(options: BossOptions): Promise<PgBoss> {
-  const { databaseUrl, log, supervise, now, patience } = options;
+  const { databaseUrl, log, supervise, now, dbTimeouts } = options;
   const boss = new PgBoss({
-    ...connection(databaseUrl, patience),
+    ...connection(databaseUrl, dbTimeouts),
     migrate: false,
     createSchema: false,
     supervise,
@@ -46,7 +51,7 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     useListenNotify: true,
   });
   // pg-boss reports a lost connection here and reconnects by itself.
-  boss.on('error', tellOutages(log, 'queue.trouble', now));
+  boss.on('error', tellOutages(log, 'queue.failure', now));
   await boss.start();
   return boss;
 }
@@ -67,7 +72,7 @@ export async function installQueues(databaseUrl: string): Promise<void> {
       expireInSeconds: expireSeconds,
       deleteAfterSeconds: keepFinishedSeconds,
     });
-    await boss.createQueue(tickQueue, {
+    await boss.createQueue(runQueue, {
       policy: 'exclusive',
       notify: true,
       deleteAfterSeconds: keepFinishedSeconds,
@@ -82,14 +87,14 @@ export async function installQueues(databaseUrl: string): Promise<void> {
  * pg-boss hands these to its pool. It runs each statement on a connection taken for it alone, which
  * is closed when `query_timeout` passes.
  */
-const connection = (databaseUrl: string, patience = workPatience): ConstructorOptions => {
+const connection = (databaseUrl: string, dbTimeouts = workTimeouts): ConstructorOptions => {
   const pool = {
-    connectionString: withPatience(databaseUrl, patience),
+    connectionString: withTimeouts(databaseUrl, dbTimeouts),
     application_name: 'explorer-etl jobs',
     max: bossConnections,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
-    query_timeout: patience.answerMs,
+    query_timeout: dbTimeouts.answerMs,
   };
   return { ...pool, schema: 'pgboss' };
 };

@@ -17,7 +17,7 @@ export interface HouseOptions {
 /** Retention is told in days, so an hour more or less is nothing; in ms. */
 const intervalMs = 3_600_000;
 /** How often it is looked whether the retention has changed, in ms. */
-const lookIntervalMs = 2_000;
+const pollIntervalMs = 2_000;
 
 /**
  * Tidies up now, every hour and when the retention has changed, until the signal aborts. A lost database
@@ -26,15 +26,15 @@ const lookIntervalMs = 2_000;
 export function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<void> {
   let days: number | null = null;
   let restMs = 0;
-  const look = async () => {
-    restMs -= lookIntervalMs;
+  const poll = async () => {
+    restMs -= pollIntervalMs;
     if (restMs > 0 && options.archiveDays() === days) return;
     days = options.archiveDays();
     restMs = intervalMs;
     await tidyUp(options, signal);
   };
-  return every(lookIntervalMs, signal, look, (error) =>
-    options.log.warn({ error: describeDatabaseError(error) }, 'housekeeping.trouble'),
+  return every(pollIntervalMs, signal, poll, (error) =>
+    options.log.warn({ error: describeDatabaseError(error) }, 'housekeeping.failure'),
   );
 }
 

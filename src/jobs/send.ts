@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { fromDrizzle, type PgBoss } from 'pg-boss';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
-import { currentTick } from '../feeds/tick.ts';
+import { currentRun } from '../feeds/run.ts';
 import type { Lane } from '../walk/tables.ts';
 import { startWaiting } from './boss-tables.ts';
 import { sliceQueue } from './boss.ts';
@@ -33,13 +33,13 @@ export async function sendSlice(
   });
 }
 
-/** Lets a lane's waiting job start at once, where it rests after a trouble or was put back. */
+/** Lets a lane's waiting job start at once, where it rests after a failure or was put back. */
 export const bringForward = (db: Database, lane: FeedLane): Promise<void> =>
   startWaiting(db, sliceQueue, keyOf(lane));
 
 /**
- * Ends a slice's job and, while the lane has an open tick, queues the next one in the same
- * transaction. Every slice ends here, the last of a tick too: a tick that was opened meanwhile
+ * Ends a slice's job and, while the lane has an open run, queues the next one in the same
+ * transaction. Every slice ends here, the last of a run too: a run that was opened meanwhile
  * found this job in its place, could queue none, and would wait for the next schedule. When the job
  * is no longer this worker's, because it was taken over, nothing is queued.
  */
@@ -53,5 +53,5 @@ export async function chainSlice(
   const done = await boss.complete(sliceQueue, attempt, null, { db: fromDrizzle(tx, sql) });
   // pg-boss 12.35 answers with the count, but declares an empty type.
   if ((done as { affected: number }).affected === 0) return;
-  if ((await currentTick(tx, job.data)) !== null) await sendSlice(boss, job.data, { tx, afterMs });
+  if ((await currentRun(tx, job.data)) !== null) await sendSlice(boss, job.data, { tx, afterMs });
 }

@@ -3,21 +3,21 @@ import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
 import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../lists/feed.ts';
-import { tickQueue } from './boss.ts';
+import { runQueue } from './boss.ts';
 import { returnToPresent } from './boss-tables.ts';
 import { keepHouse, type HouseOptions } from './housekeeping.ts';
 import { tellOutages } from './outage.ts';
-import { openLaneInTurn, setSchedules, workOnTicks, type LaneSchedule } from './schedule.ts';
+import { openLaneInTurn, setSchedules, workOnRuns, type LaneSchedule } from './schedule.ts';
 import { sendSlice } from './send.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
-export type ServeOptions = Omit<WorkerOptions, 'works' | 'onTrouble'> & HouseOptions;
+export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & HouseOptions;
 
 /** Asked now and then: the schedules of a configuration that was read anew; null where none was. */
 export type ScheduleChanges = () => Promise<readonly LaneSchedule[] | null>;
 
 /**
- * Works until the signal aborts: sets the schedules, takes up every open tick, starts what
+ * Works until the signal aborts: sets the schedules, takes up every open run, starts what
  * has no schedule to wait for, and works on slices. Any number of processes share the work.
  */
 export async function serve(
@@ -29,10 +29,10 @@ export async function serve(
   const { db, boss } = options;
   await setSchedules(db, boss, schedules);
   await openDue(schedules, options);
-  const worker = await startWorker({ ...options, works: () => true, onTrouble: 'come-back' });
-  await workOnTicks(options, worker.locks);
-  await Promise.all([lookAfter(options, changes, signal), keepHouse(options, signal)]);
-  await boss.offWork(tickQueue, { wait: true });
+  const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
+  await workOnRuns(options, worker.locks);
+  await Promise.all([checkRegularly(options, changes, signal), keepHouse(options, signal)]);
+  await boss.offWork(runQueue, { wait: true });
   await worker.stop();
 }
 
@@ -47,25 +47,25 @@ async function openDue(
 }
 
 /** How often open lanes and the configuration are looked after, in ms. */
-const lookIntervalMs = 2_000;
+const pollIntervalMs = 2_000;
 
 /**
  * Until the signal aborts, puts a changed configuration in force, follows a database's clock that
  * was set back, and queues a slice for each lane
- * whose tick is open. Where a job is there already nothing happens; where it was lost, with the
- * process that held it or because a tick was opened at the moment the lane's last slice ended, the
+ * whose run is open. Where a job is there already nothing happens; where it was lost, with the
+ * process that held it or because a run was opened at the moment the lane's last slice ended, the
  * lane goes on.
  */
-async function lookAfter(
+async function checkRegularly(
   options: ServeOptions,
   changes: ScheduleChanges,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, boss } = options;
-  const tell = tellOutages(options.log, 'nudge.trouble', options.now);
+  const tell = tellOutages(options.log, 'nudge.failure', options.now);
   // Kept until it is in force, however often the database is away meanwhile.
   let wanted: readonly LaneSchedule[] | null = null;
-  const look = async () => {
+  const poll = async () => {
     wanted = (await changes()) ?? wanted;
     if (wanted !== null) {
       await openDue(await setSchedules(db, boss, wanted), options);
@@ -74,14 +74,14 @@ async function lookAfter(
     await returnToPresent(db);
     for (const lane of await openLanes(db)) await sendSlice(boss, lane);
   };
-  await every(lookIntervalMs, signal, look, tell);
+  await every(pollIntervalMs, signal, poll, tell);
 }
 
-/** Lanes whose tick is open: their job may have been lost with the process that held it. */
+/** Lanes whose run is open: their job may have been lost with the process that held it. */
 async function openLanes(db: Database): Promise<FeedLane[]> {
   const { rows } = await db.execute<{ lane: FeedLane }>(sql`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane
-    from etl.ticks
+    from etl.runs
     where state = 'open'
   `);
   return rows.map(({ lane }) => lane);

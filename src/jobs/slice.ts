@@ -4,11 +4,11 @@ import { transact } from '../db/transaction.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from '../feeds/advance.ts';
 import { failures } from '../failure.ts';
 import { feedName, type FeedLane } from '../lists/feed.ts';
-import { lookLater } from '../feeds/recover.ts';
+import { pollLater } from '../feeds/recover.ts';
 import { setFeedState } from '../feeds/register.ts';
-import { closeTick, countTrouble, currentTick } from '../feeds/tick.ts';
-import type { TickRow } from '../lists/tables.ts';
-import { refusal, restMs } from '../feeds/trouble.ts';
+import { closeRun, countFailure, currentRun } from '../feeds/run.ts';
+import type { RunRow } from '../lists/tables.ts';
+import { refusal, restMs } from '../feeds/failure.ts';
 import type { Log } from '../log.ts';
 import type { SliceBudget } from '../walk/request.ts';
 import { chainSlice } from './send.ts';
@@ -32,8 +32,8 @@ export interface SliceDependencies extends AdvanceDependencies {
   readonly random: () => number;
   /** Whether this process works on the lane; a job of another's is put back. */
   readonly works: (lane: FeedLane) => boolean;
-  /** `sync` gives up on a trouble and says so; `start` comes back to it for ever. */
-  readonly onTrouble: 'give-up' | 'come-back';
+  /** `sync` gives up on a failure and says so; `start` comes back to it for ever. */
+  readonly onFailure: 'give-up' | 'come-back';
 }
 
 export interface SliceSignals {
@@ -44,7 +44,7 @@ export interface SliceSignals {
 }
 
 /**
- * One slice of a lane: works on its tick within the budget, then ends the job and queues the next
+ * One slice of a lane: works on its run within the budget, then ends the job and queues the next
  * slice in one transaction. Whatever kills it in between, the job is still there and is taken over.
  */
 export async function runSlice(
@@ -83,7 +83,7 @@ function tellingDrift(dependencies: SliceDependencies): SliceDependencies {
 }
 
 /**
- * What Postgres refuses, such as a value that no schema foresaw, is a trouble like others: the lane
+ * What Postgres refuses, such as a value that no schema foresaw, is a failure like others: the lane
  * rests and comes back in growing intervals. Thrown on, the queue would repeat it, and its paid
  * requests, at once and for ever. A lost connection is thrown: there is nothing to note it in.
  */
@@ -98,12 +98,12 @@ async function advanceSafely(
       dependencies.log.info({ feed: feedName(feed), was, reason }, 'feed.recovered');
     return await advance(lane, budget, { ...dependencies, onRecovered }, abort);
   } catch (error) {
-    const tick = isConnectionLost(error) ? null : await currentTick(dependencies.db, lane);
-    if (tick === null) throw error;
+    const run = isConnectionLost(error) ? null : await currentRun(dependencies.db, lane);
+    if (run === null) throw error;
     return {
-      is: 'trouble',
-      tick,
-      trouble: refusal(describeDatabaseError(error)),
+      is: 'failure',
+      run,
+      feedFailure: refusal(describeDatabaseError(error)),
       progressed: false,
     };
   }
@@ -118,14 +118,14 @@ async function conclude(
     case 'more':
       return chain(job, dependencies, 0);
     case 'stopped':
-      // The lane's tick stays open: with `start`, another worker goes on with it at once.
-      if (dependencies.onTrouble === 'come-back') await chain(job, dependencies, 0);
+      // The lane's run stays open: with `start`, another worker goes on with it at once.
+      if (dependencies.onFailure === 'come-back') await chain(job, dependencies, 0);
       else await setFeedState(dependencies.db, job.data, 'idle');
       return undefined;
-    case 'trouble':
+    case 'failure':
       return rest(job, outcome, dependencies);
     case 'elsewhere':
-      return leave(job, outcome.tick, dependencies);
+      return leave(job, outcome.run, dependencies);
     case 'closed':
       for (const { reason } of outcome.failures) {
         dependencies.log.error({ feed: feedName(job.data), reason }, 'feed.failed');
@@ -140,12 +140,12 @@ async function conclude(
 /** Leaves a lane to those who ask the explorer that its feed is read from now. */
 async function leave(
   job: JobWithMetadata<FeedLane>,
-  tick: TickRow,
+  run: RunRow,
   dependencies: SliceDependencies,
 ): Promise<void> {
-  const { db, log, onTrouble } = dependencies;
+  const { db, log, onFailure } = dependencies;
   log.warn({ feed: feedName(job.data) }, 'feed.elsewhere');
-  if (onTrouble === 'give-up') await closeTick(db, tick, 'interrupted', readElsewhere);
+  if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', readElsewhere);
   return chain(job, dependencies, notMineMs);
 }
 
@@ -157,21 +157,21 @@ const readElsewhere = {
 
 async function rest(
   job: JobWithMetadata<FeedLane>,
-  { tick, trouble, progressed }: Extract<AdvanceOutcome, { is: 'trouble' }>,
+  { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
   dependencies: SliceDependencies,
 ): Promise<void> {
-  const { db, log, random, onTrouble } = dependencies;
-  const { failure, feedState: state, reason } = trouble;
+  const { db, log, random, onFailure } = dependencies;
+  const { failure, feedState: state, reason } = feedFailure;
   const { again, log: line } = failures[failure];
-  if (state !== null) await setFeedState(db, job.data, state, trouble);
+  if (state !== null) await setFeedState(db, job.data, state, feedFailure);
   if (line !== null) log[line.level]({ feed: feedName(job.data), state, reason }, line.event);
-  if (again === 'daily') await lookLater(db, job.data, dayMs * (1 + random() * dayJitter));
-  if (onTrouble === 'give-up' || !trouble.passes) {
-    await closeTick(db, tick, 'interrupted', trouble);
+  if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
+  if (onFailure === 'give-up' || !feedFailure.passes) {
+    await closeRun(db, run, 'interrupted', feedFailure);
     return chain(job, dependencies, 0);
   }
-  const troubles = await countTrouble(db, tick, progressed || again !== 'growing');
-  return chain(job, dependencies, restMs(trouble, troubles, random));
+  const inARow = await countFailure(db, run, progressed || again !== 'growing');
+  return chain(job, dependencies, restMs(feedFailure, inARow, random));
 }
 
 async function chain(

@@ -3,8 +3,8 @@ import type { Pool } from 'pg';
 import type { FeedLane } from '../lists/feed.ts';
 import { atOnce, dueLanes } from '../feeds/due.ts';
 import { feedName } from '../lists/feed.ts';
-import { quarantinedBy, tickResults, type TickResult } from '../feeds/tick.ts';
-import type { TickScope } from '../lists/tables.ts';
+import { quarantinedBy, runResults, type RunResult } from '../feeds/run.ts';
+import type { RunScope } from '../lists/tables.ts';
 import { returnToPresent } from './boss-tables.ts';
 import { openLane } from './schedule.ts';
 import { sendSlice } from './send.ts';
@@ -13,26 +13,26 @@ import { startWorker, type WorkerOptions } from './worker.ts';
 /** A lane to bring up to date, and what that covers. */
 export interface SyncTarget {
   readonly lane: FeedLane;
-  readonly scope: TickScope;
+  readonly scope: RunScope;
 }
 
 /** How a target ended. `open` means that the sync was interrupted before its end. */
-export interface SyncResult extends SyncTarget, Omit<TickResult, 'id'> {
+export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'> {
   readonly feed: string;
   /** Items of its pages that are in quarantine. */
   readonly quarantined: number;
 }
 
-/** How often the targets' ticks are looked at, in ms. */
-const lookIntervalMs = 200;
+/** How often the targets' runs are looked at, in ms. */
+const pollIntervalMs = 200;
 /** How often a target's job is queued again if it is nowhere, in ms: another worker may have let go. */
 const nudgeIntervalMs = 2_000;
 
-export type SyncOptions = Omit<WorkerOptions, 'works' | 'onTrouble'> & { readonly pool: Pool };
+export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & { readonly pool: Pool };
 
 /**
- * Brings lanes up to date once: opens a tick for each, works on them with the same slices as any
- * worker, beside other workers if there are, and returns when every tick is closed.
+ * Brings lanes up to date once: opens a run for each, works on them with the same slices as any
+ * worker, beside other workers if there are, and returns when every run is closed.
  */
 export async function syncOnce(
   targets: readonly SyncTarget[],
@@ -45,14 +45,14 @@ export async function syncOnce(
   const worker = await startWorker({
     ...options,
     works: (lane) => mine.has(`${feedName(lane)}/${lane.lane}`),
-    onTrouble: 'give-up',
+    onFailure: 'give-up',
   });
   try {
     await untilClosed(opened, options, signal);
     const old = [...opened.values()].filter(
       ({ isJoined, lane }) => isJoined && lane.lane === 'live',
     );
-    // A live tick that an earlier sync began has not seen what came since: a new one looks again.
+    // A live run that an earlier sync began has not seen what came since: a new one looks again.
     if (old.length > 0 && !signal.aborted) {
       const again = await openDue(old, options);
       await untilClosed(again, options, signal);
@@ -61,7 +61,7 @@ export async function syncOnce(
   } finally {
     await worker.stop();
   }
-  const results = await tickResults(db, [...opened.keys()]);
+  const results = await runResults(db, [...opened.keys()]);
   const quarantined = await quarantinedBy(db, [...opened.keys()]);
   return results.flatMap(({ id, ...how }) => {
     const target = opened.get(id);
@@ -77,7 +77,7 @@ interface OpenTarget extends SyncTarget {
 }
 
 /**
- * Opens a tick for each target that has something to do. One after the other, the live lanes
+ * Opens a run for each target that has something to do. One after the other, the live lanes
  * first: what a resumed live walk is about to read is no gap for history.
  */
 async function openDue(
@@ -101,7 +101,7 @@ async function untilClosed(
 ): Promise<void> {
   let nudged = now();
   while (!signal.aborted) {
-    const open = (await tickResults(db, [...ids.keys()])).filter(({ state }) => state === 'open');
+    const open = (await runResults(db, [...ids.keys()])).filter(({ state }) => state === 'open');
     if (open.length === 0) return;
     if (now() - nudged >= nudgeIntervalMs) {
       nudged = now();
@@ -111,6 +111,6 @@ async function untilClosed(
         if (target !== undefined) await sendSlice(boss, target.lane);
       }
     }
-    await delay(lookIntervalMs, undefined, { signal }).catch(() => undefined);
+    await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -39,7 +39,7 @@ export function openJobLocks(databaseUrl: string): JobLocks {
     max: 1,
     applicationName: 'explorer-etl locks',
     idleTimeoutMs: 0,
-    patience: { answerMs: silenceMs, idleSessionMs: silenceMs },
+    dbTimeouts: { answerMs: silenceMs, idleSessionMs: silenceMs },
   });
   // A beat that waits for the one before it would only queue up.
   let isBeating = false;
@@ -65,7 +65,7 @@ export function openJobLocks(databaseUrl: string): JobLocks {
 }
 
 /**
- * Gives jobs whose worker is gone back to the queue: slices, and ticks, of which a lost one would keep the
+ * Gives jobs whose worker is gone back to the queue: slices, and runs, of which a lost one would keep the
  * lane's next ones out of the queue.
  */
 async function recoverLostJobs(pool: Pool, boss: PgBoss, log: Log): Promise<void> {
@@ -82,8 +82,8 @@ export function watchForLostJobs(
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  const look = () => recoverLostJobs(pool, boss, log);
-  return every(watchIntervalMs, signal, look, (error) => {
-    if (!signal.aborted) log.debug({ error: describeDatabaseError(error) }, 'watch.trouble');
+  const poll = () => recoverLostJobs(pool, boss, log);
+  return every(watchIntervalMs, signal, poll, (error) => {
+    if (!signal.aborted) log.debug({ error: describeDatabaseError(error) }, 'watch.failure');
   });
 }

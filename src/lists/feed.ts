@@ -28,7 +28,7 @@ export type FeedState =
   | 'failed';
 
 /** States that a feed keeps until it succeeds again. */
-export const troubledStates: readonly FeedState[] = [
+export const failingStates: readonly FeedState[] = [
   'degraded',
   'waiting',
   'unauthorized',

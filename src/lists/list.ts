@@ -7,19 +7,19 @@ import type { Configured, Cursor, ListKindName, ListUnit, Scope } from '../opera
 import type { Lane } from '../walk/tables.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { FeedSettings } from './settings.ts';
-import type { TickRow, TickScope } from './tables.ts';
+import type { RunRow, RunScope } from './tables.ts';
 
-/** Why lanes are looked at: a person wants all current, a schedule ticked, or a process started. */
-export type Occasion = 'sync' | 'tick' | 'start';
+/** Why lanes are looked at: a person wants all current, a schedule fired, or a process started. */
+export type Occasion = 'sync' | 'schedule' | 'start';
 
 /** A lane, and what of it. */
-export interface Target<Wanted extends TickScope = TickScope> {
+export interface Target<Wanted extends RunScope = RunScope> {
   readonly lane: FeedLane;
   readonly scope: Wanted;
 }
 
-/** A lane's tick, with what it covers in the terms of its list. */
-export type TickOf<Wanted extends TickScope> = Omit<TickRow, 'scope'> & { readonly scope: Wanted };
+/** A lane's run, with what it covers in the terms of its list. */
+export type RunOf<Wanted extends RunScope> = Omit<RunRow, 'scope'> & { readonly scope: Wanted };
 
 /** What a command's flags put in place of the configuration's bounds. */
 export interface ScopeBounds {
@@ -32,7 +32,7 @@ export interface ScopeBounds {
 /** A walk to begin: what it covers, and the cursor it starts from; null is the head. */
 export interface PlannedWalk {
   readonly scope: Scope;
-  /** The block that it goes past before it ends; null: to the end, or to the tick's bounds. */
+  /** The block that it goes past before it ends; null: to the end, or to the run's bounds. */
   readonly floor: number | null;
   /** How far below the covered top the walk, and those beside it, go, in ms. */
   readonly depthMs?: number;
@@ -62,7 +62,7 @@ export interface Estimates {
 
 export interface EstimateOptions {
   readonly pageSize: number;
-  readonly looksPerDay: number;
+  readonly pollsPerDay: number;
 }
 
 /** What is proved of a list. All is SQL over a row of `feeds`, unless it says otherwise. */
@@ -86,16 +86,16 @@ export interface ListProof {
 export interface ListReach {
   /** A statement for `lag_s`, a number or null, and `coverage`, JSON. */
   readonly reach: SQL;
-  /** The progress of a tick, a row `latest`: JSON. */
+  /** The progress of a run, a row `latest`: JSON. */
   readonly progress: SQL;
 }
 
 /**
  * A kind of list: how its order tells what is new, what was read and what is missing. All that the rest
  * of the program knows of a list, beside its operation. Nothing is optional: what a kind does not have,
- * it says. `Settings` is what the configuration says of a feed, `Wanted` what a tick of it covers.
+ * it says. `Settings` is what the configuration says of a feed, `Wanted` what a run of it covers.
  */
-export interface ListKind<Settings extends FeedSettings, Wanted extends TickScope> {
+export interface ListKind<Settings extends FeedSettings, Wanted extends RunScope> {
   readonly name: ListKindName;
   /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
   settings(operation: Configured): z.ZodType<Settings>;
@@ -105,7 +105,7 @@ export interface ListKind<Settings extends FeedSettings, Wanted extends TickScop
   readonly hasHistory: boolean;
   /** Whether history that is proved can be read again, for what came late. */
   readonly canReadAgain: boolean;
-  /** The lanes of a feed, and what a tick of each covers. */
+  /** The lanes of a feed, and what a run of each covers. */
   lanes(
     settings: Settings,
     bounds: ScopeBounds,
@@ -120,7 +120,7 @@ export interface ListKind<Settings extends FeedSettings, Wanted extends TickScop
   isDue(db: Database, target: Target<Wanted>, occasion: Occasion, at: Date): Promise<boolean>;
   /** How many walks of a lane run at once, at most. */
   walksAtOnce(db: Database, lane: FeedLane): Promise<number>;
-  /** Notes, as a tick opens, that this is asked for, beside what is asked for already. */
+  /** Notes, as a run opens, that this is asked for, beside what is asked for already. */
   noteAsked(tx: Transaction, lane: FeedLane, scope: Wanted): Promise<void>;
   /** Makes what a chain's lanes ask for all that is asked for. What was read stays. */
   followWishes(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
@@ -129,8 +129,8 @@ export interface ListKind<Settings extends FeedSettings, Wanted extends TickScop
    * goes on from where it was.
    */
   beginsAnew(failure: FailureClass): boolean;
-  /** The tick's next walk. */
-  nextWalk(tx: Transaction, tick: TickOf<Wanted>, at: Date): Promise<WalkPlan>;
+  /** The run's next walk. */
+  nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan>;
   readonly proof: ListProof;
   /** A range that is proved, in words. */
   spell(range: { readonly from: number; readonly to: number; readonly unit: ListUnit }): string;

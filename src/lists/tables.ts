@@ -45,43 +45,43 @@ export const feeds = etlSchema.table(
     asked: integerRanges('asked').notNull().default('{}'),
     last_success_at: instant('last_success_at'),
     /** Until when schedules leave a feed alone that the service does not serve; null: they don't. */
-    look_again_at: instant('look_again_at'),
+    poll_again_at: instant('poll_again_at'),
     updated_at: instant('updated_at').notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.chain_id, table.operation] })],
 );
 
-/** What a tick covers, in the terms of its kind of list; kept as JSON, so that whoever resumes it knows. */
-export type TickScope = Readonly<Record<string, unknown>>;
+/** What a run covers, in the terms of its kind of list; kept as JSON, so that whoever resumes it knows. */
+export type RunScope = Readonly<Record<string, unknown>>;
 
-export const tickStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;
-export type TickState = (typeof tickStates)[number];
+export const runStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;
+export type RunState = (typeof runStates)[number];
 
-/** One wish to bring a feed's lane up to date: a run of `sync`, or a schedule's tick. */
-export const ticks = etlSchema.table(
-  'ticks',
+/** One wish to bring a feed's lane up to date: opened by `sync`, by another command or by a schedule. */
+export const runs = etlSchema.table(
+  'runs',
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
     chain_id: integer('chain_id').notNull(),
     operation: text('operation').$type<OperationName>().notNull(),
     lane: text('lane', { enum: lanes }).notNull(),
-    scope: jsonb('scope').$type<TickScope>().notNull(),
-    state: text('state', { enum: tickStates }).notNull().default('open'),
+    scope: jsonb('scope').$type<RunScope>().notNull(),
+    state: text('state', { enum: runStates }).notNull().default('open'),
     failure: text('failure').$type<FailureClass>(),
     reason: text('reason'),
-    /** The highest batch not yet begun; the tick's batches are walked from the newest down. */
+    /** The highest batch not yet begun; the run's batches are walked from the newest down. */
     next_batch: integer('next_batch'),
-    /** Troubles in a row, for growing intervals between slices. */
-    troubles: int4('troubles').notNull().default(0),
+    /** Failures in a row, for growing intervals between slices. */
+    failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
     opened_at: instant('opened_at').notNull().defaultNow(),
     closed_at: instant('closed_at'),
   },
   (table) => [
-    uniqueIndex('ticks_one_open')
+    uniqueIndex('runs_one_open')
       .on(table.chain_id, table.operation, table.lane)
       .where(sql`state = 'open'`),
-    index('ticks_feed').on(table.chain_id, table.operation, table.lane, table.id),
+    index('runs_feed').on(table.chain_id, table.operation, table.lane, table.id),
   ],
 );
 
-export type TickRow = InferSelectModel<typeof ticks>;
+export type RunRow = InferSelectModel<typeof runs>;

@@ -12,9 +12,9 @@ import { addressLists, type AddressList, type AddressObservation } from '../addr
 import type { Row } from '../db/row.ts';
 import { post, type Transaction } from '../db/transaction.ts';
 import { replaceChildren, type ChildLink, type ChildSet } from './children.ts';
-import { storedRows } from './known.ts';
+import { storedRows } from './complete.ts';
 import { upsertStatement } from './upsert.ts';
-import type { WrittenSights } from './written-sights.ts';
+import type { WrittenObservations } from './written-observations.ts';
 
 const linkOf = (table: PgTable, setKey = ['chain_id', 'address_hash']): ChildLink => ({
   table,
@@ -38,7 +38,7 @@ const kinds: Partial<Record<AddressList, string>> = {
 const merged: ReadonlySet<string> = new Set(mergedColumns);
 
 /**
- * Brings sights of addresses, oldest page first, into their tables: several sights of one address
+ * Brings observations of addresses, oldest page first, into their tables: several observations of one address
  * become one, which then meets the stored row, both by the rules of `address/merge.ts`.
  *
  * @param written what a sole writer has written so far; without it, there may be others
@@ -46,20 +46,23 @@ const merged: ReadonlySet<string> = new Set(mergedColumns);
 export async function loadAddresses(
   tx: Transaction,
   observations: readonly AddressObservation[],
-  written?: WrittenSights,
+  written?: WrittenObservations,
 ): Promise<void> {
   const byHash = new Map<string, AddressObservation>();
-  for (const sight of observations) {
-    const before = byHash.get(sight.row.hash);
-    byHash.set(sight.row.hash, before === undefined ? sight : mergeObservations(before, sight));
+  for (const observation of observations) {
+    const before = byHash.get(observation.row.hash);
+    byHash.set(
+      observation.row.hash,
+      before === undefined ? observation : mergeObservations(before, observation),
+    );
   }
   const seen = [...byHash.values()];
-  const sights = written?.unwritten(seen) ?? seen;
-  if (sights.length === 0) return;
-  await upsertSights(tx, sights);
+  const unwritten = written?.unwritten(seen) ?? seen;
+  if (unwritten.length === 0) return;
+  await upsertObservations(tx, unwritten);
   for (const list of addressLists) {
     const kind = kinds[list];
-    const told = sights.flatMap(({ row, page_id, lists, inPart }) => {
+    const told = unwritten.flatMap(({ row, page_id, lists, inPart }) => {
       const rows = lists[list];
       const parent = { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
       return rows === null ? [] : [{ parent, page_id, rows, inPart: inPart[list] }];
@@ -68,9 +71,12 @@ export async function loadAddresses(
   }
 }
 
-/** One statement, and one more for each set of columns that some sights tell nothing of. */
-async function upsertSights(tx: Transaction, sights: readonly AddressObservation[]): Promise<void> {
-  const byUntold = Map.groupBy(sights, ({ untold }) => untold.join());
+/** One statement, and one more for each set of columns that some observations tell nothing of. */
+async function upsertObservations(
+  tx: Transaction,
+  observations: readonly AddressObservation[],
+): Promise<void> {
+  const byUntold = Map.groupBy(observations, ({ untold }) => untold.join());
   for (const [untold, alike] of byUntold) {
     const columns = untold.split(',');
     const statement = upsertStatement(

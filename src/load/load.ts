@@ -4,10 +4,10 @@ import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { loadAddresses } from './addresses.ts';
 import { replaceChildren } from './children.ts';
-import { completeFromStored, completeItem, type Untold } from './known.ts';
+import { completeFromStored, completeItem, type Untold } from './complete.ts';
 import { shapeOf } from './statement.ts';
 import { upsert, type CountsByPage } from './upsert.ts';
-import type { WrittenSights } from './written-sights.ts';
+import type { WrittenObservations } from './written-observations.ts';
 
 /** Where rows go: a table, and those whose rows belong to one of its rows. */
 interface Tables {
@@ -44,7 +44,7 @@ export async function loadPages(
   tx: Transaction,
   tables: Tables,
   pages: readonly LoadedPage[],
-  written?: WrittenSights,
+  written?: WrittenObservations,
 ): Promise<CountsByPage> {
   const { table: own, children } = tables;
   const newest = new Map<string, LoadedItem & { page_id: number }>();
@@ -72,7 +72,7 @@ export async function loadPages(
   }
   await loadAddresses(
     tx,
-    // Of repeated items too, and in the order of the pages: each sight may tell what no other does.
+    // Of repeated items too, and in the order of the pages: each observation may tell what no other does.
     pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
     written,
   );

@@ -1,7 +1,7 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { AddressObservation } from '../address/observe.ts';
-import type { Unread } from '../drift/unread.ts';
+import type { Unread } from '../drift/unread-values.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 
@@ -23,7 +23,7 @@ export interface Scope {
   readonly until?: Cursor;
   /** The walk reads known history again. */
   readonly again?: boolean;
-  /** A look whether the batch is there yet: that it is empty says nothing for good. */
+  /** A check whether the batch is there yet: that it is empty says nothing for good. */
   readonly probe?: boolean;
   /** A block of the batch below which its chain is known: a walk that meets it need not go on. */
   readonly known?: KnownBlock;
@@ -119,7 +119,7 @@ export interface ListOrder {
 /** What a walk tells an operation when a page or the whole walk is committed. */
 export interface WalkContext {
   readonly walk_id: number;
-  readonly tick_id: number;
+  readonly run_id: number;
   readonly chain_id: number;
   /** When the walk began, ISO 8601, by the clock that its worker goes by. */
   readonly started_at: string;
@@ -148,7 +148,7 @@ export interface WalkEndContext extends WalkContext {
 /** A walk whose newest page claims to be the list's last. */
 export interface EndClaim {
   readonly walk_id: number;
-  readonly tick_id: number;
+  readonly run_id: number;
   readonly chain_id: number;
   readonly scope: Scope;
   /** How many items of that page are no rows. */

@@ -6,7 +6,7 @@ import { loadPages } from '../load/load.ts';
 import { operations } from '../operations/index.ts';
 import type { ItemRows, Operation } from '../operations/operation.ts';
 import { concludeWalk, lockEnds } from '../walk/commit.ts';
-import { endAfter } from '../walk/ended.ts';
+import { endAfter } from '../walk/end.ts';
 import { spellHeights } from '../walk/ledger.ts';
 import { normalisePage, type PageFacts } from '../walk/page.ts';
 import type { WalkRow } from '../walk/walk-row.ts';

@@ -141,14 +141,14 @@ async function missingPages(session: PoolClient): Promise<number> {
   return rows[0]?.missing ?? 0;
 }
 
-/** What pages lean on and none of them wrote: chains, feeds and ticks. */
+/** What pages lean on and none of them wrote: chains, feeds and runs. */
 async function copyFeeds(from: Pool, to: Pool): Promise<void> {
   // A walk that was set aside after its last page is not told from one under way.
   await to.query('drop index etl.walks_one_running');
   // For people's questions alone: nothing that is concluded goes by them.
   const indexes = operationNames.flatMap((name) => operations[name].questionIndexes);
   await to.query(`drop index ${indexes.join(', ')}`);
-  for (const table of ['explorer.chains', 'etl.feeds', 'etl.ticks']) {
+  for (const table of ['explorer.chains', 'etl.feeds', 'etl.runs']) {
     const { rows } = await from.query<{ columns: string[]; rows: string }>(
       `select ${columnsOf(`'${table}'::regclass`)} as columns,
               (select coalesce(jsonb_agg(t), '[]')::text from ${table} as t) as rows`,

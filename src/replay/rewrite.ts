@@ -6,12 +6,12 @@ import {
   operationOf,
   type ArchivedPage,
   type DecodedCommit,
-} from './archived.ts';
-import { WrittenSights } from '../load/written-sights.ts';
-import { AskedNumbers } from './asked.ts';
+} from './archive-reader.ts';
+import { WrittenObservations } from '../load/written-observations.ts';
+import { AskedNumbers } from './wish-history.ts';
 import { writePages } from '../walk/commit.ts';
 import type { ReadPage } from '../walk/fetch.ts';
-import { endAfter } from '../walk/ended.ts';
+import { endAfter } from '../walk/end.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 
 /** How far a replay has come. */
@@ -31,7 +31,7 @@ export class Replay {
   readonly #archive = new ArchiveReader();
   readonly #walks = new Map<number, WalkRow>();
   readonly #asked = new AskedNumbers();
-  readonly #written = new WrittenSights();
+  readonly #written = new WrittenObservations();
   #pages = 0;
   #rows = 0;
   #plannedAt = 0;
@@ -78,7 +78,7 @@ export class Replay {
     await post(tx, sql`select set_config('replay_clock.now_us', ${String(first.at_us)}, false)`);
     const walk = this.#walks.get(first.walk.id) ?? (await beginWalk(tx, first));
     if (operationOf(first).decidesMembership) {
-      await this.#asked.restore(tx, walk.feed, { tick_id: walk.tick_id, at_us: first.at_us });
+      await this.#asked.restore(tx, walk.feed, { run_id: walk.run_id, at_us: first.at_us });
     }
     let emptyRun = walk.empty_run;
     const kept = pages.map((page): ReadPage => {

@@ -35,8 +35,8 @@ export const askings = etlSchema.table(
     chain_id: integer('chain_id').notNull(),
     operation: text('operation').notNull(),
     asked: integerRanges('asked').notNull(),
-    /** The newest tick at that time. */
-    last_tick: integer('last_tick').notNull(),
+    /** The newest run at that time. */
+    last_run: integer('last_run').notNull(),
     asked_at: instant('asked_at').notNull().defaultNow(),
   },
   (table) => [index('askings_feed').on(table.chain_id, table.operation, table.id)],

@@ -1,7 +1,7 @@
 import type { Database } from '../db/transaction.ts';
 import { feedReaches, registeredChains, type FeedReach } from './lane-status.ts';
 import { estimateFeeds } from './plan/plan.ts';
-import { feedStandings, type FeedStanding, type LaneStanding } from './standing.ts';
+import { feedsNow, type FeedNow, type LaneNow } from './lane-state.ts';
 
 /** What of a lane is left to read, and when that ends at its present pace; null: not known. */
 interface LaneOutlook {
@@ -11,8 +11,8 @@ interface LaneOutlook {
 }
 
 /** What `status` says of a feed. */
-export interface FeedReport extends Omit<FeedStanding, 'lanes'>, Omit<FeedReach, 'feed'> {
-  readonly lanes: readonly (LaneStanding & LaneOutlook)[];
+export interface FeedReport extends Omit<FeedNow, 'lanes'>, Omit<FeedReach, 'feed'> {
+  readonly lanes: readonly (LaneNow & LaneOutlook)[];
 }
 
 /** The report on every feed, from what is stored. */
@@ -20,18 +20,18 @@ export async function reportFeeds(db: Database, pageSize: number): Promise<FeedR
   const at = new Date();
   const reaches = new Map((await feedReaches(db)).map((reach) => [reach.feed, reach]));
   const estimates = await estimateFeeds(db, await registeredChains(db), { pageSize, at });
-  return (await feedStandings(db)).flatMap((standing) => {
-    const reach = reaches.get(standing.feed);
+  return (await feedsNow(db)).flatMap((current) => {
+    const reach = reaches.get(current.feed);
     if (reach === undefined) return [];
-    const left = estimates.find(({ feed }) => feed === standing.feed)?.history.requests ?? null;
-    const lanes = standing.lanes.map((lane) => ({ ...lane, ...outlook(lane, left, at) }));
-    return [{ ...standing, ...reach, lanes }];
+    const left = estimates.find(({ feed }) => feed === current.feed)?.history.requests ?? null;
+    const lanes = current.lanes.map((lane) => ({ ...lane, ...outlook(lane, left, at) }));
+    return [{ ...current, ...reach, lanes }];
   });
 }
 
 /** History is what the backfill lane has left; what is new cannot be known beforehand. */
 function outlook(
-  { lane, state, pages_per_second: pace }: LaneStanding,
+  { lane, state, pages_per_second: pace }: LaneNow,
   history: number | null,
   at: Date,
 ): LaneOutlook {

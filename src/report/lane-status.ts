@@ -4,16 +4,16 @@ import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 import type { ListUnit } from '../operations/operation.ts';
 import type { Lane } from '../walk/tables.ts';
-import type { TickState } from '../lists/tables.ts';
+import type { RunState } from '../lists/tables.ts';
 
-/** What the tables say of a lane that ever had a tick. Times are ISO 8601. */
+/** What the tables say of a lane that ever had a run. Times are ISO 8601. */
 export interface LaneRecord {
   readonly feed: string;
   readonly lane: Lane;
-  /** The newest tick. */
-  readonly tick_id: number;
-  readonly tick_state: TickState;
-  readonly tick_opened_at: string;
+  /** The newest run. */
+  readonly run_id: number;
+  readonly run_state: RunState;
+  readonly run_opened_at: string;
   readonly reason: string | null;
   readonly last_success_at: string | null;
   readonly last_success_age_s: number | null;
@@ -33,11 +33,11 @@ export async function laneRecords(db: Database): Promise<LaneRecord[]> {
   const { rows } = await db.execute<{ record: LaneRecord }>(sql`
     with newest as (
       select distinct on (chain_id, operation, lane) *
-      from etl.ticks
+      from etl.runs
       order by chain_id, operation, lane, id desc
     ), success as (
       select chain_id, operation, lane, max(closed_at) as at
-      from etl.ticks
+      from etl.runs
       where state = 'finished'
       group by chain_id, operation, lane
     ), page as (
@@ -57,9 +57,9 @@ export async function laneRecords(db: Database): Promise<LaneRecord[]> {
     select json_build_object(
       'feed', feeds.feed,
       'lane', lane,
-      'tick_id', newest.id,
-      'tick_state', newest.state,
-      'tick_opened_at', newest.opened_at,
+      'run_id', newest.id,
+      'run_state', newest.state,
+      'run_opened_at', newest.opened_at,
       'reason', newest.reason,
       'last_success_at', success.at,
       'last_success_age_s', round(extract(epoch from clock_timestamp() - success.at)),
@@ -94,12 +94,12 @@ export type FeedCoverage =
       /** The newest number that is known to have blocks. */
       readonly newest: number | null;
     }
-  | { readonly of: 'census'; readonly as_of: string | null; readonly factories: number };
+  | { readonly of: 'ranking'; readonly as_of: string | null; readonly factories: number };
 
 /** How current and how complete a feed is. */
 export interface FeedReach {
   readonly feed: string;
-  /** Age of the newest item, of the newest batch's last block, or of the last census, in seconds. */
+  /** Age of the newest item, of the newest batch's last block, or of the last ranking, in seconds. */
   readonly lag_s: number | null;
   readonly coverage: FeedCoverage;
 }

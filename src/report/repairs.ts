@@ -2,30 +2,30 @@ import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { feedName, type FeedLane } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
-import type { TickScope } from '../lists/tables.ts';
-import type { FeedCertificate } from './certificate.ts';
+import type { RunScope } from '../lists/tables.ts';
+import type { FeedProof } from './proof.ts';
 import { estimateFeeds, type ForecastOptions } from './plan/plan.ts';
 
 /** A lane to walk, and what of it. */
 export interface Repair {
   readonly lane: FeedLane;
-  readonly scope: TickScope;
+  readonly scope: RunScope;
 }
 
 /**
- * The walks that the certificates call for, and no others: the holes of a list, the batches that
- * are unread or do not meet, a census that was never finished. Quarantine is none of them: reading
+ * The walks that the proofs call for, and no others: the holes of a list, the batches that
+ * are unread or do not meet, a ranking that was never published. Quarantine is none of them: reading
  * a bad item again does not mend it.
  *
- * @param lanes the configured lanes with what a tick of each covers
+ * @param lanes the configured lanes with what a run of each covers
  * @returns rounds: a lane takes one scope at a time, so a lane's second range is in a second round
  */
 export async function repairsOf(
   db: Database,
-  certificates: readonly FeedCertificate[],
+  proofs: readonly FeedProof[],
   lanes: readonly Repair[],
 ): Promise<Repair[][]> {
-  const open = openFeeds(certificates);
+  const open = openFeeds(proofs);
   const rounds: Repair[][] = [];
   for (const { lane, scope } of lanes) {
     if (lane.lane !== 'backfill' || !open.has(feedName(lane))) continue;
@@ -40,11 +40,11 @@ export async function repairsOf(
 /** About how many requests the repairs take, from what is stored, as `plan` reckons them. */
 export async function repairRequests(
   db: Database,
-  certificates: readonly FeedCertificate[],
+  proofs: readonly FeedProof[],
   chains: readonly ChainSettings[],
   how: ForecastOptions,
 ): Promise<number> {
-  const open = openFeeds(certificates);
+  const open = openFeeds(proofs);
   let requests = 0;
   for (const { feed, chain_id, operation, history } of await estimateFeeds(db, chains, how)) {
     if (!open.has(feed)) continue;
@@ -53,5 +53,5 @@ export async function repairRequests(
   return requests;
 }
 
-const openFeeds = (certificates: readonly FeedCertificate[]) =>
-  new Set(certificates.filter(({ open }) => open.length > 0).map(({ feed }) => feed));
+const openFeeds = (proofs: readonly FeedProof[]) =>
+  new Set(proofs.filter(({ open }) => open.length > 0).map(({ feed }) => feed));

@@ -26,7 +26,7 @@ export interface FeedStatus {
   readonly last_success_at: string | null;
   /** The lowest block that the current walk has reached, and where it began. */
   readonly reached: { readonly top: number | null; readonly bottom: number | null } | null;
-  /** Of the current tick's range, where it has an end: numbers in all, and those that were read. */
+  /** Of the current run's range, where it has an end: numbers in all, and those that were read. */
   readonly batches: { readonly total: number; readonly done: number } | null;
 }
 
@@ -54,7 +54,7 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
       group by chain_id, operation
     ), latest as (
       select distinct on (chain_id, operation) *
-      from etl.ticks
+      from etl.runs
       order by chain_id, operation, id desc
     )
     select json_build_object(

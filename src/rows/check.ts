@@ -30,7 +30,7 @@ export interface RowFinding {
   readonly finding: string;
 }
 
-/** What a look at all rows found. */
+/** What a check of all rows found. */
 export interface RowReport {
   readonly tables: number;
   readonly rows: number;
@@ -185,7 +185,7 @@ const countFinding = sql`
 /** Where the rows of a moment, a row of `listed`, came from. */
 const pagesThen = sql`
   select string_agg(
-           feed || ' ' || coalesce('batch ' || batch, 'blocks ' || lowest || ' to ' || highest, 'census')
+           feed || ' ' || coalesce('batch ' || batch, 'blocks ' || lowest || ' to ' || highest, 'ranking')
              || ' (pages ' || first_page || ' to ' || last_page || ' of walk ' || walk_id || ')',
            ', ' order by walk_id
          ) as pages

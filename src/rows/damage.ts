@@ -14,7 +14,7 @@ import { comparedCounts, countedTables, missingAddresses } from './check.ts';
  *   a value that the service tells seldom, such as an address's name, would stay.
  * - The ledger of rows is brought to what is there.
  * - What held damaged rows is no longer proved: blocks of user operations until a walk that begins
- *   later has read them, batches by being unread, factories until the next census. So plain `verify`
+ *   later has read them, batches by being unread, factories until the next ranking. So plain `verify`
  *   names them, and whoever reads next mends them, however often it is killed.
  *
  * No page is committed meanwhile.

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
-import type { WrittenSights } from '../load/written-sights.ts';
+import type { WrittenObservations } from '../load/written-observations.ts';
 import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
@@ -62,7 +62,7 @@ interface Writing {
   readonly kept: readonly ReadPage[];
   readonly end: WalkEnd | null;
   /** Of addresses, where nobody else writes them. */
-  readonly written?: WrittenSights;
+  readonly written?: WrittenObservations;
 }
 
 /**
@@ -258,7 +258,7 @@ const contextOf = (
   above: PageEnd | null,
 ): WalkContext => ({
   walk_id: walk.id,
-  tick_id: walk.tick_id,
+  run_id: walk.run_id,
   chain_id: walk.chain_id,
   started_at: walk.started_at,
   scope: walk.scope,

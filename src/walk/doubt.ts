@@ -79,7 +79,7 @@ function judgeEnd(
   const rows = rowsIn({ facts, envelope }, { walk, operation, step });
   return operation.judgeEnd(db, {
     walk_id: walk.id,
-    tick_id: walk.tick_id,
+    run_id: walk.run_id,
     chain_id: walk.chain_id,
     scope: walk.scope,
     quarantined: envelope.items.length - rows.length,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Cursor, ItemRows, Operation, Place, Scope } from '../operations/operation.ts';
-import { openSurvey, type Survey } from '../drift/survey.ts';
+import { openDriftCounter, type DriftReport } from '../drift/drift.ts';
 import { decodeItem } from './item.ts';
 import { cutNesting, isDeeper } from './nesting.ts';
 import { blocksAround, type PageOrder } from './order.ts';
@@ -53,7 +53,7 @@ export interface NormalisedPage extends PageFacts {
   /** The page held against the list's order; null where the list has none. */
   readonly order: PageOrder | null;
   /** Where its items differ from the specification. */
-  readonly survey: Survey;
+  readonly driftReport: DriftReport;
 }
 
 /**
@@ -87,7 +87,7 @@ export function normalisePage(
 ): NormalisedPage {
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
-  const surveyor = openSurvey(operation.item);
+  const driftCounter = openDriftCounter(operation.item);
   let isEndTold = true;
   const refuse = (raw: unknown, reason: string, at: number) => {
     const raw_hash = digest(JSON.stringify(raw));
@@ -104,7 +104,7 @@ export function normalisePage(
       continue;
     }
     const decoded = decodeItem(operation.item, raw);
-    surveyor.look(raw);
+    driftCounter.count(raw);
     if (decoded.is === 'valid') {
       const { unread } = decoded;
       const place = { chain_id, scope, page_id: facts.page_id, position: at, unread };
@@ -119,10 +119,10 @@ export function normalisePage(
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
       else rows.set(item.key, both);
-      for (const value of unread) surveyor.noteUnread(value);
+      for (const value of unread) driftCounter.noteUnread(value);
       if (item !== told && told.height !== null && operation.order !== null) {
         const path = [operation.order.columns.height];
-        surveyor.noteUnread({ path, kind: 'format', detail: 'out of order' });
+        driftCounter.noteUnread({ path, kind: 'format', detail: 'out of order' });
       }
     } else refuse(raw, decoded.reason, at);
   }
@@ -139,7 +139,7 @@ export function normalisePage(
     isJoined: order === null || order.joins,
     isEndTold,
     order,
-    survey: surveyor.survey(),
+    driftReport: driftCounter.report(),
   };
 }
 

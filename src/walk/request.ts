@@ -14,7 +14,7 @@ import { judgeOrder, type PageOrder } from './order.ts';
 import { digest, type PageFacts } from './page.ts';
 import { judgeProgress, type Progress, type WalkEnd } from './progress.ts';
 import type { Lane } from './tables.ts';
-import { firstTold, toldPlaces } from './told.ts';
+import { firstTold, toldPlaces } from './places.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */

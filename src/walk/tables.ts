@@ -31,7 +31,7 @@ export const walks = etlSchema.table(
       .notNull()
       .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
     lane: text('lane', { enum: lanes }).notNull(),
-    tick_id: integer('tick_id').notNull(),
+    run_id: integer('run_id').notNull(),
     kind: text('kind').$type<ListKindName>().notNull(),
     scope: jsonb('scope').$type<Scope>().notNull(),
     batch: integer('batch').generatedAlwaysAs(sql`(scope ->> 'batch')::bigint`),
@@ -73,7 +73,7 @@ export const walks = etlSchema.table(
         sql`coalesce(${table.floor}, -1)`,
       )
       .where(sql`state = 'running'`),
-    index('walks_tick').on(table.tick_id, table.state),
+    index('walks_run').on(table.run_id, table.state),
     index('walks_batch').on(table.batch, table.chain_id),
     index('walks_feed').on(table.chain_id, table.operation, table.state, table.id),
     // What is due is judged by the walks of the last days, lateness by those above a page.

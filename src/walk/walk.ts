@@ -14,7 +14,7 @@ export type WalkOutcome =
   | { readonly is: 'ended'; readonly end: WalkEnd }
   | { readonly is: 'paused' }
   | { readonly is: 'fenced' }
-  | { readonly is: 'trouble'; readonly error: unknown };
+  | { readonly is: 'failure'; readonly error: unknown };
 
 /** What a committed transaction added, for progress lines. */
 export interface WalkProgress {
@@ -65,7 +65,7 @@ export async function runWalk(
   }
   const read = await reading;
   if (signal.aborted || 'outcome' in read) return { is: 'paused' };
-  return { is: 'trouble', error: read.error };
+  return { is: 'failure', error: read.error };
 }
 
 /** Commits what the queue holds until it is drained or the walk ends. */

@@ -14,7 +14,7 @@ import { WorldClock } from './clock.ts';
 import type { RunningClock } from './clocked-start.ts';
 import { startClockedWorker, type ClockedWorker, type Place } from './clocked-worker.ts';
 import { openCron } from './cron.ts';
-import { endAsPerson, openTicksAfter } from './ending.ts';
+import { endAsPerson, openRunsAfter } from './ending.ts';
 import { chaosFaults } from './faults.ts';
 import { seededRandom } from './random.ts';
 import {
@@ -62,11 +62,11 @@ export interface ChaosResult {
 
 /** Time between two blows, in ms, at most; the mean is half of it, and a start takes a second. */
 const mostCalmMs = { short: 2_000, long: 6_000 };
-/** Rests after troubles have grown by then; who has not come to rest by then hangs, in ms. */
+/** Rests after failures have grown by then; who has not come to rest by then hangs, in ms. */
 const restBoundMs = 900_000;
 /** A first copy while all that can goes wrong; one that takes longer hangs, in ms. */
 const copyBoundMs = 900_000;
-const lookMs = 100;
+const pollMs = 100;
 /** A `start` that has not stopped by then hangs, in ms. */
 const stopBoundMs = 240_000;
 /** A worker that is not at work by then met a database that swallowed its first words, in ms. */
@@ -97,7 +97,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
   const rest = { pool, seed: plan.seed, chain, atMs, place, note, signal: plan.signal };
   Object.assign(faults, await endAsPerson(rest), badOutput(world.all));
   return {
-    blows: { ...counts.blows, ...(cron.missed > 0 && { 'ticks not sent': cron.missed }) },
+    blows: { ...counts.blows, ...(cron.missed > 0 && { 'runs not sent': cron.missed }) },
     explorerFaults: counts.faults,
     deadlocks: await deadlocksOf(pool),
     requests: simulator.requests,
@@ -215,14 +215,14 @@ function superviseWorkers({ workers, start }: Scene, note: (event: string) => vo
   }
 }
 
-/** What is under way ends, a last tick of each lane comes, and the workers are asked to stop. */
+/** What is under way ends, a last run of each lane comes, and the workers are asked to stop. */
 async function comeToRest(chaos: Chaos, signal?: AbortSignal): Promise<Record<string, unknown>> {
   const { scene, pool, cron, lanes, note } = chaos;
   const faults: Record<string, unknown> = {};
   const supervise = () => superviseWorkers(scene, note);
   for (const lane of [null, 'live', 'backfill'] as const) {
     await cron.send(lanes.filter((configured) => configured.lane.lane === lane));
-    const open = await openTicksAfter(pool, { boundMs: restBoundMs, signal, onLook: supervise });
+    const open = await openRunsAfter(pool, { boundMs: restBoundMs, signal, onPoll: supervise });
     if (open === null) continue;
     faults['did not come to rest'] = open;
     break;
@@ -230,7 +230,7 @@ async function comeToRest(chaos: Chaos, signal?: AbortSignal): Promise<Record<st
   // One that was started a moment ago would not know yet how to stop.
   while (scene.workers.some(({ isReady }) => !isReady)) {
     supervise();
-    await delay(lookMs, undefined, { signal });
+    await delay(pollMs, undefined, { signal });
   }
   for (const worker of scene.workers) worker.kill('SIGTERM');
   const late = delay(stopBoundMs, 'late' as const);

@@ -11,7 +11,7 @@ import {
 } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { describeDatabaseError, isConnectionLost } from '../../src/db/failure.ts';
-import type { Patience } from '../../src/db/patience.ts';
+import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { whileCurrent } from '../../src/db/version.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { serve } from '../../src/jobs/serve.ts';
@@ -25,8 +25,12 @@ export interface RunningClock {
   readonly rate: number;
 }
 
-/** As `workPatience`, but short: a database that swallows what it is told is met once a minute here. */
-const patience: Patience = { statementMs: 8_000, answerMs: 10_000, idleTransactionMs: 5_000 };
+/** As `workTimeouts`, but short: a database that swallows what it is told is met once a minute here. */
+const dbTimeouts: DatabaseTimeouts = {
+  statementMs: 8_000,
+  answerMs: 10_000,
+  idleTransactionMs: 5_000,
+};
 
 /** Whether it is the database's doing that `start` ends; anything else shows its stack, as a fault. */
 const isOfDatabase = (error: unknown): boolean =>
@@ -55,7 +59,7 @@ async function start(): Promise<void> {
   const database = await openDatabase(settings, { cwd });
   try {
     await prepareDatabase(database);
-    const engine = await openEngine({ settings, database, log, supervise: true, patience });
+    const engine = await openEngine({ settings, database, log, supervise: true, dbTimeouts });
     try {
       log.info('start.ready');
       await whileCurrent(database.pool, stop.signal, (signal) =>

@@ -1,22 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { ConfiguredLane } from '../../src/feeds/lanes.ts';
-import { installQueues, startBoss, tickQueue } from '../../src/jobs/boss.ts';
+import { installQueues, startBoss, runQueue } from '../../src/jobs/boss.ts';
 import { createLog } from '../../src/log.ts';
 import type { WorldClock } from './clock.ts';
 
-/** Real time between two ticks of the lists that grow, and of the census, in ms. */
-const tickMs = 3_000;
-const censusMs = 20_000;
-const lookMs = 250;
+/** Real time between two runs of the lists that grow, and of the ranking, in ms. */
+const runMs = 3_000;
+const rankingMs = 20_000;
+const pollMs = 250;
 
 /** Plays the part of the cron, and tells the world's clock what has been seen. */
 export interface Cron {
-  /** Ticks that could not be sent, as the database was away. */
+  /** Runs that could not be sent, as the database was away. */
   readonly missed: number;
   /** Sends what the cron sends for these lanes. */
   send(lanes: readonly ConfiguredLane[]): Promise<void>;
-  /** Ends the ticks that come by themselves. */
+  /** Ends the runs that come by themselves. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface CronOptions {
   readonly clock: WorldClock;
 }
 
-/** Sends ticks from now on, while the world's clock runs. */
+/** Sends runs from now on, while the world's clock runs. */
 export async function openCron({ databaseUrl, pool, lanes, clock }: CronOptions): Promise<Cron> {
   await installQueues(databaseUrl);
   const log = createLog('silent', () => undefined);
@@ -44,33 +44,33 @@ export async function openCron({ databaseUrl, pool, lanes, clock }: CronOptions)
   const send = async (wanted: readonly ConfiguredLane[]) => {
     for (const { lane, scope } of wanted) {
       const singletonKey = `${lane.chain_id}.${lane.operation}.${lane.lane}`;
-      await boss.send(tickQueue, { lane, scope }, { singletonKey });
+      await boss.send(runQueue, { lane, scope }, { singletonKey });
     }
   };
-  const round = async (next: { tickMs: number; censusMs: number }, look: Look | null) => {
+  const round = async (next: { runMs: number; rankingMs: number }, poll: Poll | null) => {
     const nowMs = performance.now();
-    if (look !== null && (await hasLooked(pool, look))) {
-      clock.see(look.simulatedMs);
-      look = null;
+    if (poll !== null && (await hasPolled(pool, poll))) {
+      clock.see(poll.simulatedMs);
+      poll = null;
     }
-    if (!clock.isRunning || nowMs < next.tickMs) return look;
-    const isCensus = nowMs >= next.censusMs;
-    next.tickMs = nowMs + tickMs;
-    if (isCensus) next.censusMs = nowMs + censusMs;
-    look ??= { simulatedMs: clock.nowMs, sinceMs: Date.now() };
-    await send(lanes.filter(({ lane }) => isCensus || lane.operation !== 'factories'));
-    return look;
+    if (!clock.isRunning || nowMs < next.runMs) return poll;
+    const isRanking = nowMs >= next.rankingMs;
+    next.runMs = nowMs + runMs;
+    if (isRanking) next.rankingMs = nowMs + rankingMs;
+    poll ??= { simulatedMs: clock.nowMs, sinceMs: Date.now() };
+    await send(lanes.filter(({ lane }) => isRanking || lane.operation !== 'factories'));
+    return poll;
   };
   const running = (async () => {
-    const next = { tickMs: 0, censusMs: 0 };
-    let look: Look | null = null;
+    const next = { runMs: 0, rankingMs: 0 };
+    let poll: Poll | null = null;
     while (!done.signal.aborted) {
       try {
-        look = await round(next, look);
+        poll = await round(next, poll);
       } catch {
         missed += 1;
       }
-      await delay(lookMs, undefined, { signal: done.signal }).catch(() => undefined);
+      await delay(pollMs, undefined, { signal: done.signal }).catch(() => undefined);
     }
   })();
   return {
@@ -90,16 +90,16 @@ export async function openCron({ databaseUrl, pool, lanes, clock }: CronOptions)
   };
 }
 
-/** A look at the head of the operations that is owed. */
-interface Look {
+/** A poll of the head of the operations that is owed. */
+interface Poll {
   readonly simulatedMs: number;
-  /** Unix time in ms, before which no tick counts that was opened. */
+  /** Unix time in ms, before which no run counts that was opened. */
   readonly sinceMs: number;
 }
 
-async function hasLooked(pool: Pool, { sinceMs }: Look): Promise<boolean> {
+async function hasPolled(pool: Pool, { sinceMs }: Poll): Promise<boolean> {
   const { rows } = await pool.query(
-    `select from etl.ticks
+    `select from etl.runs
      where operation = 'user-operations' and lane = 'live' and state = 'finished'
        and opened_at > to_timestamp($1::float8 / 1000)
      limit 1`,

@@ -7,9 +7,9 @@ type Reach = Pick<Scene, 'pool' | 'random'>;
 
 /** How long the ledger is held, in ms, at most: less than a worker's statement may take. */
 const mostHeldMs = 3_000;
-/** How soon somebody has to wait for a lock, in ms: a tick comes every three seconds. */
+/** How soon somebody has to wait for a lock, in ms: a run comes every three seconds. */
 const mostAwaitedMs = 4_000;
-const lookMs = 20;
+const pollMs = 20;
 
 /** The workers' sessions are named after them. */
 const ofWorkers = `datname = current_database() and application_name like 'chaos-%'`;
@@ -48,14 +48,14 @@ export async function holdLedger({ pool, random }: Reach): Promise<void> {
 }
 
 /**
- * Closes a circle of locks: holds the open ticks until a worker waits for one, then asks for a feed,
+ * Closes a circle of locks: holds the open runs until a worker waits for one, then asks for a feed,
  * which the worker has locked before. The server ends the worker's transaction, as that waits longer.
  */
 export async function provokeDeadlock({ pool }: Reach): Promise<void> {
   await inTransaction(pool, async (session) => {
     if (!(await hasTables(session))) return;
     await session.query("set local deadlock_timeout = '20s'; set local lock_timeout = '5s'");
-    await session.query("select from etl.ticks where state = 'open' for update");
+    await session.query("select from etl.runs where state = 'open' for update");
     const endMs = performance.now() + mostAwaitedMs;
     while (performance.now() < endMs) {
       const { rows } = await pool.query(
@@ -65,7 +65,7 @@ export async function provokeDeadlock({ pool }: Reach): Promise<void> {
         await session.query('select from etl.feeds for update');
         return;
       }
-      await delay(lookMs);
+      await delay(pollMs);
     }
   });
 }
@@ -86,7 +86,7 @@ async function inTransaction(
 
 async function hasTables(session: PoolClient): Promise<boolean> {
   const { rows } = await session.query<{ there: boolean }>(
-    "select to_regclass('etl.ticks') is not null as there",
+    "select to_regclass('etl.runs') is not null as there",
   );
   return rows[0]?.there ?? false;
 }

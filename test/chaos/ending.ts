@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../src/simulator/index.ts';
 import { truthAt } from '../truth/truth.ts';
 import { ledgerFaults } from '../support/ledger.ts';
-import { watchedDifferences } from '../support/watched.ts';
+import { watchedDifferences } from '../support/observer.ts';
 import { runCommand, type Place } from './clocked-worker.ts';
 
 /** A world that has come to stand, and who has copied it. */
@@ -20,14 +20,14 @@ export interface Rest {
 }
 
 /**
- * Rounds of `sync` and `backfill --again` until the tables are true. A look above the newest batch asks
+ * Rounds of `sync` and `backfill --again` until the tables are true. A poll above the newest batch asks
  * for one number, so one behind a hole may take some; and an operation that has left between two
  * walks side by side is seen to when the pages fall otherwise (src/walk/SPEC.md, known gaps).
  */
 const mostRounds = 8;
 
 /** How often a condition is looked at, in ms. */
-const lookMs = 100;
+const pollMs = 100;
 
 /**
  * Days later a person has the lists read to their present end, and does what `verify` asks for.
@@ -87,7 +87,7 @@ async function tableFaults({
   return Object.keys(found).length === 0 ? null : found;
 }
 
-/** Of a factory that is missing only the count that a census saw last can be known. */
+/** Of a factory that is missing only the count that a ranking saw last can be known. */
 async function knownFactories(pool: Pool, seed: number, chain: SimulatedChain, atMs: number) {
   const { rows } = await pool.query<{ address_hash: string; count: string | null }>(
     'select address_hash, total_accounts as count from explorer.factories where chain_id = $1',
@@ -104,8 +104,8 @@ async function knownFactories(pool: Pool, seed: number, chain: SimulatedChain, a
 type Reorgs = ReturnType<typeof truthAt>['block_reorgs'];
 
 /**
- * All that one who looks now and then may see of reorganisations, the oldest first: of several that a
- * block went through between two looks, that its first hash became the last.
+ * All that one who checks now and then may see of reorganisations, the oldest first: of several that a
+ * block went through between two checks, that its first hash became the last.
  */
 function visibleReorgs(reorgs: Reorgs): Reorgs {
   const ofHeights = Map.groupBy(reorgs, ({ height }) => height);
@@ -116,17 +116,17 @@ function visibleReorgs(reorgs: Reorgs): Reorgs {
   );
 }
 
-/** Walks may have failed on the way, and ticks with them; nothing may be left that is under way. */
+/** Walks may have failed on the way, and runs with them; nothing may be left that is under way. */
 async function lasting(pool: Pool): Promise<Record<string, unknown>> {
-  const looks = {
+  const checks = {
     'a walk is under way': `
-      select walks.* from etl.walks join etl.ticks on ticks.id = tick_id
-      where walks.state = 'running' and ticks.state in ('open', 'interrupted')`,
-    'a tick is open': "select * from etl.ticks where state = 'open'",
+      select walks.* from etl.walks join etl.runs on runs.id = run_id
+      where walks.state = 'running' and runs.state in ('open', 'interrupted')`,
+    'a run is open': "select * from etl.runs where state = 'open'",
     'a feed is not at rest': "select * from etl.feeds where state <> 'idle'",
   };
   const found: Record<string, unknown> = {};
-  for (const [fault, query] of Object.entries(looks)) {
+  for (const [fault, query] of Object.entries(checks)) {
     const { rows } = await pool.query(query);
     if (rows.length > 0) found[fault] = rows.slice(0, 3);
   }
@@ -136,32 +136,32 @@ async function lasting(pool: Pool): Promise<Record<string, unknown>> {
 interface Waiting {
   readonly boundMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly onLook: () => void;
+  readonly onPoll: () => void;
 }
 
-/** Waits until no tick is open; null when that is so in time, or else those that are. */
-export async function openTicksAfter(
+/** Waits until no run is open; null when that is so in time, or else those that are. */
+export async function openRunsAfter(
   pool: Pool,
-  { boundMs, signal, onLook }: Waiting,
+  { boundMs, signal, onPoll }: Waiting,
 ): Promise<unknown[] | null> {
   const endMs = performance.now() + boundMs;
   for (;;) {
     signal?.throwIfAborted();
-    onLook();
+    onPoll();
     const { rows } = await pool.query(`
-      select operation, lane, troubles, opened_at,
+      select operation, lane, failures_in_a_row, opened_at,
              (select json_agg(job) from (
                select state, start_after, started_on from pgboss.job
-               where name = 'slices' and data ->> 'operation' = ticks.operation
-                 and data ->> 'lane' = ticks.lane and state in ('created', 'active', 'retry')
+               where name = 'slices' and data ->> 'operation' = runs.operation
+                 and data ->> 'lane' = runs.lane and state in ('created', 'active', 'retry')
              ) as job) as jobs
-      from etl.ticks where state = 'open'
+      from etl.runs where state = 'open'
       union all
       select singleton_key, 'sent', 0, created_on, null from pgboss.job
-      where name = 'ticks' and state in ('created', 'active', 'retry')
+      where name = 'runs' and state in ('created', 'active', 'retry')
     `);
     if (rows.length === 0) return null;
     if (performance.now() > endMs) return rows;
-    await delay(lookMs);
+    await delay(pollMs);
   }
 }

@@ -43,7 +43,7 @@ const aheadMs = 2_000;
 const crewSize = 3;
 /** A wait that is longer hangs, in ms. */
 const boundMs = 240_000;
-const lookMs = 5;
+const pollMs = 5;
 
 /** Kills and stops, again and again, the worker that holds a chain's only lane. */
 export async function measureTakeovers(plan: TakeoverPlan): Promise<Takeovers> {
@@ -232,7 +232,7 @@ async function takeoverFrom(
 
 async function isDone(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ done: boolean }>(
-    `select bool_and(state <> 'open') as done from etl.ticks`,
+    `select bool_and(state <> 'open') as done from etl.runs`,
   );
   return rows[0]?.done ?? false;
 }
@@ -240,14 +240,14 @@ async function isDone(pool: Pool): Promise<boolean> {
 async function until<T>(
   what: string,
   { signal }: Pick<TakeoverPlan, 'signal'>,
-  look: () => Promise<T | false | undefined>,
+  poll: () => Promise<T | false | undefined>,
 ): Promise<T> {
   const startMs = performance.now();
   for (;;) {
     signal?.throwIfAborted();
-    const seen = await look();
+    const seen = await poll();
     if (seen !== false && seen !== undefined) return seen;
     if (performance.now() - startMs > boundMs) throw new Error(`${what}: not in time`);
-    await delay(lookMs);
+    await delay(pollMs);
   }
 }

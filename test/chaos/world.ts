@@ -11,7 +11,7 @@ const pageSize = 10;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How soon an operation may leave the list again: far longer than a look at its head takes. */
+/** How soon an operation may leave the list again: far longer than a poll of its head takes. */
 const soonestOrphanedMs = hourMs;
 /** How far the world may be ahead of whoever looks at it, so that he sees what leaves again. */
 export const leashMs = soonestOrphanedMs / 2;
@@ -23,7 +23,7 @@ const generations: readonly Generation[] = ['v12', 'v11', 'v10'];
 export const longFromMs = 60_000;
 const history = { short: { operations: 250, batches: 4 }, long: { operations: 900, batches: 8 } };
 
-/** Half of what the key may ask for is needed to follow all that moves; what is left is for troubles. */
+/** Half of what the key may ask for is needed to follow all that moves; what is left is for failures. */
 export const chainOf = (
   seed: number,
   lengthMs: number,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failures, type FailureRule } from '../../src/failure.ts';
-import { troubledStates } from '../../src/lists/feed.ts';
+import { failingStates } from '../../src/lists/feed.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
 
@@ -26,9 +26,9 @@ function table(head: string): string[][] {
 const comesBack: Readonly<Record<FailureRule['again'], string>> = {
   growing: 'after growing waits',
   stated: 'at the stated time',
-  look: 'after a test request, every 5 minutes',
+  poll: 'after a test request, every 5 minutes',
   daily: 'after a day',
-  'next-tick': 'with the next tick',
+  'next-run': 'with the next run',
   'at-once': 'at once',
 };
 
@@ -50,5 +50,5 @@ test('every state that a class gives a feed is explained, and kept until the fee
   const explained = new Set(table('state').map(([state]) => state));
   const given = Object.values(failures).flatMap(({ feed }) => feed ?? []);
   expect(given.filter((state) => !explained.has(state))).toEqual([]);
-  expect(given.filter((state) => !troubledStates.includes(state))).toEqual([]);
+  expect(given.filter((state) => !failingStates.includes(state))).toEqual([]);
 });

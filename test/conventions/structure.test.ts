@@ -68,7 +68,7 @@ describe('the boundaries refuse', () => {
       'operations/factories/index.ts',
       'operations/user-operations/index.ts',
     ],
-    ['the product importing the simulator', 'feeds/tick.ts', 'simulator/index.ts'],
+    ['the product importing the simulator', 'feeds/run.ts', 'simulator/index.ts'],
     ['the simulator importing the product', 'simulator/index.ts', 'config/schema.ts'],
     ['a room that stands on no floor', 'helpers/index.ts', 'db/pool.ts'],
     ['a test imported by the product', 'app.ts', '../test/world.ts'],
@@ -85,11 +85,11 @@ describe('the boundaries refuse', () => {
       const found = boundaries({
         'src/operations/withdrawals/index.ts': leaf,
         'src/operations/index.ts': imports('./withdrawals/index.ts'),
-        'src/feeds/tick.ts': `${text}\n`,
+        'src/feeds/run.ts': `${text}\n`,
       });
       expect(found).toMatchObject({
         status: 1,
-        stderr: 'feeds/tick.ts: names withdrawals, which only operations/ and lists/ may\n',
+        stderr: 'feeds/run.ts: names withdrawals, which only operations/ and lists/ may\n',
       });
     },
   );

@@ -172,7 +172,7 @@ test('secrets are in no output, in no table and in no statement, whatever is run
     expect(await run(args)).toBe(`${args.join(' ')}: 0`);
   }
   await runRefused(run);
-  await database.pool.query('truncate etl.ticks, etl.walks, etl.pages, etl.raw_pages cascade');
+  await database.pool.query('truncate etl.runs, etl.walks, etl.pages, etl.raw_pages cascade');
   expect(await run(['plan', '--probe', '2'])).toBe('plan --probe 2: 0');
   const shown: string[] = [];
   await run(['start'], {}, async (_output, pid) => {

@@ -142,7 +142,7 @@ test('the archive and the page size of the file hold for the walk that is under 
   const left = await count('etl.raw_pages');
   await eventually('further pages', hangMs, async () => (await count(newer)) > 20);
   expect(await count('etl.raw_pages')).toBe(left);
-  expect(program.stderr).not.toMatch(/config\.refused|trouble/);
+  expect(program.stderr).not.toMatch(/config\.refused|failure/);
 });
 
 test('a feed that is gone from the configuration at a restart costs no more', async () => {
@@ -151,14 +151,14 @@ test('a feed that is gone from the configuration at a restart costs no more', as
   program.kill('SIGKILL');
   await program.ended(hangMs);
   const before = requestsOf(20);
-  const tickOf20 = `select state from etl.ticks where chain_id = 20`;
-  expect((await pool.query(tickOf20)).rows).toEqual([{ state: 'open' }]);
+  const runOf20 = `select state from etl.runs where chain_id = 20`;
+  expect((await pool.query(runOf20)).rows).toEqual([{ state: 'open' }]);
 
   await configure([small, later]);
   const again = start();
 
   await eventually('the feed to be set aside', hangMs, async () => {
-    const { rows } = await pool.query<{ state: string }>(tickOf20);
+    const { rows } = await pool.query<{ state: string }>(runOf20);
     return rows[0]?.state === 'superseded';
   });
   await untilRead(30);

@@ -36,7 +36,7 @@ test('verify --rows names damage and ends with 1, repair --rows mends it, and al
   const { code, stdout } = await run('verify', '--rows');
   expect(code).toBe(1);
   expect(stdout).toMatch(/^ {2}damaged: explorer\.user_operations \(10, 0x[0-9a-f]{64}\): not as/m);
-  expect(stdout).toMatch(/damaged: explorer\.factories: chain 10: 1 of 20 rows gone, .* census/);
+  expect(stdout).toMatch(/damaged: explorer\.factories: chain 10: 1 of 20 rows gone, .* ranking/);
   expect(stdout).toMatch(/damaged: explorer\.chains \(10\): gone, though it has feeds/);
   expect((await run('verify')).code).toBe(0);
   const json = JSON.parse((await run('verify', '--rows', '--json')).stdout) as {

@@ -77,7 +77,7 @@ test('lanes, lag, coverage, what is left and when it ends, while it runs', async
   expect(report?.lag_s).toBeGreaterThan(0);
   const [lane, ...others] = report?.lanes ?? [];
   expect(others).toEqual([]);
-  expect(lane).toMatchObject({ lane: 'backfill', state: 'running', tick_state: 'open' });
+  expect(lane).toMatchObject({ lane: 'backfill', state: 'running', run_state: 'open' });
   expect(lane?.left_requests).toBeGreaterThan(100);
   expect(lane?.ends_in_s).toBeGreaterThan(0);
 });

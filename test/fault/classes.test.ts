@@ -144,13 +144,13 @@ async function openScene() {
   /** Rests, pauses and the day that unsupported feeds are left alone for are over. */
   const timePasses = async () => {
     await pool.query('update etl.budget set paused_until = now()');
-    await pool.query('update etl.feeds set look_again_at = null');
+    await pool.query('update etl.feeds set poll_again_at = null');
     await pool.query(
       "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
     );
   };
-  /** The next scheduled time of those whose tick did not stay open. */
-  const tick = async () => {
+  /** The next scheduled time of those whose run did not stay open. */
+  const run = async () => {
     for (const { lane, scope } of lanes) {
       const { rows } = await pool.query(
         "select from etl.feeds where chain_id = $1 and operation = $2 and state <> 'idle'",
@@ -160,11 +160,11 @@ async function openScene() {
         await openLane(engine.db, engine.boss, lane, scope);
     }
   };
-  return { pool, lines, requests, states, timePasses, tick, mend: () => void (isBroken = false) };
+  return { pool, lines, requests, states, timePasses, run, mend: () => void (isBroken = false) };
 }
 
 test('each answer that is no page stops what it should, loses nothing, and is over when it ends', async () => {
-  const { pool, lines, requests, states, timePasses, tick, mend } = await openScene();
+  const { pool, lines, requests, states, timePasses, run, mend } = await openScene();
   const expected = Object.fromEntries(names.map((name) => [name, cases[name]?.state]));
   await eventually('every fault to show', hangMs, async () => {
     const now = await states('user-operations');
@@ -192,7 +192,7 @@ test('each answer that is no page stops what it should, loses nothing, and is ov
 
   mend();
   await timePasses();
-  await tick();
+  await run();
   await eventually('every feed to recover', hangMs, async () => {
     await timePasses();
     const all = [await states('user-operations'), await states('factories')];

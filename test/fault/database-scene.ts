@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
 import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
-import type { Patience } from '../../src/db/patience.ts';
+import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { serve } from '../../src/jobs/serve.ts';
@@ -13,7 +13,7 @@ import { ledgerFaults } from '../support/ledger.ts';
 import { eventually } from '../support/process.ts';
 import { patient, settingsFor, testKey } from '../support/sync.ts';
 import { differences } from '../support/tables.ts';
-import { yearly } from './driven.ts';
+import { yearly } from './drive.ts';
 import { hangMs } from '../support/hang.ts';
 
 const seed = 23;
@@ -31,8 +31,8 @@ const chain: SimulatedChain = {
 const latencyMs = 25;
 const pageSize = 10;
 
-/** As `workPatience`, for tests that wait for its end: statements take milliseconds here. */
-export const shortPatience: Patience = {
+/** As `workTimeouts`, for tests that wait for its end: statements take milliseconds here. */
+export const shortTimeouts: DatabaseTimeouts = {
   statementMs: 3_000,
   answerMs: 4_500,
   idleTransactionMs: 3_000,
@@ -57,7 +57,7 @@ export interface DatabaseScene {
 /** Starts to copy a small chain, and resolves when the first pages are stored. */
 export async function openDatabaseScene(
   database: Pick<TestDatabase, 'pool' | 'url'>,
-  patience: Patience = patient,
+  dbTimeouts: DatabaseTimeouts = patient,
 ): Promise<DatabaseScene> {
   const { pool } = database;
   const simulator = await startSimulator({ seed, chains: [chain], latencyMs });
@@ -73,7 +73,7 @@ export async function openDatabaseScene(
     database: openOf(proxy.url, pool),
     log: createLog('info', (line) => void lines.push(line)),
     supervise: true,
-    patience,
+    dbTimeouts,
   });
   const stop = new AbortController();
   const { first, count } = chain.batches;
@@ -114,7 +114,7 @@ export async function openDatabaseScene(
     end: () =>
       eventually('the end of every feed', hangMs, async () => {
         const { rows } = await pool.query<{ ended: boolean }>(
-          `select count(*) >= 3 and bool_and(state <> 'open') as ended from etl.ticks`,
+          `select count(*) >= 3 and bool_and(state <> 'open') as ended from etl.runs`,
         );
         return rows[0]?.ended ?? false;
       }).then(() => undefined),

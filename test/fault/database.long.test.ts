@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/postgres.ts';
-import type { Patience } from '../../src/db/patience.ts';
+import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { freshDatabase, freshDirectory } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
-import { openDatabaseScene, shortPatience, poolOn, type DatabaseScene } from './database-scene.ts';
+import { openDatabaseScene, shortTimeouts, poolOn, type DatabaseScene } from './database-scene.ts';
 import { hangMs } from '../support/hang.ts';
 
-const openScene = async (patience?: Patience) => openDatabaseScene(await freshDatabase(), patience);
+const openScene = async (dbTimeouts?: DatabaseTimeouts) =>
+  openDatabaseScene(await freshDatabase(), dbTimeouts);
 
 /** Every feed ends by itself, and nothing is lost, doubled or half-written. */
 async function expectWhole(scene: DatabaseScene) {
@@ -72,7 +73,7 @@ test('a transaction whose connection is cut in its middle leaves nothing', async
 });
 
 test('connections that swallow all are given up, on both sides', async () => {
-  const scene = await openScene(shortPatience);
+  const scene = await openScene(shortTimeouts);
   scene.proxy.set('swallow');
   await eventually('the server to end the silent session of locks', hangMs, async () => {
     const { rows } = await scene.database.pool.query(`
@@ -81,7 +82,7 @@ test('connections that swallow all are given up, on both sides', async () => {
     `);
     return rows.length === 0;
   });
-  await logSays(scene, 'nudge.trouble');
+  await logSays(scene, 'nudge.failure');
 
   scene.proxy.set('open');
 
@@ -92,7 +93,7 @@ test('a database that refuses connections is waited for', async () => {
   const scene = await openScene();
   scene.proxy.set('refuse');
   scene.proxy.cutAll();
-  await logSays(scene, 'nudge.trouble');
+  await logSays(scene, 'nudge.failure');
 
   scene.proxy.set('open');
 
@@ -128,7 +129,7 @@ test('a feed whose disk is full rests, and goes on when there is room', async ()
 });
 
 test('a statement that waits too long is ended, and its feed goes on later', async () => {
-  const scene = await openScene(shortPatience);
+  const scene = await openScene(shortTimeouts);
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table explorer.user_operations in share mode');

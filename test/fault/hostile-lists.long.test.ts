@@ -5,7 +5,7 @@ import {
   failed,
   idle,
   noPages,
-  passTick,
+  passRun,
   playHostile,
   type ExpectedByFault,
   type HostileStory,
@@ -96,7 +96,7 @@ let readAgain: HostileStory['differing'];
 beforeAll(async () => {
   story = await playHostile(expected, 'user-operations');
   await story.world.forgetBatches(provedAsServed);
-  await passTick(story.world);
+  await passRun(story.world);
   readAgain = await story.world.differences();
   return () => story.world.close();
 });

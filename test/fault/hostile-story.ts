@@ -9,8 +9,8 @@ import {
 } from './hostile-world.ts';
 import { hangMs } from '../support/hang.ts';
 
-/** A look at so many feeds costs the database more than a look at one, in ms between two. */
-const lookMs = 250;
+/** A poll of so many feeds costs the database more than a poll of one, in ms between two. */
+const pollMs = 250;
 
 /** What a fault does to its feed; the reason is matched. */
 export interface Expected extends Omit<FeedFacts, 'reason'> {
@@ -121,21 +121,21 @@ export async function playHostile(
         lists.every(([list, facts]) => isAsExpected(met[list]?.[name], facts[name])),
     );
   };
-  await eventually('every fault to show', hangMs, isShown, lookMs).catch(() => undefined);
+  await eventually('every fault to show', hangMs, isShown, pollMs).catch(() => undefined);
   world.mend();
-  for (let time = 0; time < 2; time += 1) await passTick(world);
+  for (let time = 0; time < 2; time += 1) await passRun(world);
   const recovered = await factsOf(world, struck);
   return { world, met, neighbours, recovered, differing: await world.differences() };
 }
 
 /** The next time of the schedule, until all is at rest. */
-export async function passTick(world: HostileWorld): Promise<void> {
-  await world.tick();
+export async function passRun(world: HostileWorld): Promise<void> {
+  await world.run();
   const isAtRest = async () => {
     await world.timePasses();
     return world.isAtRest();
   };
-  await eventually('every feed to rest', hangMs, isAtRest, lookMs).catch(() => undefined);
+  await eventually('every feed to rest', hangMs, isAtRest, pollMs).catch(() => undefined);
 }
 
 async function factsOf(world: HostileWorld, lists: readonly OperationName[]) {
@@ -146,7 +146,7 @@ async function factsOf(world: HostileWorld, lists: readonly OperationName[]) {
 
 const isAsExpected = (facts: FeedFacts | undefined, expected: Expected) =>
   facts?.state === expected.state &&
-  // A busy machine may have met a limit of time first; then the next look says what is the matter.
+  // A busy machine may have met a limit of time first; then the next poll says what is the matter.
   (expected.reason ?? /^$/u).test(facts.reason ?? '') &&
   facts.stored === expected.stored &&
   facts.quarantined === expected.quarantined;

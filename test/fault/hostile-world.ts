@@ -26,10 +26,10 @@ const yearly = '0 0 1 1 *';
 const seed = 17;
 const pageSize = 10;
 const hourMs = 60 * 60 * 1000;
-/** A look deeper than any list goes back, due at each tick of these worlds. */
+/** A poll deeper than any list goes back, due at each run of these worlds. */
 const resweep = [{ depthMs: 100 * 365 * 24 * hourMs, everyMs: 24 * hourMs }];
-/** From one tick to the next: no batch rests longer, and no rule. */
-const tickMs = 25 * hourMs;
+/** From one run to the next: no batch rests longer, and no rule. */
+const runMs = 25 * hourMs;
 /** No known chain has such an id, so that all are named after it. */
 const firstId = 900_000;
 
@@ -80,10 +80,10 @@ export interface HostileWorld {
   /** Rests are over. */
   timePasses(): Promise<void>;
   /** The next scheduled time: all lanes that have something to do. */
-  tick(): Promise<void>;
+  run(): Promise<void>;
   /** Deletes what is known of the batches of some faults' chains, as a person may. */
   forgetBatches(of: readonly string[]): Promise<void>;
-  /** Whether no tick is open any more. */
+  /** Whether no run is open any more. */
   isAtRest(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -180,14 +180,14 @@ export async function openHostileWorld(
     },
     mend: () => void (isBroken = false),
     async timePasses() {
-      await pool.query('update etl.feeds set look_again_at = null');
+      await pool.query('update etl.feeds set poll_again_at = null');
       await pool.query(
         "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
       );
     },
-    async tick() {
-      passedMs += tickMs;
-      for (const { lane, scope } of await dueLanes(engine.db, lanes, 'tick', engine.clock())) {
+    async run() {
+      passedMs += runMs;
+      for (const { lane, scope } of await dueLanes(engine.db, lanes, 'schedule', engine.clock())) {
         await openLane(engine.db, engine.boss, lane, scope);
       }
     },
@@ -196,7 +196,7 @@ export async function openHostileWorld(
       await pool.query('delete from explorer.read_batches where chain_id = any($1)', [ids]);
     },
     async isAtRest() {
-      const { rows } = await pool.query("select from etl.ticks where state = 'open' limit 1");
+      const { rows } = await pool.query("select from etl.runs where state = 'open' limit 1");
       return rows.length === 0;
     },
     async close() {

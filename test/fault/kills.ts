@@ -82,7 +82,7 @@ function drawVictims([first, second]: readonly [Program, Program], random: () =>
 
 async function isAllFinished({ database }: FaultWorld): Promise<boolean> {
   const { rows } = await database.pool.query<{ finished: boolean }>(
-    "select count(*) = 3 and bool_and(state = 'finished') as finished from etl.ticks",
+    "select count(*) = 3 and bool_and(state = 'finished') as finished from etl.runs",
   );
   return rows[0]?.finished ?? false;
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { startInstantMs, type SimulatedChain } from '../../src/simulator/index.ts';
 import { eventually } from '../support/process.ts';
-import { openDrivenWorld, yearly, type DrivenWorld } from './driven.ts';
+import { openDrivenWorld, yearly, type DrivenWorld } from './drive.ts';
 import { hangMs } from '../support/hang.ts';
 
 const seed = 7;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const tickMs = 5 * minuteMs;
+const runMs = 5 * minuteMs;
 
 /**
  * A key that may ask every third second, in simulated time; in real time so seldom that the budget,
@@ -15,7 +15,7 @@ const tickMs = 5 * minuteMs;
  */
 const requestMs = 3000;
 const requestsPerSecond = 40;
-/** How far time goes on without a look of the test, in ms: many times what a look takes. */
+/** How far time goes on without a poll of the test, in ms: many times what a poll takes. */
 const leashMs = 20 * requestMs;
 
 /** Two minutes of requests; a machine that is slower by far meets it no more than one that hangs. */
@@ -49,27 +49,27 @@ test('a backfill of hours never keeps the live lanes from being current', async 
     repeat: 'npm run test:long -- lag',
   });
   const lag = createLag(world);
-  let nextTickMs = tickMs;
+  let nextRunMs = runMs;
 
   await eventually('the end of the backfill', endBoundMs, async () => {
-    if (world.nowMs >= nextTickMs) {
-      nextTickMs += tickMs;
+    if (world.nowMs >= nextRunMs) {
+      nextRunMs += runMs;
       await world.setTime(world.nowMs);
-      await world.sendTicks(world.lanes);
+      await world.sendRuns(world.lanes);
     }
-    await lag.look();
-    if (await isJobTakenUp(world)) time.looked();
+    await lag.poll();
+    if (await isJobTakenUp(world)) time.polled();
     else time.stop();
     return isBackfilled(world);
   });
 
   process.stderr.write(
-    `lag: backfill of ${(world.nowMs / hourMs).toFixed(1)} h, ${lag.looks} looks, worst of operations ${lag.worstMs.operations / 1000} s, of blocks ${lag.worstMs.blocks / 1000} s\n`,
+    `lag: backfill of ${(world.nowMs / hourMs).toFixed(1)} h, ${lag.polls} polls, worst of operations ${lag.worstMs.operations / 1000} s, of blocks ${lag.worstMs.blocks / 1000} s\n`,
   );
   expect(world.nowMs).toBeGreaterThan(2 * hourMs);
-  expect(lag.worstMs.operations).toBeLessThan(2 * tickMs);
-  // A look asks for one number: the next batch is met by the second look at the latest.
-  expect(lag.worstMs.blocks).toBeLessThan(3 * tickMs);
+  expect(lag.worstMs.operations).toBeLessThan(2 * runMs);
+  // A poll asks for one number: the next batch is met by the second poll at the latest.
+  expect(lag.worstMs.blocks).toBeLessThan(3 * runMs);
 });
 
 /**
@@ -84,7 +84,7 @@ function createTime() {
       leftMs -= ms;
       return ms;
     },
-    looked: () => void (leftMs = leashMs),
+    polled: () => void (leftMs = leashMs),
     stop: () => void (leftMs = 0),
   };
 }
@@ -99,13 +99,13 @@ async function isJobTakenUp({ database }: DrivenWorld): Promise<boolean> {
 /** How old the newest row of each list was at worst, after the first hour. */
 function createLag(world: DrivenWorld) {
   const worstMs = { operations: 0, blocks: 0 };
-  let looks = 0;
+  let polls = 0;
   return {
     worstMs,
-    get looks() {
-      return looks;
+    get polls() {
+      return polls;
     },
-    async look() {
+    async poll() {
       const { rows } = await world.database.pool.query<{ operations: Date; blocks: Date }>(
         `select (
            select timestamp from explorer.user_operations
@@ -118,7 +118,7 @@ function createLag(world: DrivenWorld) {
       );
       const [newest] = rows;
       if (newest === undefined || world.nowMs < hourMs) return;
-      looks += 1;
+      polls += 1;
       for (const list of ['operations', 'blocks'] as const) {
         const ageMs = startInstantMs + world.nowMs - newest[list].getTime();
         worstMs[list] = Math.max(worstMs[list], ageMs);
@@ -129,7 +129,7 @@ function createLag(world: DrivenWorld) {
 
 async function isBackfilled({ database }: DrivenWorld): Promise<boolean> {
   const { rows } = await database.pool.query(
-    "select distinct operation from etl.ticks where lane = 'backfill' and state = 'finished'",
+    "select distinct operation from etl.runs where lane = 'backfill' and state = 'finished'",
   );
   return rows.length === 2;
 }

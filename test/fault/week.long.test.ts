@@ -30,7 +30,7 @@ test('a week with two workers and 30 kills ends the same', async () => {
   const week = await liveWeek(options);
 
   await reportWeek(week, options);
-  // A tick that is done before its moment comes, as by a late killer, is not killed in.
+  // A run that is done before its moment comes, as by a late killer, is not killed in.
   expect(week.kills).toBeGreaterThan(kills / 2);
   await expectTrueWeek(week, options);
 });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { certify } from '../../src/report/certificate.ts';
+import { prove } from '../../src/report/proof.ts';
 import type { ConfiguredLane } from '../../src/feeds/lanes.ts';
 import {
   startInstantMs,
@@ -11,18 +11,18 @@ import {
 import { ledgerFaults } from '../support/ledger.ts';
 import { startProgram } from '../support/process.ts';
 import { runSync } from '../support/sync.ts';
-import { watchedDifferences } from '../support/watched.ts';
-import { openDrivenWorld, yearly, type DrivenWorld } from './driven.ts';
-import { CensusModel } from './census-model.ts';
+import { watchedDifferences } from '../support/observer.ts';
+import { openDrivenWorld, yearly, type DrivenWorld } from './drive.ts';
+import { RankingModel } from './ranking-model.ts';
 import { seededRandom } from '../chaos/random.ts';
 import { drawMoment, killAt } from './moment.ts';
 import { hangMs } from '../support/hang.ts';
 
 const hourMs = 3_600_000;
 
-/** Every how long a tick of the two lists that grow comes, and one of the census. */
-const tickMs = hourMs;
-const censusMs = 6 * hourMs;
+/** Every how long a run of the two lists that grow comes, and one of the ranking. */
+const runMs = hourMs;
+const rankingMs = 6 * hourMs;
 
 export type ListName = 'user-operations' | 'optimism-batch-blocks' | 'factories';
 export const allLists: readonly ListName[] = [
@@ -50,12 +50,12 @@ const chainOf = (seed: number): SimulatedChain => ({
     latePercent: 2,
     latestLateMs: 20 * hourMs,
     orphanedPercent: 0.5,
-    // An operation that comes and goes between two ticks is seen by nobody.
-    orphanedAfterMs: [2.2 * tickMs, 6 * tickMs],
+    // An operation that comes and goes between two runs is seen by nobody.
+    orphanedAfterMs: [2.2 * runMs, 6 * runMs],
     reincludedPercent: 50,
     reorgsPerDay: 96,
     // A batch is an hour: more than three that wait above the highest settled one are no head, but open.
-    pendingMs: 1.5 * tickMs,
+    pendingMs: 1.5 * runMs,
     oddBatchesPercent: 10,
     factoryChangeMs: 3 * hourMs,
     absentFactoriesPercent: 10,
@@ -64,7 +64,7 @@ const chainOf = (seed: number): SimulatedChain => ({
 });
 
 const settings: Readonly<Record<ListName, object>> = {
-  // What is late by up to 20 h is caught by a look of 24 h every 4.
+  // What is late by up to 20 h is caught by a poll of 24 h every 4.
   'user-operations': {
     schedule: yearly,
     overlap: '10m',
@@ -80,7 +80,7 @@ const settings: Readonly<Record<ListName, object>> = {
 export interface WeekOptions {
   readonly seed: number;
   readonly lists: readonly ListName[];
-  /** How long the week is: whole days, so that every rule has its last tick at the end. */
+  /** How long the week is: whole days, so that every rule has its last run at the end. */
   readonly hours: number;
   readonly workers: number;
   /** SIGKILLs, spread over the week. */
@@ -91,14 +91,14 @@ export interface WeekOptions {
 /** What a week left behind, and what it took. */
 export interface Week {
   readonly world: DrivenWorld;
-  readonly censuses: CensusModel;
+  readonly rankings: RankingModel;
   readonly kills: number;
-  /** Of each tick from sending to rest, real ms, ascending. */
-  readonly ticksMs: readonly number[];
+  /** Of each run from sending to rest, real ms, ascending. */
+  readonly runsMs: readonly number[];
 }
 
 /**
- * Lives through a week: all ticks in their time, each at rest before the clock moves on. At its end
+ * Lives through a week: all runs in their time, each at rest before the clock moves on. At its end
  * a person asks for what schedules look at in growing intervals.
  */
 export async function liveWeek(options: WeekOptions): Promise<Week> {
@@ -111,24 +111,24 @@ export async function liveWeek(options: WeekOptions): Promise<Week> {
     workers: options.workers,
     repeat,
   });
-  const censuses = new CensusModel(seed, chain);
+  const rankings = new RankingModel(seed, chain);
   await world.untilCopied();
-  if (lists.includes('factories')) censuses.take(0);
+  if (lists.includes('factories')) rankings.take(0);
   const killer = createKiller(world, options);
-  const ticksMs: number[] = [];
-  for (let atMs = tickMs; atMs <= hours * hourMs; atMs += tickMs) {
+  const runsMs: number[] = [];
+  for (let atMs = runMs; atMs <= hours * hourMs; atMs += runMs) {
     await world.setTime(atMs);
     const begun = performance.now();
     for (const lanes of roundsOf(world, atMs === hours * hourMs)) {
-      await world.sendTicks(lanes.filter((lane) => isDue(lane, atMs)));
+      await world.sendRuns(lanes.filter((lane) => isDue(lane, atMs)));
       await killer.at(atMs);
       await world.untilAtRest();
     }
-    if (lists.includes('factories') && atMs % censusMs === 0) censuses.take(atMs);
-    ticksMs.push(performance.now() - begun);
+    if (lists.includes('factories') && atMs % rankingMs === 0) rankings.take(atMs);
+    runsMs.push(performance.now() - begun);
   }
   if (lists.includes('optimism-batch-blocks')) await readUnproved(world, chain);
-  return { world, censuses, kills: killer.kills, ticksMs: ticksMs.sort((a, b) => a - b) };
+  return { world, rankings, kills: killer.kills, runsMs: runsMs.sort((a, b) => a - b) };
 }
 
 async function readUnproved(
@@ -145,7 +145,7 @@ async function readUnproved(
 }
 
 /**
- * A deep look goes on from where the last live one ended, and beside a live one that is where the one
+ * A deep poll goes on from where the last live one ended, and beside a live one that is where the one
  * before it did: what came since between the two is left to the next rule. The last has none.
  */
 function roundsOf({ lanes }: DrivenWorld, isLast: boolean) {
@@ -158,7 +158,7 @@ function roundsOf({ lanes }: DrivenWorld, isLast: boolean) {
 }
 
 const isDue = ({ lane }: ConfiguredLane, atMs: number) =>
-  lane.operation !== 'factories' || atMs % censusMs === 0;
+  lane.operation !== 'factories' || atMs % rankingMs === 0;
 
 /** Kills workers at moments of the week that follow from the seed. */
 function createKiller(world: DrivenWorld, { seed, kills: wanted, hours }: WeekOptions) {
@@ -169,7 +169,7 @@ function createKiller(world: DrivenWorld, { seed, kills: wanted, hours }: WeekOp
     get kills() {
       return kills;
     },
-    /** Kills, if it is time to and the moment comes before the ticks of now are done. */
+    /** Kills, if it is time to and the moment comes before the runs of now are done. */
     async at(atMs: number): Promise<void> {
       if (kills >= Math.min(wanted, Math.floor(atMs / everyMs))) return;
       const both = wanted - kills > 1 && random() < 0.25;
@@ -188,23 +188,23 @@ function createKiller(world: DrivenWorld, { seed, kills: wanted, hours }: WeekOp
   };
 }
 
-/** As many as a tick with something new makes. */
+/** As many as a run with something new makes. */
 const mostRequests = 5;
 
 /** Holds what the week left against the truth; each line says what is being compared. */
-export async function expectTrueWeek({ world, censuses }: Week, { seed, lists }: WeekOptions) {
+export async function expectTrueWeek({ world, rankings }: Week, { seed, lists }: WeekOptions) {
   const { database, nowMs } = world;
   const chain = chainOf(seed);
   const found = await watchedDifferences(
     database.pool,
     { seed, chain, scope: { operations: lists } },
     nowMs,
-    lists.includes('factories') ? { factories: censuses.factories(nowMs) } : {},
+    lists.includes('factories') ? { factories: rankings.factories(nowMs) } : {},
   );
   expect(found).toEqual({});
-  expect(await censuses.storedHistory(database.pool)).toEqual(censuses.history());
+  expect(await rankings.storedHistory(database.pool)).toEqual(rankings.history());
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
-  const open = (await certify(drizzle(database.pool))).map((feed) => [feed.feed, feed.open]);
+  const open = (await prove(drizzle(database.pool))).map((feed) => [feed.feed, feed.open]);
   expect(open).toEqual(lists.toSorted().map((list) => [`${chain.id}/${list}`, []]));
   const verify = startProgram(['verify'], world.environment);
   expect((await verify.ended(hangMs)).code, verify.stdout + verify.stderr).toBe(0);
@@ -229,10 +229,10 @@ async function eventsOf({ world }: Week): Promise<Record<string, number>> {
 
 /** Writes what a week took and was full of. */
 export async function reportWeek(week: Week, { seed }: WeekOptions): Promise<void> {
-  const { ticksMs, world } = week;
-  const at = (part: number) => Math.round(ticksMs[Math.floor((ticksMs.length - 1) * part)] ?? 0);
+  const { runsMs, world } = week;
+  const at = (part: number) => Math.round(runsMs[Math.floor((runsMs.length - 1) * part)] ?? 0);
   const facts = { requests: world.simulator.counts, ...(await eventsOf(week)) };
   process.stderr.write(
-    `week of seed ${seed}: ${ticksMs.length} ticks of ${at(0.5)} ms (median), ${at(0.9)} (p90), ${at(1)} (max); ${week.kills} kills; ${JSON.stringify(facts)}\n`,
+    `week of seed ${seed}: ${runsMs.length} runs of ${at(0.5)} ms (median), ${at(0.9)} (p90), ${at(1)} (max); ${week.kills} kills; ${JSON.stringify(facts)}\n`,
   );
 }

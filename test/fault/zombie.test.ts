@@ -4,9 +4,9 @@ import type { Engine } from '../../src/app.ts';
 import { advance } from '../../src/feeds/advance.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import { takeWalk } from '../../src/feeds/take-walk.ts';
-import type { TickRow } from '../../src/lists/tables.ts';
+import type { RunRow } from '../../src/lists/tables.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { beginTick, claim, openContender, pageBudget, walkOn } from '../support/contender.ts';
+import { beginRun, claim, openContender, pageBudget, walkOn } from '../support/contender.ts';
 import { freshDatabase } from '../support/database.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { eventually } from '../support/process.ts';
@@ -49,17 +49,17 @@ async function openScene() {
 const firstBatch = { from_batch: 1, to_batch: 1 };
 const scopeOf = { 'user-operations': {}, 'optimism-batch-blocks': firstBatch };
 
-async function mustClaim(engine: Engine, tick: TickRow) {
-  const walk = await claim(engine, tick);
+async function mustClaim(engine: Engine, run: RunRow) {
+  const walk = await claim(engine, run);
   if (walk === null) throw new Error('no walk to claim');
   return walk;
 }
 
 test('a worker whose walk was taken over is fenced and writes nothing', async () => {
   const { database, first, second } = await openScene();
-  const tick = await beginTick(first, lane('user-operations'), {});
-  const stale = await mustClaim(first, tick);
-  const fresh = await mustClaim(second, tick);
+  const run = await beginRun(first, lane('user-operations'), {});
+  const stale = await mustClaim(first, run);
+  const fresh = await mustClaim(second, run);
 
   const outcome = await walkOn(first, stale, allPages);
 
@@ -77,10 +77,10 @@ test('a worker whose walk was taken over is fenced and writes nothing', async ()
 
 test('a worker that is taken over on its way is fenced, and the other ends the walk', async () => {
   const { database, first, second } = await openScene();
-  const tick = await beginTick(first, lane('user-operations'), {});
-  const stale = await mustClaim(first, tick);
+  const run = await beginRun(first, lane('user-operations'), {});
+  const stale = await mustClaim(first, run);
   const slow = walkOn(first, stale, allPages);
-  const fresh = await mustClaim(second, tick);
+  const fresh = await mustClaim(second, run);
 
   expect(await walkOn(second, fresh, allPages)).toEqual({ is: 'ended', end: { is: 'end' } });
 
@@ -93,12 +93,12 @@ test('a worker that is taken over on its way is fenced, and the other ends the w
 
 test('two workers that begin a walk at the same moment claim the same one', async () => {
   const { database, first, second } = await openScene();
-  const tick = await beginTick(first, lane('user-operations'), {});
+  const run = await beginRun(first, lane('user-operations'), {});
   const gate = await database.pool.connect();
   onTestFinished(() => gate.release(true));
   await gate.query('begin');
-  await gate.query('select from etl.ticks for update');
-  const claims = Promise.all([mustClaim(first, tick), mustClaim(second, tick)]);
+  await gate.query('select from etl.runs for update');
+  const claims = Promise.all([mustClaim(first, run), mustClaim(second, run)]);
   await eventually('both to wait', hangMs, async () => {
     const { rows } = await database.pool.query<{ waiting: number }>(`
       select count(*)::int as waiting from pg_stat_activity
@@ -124,16 +124,16 @@ test('workers that keep taking a walk from each other leave what one alone leave
   await fc.assert(
     fc.asyncProperty(contention, async ({ operation, a, b }) => {
       const { database, first, second } = await openScene();
-      const tick = await beginTick(first, lane(operation), scopeOf[operation]);
+      const run = await beginRun(first, lane(operation), scopeOf[operation]);
       const contend = async (engine: Engine, own: typeof a) => {
         for (const { pages, rest } of own) {
           await new Promise((resolve) => setTimeout(resolve, rest));
-          const walk = await claim(engine, tick);
+          const walk = await claim(engine, run);
           if (walk !== null) await walkOn(engine, walk, pages);
         }
       };
       await Promise.all([contend(first, a), contend(second, b)]);
-      const rest = await claim(second, tick);
+      const rest = await claim(second, run);
       if (rest !== null) await walkOn(second, rest, allPages);
 
       const scope = { operations: [operation], batches: { from: 1, to: 1 } };
@@ -147,10 +147,10 @@ test('workers that keep taking a walk from each other leave what one alone leave
 test("the walkers of one slice never take each other's walks when they resume", async () => {
   const { database, first } = await openScene();
   const batches = lane('optimism-batch-blocks');
-  const tick = await beginTick(first, batches, { from_batch: 1, to_batch: 8 });
+  const run = await beginRun(first, batches, { from_batch: 1, to_batch: 8 });
   const begun: number[] = [];
   for (let count = 0; count < 8; count += 1) {
-    const walk = await takeWalk(first.db, tick, {
+    const walk = await takeWalk(first.db, run, {
       held: begun,
       at: new Date(),
       origin: first.origin(),

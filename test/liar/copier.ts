@@ -4,12 +4,12 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { openEngine, type Engine, type OpenDatabase } from '../../src/app.ts';
 import { advance, type AdvanceOutcome } from '../../src/feeds/advance.ts';
-import { certify, type FeedCertificate } from '../../src/report/certificate.ts';
+import { prove, type FeedProof } from '../../src/report/proof.ts';
 import { atOnce, dueLanes } from '../../src/feeds/due.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { setFeedState } from '../../src/feeds/register.ts';
 import { repairsOf, type Repair } from '../../src/report/repairs.ts';
-import { closeTick, openTick } from '../../src/feeds/tick.ts';
+import { closeRun, openRun } from '../../src/feeds/run.ts';
 import { createLog } from '../../src/log.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
 import type { Chance } from './random.ts';
@@ -34,7 +34,7 @@ export interface Copier {
   work(task: Task, at: Date, deaths: (lane: string) => Death | null): Promise<void>;
   /** Told of each request, so that it can die while one is under way. */
   noteRequest(): void;
-  certify(): Promise<FeedCertificate[]>;
+  prove(): Promise<FeedProof[]>;
   dropQuarantine(): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,9 +46,9 @@ export interface CopierOptions {
   readonly operations: readonly OperationName[];
 }
 
-/** Walks that a lane's tick may take before it counts as one that never ends. */
+/** Walks that a lane's run may take before it counts as one that never ends. */
 const mostSlices = 60;
-/** How often a lane tries again in place after a trouble, as a schedule would later. */
+/** How often a lane tries again in place after a failure, as a schedule would later. */
 const tries = 2;
 
 /** A copier on a migrated database that is emptied first. */
@@ -76,18 +76,18 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
   return {
     pool,
     noteRequest: () => noteRequest(),
-    certify: () => certify(engine.db),
+    prove: () => prove(engine.db),
     async dropQuarantine() {
       await dropQuarantined(engine.db, { chains: [], operations: [], ids: [], reason: null });
     },
     async work(task, at, deaths) {
       for (const round of await targetsOf(engine, lanes, task)) {
         for (const target of round) {
-          const occasion = task === 'tick' || task === 'start' ? task : 'sync';
+          const occasion = task === 'schedule' || task === 'start' ? task : 'sync';
           const [due] = await dueLanes(engine.db, [target], occasion, at);
           if (due === undefined) continue;
           const scope = occasion === 'sync' ? atOnce(due) : due.scope;
-          await openTick(engine.db, due.lane, scope);
+          await openRun(engine.db, due.lane, scope);
           await run(due, at, deaths(`${due.lane.operation}/${due.lane.lane}`));
         }
       }
@@ -123,7 +123,7 @@ async function targetsOf(
   lanes: readonly Repair[],
   task: Task,
 ): Promise<readonly (readonly Repair[])[]> {
-  if (task === 'repair') return repairsOf(db, await certify(db), lanes);
+  if (task === 'repair') return repairsOf(db, await prove(db), lanes);
   if (task !== 'again') return [lanes];
   const history = lanes.filter(
     ({ lane }) => lane.operation === 'user-operations' && lane.lane === 'backfill',
@@ -133,7 +133,7 @@ async function targetsOf(
 
 type Dependencies = Parameters<typeof advance>[2];
 
-/** Works on a lane's open tick to its end, or to the death of its process. */
+/** Works on a lane's open run to its end, or to the death of its process. */
 async function runLane(
   { lane }: Repair,
   dependencies: Dependencies,
@@ -162,7 +162,7 @@ async function runLane(
   for (let slices = 0; slices < mostSlices && !budget.spent; slices += 1) {
     const outcome = await advance(lane, budget, dependencies, stop.signal);
     if (outcome.is === 'stopped') await setFeedState(dependencies.db, lane, 'idle');
-    if (outcome.is === 'trouble') {
+    if (outcome.is === 'failure') {
       failed += 1;
       if (await givesUp(outcome, dependencies, lane, failed)) break;
       continue;
@@ -175,14 +175,15 @@ async function runLane(
 
 /** As a slice rests: the feed says why, and a `sync` gives up. */
 async function givesUp(
-  { tick, trouble }: Extract<AdvanceOutcome, { is: 'trouble' }>,
+  { run, feedFailure }: Extract<AdvanceOutcome, { is: 'failure' }>,
   { db }: Dependencies,
   lane: Repair['lane'],
   failed: number,
 ): Promise<boolean> {
-  if (trouble.feedState !== null) await setFeedState(db, lane, trouble.feedState, trouble);
-  if (trouble.passes && failed <= tries) return false;
-  await closeTick(db, tick, 'interrupted', trouble);
+  if (feedFailure.feedState !== null)
+    await setFeedState(db, lane, feedFailure.feedState, feedFailure);
+  if (feedFailure.passes && failed <= tries) return false;
+  await closeRun(db, run, 'interrupted', feedFailure);
   return true;
 }
 

@@ -28,8 +28,8 @@ export interface Lie {
   tell(scene: Scene): Told | null;
 }
 
-const all: readonly ListName[] = ['operations', 'batch', 'census'];
-const positions: readonly ListName[] = ['operations', 'census'];
+const all: readonly ListName[] = ['operations', 'batch', 'ranking'];
+const positions: readonly ListName[] = ['operations', 'ranking'];
 const ended: Page = { items: [], next_page_params: null };
 
 const hasNext = ({ next_page_params: next }: Page) => next !== null && next !== undefined;
@@ -73,7 +73,7 @@ const ends: readonly Lie[] = [
 const orderField: Readonly<Record<ListName, string>> = {
   operations: 'block_number',
   batch: 'height',
-  census: 'total_accounts',
+  ranking: 'total_accounts',
 };
 
 const numberOf = (item: Item | undefined, { list }: Asked) => Number(item?.[orderField[list]]);
@@ -106,7 +106,7 @@ function misnumber(
 }
 
 /** Lower than anything is. */
-const tooLow: Readonly<Record<ListName, number>> = { operations: 5, batch: 5, census: 0 };
+const tooLow: Readonly<Record<ListName, number>> = { operations: 5, batch: 5, ranking: 0 };
 /** Higher than anything will be. */
 const tooHigh = 999_999_999_999;
 
@@ -116,8 +116,8 @@ function itemBelow({ asked, honest, honestly }: Scene): Item | undefined {
   return next === null ? undefined : honestly(next).items[0];
 }
 
-/** The highest count of a census is like any other: that it is wrong shows on later pages only. */
-const mayBeHigh = ({ asked: { list, cursor } }: Scene) => list !== 'census' || cursor !== null;
+/** The highest count of a ranking is like any other: that it is wrong shows on later pages only. */
+const mayBeHigh = ({ asked: { list, cursor } }: Scene) => list !== 'ranking' || cursor !== null;
 
 const edges: readonly Lie[] = [
   misnumber('edge-low', all, ({ honest, asked }) =>

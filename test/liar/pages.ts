@@ -15,7 +15,7 @@ export interface Page {
   readonly next_page_params?: Cursor | null;
 }
 
-export const listNames = ['operations', 'batch', 'census'] as const;
+export const listNames = ['operations', 'batch', 'ranking'] as const;
 export type ListName = (typeof listNames)[number];
 
 /** A request for a page, told apart by what it asks for and by nothing else. */
@@ -118,7 +118,7 @@ export function honestPage(truth: Truth, { list, batch, cursor }: Asked): Page {
   switch (list) {
     case 'operations':
       return tokenPage(placedOperations(truth), cursor);
-    case 'census':
+    case 'ranking':
       return tokenPage(placedFactories(truth), cursor);
     case 'batch':
       return blocksPage(truth, batch ?? 0, cursor);

@@ -176,6 +176,7 @@ function askedBy(url: URL): Asked {
   const last = url.pathname.split('/').at(-1) ?? '';
   if (last === 'operations')
     return { list: 'operations', batch: null, cursor: place.get('page_token') };
-  if (last === 'factories') return { list: 'census', batch: null, cursor: place.get('page_token') };
+  if (last === 'factories')
+    return { list: 'ranking', batch: null, cursor: place.get('page_token') };
   return { list: 'batch', batch: Number(last), cursor: place.get('block_number') };
 }

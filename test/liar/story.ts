@@ -45,15 +45,15 @@ export interface Part {
 const operationOf: Readonly<Record<ListName, OperationName>> = {
   operations: 'user-operations',
   batch: 'optimism-batch-blocks',
-  census: 'factories',
+  ranking: 'factories',
 };
 
 /** The clock that the program is given begins here, years ahead of any real one. */
 const beginningMs = Date.UTC(2040, 0, 1);
 const minuteMs = 60_000;
-/** Between two rounds: looks follow each other, or what rests has rested. */
+/** Between two rounds: polls follow each other, or what rests has rested. */
 const pausesMs = [minuteMs, 30 * minuteMs, 180 * minuteMs, 2 * 24 * 60 * minuteMs];
-/** Honest rounds after which all must be well: a batch behind a hole is met by the sixteenth look at the latest. */
+/** Honest rounds after which all must be well: a batch behind a hole is met by the sixteenth poll at the latest. */
 const honestRounds = 20;
 
 /**
@@ -118,7 +118,13 @@ class Play {
     const tasks: Task[] =
       round === 0
         ? ['sync']
-        : chance.pick<Task[]>([['sync'], ['tick'], ['tick', 'tick'], ['again'], ['repair']]);
+        : chance.pick<Task[]>([
+            ['sync'],
+            ['schedule'],
+            ['schedule', 'schedule'],
+            ['again'],
+            ['repair'],
+          ]);
     const deaths = deathsBy(chance, 35);
     for (const task of tasks) await this.#copier.work(task, new Date(this.#nowMs), deaths);
     await this.#verify(round);
@@ -153,22 +159,20 @@ class Play {
   }
 
   async #verify(round: number): Promise<void> {
-    for (const certificate of await this.#copier.certify()) {
-      if (certificate.open.length > 0) continue;
-      const wrong = await falseClaims(this.#copier.pool, certificate, this.#moments);
+    for (const proof of await this.#copier.prove()) {
+      if (proof.open.length > 0) continue;
+      const wrong = await falseClaims(this.#copier.pool, proof, this.#moments);
       if (wrong.length === 0) continue;
-      const told = this.#service.told.filter(
-        ({ list }) => operationOf[list] === certificate.operation,
-      );
-      const covered = certificate.covered.map(({ from, to }) => ({ from, to }));
-      this.found.push({ feed: certificate.feed, round, covered, wrong, told: [...told] });
+      const told = this.#service.told.filter(({ list }) => operationOf[list] === proof.operation);
+      const covered = proof.covered.map(({ from, to }) => ({ from, to }));
+      this.found.push({ feed: proof.feed, round, covered, wrong, told: [...told] });
     }
   }
 
   async #unwell(): Promise<string[]> {
     const truth = this.#world.truth();
     const said: string[] = [];
-    for (const { feed, operation, open } of await this.#copier.certify()) {
+    for (const { feed, operation, open } of await this.#copier.prove()) {
       const differing = await differencesFrom(this.#copier.pool, operation, truth);
       said.push(...[...open, ...differing].map((what) => `${feed}: ${what}`));
     }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { FeedCertificate } from '../../src/report/certificate.ts';
+import type { FeedProof } from '../../src/report/proof.ts';
 import { chainId } from './copier.ts';
 import { blockHash, factoryAddress, operationHash, type Truth } from './world.ts';
 
@@ -63,8 +63,8 @@ const trueFacts: Readonly<Record<Feed, (truth: Truth) => Facts>> = {
 };
 
 /**
- * What the newest census published: a row's own count is that of the newest page, which may be one of
- * a census that is under way.
+ * What the newest ranking published: a row's own count is that of the newest page, which may be one of
+ * a ranking that is under way.
  */
 const published = `
   select concat_ws('|', coalesce(last.total_accounts::text, '-'), address_hash) as fact
@@ -118,15 +118,15 @@ function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: stri
   return [...say('missing', missing), ...say('that never were', untrue)];
 }
 
-/** What is false in a certificate that says that its feed is complete; empty when nothing is. */
+/** What is false in a proof that says that its feed is complete; empty when nothing is. */
 export async function falseClaims(
   pool: Pool,
-  certificate: FeedCertificate,
+  proof: FeedProof,
   moments: readonly Moment[],
 ): Promise<string[]> {
-  const feed = certificate.operation as Feed;
+  const feed = proof.operation as Feed;
   const held = await factsOf(pool, feed === 'factories' ? published : stored[feed]);
-  const { covered, head, notes } = certificate;
+  const { covered, head, notes } = proof;
   const claims = covered.flatMap(({ from, to, as_of }) => {
     const seen = since(moments, as_of);
     const truths = seen.map(({ truth }) => trueFacts[feed](truth));
@@ -147,7 +147,7 @@ export async function falseClaims(
       claims.push(`covered from ${covered[0]?.from}, above ${lowest}, the oldest`);
     }
   }
-  // A list that never stands still is read three times; that its census may be wrong is said then.
+  // A list that never stands still is read three times; that its ranking may be wrong is said then.
   const isQualified = notes.some((note) => note.includes('still moved'));
   return isQualified ? [] : claims;
 }

@@ -1,12 +1,12 @@
 import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
-import { certify } from '../../src/report/certificate.ts';
+import { prove } from '../../src/report/proof.ts';
 
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import type { OperationName } from '../../src/operations/index.ts';
 import { freshDatabase } from './database.ts';
 import { blocksOf, listBatches } from './listed-batches.ts';
 import { listedChain, settingsFor } from './sync.ts';
-import { openTicker } from './ticks.ts';
+import { openRunner } from './runner.ts';
 
 const minuteMs = 60_000;
 /** When the driven clock begins. */
@@ -23,7 +23,7 @@ export const fullBatch = (number: number) =>
  * An explorer that has full batches 1 to `count`, and looks at it at minutes of a driven clock.
  *
  * @param bounds the range that is asked for; without it all from 1 on
- * @param beside other lists that are copied too, before each look
+ * @param beside other lists that are copied too, before each poll
  */
 export async function batchWorld(
   count: number,
@@ -35,16 +35,16 @@ export async function batchWorld(
   const database = await freshDatabase();
   const operations = ['optimism-batch-blocks', ...beside];
   const settings = settingsFor({ url: list.url, chains: [listedChain], operations });
-  const ticker = await openTicker(database, settings);
+  const runner = await openRunner(database, settings);
   const lanes = configuredLanes(settings.chains, bounds);
-  /** The numbers that were asked for, in order; only a list that loops may fail a tick. */
-  const look = async (minute: number, occasion: Occasion = 'tick') => {
+  /** The numbers that were asked for, in order; only a list that loops may fail a run. */
+  const poll = async (minute: number, occasion: Occasion = 'schedule') => {
     const at = new Date(startMs + minute * minuteMs);
     const [blocks, others] = [true, false].map((isBlocks) =>
       lanes.filter(({ lane }) => (lane.operation === 'optimism-batch-blocks') === isBlocks),
     );
-    if (others !== undefined && others.length > 0) await ticker.tick(others, at, occasion);
-    const ended = await ticker.tick(blocks ?? [], at, occasion);
+    if (others !== undefined && others.length > 0) await runner.run(others, at, occasion);
+    const ended = await runner.run(blocks ?? [], at, occasion);
     const failed = ended.filter((how) => how !== 'finished');
     if (failed.length > 0 && list.looping.size === 0) throw new Error(failed.join('; '));
     return list.takeRequests();
@@ -65,14 +65,14 @@ export async function batchWorld(
     );
     return rows.map(({ batch }) => batch);
   };
-  /** What the certificate says of the feed. */
+  /** What the proof says of the feed. */
   const verify = async () => {
-    const certificates = await certify(ticker.db);
-    const certificate = certificates.find(({ operation }) => operation === 'optimism-batch-blocks');
-    if (certificate === undefined) throw new Error('no feed');
-    return certificate;
+    const proofs = await prove(runner.db);
+    const proof = proofs.find(({ operation }) => operation === 'optimism-batch-blocks');
+    if (proof === undefined) throw new Error('no feed');
+    return proof;
   };
-  return { list, look, states, membersOf, verify, ticker, lanes, database };
+  return { list, poll, states, membersOf, verify, runner, lanes, database };
 }
 
 /** How often a number was asked for. */

@@ -9,7 +9,7 @@ export const otherKey = 'canaryB$8Rv:u-Y{7}<ß';
 export const secretKey = 'canaryS~4Kd&m?Y#2\\ü';
 
 /** How often the sessions' statements are looked at, in ms. */
-const lookMs = 20;
+const pollMs = 20;
 
 /** Every way in which something could have written a secret. */
 const forms = [apiKey, otherKey, secretKey].flatMap((secret) => {
@@ -92,7 +92,7 @@ export function watchStatements(watched: Pool): { stop(): Promise<string[]> } {
          where datname = current_database()`,
       );
       for (const { text } of rows) seen.add(text);
-      await delay(lookMs);
+      await delay(pollMs);
     }
   })();
   return {

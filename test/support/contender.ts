@@ -3,9 +3,9 @@ import { onTestFinished } from 'vitest';
 import { openEngine, prepareDatabase, type Engine } from '../../src/app.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import { takeWalk } from '../../src/feeds/take-walk.ts';
-import { currentTick, openTick } from '../../src/feeds/tick.ts';
-import type { TickRow } from '../../src/lists/tables.ts';
-import type { TickScope } from '../../src/lists/tables.ts';
+import { currentRun, openRun } from '../../src/feeds/run.ts';
+import type { RunRow } from '../../src/lists/tables.ts';
+import type { RunScope } from '../../src/lists/tables.ts';
 import { createLog } from '../../src/log.ts';
 import { operations } from '../../src/operations/index.ts';
 import type { SliceBudget } from '../../src/walk/request.ts';
@@ -29,27 +29,23 @@ export async function openContender(database: TestDatabase, run: SyncRun): Promi
     database: open,
     log: createLog('silent', () => undefined),
     supervise: false,
-    patience: patient,
+    dbTimeouts: patient,
   });
   onTestFinished(() => engine.close());
   return engine;
 }
 
-/** Opens a tick of a lane. */
-export async function beginTick(
-  { db }: Engine,
-  lane: FeedLane,
-  scope: TickScope,
-): Promise<TickRow> {
-  await openTick(db, lane, scope);
-  const tick = await currentTick(db, lane);
-  if (tick === null) throw new Error('the tick is not open');
-  return tick;
+/** Opens a run of a lane. */
+export async function beginRun({ db }: Engine, lane: FeedLane, scope: RunScope): Promise<RunRow> {
+  await openRun(db, lane, scope);
+  const run = await currentRun(db, lane);
+  if (run === null) throw new Error('the run is not open');
+  return run;
 }
 
-/** Claims the tick's walk, whoever holds it; null when there is none left. */
-export async function claim({ db, clock, origin }: Engine, tick: TickRow): Promise<WalkRow | null> {
-  const walk = await takeWalk(db, tick, { held: [], at: clock(), origin: origin() });
+/** Claims the run's walk, whoever holds it; null when there is none left. */
+export async function claim({ db, clock, origin }: Engine, run: RunRow): Promise<WalkRow | null> {
+  const walk = await takeWalk(db, run, { held: [], at: clock(), origin: origin() });
   return typeof walk === 'string' ? null : walk;
 }
 

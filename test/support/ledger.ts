@@ -61,7 +61,7 @@ const faults = {
 /** Each must find nothing when every feed has come to its end. */
 const loose = {
   'a walk is not finished': `select * from etl.walks where state <> 'finished'`,
-  'a tick is not finished': `select * from etl.ticks where state <> 'finished'`,
+  'a run is not finished': `select * from etl.runs where state <> 'finished'`,
   'a feed is not at rest': `select * from etl.feeds where state <> 'idle'`,
 } as const;
 
@@ -78,8 +78,8 @@ export async function ledgerFaults(
   ended: 'ended' | 'under-way',
 ): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {};
-  const looks = ended === 'ended' ? { ...faults, ...loose } : faults;
-  for (const [fault, query] of Object.entries(looks)) {
+  const checks = ended === 'ended' ? { ...faults, ...loose } : faults;
+  for (const [fault, query] of Object.entries(checks)) {
     const { rows } = await pool.query(query);
     if (rows.length > 0) found[fault] = rows.slice(0, shown);
   }

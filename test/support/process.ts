@@ -111,18 +111,18 @@ export async function configFolder(config: object): Promise<string> {
 }
 
 /** How often a condition is looked at, in ms: a few times per page of the slowest test. */
-const lookMs = 20;
+const pollMs = 20;
 
 /** Looks until there is something to see; throws, with `what`, when `boundMs` pass first. */
 export async function eventually<T>(
   what: string,
   boundMs: number,
-  look: () => Promise<T | null | undefined | false>,
-  everyMs = lookMs,
+  poll: () => Promise<T | null | undefined | false>,
+  everyMs = pollMs,
 ): Promise<T> {
   const start = performance.now();
   for (;;) {
-    const seen = await look();
+    const seen = await poll();
     if (seen !== null && seen !== undefined && seen !== false) return seen;
     if (performance.now() - start > boundMs) throw new Error(`${what}: not within ${boundMs} ms`);
     await delay(everyMs);

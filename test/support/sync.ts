@@ -5,7 +5,7 @@ import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import type { ResweepRule } from '../../src/lists/newest-first/settings.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
-import type { Patience } from '../../src/db/patience.ts';
+import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { syncOnce, type SyncResult } from '../../src/jobs/sync.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
@@ -29,10 +29,10 @@ export const listedChain = {
 } as const satisfies SimulatedChain;
 
 /**
- * As `workPatience`, but of a database that no test's own process breaks: what a busy machine has not
+ * As `workTimeouts`, but of a database that no test's own process breaks: what a busy machine has not
  * got round to is not lost.
  */
-export const patient: Patience = {
+export const patient: DatabaseTimeouts = {
   statementMs: hangMs,
   answerMs: hangMs,
   idleTransactionMs: hangMs,
@@ -118,7 +118,7 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
     // A test may have several explorers, one after the other, that serve the same chains.
     source: { sameData: true },
     timeouts: { doubtMs: 0, ...run.timeouts },
-    patience: patient,
+    dbTimeouts: patient,
   });
   try {
     const targets = settings.chains.flatMap((chain) => {

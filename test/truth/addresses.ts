@@ -2,7 +2,7 @@ import { addressFactsOf } from '../../src/simulator/address-facts.ts';
 import type { World } from '../../src/simulator/chain.ts';
 import { minerFactsOf, type Label } from '../../src/simulator/miner-facts.ts';
 import type { Row } from './row.ts';
-import type { Sighting, Sightings } from './sightings.ts';
+import type { Observation, Observations } from './observations.ts';
 
 /** Tables that embedded addresses fill. */
 export type AddressTable =
@@ -15,15 +15,15 @@ export type AddressTable =
 /** Rows of every address that was seen, and of its lists. */
 export function addressRows(
   world: World,
-  sightings: Sightings,
+  observations: Observations,
   withSecretKey: boolean,
 ): Record<AddressTable, Row[]> {
-  const seen = [...sightings.all];
-  const full = seen.filter(([, sighting]) => sighting.isFull).map(([hash]) => hash);
-  const miners = seen.filter(([, sighting]) => sighting.isMiner).map(([hash]) => hash);
+  const seen = [...observations.all];
+  const full = seen.filter(([, observation]) => observation.isFull).map(([hash]) => hash);
+  const miners = seen.filter(([, observation]) => observation.isMiner).map(([hash]) => hash);
   const owners = withSecretKey ? miners : [];
   return {
-    addresses: seen.map(([hash, sighting]) => addressRow(world, hash, sighting)),
+    addresses: seen.map(([hash, observation]) => addressRow(world, hash, observation)),
     address_implementations: full.flatMap((hash) => implementationRows(world, hash)),
     address_metadata_tags: miners.flatMap((hash) => tagRows(world, hash)),
     address_labels: owners.flatMap((hash) => {
@@ -39,7 +39,7 @@ export function addressRows(
   };
 }
 
-function addressRow(world: World, hash: string, { isFull, isMiner }: Sighting): Row {
+function addressRow(world: World, hash: string, { isFull, isMiner }: Observation): Row {
   const facts = isFull ? addressFactsOf(world, hash) : null;
   return {
     hash,

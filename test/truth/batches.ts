@@ -3,7 +3,7 @@ import { blockAt, type Block } from '../../src/simulator/blocks.ts';
 import type { World } from '../../src/simulator/chain.ts';
 import { isoOf } from '../../src/simulator/instant.ts';
 import type { Row } from './row.ts';
-import type { Sightings } from './sightings.ts';
+import type { Observations } from './observations.ts';
 import { provenHoles, settledNumbers } from './settled.ts';
 
 /** Tables that the blocks of batches fill. */
@@ -66,12 +66,12 @@ function emptyBatchRow(number: number, isProved: boolean): Row {
 /** Rows of the blocks and of their lists; notes the miners. */
 export function blockRows(
   batches: readonly ScopedBatch[],
-  sightings: Sightings,
+  observations: Observations,
 ): Record<Exclude<BatchTable, 'read_batches'>, Row[]> {
   const kept = batches.flatMap(({ number, blocks }) =>
     blocks.filter((block) => !block.lacksHash).map((block) => ({ number, block })),
   );
-  for (const { block } of kept) sightings.see(block.minerHash, 'miner');
+  for (const { block } of kept) observations.see(block.minerHash, 'miner');
   return {
     blocks: kept.map(({ number, block }) => blockRow(number, block)),
     block_rewards: kept.flatMap(({ block }) =>

@@ -3,7 +3,7 @@ import { factoryAt } from '../../src/simulator/factories.ts';
 import { isoOf, startInstantMs } from '../../src/simulator/instant.ts';
 import { factoriesSeen, type SeenFactory } from '../../src/simulator/moving-factories.ts';
 import type { Row } from './row.ts';
-import type { Sightings } from './sightings.ts';
+import type { Observations } from './observations.ts';
 
 /** The factories of the chain that were seen, most accounts first. */
 export function factoriesInScope(world: World, atMs: number): readonly SeenFactory[] {
@@ -17,9 +17,9 @@ export function factoriesInScope(world: World, atMs: number): readonly SeenFacto
 }
 
 /** Rows of the factories, ranked among those that are listed with a hash; notes their addresses. */
-export function factoryRows(seen: readonly SeenFactory[], sightings: Sightings): Row[] {
+export function factoryRows(seen: readonly SeenFactory[], observations: Observations): Row[] {
   const kept = seen.filter(({ factory }) => !factory.lacksHash);
-  for (const { factory } of kept) sightings.see(factory.addressHash, factory.shown);
+  for (const { factory } of kept) observations.see(factory.addressHash, factory.shown);
   let listed = 0;
   return kept.map(({ factory, missingSinceMs }) => {
     if (missingSinceMs === null) listed += 1;

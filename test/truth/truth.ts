@@ -3,7 +3,7 @@ import { listedBatches } from '../../src/simulator/listed-batches.ts';
 import { createWorld, type SimulatedChain, type World } from '../../src/simulator/chain.ts';
 import type { OperationName } from '../../src/simulator/route.ts';
 import type { Row } from './row.ts';
-import { createSightings } from './sightings.ts';
+import { createObservations } from './observations.ts';
 import { addressRows, type AddressTable } from './addresses.ts';
 import {
   batchRows,
@@ -103,13 +103,13 @@ function listedRows(
   scope: TruthScope,
   atMs: number,
 ): { readonly tables: Record<ListedTable, Row[]>; readonly batches: readonly ScopedBatch[] } {
-  const sightings = createSightings();
+  const observations = createObservations();
   const { batches, operations, factories } = readScope(world, scope, atMs);
   const tables = {
-    ...blockRows(batches, sightings),
-    user_operations: operationRows(operations, sightings),
-    factories: factoryRows(factories, sightings),
-    ...addressRows(world, sightings, scope.withSecretKey ?? false),
+    ...blockRows(batches, observations),
+    user_operations: operationRows(operations, observations),
+    factories: factoryRows(factories, observations),
+    ...addressRows(world, observations, scope.withSecretKey ?? false),
     chains: [{ name: world.chain.name }],
   };
   return { tables, batches };

@@ -2,7 +2,7 @@ import type { World } from '../../src/simulator/chain.ts';
 import { isoOf, startInstantMs } from '../../src/simulator/instant.ts';
 import { operationsSeen, type SeenOperation } from '../../src/simulator/moving-operations.ts';
 import type { Row } from './row.ts';
-import type { Sightings } from './sightings.ts';
+import type { Observations } from './observations.ts';
 import { userOperationAt } from '../../src/simulator/user-operations.ts';
 
 /**
@@ -24,11 +24,11 @@ export function operationsInScope(
 }
 
 /** Rows of the operations; notes their senders and entry points. */
-export function operationRows(seen: readonly SeenOperation[], sightings: Sightings): Row[] {
+export function operationRows(seen: readonly SeenOperation[], observations: Observations): Row[] {
   const kept = seen.filter(({ operation }) => !operation.lacksHash);
   for (const { operation } of kept) {
-    sightings.see(operation.sender.hash, operation.sender.shown);
-    sightings.see(operation.entryPoint.hash, operation.entryPoint.shown);
+    observations.see(operation.sender.hash, operation.sender.shown);
+    observations.see(operation.entryPoint.hash, operation.entryPoint.shown);
   }
   return kept.map(({ operation, leftAtMs }) => ({
     hash: operation.hash,

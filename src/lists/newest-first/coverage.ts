@@ -54,7 +54,7 @@ export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Prom
     where ${ofFeed(feed)}
       and not exists (
         select from etl.walks as walk
-        join etl.ticks as tick on tick.id = walk.tick_id and tick.state = 'open'
+        join etl.runs as run on run.id = walk.run_id and run.state = 'open'
         where walk.chain_id = feed_gaps.chain_id
           and walk.operation = feed_gaps.operation
           and walk.lane = 'live'
@@ -115,7 +115,7 @@ const underWay = (feed: Feed) => sql`coalesce(
   (
     select range_agg(int8range(coalesce(floor, 0), bottom, '[]'))
     from etl.walks
-    join etl.ticks on ticks.id = walks.tick_id and ticks.state = 'open'
+    join etl.runs on runs.id = walks.run_id and runs.state = 'open'
     where walks.chain_id = ${feed.chain_id}
       and walks.operation = ${feed.operation}
       and walks.lane = 'live'

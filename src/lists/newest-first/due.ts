@@ -44,7 +44,7 @@ async function hasUnfinished(
 ): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.walks as walk
-    join etl.ticks as tick on tick.id = walk.tick_id and tick.state in ('open', 'interrupted')
+    join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
     where walk.chain_id = ${chain_id} and walk.operation = ${operation} and walk.lane = ${lane}
       and walk.state = 'running'
     limit 1

@@ -54,23 +54,23 @@ export function listUpkeep(
   settings: {
     readonly pageSize: number;
     readonly overlapMs: number;
-    readonly looksPerDay: number;
+    readonly pollsPerDay: number;
     readonly resweeps: readonly ResweepRule[];
   },
 ): Estimate {
-  const { pageSize, overlapMs, looksPerDay, resweeps } = settings;
+  const { pageSize, overlapMs, pollsPerDay, resweeps } = settings;
   if (!isBegun) return unknown('nothing was read yet');
   const pagesPerDay = (itemsPerDay ?? 0) / pageSize;
-  const pagesPerLook = pagesPerDay * (1 / looksPerDay + overlapMs / dayMs);
-  // A look ends when it has gone past what is known: in the middle of a page, or on its first one.
-  const looks = looksPerDay * Math.max(1, pagesPerLook + halfPage);
+  const pagesPerPoll = pagesPerDay * (1 / pollsPerDay + overlapMs / dayMs);
+  // A poll ends when it has gone past what is known: in the middle of a page, or on its first one.
+  const polls = pollsPerDay * Math.max(1, pagesPerPoll + halfPage);
   const again = resweeps.reduce((sum, { depthMs, everyMs }) => sum + depthMs / everyMs, 0);
   const parts = [
-    `${round(looksPerDay)} looks of ${round(Math.max(1, pagesPerLook + halfPage))} requests`,
-    ...(again > 0 ? [`${round(again * pagesPerDay)} for deeper looks`] : []),
+    `${round(pollsPerDay)} polls of ${round(Math.max(1, pagesPerPoll + halfPage))} requests`,
+    ...(again > 0 ? [`${round(again * pagesPerDay)} for deeper polls`] : []),
   ];
   return {
-    requests: Math.ceil(looks + again * pagesPerDay),
+    requests: Math.ceil(polls + again * pagesPerDay),
     isAtMost: false,
     basis: `${parts.join(', ')}; ${round(itemsPerDay ?? 0)} items a day`,
   };

@@ -33,12 +33,12 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope> = {
   noteAsked: async () => undefined,
   followWishes: async () => undefined,
   beginsAnew: () => false,
-  nextWalk: (tx, tick, at) =>
-    tick.lane === 'live' ? planLiveWalk(tx, tick, at) : planBackfillWalk(tx, tick, at),
+  nextWalk: (tx, run, at) =>
+    run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
   proof,
   spell: ({ from, to, unit }) => `${unit} ${from} to ${to}`,
   status,
-  async estimate(db, feed, settings, { pageSize, looksPerDay }) {
+  async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
     const { since, overlapMs, resweep: resweeps } = settings;
     const facts = await listFacts(db, feed);
     return {
@@ -47,7 +47,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope> = {
         since,
         unit: operations[feed.operation].order?.unit ?? 'blocks',
       }),
-      upkeep: listUpkeep(facts, { pageSize, overlapMs, looksPerDay, resweeps }),
+      upkeep: listUpkeep(facts, { pageSize, overlapMs, pollsPerDay, resweeps }),
       walks: 1,
     };
   },
@@ -68,7 +68,7 @@ function lanes(
     depth_ms: rule.depthMs,
     every_ms: rule.everyMs,
   }));
-  // A bound in pages is for a first look: deeper ones would be cut short by it.
+  // A bound in pages is for a first poll: deeper ones would be cut short by it.
   const depth = maxPages === undefined ? { resweep } : { max_pages: maxPages };
   return [
     // A live walk ends at its floor; how far back history is wanted does not concern it.

@@ -14,7 +14,7 @@ import type { PlannedWalk, WalkPlan } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
 import { hasRested } from '../rest.ts';
 import { deepResweep, liveDepth } from './resweep.ts';
-import { boundsOf, type NewestFirstTick } from './scope.ts';
+import { boundsOf, type NewestFirstRun } from './scope.ts';
 import { planSegments } from './segments.ts';
 
 /**
@@ -22,13 +22,13 @@ import { planSegments } from './segments.ts';
  * the list the walks prove nothing, and the holes stay: they are read again in growing intervals
  * then, or they would cost the whole history each time.
  *
- * @param tick the tick that reads, whose own walks don't count
+ * @param run the run that reads, whose own walks don't count
  */
 export async function gapsDue(
   tx: Pick<Transaction, 'execute'>,
   feed: Feed,
   at: Date | 'at-once',
-  tick: Pick<NewestFirstTick, 'id'> | null,
+  run: Pick<NewestFirstRun, 'id'> | null,
 ): Promise<Gap[]> {
   const gaps = await gapsOf(tx, feed);
   if (gaps.length === 0 || at === 'at-once') return gaps;
@@ -36,7 +36,7 @@ export async function gapsDue(
   const disordered = sql`
     ${backfill}
     and cuts > 0
-    and tick_id is distinct from ${tick?.id ?? null}::bigint
+    and run_id is distinct from ${run?.id ?? null}::bigint
     and id > coalesce(
       (select max(id) from etl.walks where ${backfill} and cuts = 0 and top is not null), 0
     )
@@ -48,51 +48,51 @@ export async function gapsDue(
 }
 
 /**
- * The live lane's walk: from the head down to the floor, once a tick. It goes on past rows that
+ * The live lane's walk: from the head down to the floor, once a run. It goes on past rows that
  * are known, because others may have arrived between them.
  */
 export async function planLiveWalk(
   tx: Transaction,
-  tick: NewestFirstTick,
+  run: NewestFirstRun,
   at: Date,
 ): Promise<PlannedWalk | null> {
-  const begun = await walksOf(tx, tick);
+  const begun = await walksOf(tx, run);
   if (begun.length > 0) return null;
-  const { overlap_ms = 0, resweep = [] } = tick.scope;
-  const depth = await liveDepth(tx, tick, overlap_ms, resweep, at);
-  return depth === null ? null : { scope: boundsOf(tick), ...depth, cursor: null };
+  const { overlap_ms = 0, resweep = [] } = run.scope;
+  const depth = await liveDepth(tx, run, overlap_ms, resweep, at);
+  return depth === null ? null : { scope: boundsOf(run), ...depth, cursor: null };
 }
 
 /**
  * The backfill lane's next walk: the whole list while nothing is covered, then what is to be read
- * again, then the newest hole that this tick has not tried.
+ * again, then the newest hole that this run has not tried.
  */
 export async function planBackfillWalk(
   tx: Transaction,
-  tick: NewestFirstTick,
+  run: NewestFirstRun,
   at: Date,
 ): Promise<WalkPlan> {
-  const begun = await walksOf(tx, tick);
-  const feed = tick;
+  const begun = await walksOf(tx, run);
+  const feed = run;
   if (!(await hasCoverage(tx, feed))) {
     if (begun.some(({ state }) => state === 'running')) return 'wait';
-    return begun.length === 0 ? { scope: boundsOf(tick), floor: null, cursor: null } : null;
+    return begun.length === 0 ? { scope: boundsOf(run), floor: null, cursor: null } : null;
   }
-  if (tick.scope.again === true && begun.length === 0) return readAgain(tx, tick);
+  if (run.scope.again === true && begun.length === 0) return readAgain(tx, run);
   const planned =
-    (await planFallback(tx, tick, begun)) ??
-    (await planResweep(tx, tick, begun, at)) ??
-    (await planGap(tx, tick, begun, at));
+    (await planFallback(tx, run, begun)) ??
+    (await planResweep(tx, run, begun, at)) ??
+    (await planGap(tx, run, begun, at));
   // What the walks under way leave behind is not known yet.
   return planned ?? (begun.some(({ state }) => state === 'running') ? 'wait' : null);
 }
 
 /** All known history once more. */
-async function readAgain(tx: Transaction, tick: NewestFirstTick): Promise<PlannedWalk> {
-  const feed = tick;
+async function readAgain(tx: Transaction, run: NewestFirstRun): Promise<PlannedWalk> {
+  const feed = run;
   const lowest = await lowestCovered(tx, feed);
   return planSegments(tx, feed, {
-    scope: { ...boundsOf(tick), again: true },
+    scope: { ...boundsOf(run), again: true },
     floor: lowest === 0 ? null : lowest,
     start: null,
     most: await parallelOf(tx, feed),
@@ -100,24 +100,24 @@ async function readAgain(tx: Transaction, tick: NewestFirstTick): Promise<Planne
 }
 
 /**
- * The deepest rule that is due and too long for the live lane. Once a tick, so that a tick ends
- * however short the interval is; again only where other walks keep the tick open anyway.
+ * The deepest rule that is due and too long for the live lane. Once a run, so that a run ends
+ * however short the interval is; again only where other walks keep the run open anyway.
  */
 async function planResweep(
   tx: Transaction,
-  tick: NewestFirstTick,
+  run: NewestFirstRun,
   begun: readonly BegunWalk[],
   at: Date,
 ): Promise<PlannedWalk | null> {
-  if (tick.scope.again === true) return null;
+  if (run.scope.again === true) return null;
   const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
   if (isBegun && begun.every(({ state, depth_ms }) => state !== 'running' || depth_ms !== null)) {
     return null;
   }
-  const feed = tick;
-  const due = await deepResweep(tx, feed, tick.scope.resweep ?? [], at);
+  const feed = run;
+  const due = await deepResweep(tx, feed, run.scope.resweep ?? [], at);
   if (due === null) return null;
-  // What is above the live lane's end is read by each look: the rule goes on from there.
+  // What is above the live lane's end is read by each poll: the rule goes on from there.
   const start = await liveEnd(tx, feed);
   const [range] = await floorsOf(tx, feed, [due.depthMs], start?.bottom);
   return planSegments(tx, feed, {
@@ -135,7 +135,7 @@ async function planResweep(
  */
 async function planFallback(
   tx: Transaction,
-  tick: NewestFirstTick,
+  run: NewestFirstRun,
   begun: readonly BegunWalk[],
 ): Promise<PlannedWalk | null> {
   const again = begun.filter(({ is_again }) => is_again);
@@ -145,10 +145,10 @@ async function planFallback(
   if (again.some((walk) => walk.from_head && walk.floor <= lowest.floor)) return null;
   await tx.execute(sql`
     update etl.walks set depth_ms = null
-    where tick_id = ${tick.id} and state = 'abandoned' and not from_head
+    where run_id = ${run.id} and state = 'abandoned' and not from_head
   `);
   return {
-    scope: { ...boundsOf(tick), again: true },
+    scope: { ...boundsOf(run), again: true },
     floor: lowest.floor === 0 ? null : lowest.floor,
     ...(lowest.depth_ms !== null && { depthMs: lowest.depth_ms }),
     cursor: null,
@@ -156,23 +156,23 @@ async function planFallback(
 }
 
 /**
- * The newest hole, entered from the nearest stored cursor above it. One that a walk of this tick
- * was to close is not tried again by the same tick, so a tick ends; one that a walk of this tick is
+ * The newest hole, entered from the nearest stored cursor above it. One that a walk of this run
+ * was to close is not tried again by the same run, so a run ends; one that a walk of this run is
  * on its way through is not read twice.
  */
 async function planGap(
   tx: Transaction,
-  tick: NewestFirstTick,
+  run: NewestFirstRun,
   begun: readonly BegunWalk[],
   at: Date,
 ): Promise<PlannedWalk | null> {
-  const feed = tick;
-  const gaps = await gapsDue(tx, feed, tick.scope.at_once === true ? 'at-once' : at, tick);
+  const feed = run;
+  const gaps = await gapsDue(tx, feed, run.scope.at_once === true ? 'at-once' : at, run);
   const next = gaps.find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));
   if (next === undefined) return null;
   const refused = begun.some(({ state, floor }) => state === 'abandoned' && floor === next.from);
   return {
-    scope: boundsOf(tick),
+    scope: boundsOf(run),
     floor: next.from === 0 ? null : next.from,
     cursor: refused ? null : await entryAbove(tx, feed, next),
   };
@@ -195,12 +195,12 @@ const tried = (walk: BegunWalk, gap: Gap) =>
 const reaches = ({ state, floor, bottom, is_again }: BegunWalk, gap: Gap) =>
   state === 'running' && gap.to >= floor && (bottom === null ? is_again : gap.from <= bottom);
 
-async function walksOf(tx: Transaction, tick: NewestFirstTick): Promise<BegunWalk[]> {
+async function walksOf(tx: Transaction, run: NewestFirstRun): Promise<BegunWalk[]> {
   const { rows } = await tx.execute<BegunWalk>(sql`
     select state, coalesce(floor, 0)::float8 as floor, bottom::float8 as bottom, from_head,
            scope ? 'again' as is_again, depth_ms::float8 as depth_ms
     from etl.walks
-    where tick_id = ${tick.id}
+    where run_id = ${run.id}
   `);
   return rows;
 }

@@ -24,7 +24,7 @@ export const proof: ListProof = {
   covered: sql`
     select json_agg(
       json_build_object(
-        'from', from_block, 'to', to_block, 'as_of', as_of, 'newest_look', newest_as_of
+        'from', from_block, 'to', to_block, 'as_of', as_of, 'newest_as_of', newest_as_of
       )
       order by from_block
     )

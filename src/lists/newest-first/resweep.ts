@@ -4,7 +4,7 @@ import { latestStart } from '../clock.ts';
 import { floorsOf, type Floor } from './coverage.ts';
 import { itemsOf } from './items.ts';
 import type { Feed } from '../feed.ts';
-import type { TickResweep } from './scope.ts';
+import type { RunResweep } from './scope.ts';
 
 /**
  * How many stored rows the live lane may read again in one walk: 20 pages of 50. What is longer
@@ -13,7 +13,7 @@ import type { TickResweep } from './scope.ts';
 const shortRows = 1_000;
 
 /**
- * Schedules tick by the minute, a little early or late. Without a slack a rule of 20 minutes beside a
+ * Schedules run by the minute, a little early or late. Without a slack a rule of 20 minutes beside a
  * schedule of 5 would run every 25; this much of its interval, and a minute at most.
  */
 const slackPart = 1 / 20;
@@ -33,7 +33,7 @@ export async function liveDepth(
   tx: Transaction,
   feed: Feed,
   overlapMs: number,
-  rules: readonly TickResweep[],
+  rules: readonly RunResweep[],
   at: Date,
 ): Promise<LivePlan | null> {
   const due = (await dueDepths(tx, feed, rules, at)).filter((depthMs) => depthMs > overlapMs);
@@ -47,7 +47,7 @@ export async function liveDepth(
 export async function deepResweep(
   tx: Pick<Transaction, 'execute'>,
   feed: Feed,
-  rules: readonly TickResweep[],
+  rules: readonly RunResweep[],
   at: Date,
 ): Promise<Floor | null> {
   const due = await dueDepths(tx, feed, rules, at);
@@ -69,15 +69,15 @@ async function isShort(
 }
 
 /**
- * The depths of the rules that are due, in ms: their interval has passed since as deep a run began,
- * or since the feed's first walk. A run is all walks of one tick that began together for one depth.
+ * The depths of the rules that are due, in ms: their interval has passed since as deep a turn began,
+ * or since the feed's first walk. A turn is all walks of one run that began together for one depth.
  * One that is under way counts, one that failed does not, but for a while; one that a clock which ran
  * ahead has begun in the future does not either.
  */
 async function dueDepths(
   tx: Pick<Transaction, 'execute'>,
   feed: Feed,
-  rules: readonly TickResweep[],
+  rules: readonly RunResweep[],
   at: Date,
 ): Promise<number[]> {
   if (rules.length === 0) return [];
@@ -91,21 +91,21 @@ async function dueDepths(
   const since = (ms: unknown) =>
     sql`${at.toISOString()}::timestamptz - make_interval(secs => ${ms}::float8 / 1000)`;
   const { rows } = await tx.execute<{ depth_ms: number }>(sql`
-    with run as materialized (
+    with turn as materialized (
       select depth_ms, started_at,
              bool_and(state in ('running', 'finished')) as is_well
       from etl.walks
       where ${ofFeed} and depth_ms is not null and started_at > ${since(longestMs)}
         and started_at <= ${latestStart(at)}
-      group by tick_id, depth_ms, started_at
+      group by run_id, depth_ms, started_at
     )
     select rule.depth_ms::float8 as depth_ms
     from json_to_recordset(${JSON.stringify(judged)}::json)
       as rule(depth_ms float8, wait_ms float8, again_ms float8)
     where (select min(started_at) from etl.walks where ${ofFeed}) <= ${since(sql`wait_ms`)}
       and not exists (
-        select from run
-        where run.depth_ms >= rule.depth_ms
+        select from turn
+        where turn.depth_ms >= rule.depth_ms
           and started_at > case when is_well then ${since(sql`wait_ms`)} else ${since(sql`again_ms`)} end
       )
     group by rule.depth_ms

@@ -1,28 +1,28 @@
 import type { Scope } from '../../operations/operation.ts';
-import type { TickOf } from '../list.ts';
+import type { RunOf } from '../list.ts';
 
-export type TickResweep = {
+export type RunResweep = {
   readonly depth_ms: number;
   readonly every_ms: number;
 };
 
-/** What a tick of a newest-first list covers. */
+/** What a run of a newest-first list covers. */
 export type NewestFirstScope = {
   readonly since?: string;
   readonly max_pages?: number;
   /** How far below the top of what is covered a live walk goes, in ms. */
   readonly overlap_ms?: number;
-  /** Deeper looks for late arrivals: how deep, and how often; short ones are the live lane's. */
-  readonly resweep?: readonly TickResweep[];
+  /** Deeper polls for late arrivals: how deep, and how often; short ones are the live lane's. */
+  readonly resweep?: readonly RunResweep[];
   /** Whether the backfill lane reads all known history once more. */
   readonly again?: boolean;
   /** Whether holes are read again now, whatever their interval: a person waits. */
   readonly at_once?: boolean;
 };
 
-export type NewestFirstTick = TickOf<NewestFirstScope>;
+export type NewestFirstRun = RunOf<NewestFirstScope>;
 
-/** The user's bounds of a tick, as they bound each of its walks. */
-export function boundsOf({ scope: { since, max_pages } }: NewestFirstTick): Scope {
+/** The user's bounds of a run, as they bound each of its walks. */
+export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): Scope {
   return { ...(since !== undefined && { since }), ...(max_pages !== undefined && { max_pages }) };
 }

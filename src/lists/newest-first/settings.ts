@@ -6,9 +6,9 @@ import { duration, schedule, time, timezone } from '../settings.ts';
 const dayMs = 86_400_000;
 /** Beyond it a resweep is a new reading of the history, which `backfill --again` does better. */
 const deepestMs = 90 * dayMs;
-/** Schedules tick once a minute at most: a rule cannot run more often. */
+/** Schedules run once a minute at most: a rule cannot run more often. */
 const oftenestMs = 60_000;
-/** Each rule is judged at every look; a handful of depths says all there is to say. */
+/** Each rule is judged at every poll; a handful of depths says all there is to say. */
 const mostRules = 10;
 
 const resweepRule = z.strictObject({
@@ -17,16 +17,16 @@ const resweepRule = z.strictObject({
       (ms) => ms <= deepestMs,
       'is more than 90d: read the history again with backfill --again instead',
     )
-    .describe('How far below the newest known item the look goes, such as 1h; at most 90d.'),
+    .describe('How far below the newest known item the poll goes, such as 1h; at most 90d.'),
   every: duration
     .refine(
       (ms) => ms >= oftenestMs,
-      'is less than 1m: schedules tick once a minute at most; write 1m or more',
+      'is less than 1m: schedules fire once a minute at most; write 1m or more',
     )
     .describe('How often, such as 8h. The rule costs depth / every of the pages that are new.'),
 });
 
-/** A rule that goes no deeper than each look goes anyway would cost nothing and find nothing. */
+/** A rule that goes no deeper than each poll goes anyway would cost nothing and find nothing. */
 function refuseShallow(settings: unknown, context: z.RefinementCtx): void {
   // It is called even if elements are wrong: these are left to their own messages.
   const { overlap, resweep } = settings as { overlap?: unknown; resweep?: unknown };
@@ -35,7 +35,7 @@ function refuseShallow(settings: unknown, context: z.RefinementCtx): void {
     const depthMs: unknown = rule?.depth;
     if (typeof depthMs !== 'number' || depthMs > overlapMs) continue;
     const message =
-      'is not deeper than overlap, which each look reads: write more, or leave it out';
+      'is not deeper than overlap, which each poll reads: write more, or leave it out';
     context.addIssue({ code: 'custom', path: ['resweep', index, 'depth'], message });
   }
 }
@@ -46,20 +46,20 @@ export const newestFirstSettings = ({ guide: { items, about }, defaults }: Confi
     .strictObject({
       schedule: schedule(
         defaults.schedule,
-        `Each time costs one page (20 credits) at least, and one for every 50 ${items} that are new or within the overlap; resweep adds deeper looks.`,
+        `Each time costs one page (20 credits) at least, and one for every 50 ${items} that are new or within the overlap; resweep adds deeper polls.`,
       ),
       timezone,
       overlap: duration
         .prefault(defaults.overlap)
         .describe(
-          `How far below the newest known item each look goes, by the time of the ${items}, because some appear behind the head. More finds later arrivals at once and costs more pages of 20 credits.`,
+          `How far below the newest known item each poll goes, by the time of the ${items}, because some appear behind the head. More finds later arrivals at once and costs more pages of 20 credits.`,
         ),
       resweep: z
         .array(resweepRule)
         .max(mostRules)
         .prefault([...defaults.resweep])
         .describe(
-          `Deeper looks for ${items} that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h an eighth. The default costs ${shareOf(defaults.resweep)} as many pages of 20 credits again. [] turns them off.`,
+          `Deeper polls for ${items} that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h an eighth. The default costs ${shareOf(defaults.resweep)} as many pages of 20 credits again. [] turns them off.`,
         ),
       since: time.describe(
         `Oldest of the ${items} wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 ${items}.`,
@@ -72,7 +72,7 @@ export const newestFirstSettings = ({ guide: { items, about }, defaults }: Confi
       ...rest,
       /** How far below what is covered a live walk goes, in ms. */
       overlapMs,
-      /** Deeper looks for late arrivals: how deep below the covered top, and how often, in ms. */
+      /** Deeper polls for late arrivals: how deep below the covered top, and how often, in ms. */
       resweep: resweep.map(({ depth: depthMs, every: everyMs }) => ({ depthMs, everyMs })),
     }))
     .describe(about);

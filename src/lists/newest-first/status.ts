@@ -23,7 +23,7 @@ export const status: ListReach = {
   progress: sql`json_build_object('reached', (
     select json_build_object('top', top, 'bottom', bottom)
     from etl.walks
-    where tick_id = latest.id
+    where run_id = latest.id
     order by id desc
     limit 1
   ))`,

@@ -3,7 +3,7 @@ import type { Database } from '../../db/transaction.ts';
 import { ofFeed, type FeedLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import { hasRested } from '../rest.ts';
-import { frontierOf, hasUnread } from './begun.ts';
+import { frontierOf, hasUnread } from './walks.ts';
 import { historyOf } from './plan.ts';
 import { hasReread } from './reread.ts';
 import type { NumberedScope } from './scope.ts';

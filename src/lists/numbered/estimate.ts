@@ -27,20 +27,20 @@ export function batchHistory(
   };
 }
 
-/** Numbers that a look tries where the one above the newest batch was new. */
-const looksAtNews = 3;
+/** Numbers that a poll tries where the one above the newest batch was new. */
+const pollsAtNews = 3;
 
 /** What it takes a day to follow the newest batches. */
 export function batchUpkeep(
   facts: BatchFacts,
   settings: {
-    readonly looksPerDay: number;
+    readonly pollsPerDay: number;
     readonly reread: number;
     readonly to: number | null;
     readonly pageSize: number;
   },
 ): Estimate {
-  const { looksPerDay, reread, to, pageSize } = settings;
+  const { pollsPerDay, reread, to, pageSize } = settings;
   if (to !== null) return none('the range ends at to_batch');
   const below = facts.recent ?? facts.lowest;
   const blocks = blocksPerNumber(facts, below);
@@ -52,12 +52,12 @@ export function batchUpkeep(
     return unknown('too few batches were read to tell how often one comes');
   }
   const newPerDay = ((highest.batch - below.batch) * dayMs) / (highest.at - below.at);
-  const looks = looksPerDay + Math.min(looksPerDay, newPerDay) * (looksAtNews - 1);
+  const polls = pollsPerDay + Math.min(pollsPerDay, newPerDay) * (pollsAtNews - 1);
   const pages = pagesOf(blocks, facts, pageSize);
   return {
-    requests: Math.ceil(looks + newPerDay * pages + looksPerDay * reread),
+    requests: Math.ceil(polls + newPerDay * pages + pollsPerDay * reread),
     isAtMost: true,
-    basis: `${round(looks)} looks, ${round(newPerDay)} new batches of ${round(pages)} requests, ${round(looksPerDay * reread)} for \`reread\` at most`,
+    basis: `${round(polls)} polls, ${round(newPerDay)} new batches of ${round(pages)} requests, ${round(pollsPerDay * reread)} for \`reread\` at most`,
   };
 }
 

@@ -20,7 +20,7 @@ export interface FrontierKnowledge {
  * The next batch number to look at in the search for the newest one, or null when it is found:
  * `hit` is the frontier then, or there is no batch at all. Gallops upward by doubling steps, halves
  * between the last hit and the first run of misses, and confirms with a longer run, because
- * numbers can be holes. Pure: the answer to each look is added to what is known.
+ * numbers can be holes. Pure: the answer to each poll is added to what is known.
  */
 export function nextProbe({ from, hit, misses }: FrontierKnowledge): number | null {
   const base = hit ?? from - 1;
@@ -49,7 +49,7 @@ function runLength(misses: ReadonlySet<number>, start: number): number {
 }
 
 /**
- * Where live ticks look when the number right above the frontier stays empty: first as wide as the
+ * Where live runs look when the number right above the frontier stays empty: first as wide as the
  * run that confirms a frontier, then also by doubling. Numbering goes on behind any hole, so that one
  * of these is met in time; what it passes over is read as history.
  */
@@ -57,13 +57,13 @@ const near = Array.from({ length: confirmRun - 1 }, (_, index) => index + 2);
 const far = [16, 32, 64, 128, 256, 512];
 
 /**
- * Where above the frontier the nth look goes, from 0: right above it on the first look and every
+ * Where above the frontier the nth poll goes, from 0: right above it on the first poll and every
  * other one, where the next batch will be, and in between to the numbers behind, in case that one is
- * a hole: 1, 2, 1, 3, 1, 4 … One request a tick.
+ * a hole: 1, 2, 1, 3, 1, 4 … One request a run.
  */
-export function offsetOf(look: number): number {
-  if (look % 2 === 0) return 1;
-  const turn = (look - 1) / 2;
+export function offsetOf(poll: number): number {
+  if (poll % 2 === 0) return 1;
+  const turn = (poll - 1) / 2;
   const all = [...near, ...far];
   return near[turn] ?? all[(turn - near.length) % all.length] ?? 1;
 }

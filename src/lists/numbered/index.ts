@@ -1,6 +1,6 @@
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
-import { followWishes, noteAsked } from './asked.ts';
+import { followWishes, noteAsked } from './wishes.ts';
 import { forgetBatches } from './damage.ts';
 import { isDue } from './due.ts';
 import { batchHistory, batchUpkeep } from './estimate.ts';
@@ -28,17 +28,17 @@ export const numbered: ListKind<NumberedSettings, NumberedScope> = {
   noteAsked,
   followWishes,
   beginsAnew: () => false,
-  nextWalk: (tx, tick, at) =>
-    tick.lane === 'live' ? planLiveBatch(tx, tick, at) : planBackfillBatch(tx, tick, at),
+  nextWalk: (tx, run, at) =>
+    run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
   proof,
   spell: ({ from, to }) => `batches ${from} to ${to}`,
   status,
-  async estimate(db, feed, settings, { pageSize, looksPerDay }) {
+  async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
     const { fromBatch: from, toBatch: to, reread, parallel } = settings;
     const facts = await batchFacts(db, feed, from, to);
     return {
       history: batchHistory(facts, { from, to, pageSize }),
-      upkeep: batchUpkeep(facts, { looksPerDay, reread, to, pageSize }),
+      upkeep: batchUpkeep(facts, { pollsPerDay, reread, to, pageSize }),
       walks: parallel,
     };
   },

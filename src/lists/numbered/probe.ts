@@ -2,111 +2,111 @@ import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
 import type { WalkPlan } from '../list.ts';
-import { begunBy, moveFrontier, shown, walkOf } from './begun.ts';
+import { begunBy, moveFrontier, shown, walkOf } from './walks.ts';
 import { nextProbe, offsetOf } from './frontier.ts';
 import { listedFrom, newestListed } from './listing.ts';
-import type { NumberedTick } from './scope.ts';
+import type { NumberedRun } from './scope.ts';
 
-/** How many empty numbers in a row end the way upward once a tick has met new batches. */
+/** How many empty numbers in a row end the way upward once a run has met new batches. */
 const holesPassed = 3;
 
-/** The search's next look, one page of one batch; null when the frontier is found or there is none. */
+/** The search's next poll, one page of one batch; null when the frontier is found or there is none. */
 export async function planSearch(
   tx: Transaction,
-  tick: NumberedTick,
+  run: NumberedRun,
   from: number,
 ): Promise<WalkPlan> {
-  const { hits, misses, isUnderWay, hasFailed } = shown(await begunBy(tx, tick));
+  const { hits, misses, isUnderWay, hasFailed } = shown(await begunBy(tx, run));
   if (isUnderWay) return 'wait';
   const hit = hits.length === 0 ? null : Math.max(...hits);
-  // A look that failed would be asked for again at once; the next tick searches again.
+  // A poll that failed would be asked for again at once; the next run searches again.
   if (hasFailed) return null;
-  const listed = await newestListed(tx, tick.chain_id, Math.max(from, hit ?? 0));
+  const listed = await newestListed(tx, run.chain_id, Math.max(from, hit ?? 0));
   const isNew = listed !== null && listed !== hit && !misses.includes(listed);
   const found = { from, hit, misses: new Set(misses) };
   // The number that the list ends with, and which has blocks, needs no run of empty ones above it.
   const number = isNew ? listed : hit !== null && hit === listed ? null : nextProbe(found);
   if (number !== null) return walkOf(number, { max_pages: 1, probe: true });
   if (hit !== null) {
-    await moveFrontier(tx, tick, hit);
-    await tx.execute(sql`update etl.ticks set next_batch = ${hit} where id = ${tick.id}`);
+    await moveFrontier(tx, run, hit);
+    await tx.execute(sql`update etl.runs set next_batch = ${hit} where id = ${run.id}`);
   }
   return null;
 }
 
-/** What a live tick has found above the frontier. */
+/** What a live run has found above the frontier. */
 export interface Following {
-  /** Where the frontier was when the tick began; what is above it is new. */
+  /** Where the frontier was when the run began; what is above it is new. */
   readonly base: number;
   readonly newest: number;
-  /** The next look, if there is to be one. */
-  readonly look: WalkPlan;
+  /** The next poll, if there is to be one. */
+  readonly poll: WalkPlan;
 }
 
 /**
- * The live tick's next look above the frontier: one where nothing is new; where something is, on
- * upward past a few holes. A look that fails ends the looking, and says nothing of its number.
+ * The live run's next poll above the frontier: one where nothing is new; where something is, on
+ * upward past a few holes. A poll that fails ends the polling, and says nothing of its number.
  */
 export async function follow(
   tx: Transaction,
-  tick: NumberedTick,
+  run: NumberedRun,
   frontier: number,
 ): Promise<Following> {
-  const base = await baseOf(tx, tick, frontier);
-  const looks = (await begunBy(tx, tick)).filter(({ batch }) => batch > base);
-  const { hits, misses, isUnderWay, hasFailed } = shown(looks);
+  const base = await baseOf(tx, run, frontier);
+  const polls = (await begunBy(tx, run)).filter(({ batch }) => batch > base);
+  const { hits, misses, isUnderWay, hasFailed } = shown(polls);
   const newest = Math.max(frontier, ...hits);
-  if (isUnderWay) return { base, newest, look: 'wait' };
-  if (newest > frontier) await moveFrontier(tx, tick, newest);
-  const listed = await listedFrom(tx, tick.chain_id, newest);
+  if (isUnderWay) return { base, newest, poll: 'wait' };
+  if (newest > frontier) await moveFrontier(tx, run, newest);
+  const listed = await listedFrom(tx, run.chain_id, newest);
   const next = listed.find(
-    (number) => number > newest && !looks.some(({ batch }) => batch === number),
+    (number) => number > newest && !polls.some(({ batch }) => batch === number),
   );
   if (!hasFailed && next !== undefined)
-    return { base, newest, look: walkOf(next, { probe: true }) };
+    return { base, newest, poll: walkOf(next, { probe: true }) };
   // What is new came by the list, which has no more: nobody need look for it.
-  if (newest > base && listed.includes(newest)) return { base, newest, look: null };
+  if (newest > base && listed.includes(newest)) return { base, newest, poll: null };
   // A listed number without blocks says nothing of those that the list does not have.
   const missed = misses.filter((batch) => batch > newest && !listed.includes(batch)).length;
-  if (hasFailed || missed >= (newest > base ? holesPassed : 1)) return { base, newest, look: null };
-  const offset = looks.every(({ batch }) => listed.includes(batch))
-    ? offsetOf(await looksBefore(tx, tick, base))
+  if (hasFailed || missed >= (newest > base ? holesPassed : 1)) return { base, newest, poll: null };
+  const offset = polls.every(({ batch }) => listed.includes(batch))
+    ? offsetOf(await pollsBefore(tx, run, base))
     : missed + 1;
-  return { base, newest, look: walkOf(newest + offset, { probe: true }) };
+  return { base, newest, poll: walkOf(newest + offset, { probe: true }) };
 }
 
 /**
- * How many live ticks have looked above the present frontier before this one, and found nothing,
+ * How many live runs have looked above the present frontier before this one, and found nothing,
  * since its batch last grew: while it fills, what comes next is right above it and no hole.
  */
-async function looksBefore(tx: Transaction, tick: NumberedTick, base: number): Promise<number> {
-  const { rows } = await tx.execute<{ looks: number }>(sql`
-    select count(*)::float8 as looks
-    from etl.ticks as earlier
-    where ${ofFeed(tick)}
+async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
+  const { rows } = await tx.execute<{ polls: number }>(sql`
+    select count(*)::float8 as polls
+    from etl.runs as earlier
+    where ${ofFeed(run)}
       and lane = 'live'
-      and id < ${tick.id}
+      and id < ${run.id}
       and next_batch = ${base}
       and id > coalesce(
         (
-          select max(tick_id) from etl.walks
-          where ${ofFeed(tick)} and batch = ${base} and inserted > 0
+          select max(run_id) from etl.walks
+          where ${ofFeed(run)} and batch = ${base} and inserted > 0
         ),
         0
       )
       and exists (
         select from etl.walks
-        where tick_id = earlier.id and state = 'finished' and batch > ${base}
+        where run_id = earlier.id and state = 'finished' and batch > ${base}
       )
   `);
-  return rows[0]?.looks ?? 0;
+  return rows[0]?.polls ?? 0;
 }
 
-/** The frontier as it was when the tick first looked. */
-async function baseOf(tx: Transaction, tick: NumberedTick, frontier: number): Promise<number> {
+/** The frontier as it was when the run first looked. */
+async function baseOf(tx: Transaction, run: NumberedRun, frontier: number): Promise<number> {
   const { rows } = await tx.execute<{ base: string }>(sql`
-    update etl.ticks set next_batch = coalesce(next_batch, ${frontier}::bigint)
-    where id = ${tick.id}
+    update etl.runs set next_batch = coalesce(next_batch, ${frontier}::bigint)
+    where id = ${run.id}
     returning next_batch as base
   `);
   return Number(rows[0]?.base ?? frontier);

@@ -20,7 +20,7 @@ const shows = sql`exists (
 const provedBatches = sql`
   select json_agg(
     json_build_object(
-      'from', lower(range), 'to', upper(range) - 1, 'as_of', look.oldest, 'newest_look', look.newest
+      'from', lower(range), 'to', upper(range) - 1, 'as_of', walked.oldest, 'newest_as_of', walked.newest
     )
     order by range
   )
@@ -35,7 +35,7 @@ const provedBatches = sql`
     where read_batches.chain_id = feeds.chain_id
       and batch_number >= lower(range)
       and batch_number < upper(range)
-  ) as look
+  ) as walked
 `;
 
 /** What lies above the highest settled batch: it is read, and waits for what is to come. */

@@ -41,7 +41,7 @@ export async function batchRequests(
   return rows[0]?.requests ?? 0;
 }
 
-/** The batches that the certificate finds open, as ranges, the newest first. */
+/** The batches that the proof finds open, as ranges, the newest first. */
 export async function batchesToRead(db: Database, feed: Feed): Promise<readonly NumberedScope[]> {
   await forgetBrokenBatches(db);
   const { rows } = await db.execute<{ from_batch: string; to_batch: string }>(sql`

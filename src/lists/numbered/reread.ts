@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../../db/transaction.ts';
 import type { Cursor, KnownBlock } from '../../operations/operation.ts';
-import { isBegun, isUnderWay, walkOf } from './begun.ts';
+import { isBegun, isUnderWay, walkOf } from './walks.ts';
 import { hasRested } from '../rest.ts';
 import type { Feed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
-import type { NumberedTick } from './scope.ts';
+import type { NumberedRun } from './scope.ts';
 
 /** Which batches that were read and are not proved are to be read again. */
 export interface RereadRange extends Feed {
@@ -119,10 +119,10 @@ export async function hasReread(
   return rows.length > 0;
 }
 
-/** The newest batch of the range that is to be read again and that this tick has not begun. */
+/** The newest batch of the range that is to be read again and that this run has not begun. */
 export async function planReread(
   tx: Transaction,
-  tick: NumberedTick,
+  run: NumberedRun,
   range: RereadRange,
   at: RereadTime,
 ): Promise<PlannedWalk | null> {
@@ -130,8 +130,8 @@ export async function planReread(
     select batch_number::float8 as batch
     from explorer.read_batches as batch
     where ${isDue(range, at)}
-      and not ${isBegun(tick, sql`batch_number`)}
-      and not ${isUnderWay(tick, sql`batch_number`)}
+      and not ${isBegun(run, sql`batch_number`)}
+      and not ${isUnderWay(run, sql`batch_number`)}
     order by batch_number desc
     limit 1
   `);
@@ -139,18 +139,18 @@ export async function planReread(
   return next === undefined ? null : walkAgain(tx, range, next.batch);
 }
 
-/** How many walks of one number a tick makes at most: the first, one down to what is known, its end. */
+/** How many walks of one number a run makes at most: the first, one down to what is known, its end. */
 const walksOfNumber = 3;
 
 /**
- * The newest number of the range that lacks only another look at its end, among those that the tick
+ * The newest number of the range that lacks only another read of its end, among those that the run
  * has begun: a batch that was read down to a known block, the lowest of what was asked for, an empty
  * number below that. Or the batch below the range, on which its lowest stands: another range ended
  * there. Null while numbers below are unread: they may be all the proof that it needs.
  */
-export async function planLastLook(
+export async function planLastRead(
   tx: Transaction,
-  tick: NumberedTick,
+  run: NumberedRun,
   range: RereadRange,
 ): Promise<PlannedWalk | null> {
   const { chain_id, from, to } = range;
@@ -170,8 +170,8 @@ export async function planLastLook(
       and above is not null
       and (
         -- A lowest one that was seen twice waits for the empty numbers below it.
-        wants = 'bottom' and not (is_lowest and sights > 1)
-        or blocks_count = 0 and bottom is null and sights = 1 and is_lowest
+        wants = 'bottom' and not (is_lowest and times_seen > 1)
+        or blocks_count = 0 and bottom is null and times_seen = 1 and is_lowest
       )
       and (
         not is_lowest
@@ -186,10 +186,10 @@ export async function planLastLook(
         select count(*) between (batch_number >= ${from})::int and ${walksOfNumber - 1} from etl.walks
         where walks.batch = batch_number
           and walks.chain_id = ${chain_id}
-          and walks.operation = ${tick.operation}
-          and walks.tick_id = ${tick.id}
+          and walks.operation = ${run.operation}
+          and walks.run_id = ${run.id}
       )
-      and not ${isUnderWay(tick, sql`batch_number`)}
+      and not ${isUnderWay(run, sql`batch_number`)}
     order by batch_number desc
     limit 1
   `);

@@ -1,13 +1,13 @@
-import type { TickOf } from '../list.ts';
+import type { RunOf } from '../list.ts';
 
-/** What a tick of numbered lists covers; each number is walked as a walk of its own. */
+/** What a run of numbered lists covers; each number is walked as a walk of its own. */
 export type NumberedScope = {
   readonly from_batch?: number;
   readonly to_batch?: number;
-  /** How many of the newest numbers are read again by each live tick, and left to it by others. */
+  /** How many of the newest numbers are read again by each live run, and left to it by others. */
   readonly reread?: number;
   /** Whether what is not proved is read again now, whatever its interval: a person waits. */
   readonly at_once?: boolean;
 };
 
-export type NumberedTick = TickOf<NumberedScope>;
+export type NumberedRun = RunOf<NumberedScope>;

@@ -5,7 +5,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import { factories } from '../../operations/factories/tables.ts';
 import { places } from '../damaged-places.ts';
 
-/** A census of the chains whose factories, or addresses of factories, were damaged. */
+/** A new ranking for the chains whose factories, or addresses of factories, were damaged. */
 export async function rereadFactories(tx: Transaction): Promise<readonly PgTable[]> {
   await tx.execute(sql`
     with ${places}
@@ -25,7 +25,7 @@ export async function rereadFactories(tx: Transaction): Promise<readonly PgTable
   return [];
 }
 
-/** What a census says of a factory; it says all of it again. */
+/** What a ranking says of a factory; it says all of it again. */
 const told: Readonly<Record<string, SQL>> = {
   total_accounts: sql`null::bigint`,
   rank: sql`null::bigint`,

@@ -1,20 +1,20 @@
 import { none, round, unknown } from '../estimates.ts';
 import type { Estimate } from '../list.ts';
-import type { CensusFacts } from './facts.ts';
+import type { RankingFacts } from './facts.ts';
 
-/** The first census, where none was finished. */
-export function censusHistory({ requests }: CensusFacts): Estimate {
+/** The first ranking, where none was published. */
+export function rankingHistory({ requests }: RankingFacts): Estimate {
   return requests === null
-    ? unknown('no census was finished yet; the list says nothing of its length')
-    : none('a census was finished');
+    ? unknown('no ranking was published yet; the list says nothing of its length')
+    : none('a ranking was published');
 }
 
-/** What the censuses of a day take. */
-export function censusUpkeep({ requests }: CensusFacts, looksPerDay: number): Estimate {
-  if (requests === null) return unknown('no census was finished yet');
+/** What the rankings of a day take. */
+export function rankingUpkeep({ requests }: RankingFacts, pollsPerDay: number): Estimate {
+  if (requests === null) return unknown('no ranking was published yet');
   return {
-    requests: Math.ceil(looksPerDay * requests),
+    requests: Math.ceil(pollsPerDay * requests),
     isAtMost: false,
-    basis: `${round(looksPerDay)} censuses of ${round(requests)} requests`,
+    basis: `${round(pollsPerDay)} rankings of ${round(requests)} requests`,
   };
 }

@@ -3,14 +3,14 @@ import type { Database } from '../../db/transaction.ts';
 import { feedName, type Feed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
 import { keepFactories, rereadFactories } from './damage.ts';
-import { censusHistory, censusUpkeep } from './estimate.ts';
-import { censusFacts } from './facts.ts';
-import { planCensusWalk, type RankedScope } from './plan.ts';
+import { rankingHistory, rankingUpkeep } from './estimate.ts';
+import { rankingFacts } from './facts.ts';
+import { planRankedWalk, type RankedScope } from './plan.ts';
 import { proof } from './proof.ts';
 import { rankedSettings, type RankedSettings } from './settings.ts';
 import { status } from './status.ts';
 
-/** A list that is ranked by something that changes: every walk reads all of it, and is a census. */
+/** A list that is ranked by something that changes: every walk reads all of it. */
 export const ranked: ListKind<RankedSettings, RankedScope> = {
   name: 'ranked',
   settings: rankedSettings,
@@ -30,15 +30,15 @@ export const ranked: ListKind<RankedSettings, RankedScope> = {
   followWishes: async () => undefined,
   // What it lacks may have been left out above, so that its end would never be right.
   beginsAnew: (failure) => failure === 'truncated',
-  nextWalk: (tx, tick) => planCensusWalk(tx, tick),
+  nextWalk: (tx, run) => planRankedWalk(tx, run),
   proof,
-  spell: ({ to }) => `census of ${to} factories`,
+  spell: ({ to }) => `ranking of ${to} factories`,
   status,
-  async estimate(db, feed, _settings, { looksPerDay }) {
-    const facts = await censusFacts(db, feed);
-    return { history: censusHistory(facts), upkeep: censusUpkeep(facts, looksPerDay), walks: 1 };
+  async estimate(db, feed, _settings, { pollsPerDay }) {
+    const facts = await rankingFacts(db, feed);
+    return { history: rankingHistory(facts), upkeep: rankingUpkeep(facts, pollsPerDay), walks: 1 };
   },
-  repairs: async (db, { lane, scope }) => ((await needsCensus(db, lane)) ? [scope] : []),
+  repairs: async (db, { lane, scope }) => ((await needsRanking(db, lane)) ? [scope] : []),
   repairRequests: async (_db, _feed, { requests }) => requests ?? 0,
   rereadDamaged: rereadFactories,
   keepDamaged: keepFactories,
@@ -52,7 +52,7 @@ async function hasSucceeded(db: Database, feed: Feed): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function needsCensus(db: Database, { chain_id, operation }: Feed): Promise<boolean> {
+async function needsRanking(db: Database, { chain_id, operation }: Feed): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.feeds
     where chain_id = ${chain_id} and operation = ${operation} and not ${proof.shows}

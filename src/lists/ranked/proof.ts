@@ -1,39 +1,39 @@
 import { sql } from 'drizzle-orm';
-import { listEmpty, partSkipped } from '../../operations/factories/census.ts';
+import { listEmpty, partSkipped } from '../../operations/factories/ranking.ts';
 import type { ListProof } from '../list.ts';
 
-/** The newest census of a feed, a row of `feeds`. */
-const newestCensus = sql`
-  select censuses.*, started_at
-  from etl.censuses
+/** The newest ranking of a feed, a row of `feeds`. */
+const newestRanking = sql`
+  select rankings.*, started_at
+  from etl.rankings
   join etl.walks on walks.id = walk_id and walks.operation = feeds.operation
-  where censuses.chain_id = feeds.chain_id
+  where rankings.chain_id = feeds.chain_id
   order by walk_id desc
   limit 1
 `;
 
-/** What the newest census proves of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. */
+/** What the newest ranking proves of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. */
 const countedFactories = sql`
   select json_agg(
     json_build_object(
-      'from', 1, 'to', factories, 'as_of', as_of, 'newest_look', coalesce(started_at, as_of)
+      'from', 1, 'to', factories, 'as_of', as_of, 'newest_as_of', coalesce(started_at, as_of)
     )
   )
-  from (${newestCensus}) as newest
+  from (${newestRanking}) as newest
   where factories > 0
 `;
 
-/** What is to be known of the newest census of a feed, a row of `feeds`: a JSON list; as SQL. */
-const censusNotes = sql`
+/** What is to be known of the newest ranking of a feed, a row of `feeds`: a JSON list; as SQL. */
+const rankingNotes = sql`
   select json_agg(note) from (
     select 'factories still moved during the last of ' || walks
       || ' walks: one that moved up may be missing' as note
-    from (${newestCensus}) as newest
+    from (${newestRanking}) as newest
     where still_moving
     union all
     select case reason
       when ${listEmpty} then 'the list was empty, where factories were listed before: not believed'
-      else 'the list skipped a part with an empty page that leads on: the last walk is no census'
+      else 'the list skipped a part with an empty page that leads on: the last walk gives no ranking'
     end
     from (
       select reason from etl.walks
@@ -45,13 +45,13 @@ const censusNotes = sql`
   ) as notes
 `;
 
-/** A ranked list is proved by a census: one pass over all of it that was finished. */
+/** A ranked list is proved by a ranking: one pass over all of it that was finished. */
 export const proof: ListProof = {
-  shows: sql`exists (${newestCensus})`,
-  lacks: 'no census was finished yet',
+  shows: sql`exists (${newestRanking})`,
+  lacks: 'no ranking was published yet',
   covered: countedFactories,
   head: sql`select null::json`,
-  notes: censusNotes,
+  notes: rankingNotes,
   findings: sql`
     select null::bigint as chain_id, null::text as operation, null::text as open where false
   `,

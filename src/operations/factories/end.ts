@@ -5,16 +5,16 @@ import type { EndClaim, EndVerdict } from '../operation.ts';
 /**
  * By how many more of the lowest ranked were not met than were met contradicts an end. What is cut off
  * a list is its lowest part, and nearly all of that. What moves or leaves is scattered: where a quarter
- * of all factories is missed, this many at the bottom come by chance in one census of 60,000, where one
+ * of all factories is missed, this many at the bottom come by chance in one ranking of 60,000, where one
  * in twenty is, never. A contradiction that is false would hold the feed up, so the bound is no lower.
  */
 const cutAtLeast = 10;
 
 /** What a list of factories that was read before says of a walk that ends. */
 interface Held extends Record<string, unknown> {
-  /** The newest census, or the walk before this one in the same tick. */
-  readonly list: 'census' | 'walk';
-  /** When that census was taken; null for a walk. */
+  /** The newest ranking, or the walk before this one in the same run. */
+  readonly list: 'ranking' | 'walk';
+  /** When that ranking was published; null for a walk. */
   readonly as_of: string | null;
   readonly known: number;
   readonly unmet: number;
@@ -30,7 +30,7 @@ interface Held extends Record<string, unknown> {
  * new at the bottom may have more below it. It is contradicted where the bottom of that list is missing,
  * or all of it. As many as stand in quarantine may be those.
  */
-export async function judgeCensusEnd(
+export async function judgeRankingEnd(
   db: Pick<Transaction, 'execute'>,
   claim: EndClaim,
 ): Promise<EndVerdict> {
@@ -46,7 +46,7 @@ export async function judgeCensusEnd(
     // A factory that left its place may stand at another: that nothing is there would say nothing.
     return { is: 'contradicted', evidence: evidenceOf(met, contradiction), ask: null };
   }
-  // What an earlier walk of the tick did not meet either has left the list, and says nothing more.
+  // What an earlier walk of the run did not meet either has left the list, and says nothing more.
   const judge = held.find(({ list }) => list === 'walk') ?? held[0];
   const isBorneOut = judge !== undefined && judge.unmet <= quarantined && judge.has_last;
   return { is: isBorneOut ? 'supported' : 'unsupported' };
@@ -54,25 +54,25 @@ export async function judgeCensusEnd(
 
 function evidenceOf(met: number, { list, as_of, known, unmet }: Held): string {
   const before =
-    list === 'census' ? `the census of ${as_of ?? 'before'} ranked` : 'the walk before met';
+    list === 'ranking' ? `the ranking of ${as_of ?? 'before'} held` : 'the walk before met';
   return `ends after ${met} factories, where ${before} ${known}, ${unmet} of them not met`;
 }
 
 /** Holds what a walk met, with the page that is not committed yet, against each list that is known. */
-const holdAgainstKnown = ({ walk_id, tick_id, chain_id, rows }: EndClaim) => sql`
+const holdAgainstKnown = ({ walk_id, run_id, chain_id, rows }: EndClaim) => sql`
   with met as materialized (
-    select address_hash from etl.census_entries where walk_id = ${walk_id}
+    select address_hash from etl.ranking_entries where walk_id = ${walk_id}
     union
     select unnest(${sql.param(rows.map(({ key }) => key))}::text[])
   ), known as (
-    select 'census' as list, address_hash, rank as place
+    select 'ranking' as list, address_hash, rank as place
     from explorer.factories
     where chain_id = ${chain_id} and rank is not null
     union all
     select 'walk', address_hash, position
-    from etl.census_entries
+    from etl.ranking_entries
     where walk_id = (
-      select max(id) from etl.walks where tick_id = ${tick_id} and id <> ${walk_id}
+      select max(id) from etl.walks where run_id = ${run_id} and id <> ${walk_id}
     )
   ), judged as (
     select list, known.address_hash, met.address_hash is not null as is_met,
@@ -95,9 +95,9 @@ const holdAgainstKnown = ({ walk_id, tick_id, chain_id, rows }: EndClaim) => sql
              select json_agg(
                json_build_object(
                  'list', list, 'known', known, 'unmet', unmet, 'cut', cut, 'has_last', has_last,
-                 'as_of', case when list = 'census' then (
+                 'as_of', case when list = 'ranking' then (
                    select to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-                   from etl.censuses where chain_id = ${chain_id} order by walk_id desc limit 1
+                   from etl.rankings where chain_id = ${chain_id} order by walk_id desc limit 1
                  ) end
                )
                order by list

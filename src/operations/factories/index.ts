@@ -1,14 +1,14 @@
 import type { Operation } from '../operation.ts';
 import { pageTokenCursor } from '../page-token.ts';
-import { concludeCensus, noteCensusPage } from './census.ts';
+import { concludeRanking, noteRankingPage } from './ranking.ts';
 import { factory } from './decode.ts';
 import { guide } from './guide.ts';
-import { judgeCensusEnd } from './end.ts';
+import { judgeRankingEnd } from './end.ts';
 import { normaliseFactory } from './normalise.ts';
 import { requestFactories } from './request.ts';
 import { factories as table, factoryHistory } from './tables.ts';
 
-/** The wallet factories by number of accounts; each walk is a census (spec 4.3). */
+/** The wallet factories by number of accounts; each walk reads the whole list (spec 4.3). */
 export const factories: Operation<typeof factory> = {
   name: 'factories',
   kind: 'ranked',
@@ -28,9 +28,9 @@ export const factories: Operation<typeof factory> = {
   order: null,
   decidesMembership: false,
   async afterPage(...page) {
-    await noteCensusPage(...page);
+    await noteRankingPage(...page);
     return true;
   },
-  afterWalk: concludeCensus,
-  judgeEnd: judgeCensusEnd,
+  afterWalk: concludeRanking,
+  judgeEnd: judgeRankingEnd,
 };

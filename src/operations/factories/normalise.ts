@@ -1,7 +1,7 @@
 import { hashOf } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../drift/unknown-fields.ts';
-import { unreadBelow, unreadFields } from '../../drift/unread.ts';
+import { unreadBelow, unreadFields } from '../../drift/unread-values.ts';
 import type { ItemRows, Place } from '../operation.ts';
 import { factory as factorySchema, type Factory } from './decode.ts';
 

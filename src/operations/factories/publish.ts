@@ -4,39 +4,39 @@ import type { Transaction } from '../../db/transaction.ts';
 import type { WalkContext } from '../operation.ts';
 import { factories, factoryHistory } from './tables.ts';
 
-/** What is known of a census beside its entries. */
-interface CensusFacts {
+/** What is known of a ranking beside its entries. */
+interface RankingFacts {
   /** How many walks it took. */
   readonly walks: number;
   /** Whether rows still moved during the last of them. */
   readonly stillMoving: boolean;
 }
 
-/** Each factory that a walk of the tick met, as the latest of them saw it. */
-const latestSights = (walk: WalkContext) => sql`
+/** Each factory that a walk of the run met, as the latest of them saw it. */
+const latestObservations = (walk: WalkContext) => sql`
   select distinct on (address_hash) address_hash, walk_id, started_at, position, total_accounts
-  from etl.census_entries
+  from etl.ranking_entries
   join etl.walks on walks.id = walk_id
-  where tick_id = ${walk.tick_id}
+  where run_id = ${walk.run_id}
   order by address_hash, walk_id desc
 `;
 
 /**
- * Publishes a census at once: ranks, who is missing, and a history row for each factory whose count
- * changed. Readers see the whole census or the one before it. A factory is missing only if no walk
- * of the tick met it.
+ * Publishes a ranking at once: ranks, who is missing, and a history row for each factory whose count
+ * changed. Readers see the whole ranking or the one before it. A factory is missing only if no walk
+ * of the run met it.
  */
-export async function publishCensus(
+export async function publishRanking(
   tx: Transaction,
   walk: WalkContext,
-  facts: CensusFacts,
+  facts: RankingFacts,
 ): Promise<void> {
   await publishRanks(tx, walk);
   await publishHistory(tx, walk);
-  await recordCensus(tx, walk, facts);
-  // Of other ticks too: what an interrupted or a superseded census met is published by nobody.
+  await recordRanking(tx, walk, facts);
+  // Of other runs too: what an interrupted or a superseded ranking met is published by nobody.
   await tx.execute(sql`
-    delete from etl.census_entries
+    delete from etl.ranking_entries
     using etl.walks
     where walks.id = walk_id and chain_id = ${walk.chain_id}
   `);
@@ -44,7 +44,7 @@ export async function publishCensus(
 
 /**
  * By accounts; among equals as the service listed them, then those that only earlier walks met. While
- * an item of the tick is in quarantine, nobody becomes missing: it may be the factory that was not met.
+ * an item of the run is in quarantine, nobody becomes missing: it may be the factory that was not met.
  */
 async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
   await tx.execute(sql`
@@ -52,18 +52,18 @@ async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
       select address_hash, row_number() over (
         order by total_accounts desc nulls last, walk_id desc, position
       ) as rank
-      from (${latestSights(walk)}) as sight
-    ), sights as materialized (
+      from (${latestObservations(walk)}) as observation
+    ), observations as materialized (
       select not exists (
         select from etl.pages
         join etl.walks on walks.id = walk_id
-        where tick_id = ${walk.tick_id} and pages.quarantined > 0
+        where run_id = ${walk.run_id} and pages.quarantined > 0
       ) as is_whole
     ), judged as (
       select factory.address_hash, ranked.rank,
              case
                when ranked.rank is not null then null
-               when not (select is_whole from sights) then factory.missing_since
+               when not (select is_whole from observations) then factory.missing_since
                else coalesce(factory.missing_since, now())
              end as missing_since
       from explorer.factories as factory
@@ -91,19 +91,19 @@ async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
 async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void> {
   await tx.execute(sql`
     with news as (
-    select ${walk.chain_id}::bigint as chain_id, sight.address_hash, now() as observed_at,
-           sight.total_accounts, now() as first_seen_at, now() as updated_at,
+    select ${walk.chain_id}::bigint as chain_id, observation.address_hash, now() as observed_at,
+           observation.total_accounts, now() as first_seen_at, now() as updated_at,
            ${walk.page_id}::bigint as page_id
-    from (${latestSights(walk)}) as sight
+    from (${latestObservations(walk)}) as observation
     left join lateral (
       select total_accounts
       from explorer.factory_history
-      where chain_id = ${walk.chain_id} and address_hash = sight.address_hash
+      where chain_id = ${walk.chain_id} and address_hash = observation.address_hash
       order by observed_at desc
       limit 1
     ) as last on true
-    where sight.total_accounts is not null
-      and last.total_accounts is distinct from sight.total_accounts
+    where observation.total_accounts is not null
+      and last.total_accounts is distinct from observation.total_accounts
     ), written as (
     insert into explorer.factory_history as t (
       chain_id, address_hash, observed_at, total_accounts, first_seen_at, updated_at, page_id, digest
@@ -117,17 +117,17 @@ async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void>
   `);
 }
 
-/** Keeps what `verify` says of the census: how much it holds, and as of when. */
-async function recordCensus(
+/** Keeps what `verify` says of the ranking: how much it holds, and as of when. */
+async function recordRanking(
   tx: Transaction,
   walk: WalkContext,
-  { walks, stillMoving }: CensusFacts,
+  { walks, stillMoving }: RankingFacts,
 ): Promise<void> {
   await tx.execute(sql`
-    insert into etl.censuses (walk_id, chain_id, as_of, published_at, factories, walks, still_moving)
+    insert into etl.rankings (walk_id, chain_id, as_of, published_at, factories, walks, still_moving)
     select ${walk.walk_id}::bigint, ${walk.chain_id}::bigint,
            coalesce(min(started_at), ${walk.started_at}::timestamptz), now(), count(*),
            ${walks}::int, ${stillMoving}
-    from (${latestSights(walk)}) as sight
+    from (${latestObservations(walk)}) as observation
   `);
 }

@@ -47,9 +47,9 @@ export const factoryHistory = explorerSchema.table(
   ],
 );
 
-/** What the walks of a census have met so far; read once, when it is published, and then emptied. */
-export const censusEntries = etlSchema.table(
-  'census_entries',
+/** What the walks of a ranking have met so far; read once, when it is published, and then emptied. */
+export const rankingEntries = etlSchema.table(
+  'ranking_entries',
   {
     walk_id: integer('walk_id').notNull(),
     address_hash: hexText('address_hash').notNull(),
@@ -60,13 +60,13 @@ export const censusEntries = etlSchema.table(
   },
   (table) => [
     primaryKey({ columns: [table.walk_id, table.address_hash] }),
-    index('census_entries_place').on(table.walk_id, table.position),
+    index('ranking_entries_place').on(table.walk_id, table.position),
   ],
 );
 
-/** The censuses that were published. */
-export const censuses = etlSchema.table(
-  'censuses',
+/** The rankings that were published. */
+export const rankings = etlSchema.table(
+  'rankings',
   {
     walk_id: integer('walk_id').primaryKey(),
     chain_id: integer('chain_id').notNull(),
@@ -76,5 +76,5 @@ export const censuses = etlSchema.table(
     walks: int4('walks').notNull(),
     still_moving: boolean('still_moving').notNull(),
   },
-  (table) => [index('censuses_chain').on(table.chain_id, table.walk_id)],
+  (table) => [index('rankings_chain').on(table.chain_id, table.walk_id)],
 );

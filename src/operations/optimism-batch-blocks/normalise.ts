@@ -7,7 +7,7 @@ import {
   unreadFields,
   unreadMembers,
   type Unread,
-} from '../../drift/unread.ts';
+} from '../../drift/unread-values.ts';
 import type { Row } from '../../db/row.ts';
 import type { ItemRows, Place, Untold } from '../operation.ts';
 import { block as blockSchema, type Block } from './decode.ts';

@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import type { WalkEndContext } from '../operation.ts';
 import { describeBatches } from './describe.ts';
 import { releaseBlocks, touchedBatches } from './membership.ts';
-import { noteSight } from './sights.ts';
+import { noteObservation } from './observations.ts';
 import { readBatches } from './tables.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function concludeBatch(tx: Transaction, walk: WalkEndContext): Prom
   await releaseBlocks(tx, walk);
   const touched = await touchedBatches(tx, walk);
   await describeBatches(tx, walk, touched);
-  await noteSight(tx, walk);
+  await noteObservation(tx, walk);
   await settleBatches(tx, walk, touched);
   return null;
 }
@@ -42,8 +42,8 @@ const nearest = (side: 'below' | 'above', chainId: number, number: SQL) => sql`
 `;
 
 /** As SQL: whether no list was last seen to end on this side elsewhere than its stored blocks do. */
-const isAgreed = (sight: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
-  coalesce(${sight}.sights = 0 or ${sight}.${sql.raw(end)} = ${stored}, ${sight}.sights is null)
+const isAgreed = (observation: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
+  coalesce(${observation}.times_seen = 0 or ${observation}.${sql.raw(end)} = ${stored}, ${observation}.times_seen is null)
 `;
 
 /** As SQL: whether a number from one up to below another was never read to its end. */
@@ -78,13 +78,13 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
            case when asked.range is null then batch.batch_number + 1
                 else upper(asked.range) end as ceiling,
            etl.batches_meet(${chainId}, batch.last_height, above.first_height) is true
-             and ${isAgreed(sql`sight`, 'top', sql`batch.last_height`)}
-             and ${isAgreed(sql`sight_above`, 'bottom', sql`above.first_height`)} as meets_above,
+             and ${isAgreed(sql`observation`, 'top', sql`batch.last_height`)}
+             and ${isAgreed(sql`observation_above`, 'bottom', sql`above.first_height`)} as meets_above,
            etl.batches_meet(${chainId}, below.last_height, batch.first_height) is true
-             and ${isAgreed(sql`sight`, 'bottom', sql`batch.first_height`)}
-             and ${isAgreed(sql`sight_below`, 'top', sql`below.last_height`)} as meets_below,
-           (sight.top, sight.bottom) = (batch.last_height, batch.first_height) as is_seen,
-           sight.sights, sight.tick_id,
+             and ${isAgreed(sql`observation`, 'bottom', sql`batch.first_height`)}
+             and ${isAgreed(sql`observation_below`, 'top', sql`below.last_height`)} as meets_below,
+           (observation.top, observation.bottom) = (batch.last_height, batch.first_height) as is_seen,
+           observation.times_seen, observation.run_id,
            ${hasUnread(chainId, sql`greatest(below.batch_number + 1, lower(asked.range))`, sql`batch.batch_number`)}
              as has_unread_below,
            ${hasUnread(chainId, sql`batch.batch_number + 1`, sql`coalesce(above.batch_number, batch.batch_number + 2)`)}
@@ -94,12 +94,12 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
       on batch.chain_id = ${chainId} and batch.batch_number = number and blocks_count > 0
     left join lateral (${nearest('below', chainId, sql`number`)}) as below on true
     left join lateral (${nearest('above', chainId, sql`number`)}) as above on true
-    left join etl.batch_sights as sight
-      on sight.chain_id = ${chainId} and sight.batch_number = number
-    left join etl.batch_sights as sight_below
-      on sight_below.chain_id = ${chainId} and sight_below.batch_number = below.batch_number
-    left join etl.batch_sights as sight_above
-      on sight_above.chain_id = ${chainId} and sight_above.batch_number = above.batch_number
+    left join etl.batch_observations as observation
+      on observation.chain_id = ${chainId} and observation.batch_number = number
+    left join etl.batch_observations as observation_below
+      on observation_below.chain_id = ${chainId} and observation_below.batch_number = below.batch_number
+    left join etl.batch_observations as observation_above
+      on observation_above.chain_id = ${chainId} and observation_above.batch_number = above.batch_number
     left join lateral (
       select range
       from etl.feeds, unnest(asked) as range
@@ -111,7 +111,7 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
 /**
  * As SQL, over rows of `placed`: a batch is settled if it is a chain in itself, no block awaits an
  * update, it meets both neighbours in height and hash, and its list was seen to begin and end where
- * its blocks do: its end by the tick that settles it, or a block could have come to it since.
+ * its blocks do: its end by the run that settles it, or a block could have come to it since.
  *
  * One that is settled stays so beside numbers that are unread: they contradict nothing, and whoever reads
  * them asks again.
@@ -119,15 +119,15 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
  * The lowest of what was asked for has nobody to meet below. Its end is believed when two walks have
  * seen it, and the emptiness of each number below it too.
  */
-const isSettled = (chainId: number, tickId: number) => sql`(
+const isSettled = (chainId: number, runId: number) => sql`(
   is_chain and is_seen
   and (meets_above or state = 'settled' and has_unread_above)
-  and (state = 'settled' or tick_id = ${tickId})
+  and (state = 'settled' or run_id = ${runId})
   and (
     meets_below
     or state = 'settled' and has_unread_below
     or (below >= floor) is not true
-      and sights > 1
+      and times_seen > 1
       and exists (
         select from explorer.blocks
         where chain_id = ${chainId} and height = first_height and parent_hash is not null
@@ -135,11 +135,11 @@ const isSettled = (chainId: number, tickId: number) => sql`(
       and batch_number - floor = (
         select count(*)
         from explorer.read_batches as read
-        join etl.batch_sights as sight
-          on sight.chain_id = read.chain_id
-          and sight.batch_number = read.batch_number
-          and sight.sights > 1
-          and sight.bottom is null
+        join etl.batch_observations as observation
+          on observation.chain_id = read.chain_id
+          and observation.batch_number = read.batch_number
+          and observation.times_seen > 1
+          and observation.bottom is null
         where read.chain_id = ${chainId}
           and read.batch_number >= floor
           and read.batch_number < placed.batch_number
@@ -176,12 +176,12 @@ function digestOfEmpty(chainId: number, pageId: number): SQL {
  */
 async function settleBatches(
   tx: Transaction,
-  { chain_id, page_id, tick_id }: WalkEndContext,
+  { chain_id, page_id, run_id }: WalkEndContext,
   batches: readonly number[],
 ): Promise<void> {
   await tx.execute(sql`
     with ${placed(chain_id, batches)}, judged as (
-      select *, ${isSettled(chain_id, tick_id)} as is_settled from placed
+      select *, ${isSettled(chain_id, run_id)} as is_settled from placed
     ), full_ones as (
       update explorer.read_batches as t
       set ${assign(readBatches, {

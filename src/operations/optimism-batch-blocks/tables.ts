@@ -54,7 +54,7 @@ export const blocks = explorerSchema.table(
   (table) => [
     primaryKey({ columns: [table.chain_id, table.height] }),
     // The chain comes last: an index that begins as the primary key does ties with it in the eyes
-    // of the planner until the table is analysed, and every look by key then reads a whole chain.
+    // of the planner until the table is analysed, and every lookup by key then reads a whole chain.
     index('blocks_hash').on(table.hash, table.chain_id),
     index('blocks_optimism_batch_number').on(table.optimism_batch_number, table.chain_id),
     index('blocks_timestamp').on(table.timestamp, table.chain_id),
@@ -158,8 +158,8 @@ export const readBatches = explorerSchema.table(
 );
 
 /** Where the lists of batches were last seen to begin and to end. */
-export const batchSights = etlSchema.table(
-  'batch_sights',
+export const batchObservations = etlSchema.table(
+  'batch_observations',
   {
     chain_id: integer('chain_id').notNull(),
     batch_number: integer('batch_number').notNull(),
@@ -168,10 +168,10 @@ export const batchSights = etlSchema.table(
     /** What the block at the bottom stands on: where no batch below it is read, nothing else tells. */
     parent_hash: hexText('parent_hash'),
     /** How many walks in a row have seen the list end there, on the same parent. */
-    sights: int4('sights').notNull().default(0),
+    times_seen: int4('times_seen').notNull().default(0),
     walk_id: integer('walk_id').notNull(),
-    /** The tick of the newest walk to the end. */
-    tick_id: integer('tick_id').notNull(),
+    /** The run of the newest walk to the end. */
+    run_id: integer('run_id').notNull(),
   },
   (table) => [primaryKey({ columns: [table.chain_id, table.batch_number] })],
 );

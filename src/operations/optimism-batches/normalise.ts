@@ -5,7 +5,7 @@ import {
   unreadFields,
   unreadMembers,
   type Unread,
-} from '../../drift/unread.ts';
+} from '../../drift/unread-values.ts';
 import type { ItemRows, Place, Untold } from '../operation.ts';
 import { listedBatch, numberOf, type ListedBatch } from './decode.ts';
 

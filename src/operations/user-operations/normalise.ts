@@ -1,7 +1,7 @@
 import { hashOf, type EmbeddedAddress } from '../../address/decode.ts';
 import { observeAddress } from '../../address/observe.ts';
 import { unknownFields } from '../../drift/unknown-fields.ts';
-import { unreadBelow, unreadFields, type Unread } from '../../drift/unread.ts';
+import { unreadBelow, unreadFields, type Unread } from '../../drift/unread-values.ts';
 import type { ItemRows, Place, Untold } from '../operation.ts';
 import { userOperation, type UserOperation } from './decode.ts';
 
@@ -13,7 +13,10 @@ export function normaliseUserOperation(
 ): ItemRows {
   const { address, entry_point } = operation;
   const { unread } = place;
-  const sight = (told: EmbeddedAddress | null | undefined, field: 'address' | 'entry_point') =>
+  const observation = (
+    told: EmbeddedAddress | null | undefined,
+    field: 'address' | 'entry_point',
+  ) =>
     told
       ? [observeAddress(told, shown[field], { ...place, unread: unreadBelow(unread, field) })]
       : [];
@@ -36,7 +39,7 @@ export function normaliseUserOperation(
       extra: unknownFields(userOperation, raw),
     },
     children: [],
-    addresses: [...sight(address, 'address'), ...sight(entry_point, 'entry_point')],
+    addresses: [...observation(address, 'address'), ...observation(entry_point, 'entry_point')],
     untold: untoldOf(unread),
     position: place.position,
     height: operation.block_number ?? null,

@@ -38,7 +38,7 @@ export async function forecastFeeds(
   return forecasts;
 }
 
-/** The estimates alone, without a look through the ledger. */
+/** The estimates alone, without reading the ledger. */
 export async function estimateFeeds(
   db: Database,
   chains: readonly ChainSettings[],
@@ -46,8 +46,8 @@ export async function estimateFeeds(
 ): Promise<FeedEstimate[]> {
   const found: FeedEstimate[] = [];
   for (const { feed, settings } of feedsOf(chains)) {
-    const looksPerDay = firingsPerDay(settings.schedule, options.at);
-    const how = { ...options, looksPerDay };
+    const pollsPerDay = firingsPerDay(settings.schedule, options.at);
+    const how = { ...options, pollsPerDay };
     const estimates = await kindOf(feed.operation).estimate(db, feed, settings, how);
     found.push({ ...feed, feed: feedName(feed), ...estimates });
   }

@@ -59,7 +59,7 @@ test('batches below those that were asked for first are rebuilt as they were pro
   expect((await replayed(database)).differing).toEqual([]);
 });
 
-test('a census that was walked again because rows moved is rebuilt', async () => {
+test('a ranking that was walked again because rows moved is rebuilt', async () => {
   const { database, syncAt } = await archivedWorld(
     { ...still, factories: 60, motion: { operationsPerMinute: 20, factoryChangeMs: 9 * minuteMs } },
     3 * minuteMs,

@@ -57,8 +57,8 @@ test.each(['v10', 'v11', 'v12'] as const)(
 
 test('a list that moved is rebuilt, with all that was concluded on the way', async () => {
   const { database, syncAt } = await archivedWorld(moving);
-  for (let tick = 0; tick < 8; tick += 1) {
-    await syncAt(tick * 5 * minuteMs, { overlapMs: 60 * minuteMs, isRangeGiven: false });
+  for (let run = 0; run < 8; run += 1) {
+    await syncAt(run * 5 * minuteMs, { overlapMs: 60 * minuteMs, isRangeGiven: false });
   }
   const { rows: concluded } = await database.pool.query(
     `select (select count(*) from explorer.user_operations where removed_at is not null) > 0

@@ -72,7 +72,7 @@ test('an answer after which no request remains holds all until the reset', async
   const admission = await first.budget.take('live', new AbortController().signal);
   const limits = { limit: null, remaining: 0, resetMs: 700, creditsRemaining: null };
   const start = performance.now();
-  await first.budget.heed({ admission, error: null, limits });
+  await first.budget.report({ admission, error: null, limits });
   await Promise.all([first.fetch(), second.fetch()]);
   expect(seen.map(({ at }) => at - start).filter((ms) => ms < 690)).toEqual([]);
 });
@@ -164,10 +164,10 @@ test.each(['401', '402-key'] as const)(
     let isRefused = true;
     const faults: Faults = () => (isRefused ? statusFaults[name] : null);
     const { simulator, database } = await openScene({ faults, latencyMs: 50 });
-    const lookAgainMs = 10 * hangMs;
+    const pollAgainMs = 10 * hangMs;
     const workers = [
-      await openWorker(database, simulator.url, { lookAgainMs }),
-      await openWorker(database, simulator.url, { lookAgainMs }),
+      await openWorker(database, simulator.url, { pollAgainMs }),
+      await openWorker(database, simulator.url, { pollAgainMs }),
     ];
     const all = () =>
       Promise.all(

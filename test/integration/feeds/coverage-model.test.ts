@@ -67,7 +67,7 @@ async function fill(
     [{ since: since === null ? null : timeOf(since) }],
   );
   await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, top, bottom, proved, state, reason)
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, proved, state, reason)
      select 10, 'user-operations', 'backfill', 1, 'newest-first', jsonb_build_object('max_pages', number),
             top, bottom, proved::int8multirange, state, reason
      from json_to_recordset($1) as walk(

@@ -12,7 +12,7 @@ const at = (ms: number) => new Date(startMs + ms).toISOString();
 const known = 2_000;
 
 /** A list that was read whole, and a live walk that has come half way down to it, or all of it. */
-async function rangeOfDeepLook(live: 'half way' | 'ended') {
+async function rangeOfDeepPoll(live: 'half way' | 'ended') {
   const { pool } = await freshDatabase();
   await pool.query(
     `insert into etl.feeds (chain_id, operation, kind, settings) values (10, 'user-operations', 'newest-first', '{}')`,
@@ -24,14 +24,14 @@ async function rangeOfDeepLook(live: 'half way' | 'ended') {
     [at(0), known + 100],
   );
   await pool.query(
-    `insert into etl.ticks (id, chain_id, operation, lane, scope, state)
+    `insert into etl.runs (id, chain_id, operation, lane, scope, state)
      values (1, 10, 'user-operations', 'backfill', '{}', 'finished'),
             (2, 10, 'user-operations', 'live', '{}', $1)`,
     [live === 'ended' ? 'finished' : 'open'],
   );
   const isEnded = live === 'ended';
   await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, state, reason, floor, top, bottom, proved, started_at)
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, floor, top, bottom, proved, started_at)
      values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', 'finished', null, null, $1, 1, int8multirange(int8range(0, $1)), $2),
             (10, 'user-operations', 'live', 2, 'newest-first', '{}', $3, $4, $1 - 10, $1 + 100, $5,
              int8multirange(int8range($5::bigint + 1, $1 + 100)), $6)`,
@@ -49,8 +49,8 @@ async function rangeOfDeepLook(live: 'half way' | 'ended') {
 }
 
 test('a deep rule that is due goes as deep while a live walk is on its way down', async () => {
-  const ended = await rangeOfDeepLook('ended');
+  const ended = await rangeOfDeepPoll('ended');
   expect(ended?.floor).toBeLessThan(known);
 
-  expect(await rangeOfDeepLook('half way')).toEqual(ended);
+  expect(await rangeOfDeepPoll('half way')).toEqual(ended);
 });

@@ -8,7 +8,7 @@ import { watchConfig } from '../../../src/cli/reload.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { advance } from '../../../src/feeds/advance.ts';
 import { originOf } from '../../../src/feeds/origin.ts';
-import { openTick } from '../../../src/feeds/tick.ts';
+import { openRun } from '../../../src/feeds/run.ts';
 import { createLog } from '../../../src/log.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
 import { freshDatabase } from '../../support/database.ts';
@@ -175,7 +175,7 @@ test('a process that asks another explorer than the feed is read from now makes 
   const { first, second, run, engineOn } = await world();
   await run(first.url, 'sync', ...factories);
   const { engine } = await engineOn(first.url);
-  await openTick(engine.db, lane, {});
+  await openRun(engine.db, lane, {});
   await engineOn(second.url, { sameData: true });
   const before = first.requests;
 

@@ -96,7 +96,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
           tx,
           {
             walk_id: 1,
-            tick_id: 1,
+            run_id: 1,
             chain_id: 10,
             started_at: new Date(0).toISOString(),
             scope: {},

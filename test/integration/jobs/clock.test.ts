@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
-import { isLookedAtLater, lookLater } from '../../../src/feeds/recover.ts';
+import { isPolledLater, pollLater } from '../../../src/feeds/recover.ts';
 import { sliceQueue } from '../../../src/jobs/boss.ts';
 import { openLane } from '../../../src/jobs/schedule.ts';
 import { sendSlice } from '../../../src/jobs/send.ts';
@@ -28,7 +28,7 @@ async function openScene() {
   const database = await freshDatabase();
   const engine = await openContender(database, { url: simulator.url, chains: [chain] });
   /**
-   * Serves without schedules, so that nothing but the queue says what to do, until the tick ends.
+   * Serves without schedules, so that nothing but the queue says what to do, until the run ends.
    *
    * @returns how many operations were copied
    */
@@ -36,10 +36,8 @@ async function openScene() {
     const stop = new AbortController();
     const serving = serve([], engine, stop.signal);
     try {
-      await eventually('the tick to end', hangMs, async () => {
-        const { rows } = await database.pool.query(
-          `select from etl.ticks where state = 'finished'`,
-        );
+      await eventually('the run to end', hangMs, async () => {
+        const { rows } = await database.pool.query(`select from etl.runs where state = 'finished'`);
         return rows.length > 0;
       });
       const { rows } = await database.pool.query('select from explorer.user_operations');
@@ -78,8 +76,8 @@ test("a dead worker's job is taken over, after the clock was set back", async ()
 
 test('a chain that is looked at again in a day is not left alone for years', async () => {
   const { pool, engine } = await openScene();
-  await lookLater(engine.db, lane, 86_400_000);
-  expect(await isLookedAtLater(engine.db, lane)).toBe(true);
+  await pollLater(engine.db, lane, 86_400_000);
+  expect(await isPolledLater(engine.db, lane)).toBe(true);
   await setClockBack(pool, '10 years');
-  expect(await isLookedAtLater(engine.db, lane)).toBe(false);
+  expect(await isPolledLater(engine.db, lane)).toBe(false);
 });

@@ -33,19 +33,17 @@ test('a queue whose database is away says so once, however often it looks', asyn
   proxy.cutAll();
 
   await eventually('many failures', boundMs, async () => failures > 12);
-  const trouble = lines.filter((line) => line.includes('queue.trouble'));
-  expect(trouble.length).toBeGreaterThan(0);
-  expect(new Set(trouble.map((line) => line.slice(line.indexOf('WARN')))).size).toBe(
-    trouble.length,
-  );
-  expect(trouble.length).toBeLessThan(6);
+  const told = lines.filter((line) => line.includes('queue.failure'));
+  expect(told.length).toBeGreaterThan(0);
+  expect(new Set(told.map((line) => line.slice(line.indexOf('WARN')))).size).toBe(told.length);
+  expect(told.length).toBeLessThan(6);
   proxy.set('open');
 });
 
 test('what fails again after a minute without failures is told again', () => {
   const { lines, log } = keptLog();
   let nowMs = 0;
-  const tell = tellOutages(log, 'queue.trouble', () => nowMs);
+  const tell = tellOutages(log, 'queue.failure', () => nowMs);
   const away = new Error('timeout expired');
 
   for (let at = 0; at < 600; at += 1) {

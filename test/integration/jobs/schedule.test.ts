@@ -1,15 +1,15 @@
 import { CLOCK_OVERRIDE_SETTING, PgBoss, TestClock } from 'pg-boss';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { withSettings } from '../../../src/db/patience.ts';
+import { withSettings } from '../../../src/db/timeouts.ts';
 import { createPool } from '../../../src/db/pool.ts';
 import type { Database } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
-import { closeTick, currentTick } from '../../../src/feeds/tick.ts';
-import { installQueues, tickQueue } from '../../../src/jobs/boss.ts';
+import { closeRun, currentRun } from '../../../src/feeds/run.ts';
+import { installQueues, runQueue } from '../../../src/jobs/boss.ts';
 import { returnToPresent } from '../../../src/jobs/boss-tables.ts';
-import { setSchedules, workOnTicks, type LaneSchedule } from '../../../src/jobs/schedule.ts';
+import { setSchedules, workOnRuns, type LaneSchedule } from '../../../src/jobs/schedule.ts';
 import { openJobLocks } from '../../../src/jobs/takeover.ts';
 import { setClockBack } from '../../support/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../support/database.ts';
@@ -65,14 +65,14 @@ async function scene(start: string) {
     await locks.close();
     await onTestClock.end();
   });
-  const work = () => workOnTicks({ db, boss, clock: () => new Date(clock.now()) }, locks);
-  /** How many ticks the scheduler has sent, and none of them waits to be answered. */
+  const work = () => workOnRuns({ db, boss, clock: () => new Date(clock.now()) }, locks);
+  /** How many runs the scheduler has sent, and none of them waits to be answered. */
   const sent = async () => {
     const { rows } = await database.pool.query<{ sent: number; waiting: number }>(
       `select count(*)::int as sent,
               (count(*) filter (where state <> 'completed'))::int as waiting
        from pgboss.job where name = $1`,
-      [tickQueue],
+      [runQueue],
     );
     return rows[0] ?? { sent: 0, waiting: 0 };
   };
@@ -80,28 +80,28 @@ async function scene(start: string) {
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += minuteMs) {
       await clock.tick(Math.min(minuteMs, ms - passed));
-      await eventually('the ticks to be answered', hangMs, async () => {
+      await eventually('the runs to be answered', hangMs, async () => {
         if ((await sent()).waiting === 0) return true;
         await clock.tick(secondMs);
         return false;
       });
     }
   };
-  const ticks = async () => {
+  const runs = async () => {
     const { rows } = await database.pool.query<{ state: string }>(
-      'select state from etl.ticks order by id',
+      'select state from etl.runs order by id',
     );
     return rows.map(({ state }) => state);
   };
-  /** Ends the tick that is open, as its last slice does. */
+  /** Ends the run that is open, as its last slice does. */
   const finish = async () => {
-    const tick = await currentTick(db, lane);
-    if (tick !== null) await closeTick(db, tick, 'finished', null);
+    const run = await currentRun(db, lane);
+    if (run !== null) await closeRun(db, run, 'finished', null);
   };
   return {
     clock,
     pass,
-    ticks,
+    runs,
     finish,
     sent: async () => (await sent()).sent,
     set: (schedule: LaneSchedule) => setSchedules(db, boss, [schedule]),
@@ -121,20 +121,20 @@ async function scene(start: string) {
   };
 }
 
-test('a lane gets its tick by its cron, in its time zone', async () => {
-  const { set, work, pass, ticks } = await scene('2026-11-21T04:57:30Z');
+test('a lane gets its run by its cron, in its time zone', async () => {
+  const { set, work, pass, runs } = await scene('2026-11-21T04:57:30Z');
   // Berlin is one hour ahead of UTC in November.
   await set(scheduleOf('0 6 * * *', 'Europe/Berlin'));
   await work();
 
   await pass(2 * minuteMs);
-  expect(await ticks()).toEqual([]);
+  expect(await runs()).toEqual([]);
   await pass(2 * minuteMs);
-  expect(await ticks()).toEqual(['open']);
+  expect(await runs()).toEqual(['open']);
 });
 
-test('a tick each time, when each ends before the next', async () => {
-  const { set, work, pass, ticks, finish } = await scene('2026-11-21T05:00:30Z');
+test('a run each time, when each ends before the next', async () => {
+  const { set, work, pass, runs, finish } = await scene('2026-11-21T05:00:30Z');
   await set(scheduleOf('*/5 * * * *'));
   await work();
 
@@ -143,25 +143,25 @@ test('a tick each time, when each ends before the next', async () => {
     await finish();
   }
 
-  expect(await ticks()).toEqual(['finished', 'finished', 'finished']);
+  expect(await runs()).toEqual(['finished', 'finished', 'finished']);
 });
 
-test('a tick that outlasts its interval takes the later ones in: nothing piles up', async () => {
-  const { set, work, pass, ticks, sent, finish } = await scene('2026-11-21T05:00:30Z');
+test('a run that outlasts its interval takes the later ones in: nothing piles up', async () => {
+  const { set, work, pass, runs, sent, finish } = await scene('2026-11-21T05:00:30Z');
   await set(scheduleOf('* * * * *'));
   await work();
 
   await pass(5 * minuteMs);
   expect(await sent()).toBeGreaterThanOrEqual(4);
-  expect(await ticks()).toEqual(['open']);
+  expect(await runs()).toEqual(['open']);
 
   await finish();
   await pass(minuteMs);
-  expect(await ticks()).toEqual(['finished', 'open']);
+  expect(await runs()).toEqual(['finished', 'open']);
 });
 
 test('times that passed while no process ran are made up for once', async () => {
-  const { set, work, pass, ticks, sent, sleep } = await scene('2026-11-21T05:01:30Z');
+  const { set, work, pass, runs, sent, sleep } = await scene('2026-11-21T05:01:30Z');
   await set(scheduleOf('*/5 * * * *'));
   await work();
   await pass(minuteMs);
@@ -171,10 +171,10 @@ test('times that passed while no process ran are made up for once', async () => 
   await pass(minuteMs);
 
   expect(await sent()).toBe(1);
-  expect(await ticks()).toEqual(['open']);
+  expect(await runs()).toEqual(['open']);
 });
 
-test('ticks come as before after the clock was set back by an hour', async () => {
+test('runs come as before after the clock was set back by an hour', async () => {
   const { set, work, pass, sent, setBack } = await scene('2026-11-21T05:01:30Z');
   await set(scheduleOf('*/5 * * * *'));
   await work();
@@ -187,7 +187,7 @@ test('ticks come as before after the clock was set back by an hour', async () =>
   expect(await sent()).toBeGreaterThanOrEqual(before + 2);
 });
 
-test('minutes that come again after the clock was set back have their ticks again', async () => {
+test('minutes that come again after the clock was set back have their runs again', async () => {
   const { set, work, pass, sent, setBack } = await scene('2026-11-21T05:01:30Z');
   await set(scheduleOf('*/5 * * * *'));
   await work();

@@ -21,7 +21,7 @@ const chain: SimulatedChain = {
 };
 const lane: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' };
 
-/** A worker's engine, a slice of a tick that it has fetched, and how many more are queued. */
+/** A worker's engine, a slice of a run that it has fetched, and how many more are queued. */
 async function openScene() {
   const simulator = await startSimulator({ seed: 1, chains: [chain], latencyMs: 10 });
   onTestFinished(() => simulator.close());
@@ -40,13 +40,13 @@ async function openScene() {
   };
   const work = (fetched: JobWithMetadata<FeedLane>) => {
     const never = new AbortController().signal;
-    const dependencies = { ...engine, works: () => true, onTrouble: 'come-back' } as const;
+    const dependencies = { ...engine, works: () => true, onFailure: 'come-back' } as const;
     return runSlice(fetched, dependencies, { stopping: never, abort: never });
   };
   return { simulator, engine, job, queued, work };
 }
 
-test('the last slice of a tick queues none', async () => {
+test('the last slice of a run queues none', async () => {
   const { job, queued, work } = await openScene();
 
   await work(job);
@@ -54,7 +54,7 @@ test('the last slice of a tick queues none', async () => {
   expect(await queued()).toBe(0);
 });
 
-test('a tick that replaces another gets its slice from the one that was at work', async () => {
+test('a run that replaces another gets its slice from the one that was at work', async () => {
   const { simulator, engine, job, queued, work } = await openScene();
   const working = work(job);
   await eventually('pages to be read', hangMs, async () => simulator.requests > 5);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { serve } from '../../../src/jobs/serve.ts';
-import { beginTick, openContender } from '../../support/contender.ts';
+import { beginRun, openContender } from '../../support/contender.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { listOperations } from '../../support/listed-operations.ts';
 
@@ -17,7 +17,7 @@ const chain = {
 } as const;
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
 
-test('a worker that starts leaves the tick alone that a person began with other bounds', async () => {
+test('a worker that starts leaves the run alone that a person began with other bounds', async () => {
   const list = await listOperations([{ block: 1, id: 1 }]);
   const database = await freshDatabase();
   const engine = await openContender(database, {
@@ -29,11 +29,11 @@ test('a worker that starts leaves the tick alone that a person began with other 
     origin: 'http://127.0.0.1',
     isSameData: false,
   });
-  await beginTick(engine, lane, { max_pages: 1 });
+  await beginRun(engine, lane, { max_pages: 1 });
 
   const schedule = { lane, cron: '0 0 1 1 *', timezone: 'UTC', scope: {} };
   await serve([schedule], engine, AbortSignal.abort());
 
-  const { rows } = await database.pool.query('select scope, state from etl.ticks order by id');
+  const { rows } = await database.pool.query('select scope, state from etl.runs order by id');
   expect(rows).not.toContainEqual({ scope: { max_pages: 1 }, state: 'superseded' });
 });

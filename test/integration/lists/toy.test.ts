@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { configJsonSchema } from '../../../src/config/schema.ts';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 import { laneRecords, feedReaches } from '../../../src/report/lane-status.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
 import { forecastFeeds } from '../../../src/report/plan/plan.ts';
@@ -64,10 +64,10 @@ test('the configuration takes a list of each kind, with the settings of its kind
 });
 
 test('it is open in verify, whatever is complete beside it on its chain', async () => {
-  const certificates = await certify(db());
+  const proofs = await prove(db());
 
   const [others, own] = [false, true].map((isToy) =>
-    certificates.filter(({ feed }) => feeds.includes(feed) === isToy),
+    proofs.filter(({ feed }) => feeds.includes(feed) === isToy),
   );
   expect(others).toHaveLength(3);
   expect(others?.flatMap(({ open }) => open)).toEqual([]);
@@ -88,7 +88,7 @@ test('it is in status and plan, and repair would read it', async () => {
   expect(own.map(({ feed }) => feed).toSorted()).toEqual(feeds);
   expect(own.map(({ history }) => history.requests)).toEqual([null, null, null]);
 
-  const rounds = await repairsOf(db(), await certify(db()), configuredLanes(chains));
+  const rounds = await repairsOf(db(), await prove(db()), configuredLanes(chains));
   const repaired = new Set(rounds.flat().map(({ lane }) => lane.operation));
   expect(repaired).toContain('toy-newest-first');
   expect(repaired).toContain('toy-ranked');

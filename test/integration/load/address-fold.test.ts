@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
 import { addressOf, hashOf, load, loadOneByOne, type ServedPage } from './loader.ts';
-import { rowsOf, shown } from './sights.ts';
+import { rowsOf, shown } from './observations.ts';
 
 /** Each sequence is loaded twice, in a few milliseconds. */
 const sequences = 60;

@@ -14,11 +14,11 @@ const silent = {
 const known = { hash, name: 'Vault', is_contract: true, is_verified: true, implementations: [] };
 const tags = (...slugs: string[]) => ({ tags: slugs.map((slug) => ({ slug, tagType: 'name' })) });
 
-type Sight = readonly [in_: 'operation' | 'block' | 'factory', address: unknown];
+type Observation = readonly [in_: 'operation' | 'block' | 'factory', address: unknown];
 
-/** One page for each sight of an address, in this order. */
-async function see({ pool }: TestDatabase, ...sights: readonly Sight[]): Promise<void> {
-  for (const [index, [place, address]] of sights.entries()) {
+/** One page for each observation of an address, in this order. */
+async function see({ pool }: TestDatabase, ...observations: readonly Observation[]): Promise<void> {
+  for (const [index, [place, address]] of observations.entries()) {
     const page_id = index + 1;
     if (place === 'operation') {
       const items = [{ hash: hashOf(page_id), address }];

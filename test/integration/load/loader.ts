@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { loadPages } from '../../../src/load/load.ts';
-import type { WrittenSights } from '../../../src/load/written-sights.ts';
+import type { WrittenObservations } from '../../../src/load/written-observations.ts';
 import { operations, type OperationName } from '../../../src/operations/index.ts';
 import { decodeItem } from '../../../src/walk/item.ts';
 
@@ -19,7 +19,7 @@ export async function load(
   name: OperationName,
   pages: readonly ServedPage[],
   chain_id = chainId,
-  written?: WrittenSights,
+  written?: WrittenObservations,
 ): Promise<void> {
   const operation = operations[name];
   await drizzle(pool).transaction((tx) =>
@@ -47,7 +47,7 @@ export async function loadOneByOne(
   name: OperationName,
   pages: readonly ServedPage[],
   chain_id = chainId,
-  written?: WrittenSights,
+  written?: WrittenObservations,
 ): Promise<void> {
   for (const page of pages) await load(pool, name, [page], chain_id, written);
 }

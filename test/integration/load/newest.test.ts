@@ -76,7 +76,7 @@ describe('a page that is committed after a newer one', () => {
   });
 });
 
-describe('a sight of an address that is committed after a newer one', () => {
+describe('an observation of an address that is committed after a newer one', () => {
   const miner = { hash: addressOf(1), name: 'Vault', is_verified: true };
   const metadata = { tags: [{ slug: 'a' }, { slug: 'b' }] };
   const asMiner = (page_id: number, told: object): ServedPage => ({
@@ -185,7 +185,7 @@ describe('pages of one transaction', () => {
     ]);
   });
 
-  test('lose nothing that only the older sight of a repeated item told', async () => {
+  test('lose nothing that only the older observation of a repeated item told', async () => {
     const { pool } = await freshDatabase();
     const miner = { hash: addressOf(1), name: 'known', is_verified: true };
     await load(pool, 'optimism-batch-blocks', [

@@ -30,7 +30,7 @@ async function world(
   return (heights: readonly number[], { isFull = false, entry = 'head' }: Partial<EndClaim> = {}) =>
     optimismBatchBlocks.judgeEnd(drizzle(pool), {
       walk_id: 1,
-      tick_id: 1,
+      run_id: 1,
       chain_id,
       scope: { batch: 4 },
       last: null,

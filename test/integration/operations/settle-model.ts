@@ -12,8 +12,8 @@ interface Block {
 
 /** The end of a walk: what batch it read, how far down, and what it was served. */
 export interface Walk {
-  /** Ticks come one after the other. */
-  readonly beginsTick: boolean;
+  /** Runs come one after the other. */
+  readonly beginsRun: boolean;
   readonly batch: number;
   readonly isProbe: boolean;
   readonly readDownTo: number;
@@ -26,21 +26,21 @@ export interface Asked {
   readonly end: number | null;
 }
 
-/** Where a batch's list was last seen to begin and to end, on what, by how many walks, and in which tick. */
-interface Sight {
+/** Where a batch's list was last seen to begin and to end, on what, by how many walks, and in which run. */
+interface Observation {
   readonly top: number | null;
   readonly bottom: number | null;
   /** The edition that its lowest block stands on. */
   readonly parent: number | null;
-  readonly sights: number;
-  readonly tick: number;
+  readonly times_seen: number;
+  readonly run: number;
 }
 
 /** What the tables hold, as one who sees everything at once says it. */
 export class Model {
   readonly blocks = new Map<number, Block>();
   readonly rows = new Set<number>();
-  readonly sights = new Map<number, Sight>();
+  readonly observations = new Map<number, Observation>();
   readonly settled = new Set<number>();
   readonly asked: readonly Asked[];
 
@@ -48,13 +48,13 @@ export class Model {
     this.asked = asked;
   }
 
-  apply(walk: Walk, tick: number): void {
+  apply(walk: Walk, run: number): void {
     const { batch, isProbe, served } = walk;
     for (const block of served) this.blocks.set(block.height, { ...block, batch });
     this.release(walk);
     if (!isProbe || this.membersOf(batch).length > 0) this.rows.add(batch);
-    this.see(walk, tick);
-    this.settle(tick);
+    this.see(walk, run);
+    this.settle(run);
     for (const number of this.allNumbers()) {
       if (this.membersOf(number).length === 0 && this.isProvedHole(number)) this.rows.add(number);
     }
@@ -78,13 +78,13 @@ export class Model {
     }
   }
 
-  private see({ batch, readDownTo, served }: Walk, tick: number): void {
-    const before = this.sights.get(batch);
+  private see({ batch, readDownTo, served }: Walk, run: number): void {
+    const before = this.observations.get(batch);
     const top = served.at(-1)?.height ?? null;
     const bottom = served[0]?.height ?? null;
     if (readDownTo > 0) {
-      this.sights.set(batch, {
-        ...(before ?? { bottom: null, parent: null, sights: 0, tick }),
+      this.observations.set(batch, {
+        ...(before ?? { bottom: null, parent: null, times_seen: 0, run }),
         top,
       });
       return;
@@ -92,15 +92,21 @@ export class Model {
     const parent = served[0]?.parentEdition ?? null;
     const isSame =
       before !== undefined &&
-      before.sights > 0 &&
+      before.times_seen > 0 &&
       before.bottom === bottom &&
       before.parent === parent;
-    this.sights.set(batch, { top, bottom, parent, tick, sights: isSame ? before.sights + 1 : 1 });
+    this.observations.set(batch, {
+      top,
+      bottom,
+      parent,
+      run,
+      times_seen: isSame ? before.times_seen + 1 : 1,
+    });
   }
 
-  private settle(tick: number): void {
+  private settle(run: number): void {
     for (const number of this.allNumbers()) {
-      const isSeenNow = this.sights.get(number)?.tick === tick;
+      const isSeenNow = this.observations.get(number)?.run === run;
       const mayBe = this.settled.has(number) || isSeenNow;
       if (mayBe && this.membersOf(number).length > 0 && this.isProved(number)) {
         this.settled.add(number);
@@ -146,13 +152,13 @@ export class Model {
 
   /** Whether a list was not last seen to end elsewhere. */
   private agrees(number: number, end: 'top' | 'bottom', height: number): boolean {
-    const sight = this.sights.get(number);
-    return sight === undefined || sight.sights === 0 || sight[end] === height;
+    const observation = this.observations.get(number);
+    return observation === undefined || observation.times_seen === 0 || observation[end] === height;
   }
 
   private isProved(number: number): boolean {
     const members = this.membersOf(number);
-    const sight = this.sights.get(number);
+    const observation = this.observations.get(number);
     const isChain = members.every((block, place) => {
       const below = members[place - 1];
       return below === undefined || standsOn(block, below);
@@ -161,8 +167,8 @@ export class Model {
     return (
       isChain &&
       members.every(({ isPending }) => !isPending) &&
-      sight?.top === members.at(-1)?.height &&
-      sight?.bottom === members[0]?.height &&
+      observation?.top === members.at(-1)?.height &&
+      observation?.bottom === members[0]?.height &&
       (this.meet(number, this.fullAbove(number)) || (isSettled && this.hasUnreadAbove(number))) &&
       (this.meet(this.fullBelow(number), number) ||
         (isSettled && this.hasUnreadBelow(number)) ||
@@ -190,7 +196,7 @@ export class Model {
     const around = this.askedAround(number);
     if (around === undefined) return false;
     const below = this.fullBelow(number);
-    const isTwice = (other: number) => (this.sights.get(other)?.sights ?? 0) > 1;
+    const isTwice = (other: number) => (this.observations.get(other)?.times_seen ?? 0) > 1;
     return (
       (below === undefined || below < around.low) &&
       isTwice(number) &&
@@ -198,7 +204,7 @@ export class Model {
         (other) =>
           other < around.low ||
           other >= number ||
-          (this.rows.has(other) && isTwice(other) && this.sights.get(other)?.bottom === null),
+          (this.rows.has(other) && isTwice(other) && this.observations.get(other)?.bottom === null),
       )
     );
   }

@@ -14,7 +14,7 @@ const rarely = fc.nat(9).map((drawn) => (drawn === 0 ? 1 : 0));
 /** Mostly a run of heights about where the batch belongs, mostly linked. */
 const walkOf = fc
   .record({
-    beginsTick: fc.constantFrom(false, false, false, true),
+    beginsRun: fc.constantFrom(false, false, false, true),
     batch: fc.integer({ min: 1, max: numbers }),
     isProbe: fc.boolean(),
     shift: fc.constantFrom(0, 0, 0, 0, -1, 1),
@@ -25,17 +25,17 @@ const walkOf = fc
       maxLength: 3,
     }),
   })
-  .map(({ beginsTick, batch, isProbe, shift, length, isPartial, drawn }): Walk => {
+  .map(({ beginsRun, batch, isProbe, shift, length, isPartial, drawn }): Walk => {
     const first = (batch - 1) * 2 + shift;
     const served = drawn.slice(0, length).flatMap(({ pending, ...block }, place) => {
       const height = first + place;
       return height < 0 || height > heights ? [] : [{ ...block, height, isPending: pending === 1 }];
     });
     const readDownTo = isPartial ? (served[0]?.height ?? 0) : 0;
-    return { beginsTick, batch, isProbe, served, readDownTo };
+    return { beginsRun, batch, isProbe, served, readDownTo };
   });
 
-/** All batches as they should be, from the top down and then once more: the lowest needs two looks. */
+/** All batches as they should be, from the top down and then once more: the lowest needs two reads. */
 const honestWalks = [...Array.from({ length: 2 * numbers }).keys()].map((place): Walk => {
   const batch = numbers - (place % numbers);
   const served = [0, 1].map((offset) => ({
@@ -44,7 +44,7 @@ const honestWalks = [...Array.from({ length: 2 * numbers }).keys()].map((place):
     parentEdition: 0,
     isPending: false,
   }));
-  return { beginsTick: false, batch, isProbe: false, served, readDownTo: 0 };
+  return { beginsRun: false, batch, isProbe: false, served, readDownTo: 0 };
 });
 
 /** Any walks, after none, some or all of those that settle the batches. */
@@ -69,13 +69,13 @@ const askedRanges = fc.constantFrom<readonly Asked[]>(
 interface Place {
   readonly chain_id: number;
   readonly page_id: number;
-  readonly tick_id: number;
+  readonly run_id: number;
 }
 
 /** Writes what a walk was served, and ends it as the walk does. */
 async function endWalk(
   db: Database,
-  { chain_id, page_id, tick_id }: Place,
+  { chain_id, page_id, run_id }: Place,
   walk: Walk,
 ): Promise<void> {
   const { batch, isProbe, readDownTo, served } = walk;
@@ -92,8 +92,8 @@ async function endWalk(
   const scope = { batch, ...(isProbe && { probe: true }) };
   await db.transaction(async (tx) => {
     const told = await tx.execute<{ id: string }>(
-      `insert into etl.walks (chain_id, operation, lane, tick_id, kind, scope, state)
-       values (${chain_id}, 'optimism-batch-blocks', 'backfill', ${tick_id}, 'numbered', '${JSON.stringify(scope)}', 'finished')
+      `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
+       values (${chain_id}, 'optimism-batch-blocks', 'backfill', ${run_id}, 'numbered', '${JSON.stringify(scope)}', 'finished')
        returning id`,
     );
     const walk_id = Number(told.rows[0]?.id);
@@ -113,7 +113,7 @@ async function endWalk(
     );
     await optimismBatchBlocks.afterWalk?.(tx, {
       walk_id,
-      tick_id,
+      run_id,
       chain_id,
       started_at: new Date(0).toISOString(),
       scope,
@@ -146,11 +146,11 @@ test('after any walks, what is settled and proved is what a plain model says', a
         [chain_id, spelled],
       );
       const model = new Model(asked);
-      let tick_id = 1;
+      let run_id = 1;
       for (const walk of walks) {
-        if (walk.beginsTick) tick_id += 1;
-        await endWalk(db, { chain_id, page_id: (pages += 1), tick_id }, walk);
-        model.apply(walk, tick_id);
+        if (walk.beginsRun) run_id += 1;
+        await endWalk(db, { chain_id, page_id: (pages += 1), run_id }, walk);
+        model.apply(walk, run_id);
         const { rows } = await pool.query<{ batch: number; is: string }>(
           `select batch_number::int as batch,
                     state || case when blocks_count = 0 and is_proved then ', proved' else '' end as is

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, expect, test } from 'vitest';
 import { tableName } from '../../../src/db/digest.ts';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 import { noteDamage } from '../../../src/rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
@@ -12,7 +12,7 @@ import { startSimulator } from '../../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { runSync, settingsFor } from '../../support/sync.ts';
 import { differences } from '../../support/tables.ts';
-import { openTicker } from '../../support/ticks.ts';
+import { openRunner } from '../../support/runner.ts';
 import { copySeed, smallChain } from '../sync/copy.ts';
 import { damages } from './damages.ts';
 
@@ -64,7 +64,7 @@ test.each(damages)(
   async ({ sql, named }) => {
     const { pool } = database;
     const settings = settingsFor({ url, chains: [chain], secretKey });
-    const ticker = await openTicker(database, settings);
+    const runner = await openRunner(database, settings);
     const lanes = configuredLanes(settings.chains, {
       fromBatch: chain.batches.first,
       toBatch: chain.batches.first + chain.batches.count - 1,
@@ -73,14 +73,14 @@ test.each(damages)(
 
     const findings = await found();
     for (const name of named) expect(findings).toContainEqual(expect.stringMatching(name));
-    await noteDamage(ticker.db);
-    await registerFeeds(ticker.db, configuredFeeds(settings.chains), 'flags', {
+    await noteDamage(runner.db);
+    await registerFeeds(runner.db, configuredFeeds(settings.chains), 'flags', {
       origin: url,
       isSameData: true,
     });
-    const open = async () => (await certify(ticker.db)).flatMap((feed) => feed.open);
-    for (const round of await repairsOf(ticker.db, await certify(ticker.db), lanes)) {
-      const ended = await ticker.tick(round, new Date(), 'sync');
+    const open = async () => (await prove(runner.db)).flatMap((feed) => feed.open);
+    for (const round of await repairsOf(runner.db, await prove(runner.db), lanes)) {
+      const ended = await runner.run(round, new Date(), 'sync');
       expect(ended.filter((how) => how !== 'finished')).toEqual([]);
     }
 

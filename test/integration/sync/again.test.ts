@@ -3,11 +3,11 @@ import { startInstantMs } from '../../../src/simulator/index.ts';
 import { hourMs, minuteMs, readAgain, watchOperations } from './watch.ts';
 
 test('known history is read again by walks side by side, for no more requests than its pages', async () => {
-  const { tickAt, query } = await watchOperations({ userOperations: 5000 });
+  const { runAt, query } = await watchOperations({ userOperations: 5000 });
   // An end that nothing supports is asked for once more.
-  expect(await tickAt(0)).toBe(100 + 1);
+  expect(await runAt(0)).toBe(100 + 1);
 
-  expect(await tickAt(hourMs, readAgain)).toBe(100);
+  expect(await runAt(hourMs, readAgain)).toBe(100);
 
   const walks = await query(
     `select from_head, reason, state from etl.walks where scope ? 'again' order by top desc`,
@@ -21,13 +21,13 @@ test('known history is read again by walks side by side, for no more requests th
 });
 
 test('history that was bounded by a time is read again down to that time, and no further', async () => {
-  const { tickAt, query } = await watchOperations({ userOperations: 5000 });
+  const { runAt, query } = await watchOperations({ userOperations: 5000 });
   const since = new Date(startInstantMs + 5 * minuteMs).toISOString();
   await query(`update etl.feeds set settings = settings || '{"since": "${since}"}'`);
-  const bounded = await tickAt(0, () => ({ since }));
+  const bounded = await runAt(0, () => ({ since }));
   expect(bounded).toBeLessThan(100);
 
-  const requests = await tickAt(hourMs, (lane) => {
+  const requests = await runAt(hourMs, (lane) => {
     const again = readAgain(lane);
     return again && { ...again, since };
   });
@@ -36,7 +36,7 @@ test('history that was bounded by a time is read again down to that time, and no
 });
 
 test('what came late, left and came back is all found by reading again', async () => {
-  const { tickAt, stored, expectedAt, query } = await watchOperations(
+  const { runAt, stored, expectedAt, query } = await watchOperations(
     {
       userOperations: 1000,
       motion: {
@@ -50,10 +50,10 @@ test('what came late, left and came back is all found by reading again', async (
     { resweep: [] },
   );
   const endMs = 2 * hourMs;
-  for (let atMs = 0; atMs <= endMs; atMs += 5 * minuteMs) await tickAt(atMs);
+  for (let atMs = 0; atMs <= endMs; atMs += 5 * minuteMs) await runAt(atMs);
   expect(await stored()).not.toEqual(expectedAt(endMs));
 
-  await tickAt(endMs, readAgain);
+  await runAt(endMs, readAgain);
 
   expect(await stored()).toEqual(expectedAt(endMs));
   expect(await query(`select from etl.walks where scope ? 'again'`)).toHaveLength(4);
@@ -61,14 +61,14 @@ test('what came late, left and came back is all found by reading again', async (
 });
 
 test('nothing is concluded from a reading again whose pages break the order', async () => {
-  const { tickAt, query } = await watchOperations({
+  const { runAt, query } = await watchOperations({
     userOperations: 5000,
     disorder: { percent: 100, fromMs: hourMs },
   });
-  await tickAt(0);
+  await runAt(0);
   const before = await query('select covered from etl.feed_coverage');
 
-  await tickAt(hourMs, readAgain);
+  await runAt(hourMs, readAgain);
 
   expect(await query('select covered from etl.feed_coverage')).toEqual(before);
   expect(await query('select from explorer.user_operations where removed_at is not null')).toEqual(
@@ -81,13 +81,13 @@ test('nothing is concluded from a reading again whose pages break the order', as
 });
 
 test('where stored cursors are refused, the range is read again from the head', async () => {
-  const { tickAt, query } = await watchOperations({ userOperations: 5000 });
-  await tickAt(0);
+  const { runAt, query } = await watchOperations({ userOperations: 5000 });
+  await runAt(0);
   await query(
     `update etl.pages set cursor_in = jsonb_set(cursor_in, '{page_token}', to_jsonb('gone ' || id))`,
   );
 
-  const requests = await tickAt(hourMs, readAgain);
+  const requests = await runAt(hourMs, readAgain);
 
   const [last] = await query(
     'select from_head, state, pages from etl.walks order by id desc limit 1',

@@ -86,7 +86,7 @@ test('history before the configured since is read too, and the live lane left al
   const { requests } = await call('backfill', '--since', timeAt(0.3));
 
   expect(requests).toBeGreaterThanOrEqual(Math.floor(pagesAfter(0.3) - pagesAfter(0.7)));
-  const { rows } = await pool.query(`select from etl.ticks where lane = 'live'`);
+  const { rows } = await pool.query(`select from etl.runs where lane = 'live'`);
   expect(rows).toEqual([]);
 });
 
@@ -121,6 +121,6 @@ test('what is known is asked for again only where that is said', async () => {
 
   expect((await call('backfill', '--again')).code).toBe(0);
 
-  const { rows } = await pool.query('select scope from etl.ticks order by id desc limit 1');
+  const { rows } = await pool.query('select scope from etl.runs order by id desc limit 1');
   expect(rows).toMatchObject([{ scope: { again: true } }]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openTick } from '../../../src/feeds/tick.ts';
+import { openRun } from '../../../src/feeds/run.ts';
 import { batchBlocks, batchWorld, fullBatch } from '../../support/batch-world.ts';
 import { itemOf, type BatchPage, type ListedBlock } from '../../support/listed-batches.ts';
 
@@ -20,9 +20,9 @@ const earlyEnds: readonly (readonly [
 ];
 
 test.each(earlyEnds)(
-  'a lowest batch whose list ended early once, by %s, is whole after the first look',
+  'a lowest batch whose list ended early once, by %s, is whole after the first poll',
   async (_name, cut) => {
-    const { list, look, verify, membersOf } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
+    const { list, poll, verify, membersOf } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
     let lies = 1;
     list.alter = (page, number, from) => {
       const altered = number === 1 && lies > 0 ? cut(page, from) : page;
@@ -30,7 +30,7 @@ test.each(earlyEnds)(
       return altered;
     };
 
-    await look(0);
+    await poll(0);
 
     expect(
       (await membersOf(bottomOf(1), bottomOf(2) - 1)).filter((batch) => batch === 1),
@@ -42,14 +42,14 @@ test.each(earlyEnds)(
 test.each(earlyEnds)(
   'a batch between others whose list ended early, by %s, is open until it is whole',
   async (_name, cut) => {
-    const { list, look, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
+    const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
     list.alter = (page, number, from) => (number === 3 ? cut(page, from) : page);
-    await look(0);
+    await poll(0);
     expect(await states()).toMatchObject({ 2: 'open', 3: 'open', 4: 'settled' });
     expect((await verify()).open).not.toEqual([]);
 
     list.alter = (page) => page;
-    await look(10);
+    await poll(10);
 
     expect(await states()).toMatchObject({ 2: 'settled', 3: 'settled' });
     expect((await verify()).open).toEqual([]);
@@ -57,26 +57,26 @@ test.each(earlyEnds)(
 );
 
 test('a list that ends above known blocks takes none of them away, and the batch is open', async () => {
-  const { list, look, verify, states, membersOf } = await batchWorld(5);
+  const { list, poll, verify, states, membersOf } = await batchWorld(5);
   // Without its link the newest but one is read whole again.
   list.batches.set(4, fullBatch(4).toSpliced(60, 1));
-  await look(0);
+  await poll(0);
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'open' });
 
   list.alter = (page, number, from) => (number === 4 && from !== null ? noItems : page);
   list.batches.set(4, fullBatch(4));
-  await look(10);
+  await poll(10);
   expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + 50))).toEqual(new Set([4]));
   expect(await states()).toMatchObject({ 4: 'open' });
 
   list.alter = (page, number) => (number === 4 ? noItems : page);
-  await look(20);
+  await poll(20);
   expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + 50))).toEqual(new Set([4]));
   expect(await states()).toMatchObject({ 4: 'open' });
 
   list.alter = (page) => page;
   list.batches.set(6, fullBatch(6));
-  for (const minute of [30, 40, 50]) await look(minute);
+  for (const minute of [30, 40, 50]) await poll(minute);
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'settled' });
   expect((await verify()).open).toEqual([]);
 });
@@ -123,14 +123,14 @@ const disorders: readonly (readonly [
 test.each(disorders)(
   'a batch that was read with %s is not settled until it is read well',
   async (_name, spoil) => {
-    const { list, look, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
+    const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
     list.alter = (page, number, from) => (number === 3 ? spoil(page, from) : page);
-    await look(0);
+    await poll(0);
     expect((await states())[3]).toBe('open');
     expect((await verify()).open).not.toEqual([]);
 
     list.alter = (page) => page;
-    for (const minute of [10, 20, 40]) await look(minute);
+    for (const minute of [10, 20, 40]) await poll(minute);
 
     expect(await states()).toMatchObject({
       1: 'settled',
@@ -145,42 +145,42 @@ test.each(disorders)(
 
 test('a range in which no batch was found is open, whatever was read of it', async () => {
   const empty = await batchWorld(0);
-  await empty.look(0);
+  await empty.poll(0);
   expect((await empty.verify()).open).toEqual(['no batch was found yet']);
 
   const bounded = await batchWorld(0, { fromBatch: 1, toBatch: 8 });
-  await bounded.look(0);
+  await bounded.poll(0);
   expect((await bounded.verify()).open).toEqual([
     'batches 1 to 8: read as empty, which nothing proves',
   ]);
 });
 
 test('a search for the newest batch that was broken off leaves the feed open', async () => {
-  const { ticker, verify, lanes, list } = await batchWorld(5);
+  const { runner, verify, lanes, list } = await batchWorld(5);
   list.alter = () => {
     throw new Error('not reached');
   };
   const [live, backfill] = lanes;
   if (live === undefined || backfill === undefined) throw new Error('two lanes');
-  await openTick(ticker.db, backfill.lane, backfill.scope);
+  await openRun(runner.db, backfill.lane, backfill.scope);
 
   expect((await verify()).open).toContain('no batch was found yet');
 });
 
-test('a frontier that false empty answers have bounded is passed by later looks', async () => {
-  const { list, look, states } = await batchWorld(40);
+test('a frontier that false empty answers have bounded is passed by later polls', async () => {
+  const { list, poll, states } = await batchWorld(40);
   list.alter = (page, number) => (number > 12 ? noItems : page);
-  await look(0);
+  await poll(0);
   expect(await states()).toMatchObject({ 11: 'settled', 12: 'open' });
   list.alter = (page) => page;
 
-  await look(10);
-  await look(20);
+  await poll(10);
+  await poll(20);
 
   expect(await states()).toMatchObject({ 12: 'settled', 39: 'settled', 40: 'open' });
 });
 
-/** Dozens of ticks on a machine that may be busy. */
+/** Dozens of runs on a machine that may be busy. */
 const slow = { timeout: 120_000 };
 
 const withoutLinks = (blocks: readonly ListedBlock[]): ListedBlock[] =>
@@ -190,14 +190,14 @@ test(
   'a head that grows without end is open, named with its cause, and read again seldom',
   slow,
   async () => {
-    const { list, look, verify, states } = await batchWorld(6);
-    await look(0);
+    const { list, poll, verify, states } = await batchWorld(6);
+    await poll(0);
     expect((await verify()).open).toEqual([]);
     let minute = 0;
     for (let number = 7; number <= 14; number += 1) {
       list.batches.set(number, withoutLinks(fullBatch(number)));
-      await look((minute += 10));
-      await look((minute += 10));
+      await poll((minute += 10));
+      await poll((minute += 10));
     }
     expect((await verify()).open).toEqual([
       'batch 7: 120 blocks tell no parent hash',
@@ -207,13 +207,13 @@ test(
       'border of batches 7 and 8: heights or hashes do not meet',
     ]);
 
-    // A day of looks every ten minutes: one request each, and a few rereads.
+    // A day of polls every ten minutes: one request each, and a few rereads.
     let requests = 0;
-    for (let look_ = 0; look_ < 36; look_ += 1) requests += (await look((minute += 10))).length;
+    for (let poll_ = 0; poll_ < 36; poll_ += 1) requests += (await poll((minute += 10))).length;
     expect(requests).toBeLessThan(36 + 8 * 3 * 3);
 
     for (let number = 7; number <= 14; number += 1) list.batches.set(number, fullBatch(number));
-    for (let day = 1; day <= 6; day += 1) await look((minute += 1440));
+    for (let day = 1; day <= 6; day += 1) await poll((minute += 1440));
     expect(await states()).toMatchObject({ 7: 'settled', 13: 'settled', 14: 'open' });
     expect((await verify()).open).toEqual([]);
   },
@@ -221,22 +221,22 @@ test(
 
 test.each([
   ['before the next batch comes', 1],
-  ['after some looks have found nothing', 4],
-])('a block that moves from a settled batch to the newest is found %s', async (_name, looks) => {
-  const { list, look, membersOf, states, verify } = await batchWorld(6);
-  await look(0);
+  ['after some polls have found nothing', 4],
+])('a block that moves from a settled batch to the newest is found %s', async (_name, polls) => {
+  const { list, poll, membersOf, states, verify } = await batchWorld(6);
+  await poll(0);
   expect(await states()).toMatchObject({ 5: 'settled', 6: 'open' });
-  for (let time = 1; time < looks; time += 1) await look(time * 10);
+  for (let time = 1; time < polls; time += 1) await poll(time * 10);
 
   const [last] = fullBatch(5).slice(-1);
   if (last === undefined) throw new Error('no block');
   list.batches.set(5, fullBatch(5).slice(0, -1));
   list.batches.set(6, [last, ...fullBatch(6)]);
-  for (let time = looks; time < looks + 3; time += 1) {
+  for (let time = polls; time < polls + 3; time += 1) {
     list.batches.set(6 + 1, fullBatch(7));
-    await look(time * 10);
+    await poll(time * 10);
   }
-  for (const minute of [100, 1000, 2000]) await look(minute);
+  for (const minute of [100, 1000, 2000]) await poll(minute);
 
   expect(await membersOf(last.height, last.height)).toEqual([6]);
   expect(await states()).toMatchObject({ 5: 'settled', 6: 'settled' });

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 import { batchesOf, itemOf, serveBatchList } from '../../support/batch-list.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { listedChain, runSync } from '../../support/sync.ts';
@@ -20,7 +20,7 @@ async function world(count: number) {
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   const verify = async () => {
-    const [proof] = await certify(drizzle(database.pool));
+    const [proof] = await prove(drizzle(database.pool));
     if (proof === undefined) throw new Error('no feed');
     const { covered, open } = proof;
     return { covered: covered.map(({ from, to }) => `${from} to ${to}`), open };

@@ -5,10 +5,10 @@ import { itemOf, type BatchPage } from '../../support/listed-batches.ts';
 const noItems: BatchPage = { items: [], next_page_params: null };
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
 
-test('a lowest batch is settled by two equal ends for one more request, and its certificate says so', async () => {
-  const { look, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
+test('a lowest batch is settled by two equal ends for one more request, and its proof says so', async () => {
+  const { poll, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
 
-  const asked = await look(0);
+  const asked = await poll(0);
 
   expect(times(asked, 1)).toBe(3 + 1);
   expect(asked.length).toBe(4 * 3 + 1);
@@ -19,15 +19,15 @@ test('a lowest batch is settled by two equal ends for one more request, and its 
 });
 
 test.each([1, 2])(
-  'a lowest batch whose lowest block was told on a wrong parent, by look %i alone, gets the right one',
+  'a lowest batch whose lowest block was told on a wrong parent, by poll %i alone, gets the right one',
   async (lie) => {
-    const { list, look, verify, database } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
-    let looks = 0;
+    const { list, poll, verify, database } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
+    let polls = 0;
     list.alter = (page, number) => {
       const { items } = page;
       if (number !== 1 || items.at(-1)?.['height'] !== bottomOf(1)) return page;
-      looks += 1;
-      return looks === lie
+      polls += 1;
+      return polls === lie
         ? {
             ...page,
             items: [...items.slice(0, -1), itemOf({ height: bottomOf(1), parentEdition: 9 })],
@@ -35,8 +35,8 @@ test.each([1, 2])(
         : page;
     };
 
-    await look(0);
-    await look(10);
+    await poll(0);
+    await poll(10);
 
     const { rows } = await database.pool.query<{ hash: string }>(
       `select parent_hash as hash from explorer.blocks where height = ${bottomOf(1)}`,
@@ -47,12 +47,12 @@ test.each([1, 2])(
 );
 
 test('empty numbers below the lowest batch are read twice before they count, holes between others once', async () => {
-  const { list, look, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
+  const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
   for (const number of [1, 2]) list.batches.delete(number);
   list.batches.delete(5);
   list.batches.set(6, [...fullBatch(5), ...fullBatch(6)]);
 
-  const asked = await look(0);
+  const asked = await poll(0);
 
   expect([1, 2, 3, 5].map((number) => times(asked, number))).toEqual([2, 2, 3 + 1, 1]);
   expect(await states()).toEqual({
@@ -69,7 +69,7 @@ test('empty numbers below the lowest batch are read twice before they count, hol
 });
 
 test('a lowest batch is read to its end, though an empty page and then a lost cursor tell one end', async () => {
-  const { list, look, verify, membersOf } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
+  const { list, poll, verify, membersOf } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
   let told: 'nothing' | 'empty' | 'both' = 'nothing';
   list.alter = (page, number, from) => {
     if (number !== 1) return page;
@@ -82,7 +82,7 @@ test('a lowest batch is read to its end, though an empty page and then a lost cu
     return { ...page, next_page_params: null };
   };
 
-  await look(0);
+  await poll(0);
 
   expect(told).toBe('both');
   expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 1 }] });
@@ -90,18 +90,18 @@ test('a lowest batch is read to its end, though an empty page and then a lost cu
 });
 
 test('a number that was falsely empty once is read, and nothing is settled without it', async () => {
-  const { list, look, verify } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
+  const { list, poll, verify } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
   let lies = 1;
   list.alter = (page, number) => (number === 1 && (lies -= 1) === 0 ? noItems : page);
 
-  await look(0);
+  await poll(0);
 
   expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 4 }] });
 });
 
 test('a lowest batch stays settled when numbers below it are asked for, whichever is read first', async () => {
-  const { look, states, verify, ticker, database } = await batchWorld(7, { fromBatch: 4 });
-  await look(0);
+  const { poll, states, verify, runner, database } = await batchWorld(7, { fromBatch: 4 });
+  await poll(0);
   expect(await states()).toMatchObject({ 4: 'settled' });
   await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 1}'`);
 
@@ -111,7 +111,7 @@ test('a lowest batch stays settled when numbers below it are asked for, whicheve
     [3, 3],
   ] as const) {
     const lane = { chain_id: 10, operation: 'optimism-batch-blocks', lane: 'backfill' } as const;
-    await ticker.tick([{ lane, scope: { from_batch, to_batch } }], new Date(startMs), 'sync');
+    await runner.run([{ lane, scope: { from_batch, to_batch } }], new Date(startMs), 'sync');
     expect(await states()).toMatchObject({ 4: 'settled' });
   }
 

@@ -5,7 +5,7 @@ import { batchBlocks, batchWorld, fullBatch, times } from '../../support/batch-w
 const postedAs = (number: number) =>
   [1000 + number * batchBlocks, 999 + (number + 1) * batchBlocks] as const;
 
-/** Batches of which some numbers are not used, and their list, which is copied before each look at them. */
+/** Batches of which some numbers are not used, and their list, which is copied before each poll of them. */
 async function listedWorld(numbers: readonly number[]) {
   const world = await batchWorld(0, {}, ['optimism-batches']);
   const { list } = world;
@@ -33,9 +33,9 @@ const pages = 3;
 
 test('the list tells the newest batch and the holes: nothing is searched, and no hole is asked for', async () => {
   const used = [...range(1, 6), ...range(9, 10), ...range(40, 44)];
-  const { look, states, verify, frontier } = await listedWorld(used);
+  const { poll, states, verify, frontier } = await listedWorld(used);
 
-  const asked = await look(0);
+  const asked = await poll(0);
 
   expect(await frontier()).toBe(44);
   // One look whether the newest is there, and its pages; the lowest is asked twice where it ends.
@@ -45,12 +45,12 @@ test('the list tells the newest batch and the holes: nothing is searched, and no
   expect((await verify()).open).toEqual([]);
 });
 
-test('new batches behind a hole are met by the first look', async () => {
-  const { look, serve, frontier, verify } = await listedWorld(range(1, 5));
-  await look(0);
+test('new batches behind a hole are met by the first poll', async () => {
+  const { poll, serve, frontier, verify } = await listedWorld(range(1, 5));
+  await poll(0);
   serve([...range(1, 5), 60, 61]);
 
-  const asked = await look(10);
+  const asked = await poll(10);
 
   expect(await frontier()).toBe(61);
   expect(asked.filter((number) => number > 5 && number < 60)).toEqual([]);
@@ -58,35 +58,35 @@ test('new batches behind a hole are met by the first look', async () => {
 });
 
 test('a batch that the list leaves out is read all the same', async () => {
-  const { list, look, states, verify } = await listedWorld(range(1, 8));
+  const { list, poll, states, verify } = await listedWorld(range(1, 8));
   list.stated = new Map([...(list.stated ?? [])].filter(([number]) => number !== 4));
 
-  await look(0);
+  await poll(0);
 
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'settled' });
   expect((await verify()).open).toEqual([]);
 });
 
-test('a listed number without blocks costs a request a look, and hides no batch', async () => {
-  const { list, look, serve, frontier } = await listedWorld(range(1, 5));
+test('a listed number without blocks costs a request a poll, and hides no batch', async () => {
+  const { list, poll, serve, frontier } = await listedWorld(range(1, 5));
   list.stated = new Map([...(list.stated ?? []), [9_999, [1, 2]]]);
-  await look(0);
+  await poll(0);
   expect(await frontier()).toBe(5);
 
   serve(range(1, 7));
   list.stated = new Map([[9_999, [1, 2]]]);
-  const asked = [...(await look(10)), ...(await look(20)), ...(await look(30))];
+  const asked = [...(await poll(10)), ...(await poll(20)), ...(await poll(30))];
 
   expect(times(asked, 9_999)).toBe(3);
   expect(await frontier()).toBe(7);
 });
 
 test('a settled batch whose blocks are not what was posted to L1 is open, and named, until they agree', async () => {
-  const { list, look, serve, states, verify } = await listedWorld(range(1, 5));
+  const { list, poll, serve, states, verify } = await listedWorld(range(1, 5));
   const [start, end] = postedAs(2);
   list.stated = new Map([...(list.stated ?? []), [3, [start, end - 1]]]);
 
-  await look(0);
+  await poll(0);
 
   expect(await states()).toMatchObject({ 3: 'settled' });
   expect((await verify()).open).toEqual([
@@ -94,15 +94,15 @@ test('a settled batch whose blocks are not what was posted to L1 is open, and na
   ]);
 
   serve(range(1, 5));
-  await look(10);
+  await poll(10);
   expect((await verify()).open).toEqual([]);
 });
 
 test('a number that is proved empty, and which the list says has blocks, is open', async () => {
-  const { list, look, states, verify } = await listedWorld([1, 2, 3, 5, 6]);
+  const { list, poll, states, verify } = await listedWorld([1, 2, 3, 5, 6]);
   list.stated = new Map([...(list.stated ?? []), [4, [5, 9]]]);
 
-  await look(0);
+  await poll(0);
 
   expect(await states()).toMatchObject({ 4: 'empty, proved' });
   expect((await verify()).open).toEqual([

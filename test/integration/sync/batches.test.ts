@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { runSync } from '../../support/sync.ts';
@@ -50,11 +50,11 @@ test('without a range the newest batch is searched, and all below it are read', 
   ).toEqual({});
 });
 
-test('a tick without a new batch costs one look above the frontier, and rereads', async () => {
+test('a run without a new batch costs one poll above the frontier, and rereads', async () => {
   const { syncWith } = await world();
   await syncWith(30);
 
-  // One look, and the newest batch, which is the only one that nothing proves yet.
+  // One poll, and the newest batch, which is the only one that nothing proves yet.
   expect(await syncWith(30)).toBe(1 + 1);
 });
 
@@ -62,8 +62,8 @@ test('new batches are found and read, and nothing below them again', async () =>
   const { database, syncWith, query } = await world();
   await syncWith(30);
   let requests = 0;
-  // A look right above the frontier comes every other time.
-  for (let tick = 0; tick < 2; tick += 1) requests += await syncWith(36);
+  // A poll right above the frontier comes every other time.
+  for (let run = 0; run < 2; run += 1) requests += await syncWith(36);
 
   expect(await query('select frontier from etl.feeds')).toEqual([{ frontier: '36' }]);
   expect(requests).toBeLessThanOrEqual(2 * 3 + 6 + 1);
@@ -72,7 +72,7 @@ test('new batches are found and read, and nothing below them again', async () =>
       operations: ['optimism-batch-blocks'],
     }),
   ).toEqual({});
-  const [certificate] = await certify(drizzle(database.pool));
-  expect(certificate?.covered).toMatchObject([{ from: 1, to: 35 }]);
-  expect(certificate?.head).toEqual(['batches 36 to 36: wait for an update']);
+  const [proof] = await prove(drizzle(database.pool));
+  expect(proof?.covered).toMatchObject([{ from: 1, to: 35 }]);
+  expect(proof?.head).toEqual(['batches 36 to 36: wait for an update']);
 });

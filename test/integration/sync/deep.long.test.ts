@@ -13,13 +13,13 @@ const deep = { depthMs: 2 * hourMs, everyMs: 6 * hourMs };
 const hours = (count: number) => Array.from({ length: count }, (_, index) => (index + 1) * hourMs);
 
 test('a deep rule runs in the backfill lane once in its interval, and the live lane stays small', async () => {
-  const { tickAt, query } = await watchOperations(
+  const { runAt, query } = await watchOperations(
     { motion },
     { resweep: [{ ...deep, everyMs: 3 * hourMs }] },
   );
-  await tickAt(0);
+  await runAt(0);
 
-  for (const atMs of hours(7)) await tickAt(atMs);
+  for (const atMs of hours(7)) await runAt(atMs);
 
   const runs = await query(
     `select extract(hour from started_at)::int as hour, bool_or(not from_head) as from_stored,
@@ -39,13 +39,13 @@ test('over a day, resweeps cost depth / interval of the pages that the list gets
   const operationsPerMinute = 12;
   const short = { depthMs: hourMs, everyMs: 3 * hourMs };
   const costOf = async (resweep: (typeof deep)[]) => {
-    const { tickAt } = await watchOperations(
+    const { runAt } = await watchOperations(
       { motion: { ...motion, operationsPerMinute } },
       { resweep },
     );
-    await tickAt(0);
+    await runAt(0);
     let requests = 0;
-    for (const atMs of hours(24)) requests += await tickAt(atMs);
+    for (const atMs of hours(24)) requests += await runAt(atMs);
     return requests;
   };
   const pagesOfDay = (24 * 60 * operationsPerMinute) / 50;
@@ -58,12 +58,12 @@ test('over a day, resweeps cost depth / interval of the pages that the list gets
 });
 
 test('what arrives within the depth is found by the rule, late by the clock of the worker', async () => {
-  const { tickAt, stored, expectedAt, query } = await watchOperations(
+  const { runAt, stored, expectedAt, query } = await watchOperations(
     { motion: { ...motion, latestLateMs: hourMs } },
     { resweep: [{ depthMs: 4 * hourMs, everyMs: 2 * hourMs }] },
   );
-  await tickAt(0);
-  for (const atMs of hours(6)) await tickAt(atMs);
+  await runAt(0);
+  for (const atMs of hours(6)) await runAt(atMs);
 
   const seen = new Set((await stored()).map(({ hash }) => hash));
   const arrived = expectedAt(5 * hourMs).map(({ hash }) => hash);

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 import { feedStatus } from '../../../src/report/status.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { alterExplorer, type ServedPage } from '../../support/altered-explorer.ts';
@@ -150,8 +150,8 @@ test('a value of a bad format leaves the item a row, and is kept in extra as mal
      from explorer.user_operations`,
   );
   expect(rows).toEqual([{ rows: 120, kept: 120, bent: 0, quarantined: 0 }]);
-  const [certificate] = await certify(drizzle(database.pool));
-  expect(certificate?.notes).toContain(
+  const [proof] = await prove(drizzle(database.pool));
+  expect(proof?.notes).toContain(
     'field transaction_hash came malformed (expected a hash: 0x and 64 hex digits), kept in extra: ' +
       '120 times, first on page 1',
   );
@@ -218,13 +218,13 @@ test('each way to differ is warned of once, and told by status and verify withou
   }
   expect(logged.match(/feed\.drift .*"path":"region"/g)).toHaveLength(1);
   const db = drizzle(database.pool);
-  const [certificate] = await certify(db);
-  expect(certificate?.open).toEqual([]);
-  expect(certificate?.notes.filter((note) => note.includes('region'))).toEqual([
+  const [proof] = await prove(db);
+  expect(proof?.open).toEqual([]);
+  expect(proof?.notes.filter((note) => note.includes('region'))).toEqual([
     expect.stringMatching(/^new field region, kept in extra: 240 times, first on page 1$/),
   ]);
   const [status] = await feedStatus(db);
-  expect(status?.drift).toBe(certificate?.notes.length);
+  expect(status?.drift).toBe(proof?.notes.length);
 });
 
 test('a page of another shape stops its own feed only, with the evidence', async () => {

@@ -4,12 +4,12 @@ import { minuteMs, watchOperations } from './watch.ts';
 const pageSize = 20;
 const operationsPerMinute = 60;
 
-test('a live tick costs the pages of what is new, those of the overlap, and one more at most', async () => {
-  const { tickAt, query } = await watchOperations(
+test('a live run costs the pages of what is new, those of the overlap, and one more at most', async () => {
+  const { runAt, query } = await watchOperations(
     { motion: { operationsPerMinute } },
     { pageSize, resweep: [] },
   );
-  await tickAt(0);
+  await runAt(0);
   const overlapPages = Math.ceil((operationsPerMinute * 0.5) / pageSize);
   const count = async () =>
     Number((await query('select count(*) as n from explorer.user_operations'))[0]?.['n']);
@@ -17,15 +17,15 @@ test('a live tick costs the pages of what is new, those of the overlap, and one 
   for (const minutes of [1, 5, 2, 0.1, 12, 1, 0.5, 7]) {
     const before = await count();
     atMs += minutes * minuteMs;
-    const requests = await tickAt(atMs);
+    const requests = await runAt(atMs);
     const isNew = (await count()) - before;
     expect(requests).toBeLessThanOrEqual(Math.ceil(isNew / pageSize) + overlapPages + 1);
   }
 });
 
-test('a tick with nothing new costs one request, however many rules there are', async () => {
-  const { tickAt } = await watchOperations({ userOperations: 600 });
-  await tickAt(0);
+test('a run with nothing new costs one request, however many rules there are', async () => {
+  const { runAt } = await watchOperations({ userOperations: 600 });
+  await runAt(0);
 
-  expect(await tickAt(5 * minuteMs)).toBe(1);
+  expect(await runAt(5 * minuteMs)).toBe(1);
 });

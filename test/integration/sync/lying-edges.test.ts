@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ServedPage } from '../../support/altered-explorer.ts';
 import { hashOf } from '../../support/listed-operations.ts';
-import { liedTo, oneEach, pageSize } from './lied-to.ts';
+import { lyingList, oneEach, pageSize } from './lying-list.ts';
 
 /** Says another block number of some places of a page; -1 is the last. */
 const renumber = (places: readonly number[], block: number) => (page: ServedPage) => {
@@ -20,7 +20,7 @@ const tooHigh = 999_999_999_999;
 
 /** Twenty pages are copied, and six are new. */
 async function scene() {
-  const world = await liedTo(oneEach(1, known * pageSize));
+  const world = await lyingList(oneEach(1, known * pageSize));
   await world.sync();
   world.list.operations.push(...oneEach(known * pageSize + 1, newest));
   return world;
@@ -32,7 +32,7 @@ const forTheStretch = 3;
 describe.each([
   ['last item', [-1]],
   ['last two items', [-2, -1]],
-])('a page of a live look whose %s', (_, places) => {
+])('a page of a live poll whose %s', (_, places) => {
   test.each([5, 30, 180])('say block %i ends no walk, and proves nothing', async (block) => {
     const { service, sync, open, lost } = await scene();
     service.lieOnce(2, renumber(places, block));
@@ -43,7 +43,7 @@ describe.each([
     expect(said.open.length === 0 && said.lost > 0, JSON.stringify(said)).toBe(false);
   });
 
-  test('say block 5 is read again by the next look, and then all is there', async () => {
+  test('say block 5 is read again by the next poll, and then all is there', async () => {
     const { service, sync, open, lost } = await scene();
     service.lieOnce(2, renumber(places, 5));
     const first = await sync();
@@ -59,14 +59,14 @@ describe.each([
 describe.each([
   ['first item', [0]],
   ['first two items', [0, 1]],
-])('the first page of a look whose %s', (_, places) => {
+])('the first page of a poll whose %s', (_, places) => {
   test('say block 999999999999 cover nothing above the head', async () => {
     const { service, sync, open, covered } = await scene();
     service.lieOnce(1, renumber(places, tooHigh));
 
     await sync();
 
-    // Either is right: nothing up there is covered, or the look is open.
+    // Either is right: nothing up there is covered, or the poll is open.
     const above = (await covered()).filter((range) => Number(range.split(' ').at(-1)) > newest);
     expect(above, `open: ${(await open()).join(', ')}`).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe.each([
 });
 
 test('one number too low on a page of history costs two pages at most, not all of them', async () => {
-  const { service, sync, open, lost } = await liedTo(oneEach(1, known * pageSize));
+  const { service, sync, open, lost } = await lyingList(oneEach(1, known * pageSize));
   service.lieOnce(12, renumber([-1], 5));
   const first = await sync();
 
@@ -99,7 +99,7 @@ test('one number too low on a page of history costs two pages at most, not all o
 });
 
 test('an operation without a number leaves open where it stands', async () => {
-  const { service, sync, open, lost } = await liedTo(oneEach(1, known * pageSize));
+  const { service, sync, open, lost } = await lyingList(oneEach(1, known * pageSize));
   service.lieOnce(12, (page) => {
     const item = page.items[4];
     if (item !== undefined) item['block_number'] = null;
@@ -132,7 +132,7 @@ test.each([1, 2, 3])(
 
 test('a page that jumps over stored operations removes none of them', async () => {
   const { service, sync, open, lost, query } = await scene();
-  // The second page of the look says that its last item stands far below.
+  // The second page of the poll says that its last item stands far below.
   service.lieOnce(2, renumber([-1], 30));
   await sync();
 

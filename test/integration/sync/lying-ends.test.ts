@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ServedPage } from '../../support/altered-explorer.ts';
-import { liedTo, oneEach, pageSize } from './lied-to.ts';
+import { lyingList, oneEach, pageSize } from './lying-list.ts';
 
 /** Each way to end a list that goes on. */
 const ends: Readonly<Record<string, (page: ServedPage) => unknown>> = {
@@ -23,7 +23,7 @@ describe.each([2, 10, pages - 1])('history whose page %i', (nth) => {
   test.each(Object.entries(ends))(
     'ends the list with %s is read to its true end',
     async (_, end) => {
-      const { service, sync, open, lost } = await liedTo(everything());
+      const { service, sync, open, lost } = await lyingList(everything());
       service.lieOnce(nth, end);
 
       const requests = await sync();
@@ -34,7 +34,7 @@ describe.each([2, 10, pages - 1])('history whose page %i', (nth) => {
   );
 
   test('is empty, but goes on, is asked for it once more', async () => {
-    const { service, sync, open, lost } = await liedTo(everything());
+    const { service, sync, open, lost } = await lyingList(everything());
     service.lieOnce(nth, emptyButGoesOn);
 
     const requests = await sync();
@@ -45,7 +45,7 @@ describe.each([2, 10, pages - 1])('history whose page %i', (nth) => {
 });
 
 test('a list that is empty at first is asked for once more, and then read', async () => {
-  const { service, sync, open, lost } = await liedTo(everything());
+  const { service, sync, open, lost } = await lyingList(everything());
   service.lieOnce(1, ends['an empty page']!);
 
   const requests = await sync();
@@ -55,7 +55,7 @@ test('a list that is empty at first is asked for once more, and then read', asyn
 });
 
 test('a list that is empty, and says so twice, is complete with two requests', async () => {
-  const { sync, open } = await liedTo([]);
+  const { sync, open } = await lyingList([]);
 
   expect(await sync()).toBeLessThanOrEqual(1 + forTheEnd);
 
@@ -63,27 +63,27 @@ test('a list that is empty, and says so twice, is complete with two requests', a
 });
 
 test('a list that ends truly costs one request beyond its pages', async () => {
-  const { sync, open } = await liedTo(everything());
+  const { sync, open } = await lyingList(everything());
 
   expect(await sync()).toBe(pages + forTheEnd);
 
   expect(await open()).toEqual([]);
 });
 
-/** New operations that a look has to read: four pages, and two of the overlap. */
+/** New operations that a poll has to read: four pages, and two of the overlap. */
 const newPages = 4;
 const overlapPages = 2;
 
 /** Eight pages of history are read, the others are a gap; then four pages are new. */
 async function halfRead() {
-  const scene = await liedTo(everything());
+  const scene = await lyingList(everything());
   await scene.sync({ maxPages: 8 });
   const [gap] = await scene.open();
   scene.list.operations.push(...oneEach(pages * pageSize + 1, (pages + newPages) * pageSize));
   return { ...scene, gap };
 }
 
-describe.each([1, 2, 4, 5])('a live look whose page %i', (nth) => {
+describe.each([1, 2, 4, 5])('a live poll whose page %i', (nth) => {
   test.each(Object.entries(ends))(
     'ends the list with %s, above stored operations, covers what it read and no gap',
     async (_, end) => {
@@ -113,15 +113,15 @@ describe.each([1, 2, 4, 5])('a live look whose page %i', (nth) => {
   });
 });
 
-test('a look at a list that is all known is no dearer than before: nothing ended', async () => {
-  const { sync } = await liedTo(everything());
+test('a poll of a list that is all known is no dearer than before: nothing ended', async () => {
+  const { sync } = await lyingList(everything());
   await sync();
 
   expect(await sync()).toBe(overlapPages);
 });
 
 test('a list that is suddenly empty is not believed while operations are stored', async () => {
-  const { service, sync, open, lost } = await liedTo(everything());
+  const { service, sync, open, lost } = await lyingList(everything());
   await sync();
   service.lieOnce(1, ends['an empty page']!);
 

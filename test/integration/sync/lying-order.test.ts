@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { liedTo, oneEach, pageSize } from './lied-to.ts';
+import { lyingList, oneEach, pageSize } from './lying-list.ts';
 
 const pages = 20;
 
 /** A list of twenty pages, all of them in reverse, read to its end. */
 async function readInDisorder() {
-  const scene = await liedTo(oneEach(1, pages * pageSize));
+  const scene = await lyingList(oneEach(1, pages * pageSize));
   scene.list.isDisordered = true;
   await scene.sync();
   return scene;
@@ -47,7 +47,7 @@ test('when the list is in order again, one sync makes all of it complete', async
 });
 
 test('one page of history out of order costs two pages, not all that lies below it', async () => {
-  const { service, sync, open, lost } = await liedTo(oneEach(1, pages * pageSize));
+  const { service, sync, open, lost } = await lyingList(oneEach(1, pages * pageSize));
   service.lieOnce(12, ({ items, next_page_params }) => ({
     items: items.toReversed(),
     next_page_params,

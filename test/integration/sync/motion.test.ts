@@ -11,8 +11,8 @@ import { runSync } from '../../support/sync.ts';
 
 const seed = 17;
 const minuteMs = 60_000;
-const tickMs = 5 * minuteMs;
-const ticks = 18;
+const runMs = 5 * minuteMs;
+const runs = 18;
 
 const chain: SimulatedChain = {
   id: 10,
@@ -84,13 +84,13 @@ async function world() {
 
 test('a list whose head grows, with late, orphaned and re-included items, is followed exactly', async () => {
   const { database, syncAt } = await world();
-  for (let tick = 0; tick <= ticks; tick += 1) await syncAt(tick * tickMs);
+  for (let run = 0; run <= runs; run += 1) await syncAt(run * runMs);
 
-  // One look as deep as all that moved: what the resweeps' intervals have not come to yet.
-  await syncAt(ticks * tickMs, 2 * ticks * tickMs);
+  // One poll as deep as all that moved: what the resweeps' intervals have not come to yet.
+  await syncAt(runs * runMs, 2 * runs * runMs);
 
   const operations = await stored(database.pool);
-  expect(operations).toEqual(expected(ticks * tickMs));
+  expect(operations).toEqual(expected(runs * runMs));
   expect(operations.filter((operation) => operation.is_removed).length).toBeGreaterThan(5);
   const gaps = await database.pool.query('select from explorer.gaps');
   expect(gaps.rows).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Occasion } from '../../../src/lists/list.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import {
@@ -14,7 +14,7 @@ import { freshDatabase } from '../../support/database.ts';
 import { ledgerFaults } from '../../support/ledger.ts';
 import { settingsFor } from '../../support/sync.ts';
 import { differencesFrom } from '../../support/tables.ts';
-import { openTicker } from '../../support/ticks.ts';
+import { openRunner } from '../../support/runner.ts';
 
 const minuteMs = 60_000;
 const operations = ['optimism-batch-blocks'] as const;
@@ -39,11 +39,11 @@ async function movingWorld(seed: number, chain: SimulatedChain) {
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   const settings = settingsFor({ url: simulator.url, chains: [chain], operations });
-  const ticker = await openTicker(database, settings);
+  const runner = await openRunner(database, settings);
   const targets = configuredLanes(settings.chains);
-  const lookAt = async (atMs: number, occasion: Occasion) => {
+  const pollAt = async (atMs: number, occasion: Occasion) => {
     nowMs = atMs;
-    const ended = await ticker.tick(targets, new Date(startInstantMs + atMs), occasion);
+    const ended = await runner.run(targets, new Date(startInstantMs + atMs), occasion);
     expect(ended).toEqual(ended.map(() => 'finished'));
   };
   const tablesAt = async (atMs: number) => {
@@ -60,23 +60,23 @@ async function movingWorld(seed: number, chain: SimulatedChain) {
       reorgs: seen.length,
     };
   };
-  const findings = async () => (await certify(ticker.db)).flatMap(({ open }) => open);
-  return { database, lookAt, tablesAt, findings };
+  const findings = async () => (await prove(runner.db)).flatMap(({ open }) => open);
+  return { database, pollAt, tablesAt, findings };
 }
 
 describe.each([11, 13])('with seed %i, batches that fill, move, vanish and are reused', (seed) => {
   test.each([
     ['each sync', 'sync'],
-    ['ticks of a schedule', 'tick'],
+    ['runs of a schedule', 'schedule'],
   ] as const)('are followed row for row by %s', async (_name, occasion) => {
     const chain = chainWith({ oddBatchesPercent: 50, reorgsPerDay: 200 });
-    const { database, lookAt, tablesAt, findings } = await movingWorld(seed, chain);
+    const { database, pollAt, tablesAt, findings } = await movingWorld(seed, chain);
     const lastMs = 180 * minuteMs;
-    await lookAt(0, 'sync');
-    for (let atMs = 0; atMs < lastMs; atMs += 5 * minuteMs) await lookAt(atMs, occasion);
+    await pollAt(0, 'sync');
+    for (let atMs = 0; atMs < lastMs; atMs += 5 * minuteMs) await pollAt(atMs, occasion);
 
-    // So many looks reach past three holes in a row above the frontier.
-    for (let look = 0; look < 6; look += 1) await lookAt(lastMs, 'sync');
+    // So many polls reach past three holes in a row above the frontier.
+    for (let poll = 0; poll < 6; poll += 1) await pollAt(lastMs, 'sync');
 
     const { differences, untrueReorgs, reorgs } = await tablesAt(lastMs);
     expect(differences).toEqual({});

@@ -5,7 +5,7 @@ import { freshDatabase } from '../../support/database.ts';
 import { ledgerFaults } from '../../support/ledger.ts';
 import { settingsFor } from '../../support/sync.ts';
 import { differences } from '../../support/tables.ts';
-import { openTicker } from '../../support/ticks.ts';
+import { openRunner } from '../../support/runner.ts';
 
 const seed = 23;
 const chain: SimulatedChain = {
@@ -31,10 +31,10 @@ test('eight walks at once settle all but the newest batch, and none but the lowe
       batches === undefined ? {} : { 'optimism-batch-blocks': { ...batches, parallel: 8 } };
     return { ...settingsOf, operations: { ...settingsOf.operations, ...parallel } };
   });
-  const ticker = await openTicker(database, { ...settings, chains: wide });
+  const runner = await openRunner(database, { ...settings, chains: wide });
 
   const lanes = configuredLanes(wide, { fromBatch: 1, toBatch: 60 });
-  expect(await ticker.tick(lanes, new Date(), 'sync')).toEqual(['finished']);
+  expect(await runner.run(lanes, new Date(), 'sync')).toEqual(['finished']);
 
   expect(await differences(database.pool, seed, chain, { operations })).toEqual({});
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});

@@ -155,7 +155,7 @@ test('what a probe reads is not paid for again', async () => {
   const operations = { 'user-operations': { since: recently } };
   const probed = await scene(operations);
   const first = await probed.call(['plan', '--probe', '7']);
-  const { rows } = await probed.pool.query('select state from etl.ticks');
+  const { rows } = await probed.pool.query('select state from etl.runs');
   const rest = await probed.call(['backfill']);
 
   const whole = await (await scene(operations)).call(['backfill']);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
 import { eventually } from '../../support/process.ts';
@@ -51,8 +51,8 @@ test('a page within one block leaves all below it open', async () => {
   expect(await query('select from_block, to_block from explorer.gaps')).toEqual([
     { from_block: '0', to_block: '100' },
   ]);
-  const [certificate] = await certify(drizzle(database.pool));
-  expect(certificate?.open).toEqual(['gap: blocks 0 to 100']);
+  const [proof] = await prove(drizzle(database.pool));
+  expect(proof?.open).toEqual(['gap: blocks 0 to 100']);
 });
 
 test('a sync that resumes an older live walk looks at the head again, and reads nothing twice', async () => {

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import {
@@ -75,7 +75,7 @@ test('items that can be read now become the rows that they would have been', asy
   expect(await equal()).toEqual({});
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
   expect(await listQuarantined(db, all)).toEqual([]);
-  const open = (await certify(db)).flatMap((feed) => feed.open);
+  const open = (await prove(db)).flatMap((feed) => feed.open);
   expect(open.filter((finding) => /quarantine|do not meet/.test(finding))).toEqual([]);
 });
 
@@ -195,31 +195,31 @@ test('filters choose by chain, operation, id and a part of the reason', async ()
 
 test('what is dropped is no longer open, and noted until its place is read without it', async () => {
   const { db, pool, sync, spoil, mend } = await world(['factories']);
-  const certificate = async () => {
-    const [feed] = await certify(db);
+  const proof = async () => {
+    const [feed] = await prove(db);
     return { open: feed?.open, notes: feed?.notes.filter((note) => note.includes('quarantine')) };
   };
   spoil();
   await sync();
-  expect((await certificate()).open).toEqual(['2 items in quarantine']);
+  expect((await proof()).open).toEqual(['2 items in quarantine']);
 
   expect(await dropQuarantined(db, all)).toBe(2);
   const noted = {
     open: [],
     notes: ['2 items were dropped from quarantine: they are no rows'],
   };
-  expect(await certificate()).toEqual(noted);
+  expect(await proof()).toEqual(noted);
   expect(await listQuarantined(db, all)).toEqual([]);
   expect(await dropQuarantined(db, all)).toBe(0);
   expect(await retryQuarantined(db, all)).toEqual({ rows: [], written: 0, kept: [] });
 
   // Served again as it was, it is what a person has decided on.
   await sync();
-  expect(await certificate()).toEqual(noted);
+  expect(await proof()).toEqual(noted);
 
   mend();
   await sync();
-  expect(await certificate()).toEqual({ open: [], notes: [] });
+  expect(await proof()).toEqual({ open: [], notes: [] });
   const { rows } = await pool.query('select from explorer.factories where rank is not null');
   expect(rows).toHaveLength(chain.factories);
 });
@@ -234,5 +234,5 @@ test('one that was dropped can be tried again by its id', async () => {
 
   expect((await retryQuarantined(db, { ...all, ids })).rows).toHaveLength(ids.length);
 
-  expect((await certify(db))[0]?.notes.filter((note) => note.includes('quarantine'))).toEqual([]);
+  expect((await prove(db))[0]?.notes.filter((note) => note.includes('quarantine'))).toEqual([]);
 });

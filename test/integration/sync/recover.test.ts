@@ -3,8 +3,8 @@ import type { FeedLane } from '../../../src/lists/feed.ts';
 import { beginWork, recover } from '../../../src/feeds/recover.ts';
 import type { Why } from '../../../src/failure.ts';
 import { setFeedState } from '../../../src/feeds/register.ts';
-import { countTrouble } from '../../../src/feeds/tick.ts';
-import { beginTick, openContender } from '../../support/contender.ts';
+import { countFailure } from '../../../src/feeds/run.ts';
+import { beginRun, openContender } from '../../support/contender.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { smallChain } from './copy.ts';
 
@@ -18,11 +18,11 @@ const outOfCredits: Why = { failure: 'out-of-credits', reason: 'out-of-credits: 
 async function openScene() {
   const database = await freshDatabase();
   const engine = await openContender(database, { url: 'http://127.0.0.1:1', chains: [chain] });
-  const ticks = {
-    live: await beginTick(engine, live, {}),
-    backfill: await beginTick(engine, backfill, {}),
+  const runs = {
+    live: await beginRun(engine, live, {}),
+    backfill: await beginRun(engine, backfill, {}),
   };
-  await countTrouble(engine.db, ticks.backfill, false);
+  await countFailure(engine.db, runs.backfill, false);
   await setFeedState(engine.db, backfill, 'waiting', outOfCredits);
   const state = async () => {
     const { rows } = await database.pool.query(
@@ -30,26 +30,26 @@ async function openScene() {
     );
     return rows[0];
   };
-  return { db: engine.db, ticks, state };
+  return { db: engine.db, runs, state };
 }
 
 const waiting = { state: 'waiting', ...outOfCredits };
 
-test('a feed in trouble keeps its state while it is tried again', async () => {
+test('a failing feed keeps its state while it is tried again', async () => {
   const { db, state } = await openScene();
   expect(await beginWork(db, backfill)).toBe(true);
   expect(await state()).toEqual(waiting);
 });
 
-test('a lane that goes well does not hide the trouble of the other', async () => {
-  const { db, ticks, state } = await openScene();
-  expect(await recover(db, ticks.live, 'running')).toBeNull();
+test('a lane that goes well does not hide the failure of the other', async () => {
+  const { db, runs, state } = await openScene();
+  expect(await recover(db, runs.live, 'running')).toBeNull();
   expect(await state()).toEqual(waiting);
 });
 
-test('the lane that was in trouble ends it', async () => {
-  const { db, ticks, state } = await openScene();
-  expect(await recover(db, ticks.backfill, 'running')).toEqual({
+test('the lane that was failing ends it', async () => {
+  const { db, runs, state } = await openScene();
+  expect(await recover(db, runs.backfill, 'running')).toEqual({
     was: 'waiting',
     reason: waiting.reason,
   });

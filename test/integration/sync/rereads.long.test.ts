@@ -2,126 +2,126 @@ import { expect, test } from 'vitest';
 import { batchBlocks, batchWorld, fullBatch, times } from '../../support/batch-world.ts';
 import type { ListedBlock } from '../../support/listed-batches.ts';
 
-/** Dozens of ticks on a machine that may be busy. */
+/** Dozens of runs on a machine that may be busy. */
 const slow = { timeout: 120_000 };
 
-test('a tick with nothing new costs one look, and one page of the newest batch', async () => {
-  const { look, states } = await batchWorld(6);
-  await look(0);
+test('a run with nothing new costs one poll, and one page of the newest batch', async () => {
+  const { poll, states } = await batchWorld(6);
+  await poll(0);
   expect(await states()).toMatchObject({ 1: 'settled', 5: 'settled', 6: 'open' });
 
-  expect(await look(10)).toEqual([7, 6]);
-  expect(await look(20)).toEqual([8, 6]);
+  expect(await poll(10)).toEqual([7, 6]);
+  expect(await poll(20)).toEqual([8, 6]);
 });
 
 test('a settled batch is never read again, by whatever comes, for as long as it lasts', async () => {
-  const { look } = await batchWorld(6);
-  await look(0);
+  const { poll } = await batchWorld(6);
+  await poll(0);
 
   const asked: number[] = [];
   for (const minute of [10, 60, 600, 6_000, 60_000]) {
-    asked.push(...(await look(minute, 'start')), ...(await look(minute)));
-    asked.push(...(await look(minute, 'sync')));
+    asked.push(...(await poll(minute, 'start')), ...(await poll(minute)));
+    asked.push(...(await poll(minute, 'sync')));
   }
 
   expect(asked.filter((number) => number < 6)).toEqual([]);
 });
 
-test('a new batch costs its pages, one for its end, and one for each tick that waits for the next', async () => {
-  const { list, look, states } = await batchWorld(3);
-  await look(0);
+test('a new batch costs its pages, one for its end, and one for each run that waits for the next', async () => {
+  const { list, poll, states } = await batchWorld(3);
+  await poll(0);
   const asked: number[] = [];
-  for (const [tick, newest] of [4, 5, 6, 6, 7, 8].entries()) {
+  for (const [run, newest] of [4, 5, 6, 6, 7, 8].entries()) {
     list.batches.set(newest, fullBatch(newest));
-    // What finds no batch is a look above the frontier.
-    asked.push(...(await look(10 + tick * 10)).filter((number) => list.batches.has(number)));
+    // What finds no batch is a poll above the frontier.
+    asked.push(...(await poll(10 + run * 10)).filter((number) => list.batches.has(number)));
   }
 
   expect(await states()).toMatchObject({ 4: 'settled', 5: 'settled', 6: 'settled', 7: 'settled' });
   const costs = [4, 5, 6, 7].map((number) => times(asked, number));
-  // The end of each is seen again when a later tick finds the next one, as that of 7 does not. Number
-  // 6 waits for a tick without number 7, and for one whose look goes past it.
+  // The end of each is seen again when a later run finds the next one, as that of 7 does not. Number
+  // 6 waits for a run without number 7, and for one whose poll goes past it.
   expect(costs).toEqual([3 + 1, 3 + 1, 3 + 1 + 2, 3]);
 });
 
 test('a batch that fills costs its new pages and one more each time', async () => {
-  const { list, look, states } = await batchWorld(3);
-  await look(0);
+  const { list, poll, states } = await batchWorld(3);
+  await poll(0);
   list.batches.set(4, fullBatch(4).slice(0, 30));
-  expect(times(await look(10), 4)).toBe(1);
+  expect(times(await poll(10), 4)).toBe(1);
 
   list.batches.set(4, fullBatch(4).slice(0, 75));
-  expect(times(await look(20), 4)).toBe(1);
+  expect(times(await poll(20), 4)).toBe(1);
 
   list.batches.set(4, fullBatch(4));
-  expect(times(await look(30), 4)).toBe(1);
+  expect(times(await poll(30), 4)).toBe(1);
   list.batches.set(5, fullBatch(5));
-  await look(40);
-  await look(50);
+  await poll(40);
+  await poll(50);
   expect(await states()).toMatchObject({ 4: 'settled' });
 });
 
 test('a batch with a block that awaits an update is read down to that block', async () => {
-  const { list, look, states } = await batchWorld(4);
+  const { list, poll, states } = await batchWorld(4);
   const withPending = (isPending: boolean): ListedBlock[] =>
     fullBatch(4).map((block, place) => (place === 90 ? { ...block, isPending } : block));
   list.batches.set(4, withPending(true));
-  await look(0);
+  await poll(0);
 
   // The block is on the first page, the one below it too.
-  expect(times(await look(10), 4)).toBe(1);
+  expect(times(await poll(10), 4)).toBe(1);
   list.batches.set(4, withPending(false));
   list.batches.set(5, fullBatch(5));
-  await look(20);
-  await look(30);
+  await poll(20);
+  await poll(30);
 
   expect(await states()).toMatchObject({ 4: 'settled', 5: 'open' });
 });
 
 test('a clock that ran ahead for a while lets no batch rest until it is that late', async () => {
-  const { list, look } = await batchWorld(8);
+  const { list, poll } = await batchWorld(8);
   list.batches.set(3, fullBatch(3).toSpliced(60, 1));
-  await look(0);
-  expect(await look(100_000)).toContain(3);
+  await poll(0);
+  expect(await poll(100_000)).toContain(3);
 
-  expect(await look(10)).toContain(3);
-  expect(await look(15)).not.toContain(3);
+  expect(await poll(10)).toContain(3);
+  expect(await poll(15)).not.toContain(3);
 });
 
 test(
   'a batch that nothing mends is read again in growing intervals, a sync at once',
   slow,
   async () => {
-    const { list, look, states } = await batchWorld(8);
+    const { list, poll, states } = await batchWorld(8);
     // A block is missing in the middle.
     list.batches.set(3, fullBatch(3).toSpliced(60, 1));
-    await look(0);
+    await poll(0);
     expect(await states()).toMatchObject({ 2: 'settled', 3: 'open', 4: 'settled' });
 
     const minutes: number[] = [];
     for (let minute = 5; minute <= 300; minute += 5) {
-      if ((await look(minute)).includes(3)) minutes.push(minute);
+      if ((await poll(minute)).includes(3)) minutes.push(minute);
     }
     expect(minutes).toEqual([10, 20, 40, 80, 160]);
-    expect(times(await look(301, 'sync'), 3)).toBe(3);
+    expect(times(await poll(301, 'sync'), 3)).toBe(3);
 
     list.batches.set(3, fullBatch(3));
-    await look(302, 'sync');
+    await poll(302, 'sync');
     expect(await states()).toMatchObject({ 3: 'settled' });
   },
 );
 
 test('a number that was read as empty is proved where its neighbours meet, and read again where not', async () => {
-  const { list, look, states } = await batchWorld(6);
+  const { list, poll, states } = await batchWorld(6);
   list.batches.delete(2);
   // The heights of number 4 go to number 5.
   list.batches.delete(4);
   list.batches.set(5, [...fullBatch(4), ...fullBatch(5)]);
-  await look(0);
+  await poll(0);
   expect(await states()).toMatchObject({ 1: 'open', 2: 'empty', 4: 'empty, proved' });
 
   list.batches.set(2, fullBatch(2));
-  const asked = await look(10);
+  const asked = await poll(10);
 
   expect(times(asked, 2)).toBe(3);
   expect(asked).not.toContain(4);
@@ -130,29 +130,29 @@ test('a number that was read as empty is proved where its neighbours meet, and r
 });
 
 test('blocks that a batch serves no longer leave it, and nothing else does', async () => {
-  const { list, look, membersOf, states } = await batchWorld(4);
+  const { list, poll, membersOf, states } = await batchWorld(4);
   const top = 999 + 5 * batchBlocks;
-  await look(0);
+  await poll(0);
   expect(await membersOf(top - 3, top)).toEqual([4, 4, 4, 4]);
 
   list.batches.set(4, fullBatch(4).slice(0, -3));
-  await look(10);
+  await poll(10);
 
   expect(await membersOf(top - 3, top)).toEqual([4, null, null, null]);
   expect(await states()).toMatchObject({ 4: 'open' });
 });
 
 test('blocks that move leave a batch empty, which is no longer settled', async () => {
-  const { list, look, membersOf, states } = await batchWorld(5);
-  await look(0);
+  const { list, poll, membersOf, states } = await batchWorld(5);
+  await poll(0);
   expect(await states()).toMatchObject({ 4: 'settled' });
 
   list.batches.delete(5);
   list.batches.set(6, fullBatch(5));
-  // The second look goes to the number behind the next.
-  await look(10);
-  await look(20);
-  await look(30);
+  // The second poll goes to the number behind the next.
+  await poll(10);
+  await poll(20);
+  await poll(30);
 
   expect(await states()).toMatchObject({ 4: 'settled', 5: 'empty, proved', 6: 'open' });
   expect(new Set(await membersOf(1000 + 5 * batchBlocks, 999 + 6 * batchBlocks))).toEqual(
@@ -161,8 +161,8 @@ test('blocks that move leave a batch empty, which is no longer settled', async (
 });
 
 test('a reorganisation across a border withdraws what was settled, until it is read again', async () => {
-  const { list, look, states } = await batchWorld(5);
-  await look(0);
+  const { list, poll, states } = await batchWorld(5);
+  await poll(0);
   // The highest block of batch 4 is another one, and all of batch 5 stands on it.
   const reorganised = (blocks: ListedBlock[], from: number) =>
     blocks.map((block) => ({
@@ -172,64 +172,64 @@ test('a reorganisation across a border withdraws what was settled, until it is r
     }));
   const border = 999 + 5 * batchBlocks;
   list.batches.set(5, reorganised(fullBatch(5), border));
-  await look(10);
+  await poll(10);
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'open', 5: 'open' });
 
   list.batches.set(4, reorganised(fullBatch(4), border));
-  await look(20);
+  await poll(20);
 
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'open' });
 });
 
-test('looks go right above a frontier that moved, then there every other time', async () => {
-  const { list, look } = await batchWorld(3);
-  await look(0);
-  const looks: (number | undefined)[] = [];
-  for (let tick = 1; tick <= 6; tick += 1) looks.push((await look(tick * 10))[0]);
-  expect(looks).toEqual([4, 5, 4, 6, 4, 7]);
+test('polls go right above a frontier that moved, then there every other time', async () => {
+  const { list, poll } = await batchWorld(3);
+  await poll(0);
+  const polls: (number | undefined)[] = [];
+  for (let run = 1; run <= 6; run += 1) polls.push((await poll(run * 10))[0]);
+  expect(polls).toEqual([4, 5, 4, 6, 4, 7]);
 
   list.batches.set(4, fullBatch(4));
-  expect((await look(70))[0]).toBe(4);
-  expect((await look(80))[0]).toBe(5);
+  expect((await poll(70))[0]).toBe(4);
+  expect((await poll(80))[0]).toBe(5);
 });
 
-test('a look whose walk fails says nothing of its number, and is made again', async () => {
-  const { list, look, states } = await batchWorld(3);
-  await look(0);
+test('a poll whose walk fails says nothing of its number, and is made again', async () => {
+  const { list, poll, states } = await batchWorld(3);
+  await poll(0);
   list.looping.add(4);
   // Its first page is empty and leads on: that is asked for once more.
-  expect(await look(10)).toEqual([4, 4, 4, 3]);
+  expect(await poll(10)).toEqual([4, 4, 4, 3]);
 
   list.looping.delete(4);
   list.batches.set(4, fullBatch(4));
-  expect((await look(20))[0]).toBe(4);
-  await look(30);
+  expect((await poll(20))[0]).toBe(4);
+  await poll(30);
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'open' });
 });
 
-test('a chain without a batch is searched again in growing intervals, not by every tick', async () => {
-  const { list, look, states } = await batchWorld(0);
+test('a chain without a batch is searched again in growing intervals, not by every run', async () => {
+  const { list, poll, states } = await batchWorld(0);
   const searched: number[] = [];
   for (let minute = 0; minute <= 200; minute += 5) {
-    if ((await look(minute)).length > 0) searched.push(minute);
+    if ((await poll(minute)).length > 0) searched.push(minute);
   }
   expect(searched).toEqual([0, 10, 20, 40, 80, 160]);
 
   list.batches.set(1, fullBatch(1));
-  await look(201, 'sync');
+  await poll(201, 'sync');
   expect(await states()).toEqual({ 1: 'open' });
 });
 
 test('batches behind a wide hole are found, and all of them are read', slow, async () => {
-  const { list, look, states } = await batchWorld(3);
-  await look(0);
+  const { list, poll, states } = await batchWorld(3);
+  await poll(0);
   for (let number = 30; number <= 40; number += 1) {
     // The chain goes on as if there were no hole.
     list.batches.set(number, fullBatch(number - 26));
   }
 
   // As many as go right above the frontier, near and far.
-  for (let tick = 1; tick <= 45; tick += 1) await look(tick * 10);
+  for (let run = 1; run <= 45; run += 1) await poll(run * 10);
 
   const read = await states();
   const settled = Object.keys(read).filter((number) => read[number] === 'settled');

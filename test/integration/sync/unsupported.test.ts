@@ -71,10 +71,10 @@ test('schedules look at such a feed again after a day, a person may at any time'
   } as const;
   const isDue = async (occasion: Occasion) =>
     (await dueLanes(drizzle(pool), [target], occasion, new Date())).length > 0;
-  const seen = [await isDue('tick'), await isDue('start'), await isDue('sync')];
-  await pool.query("update etl.feeds set look_again_at = look_again_at - interval '23 hours'");
-  seen.push(await isDue('tick'));
-  await pool.query("update etl.feeds set look_again_at = look_again_at - interval '3 hours'");
-  seen.push(await isDue('tick'));
+  const seen = [await isDue('schedule'), await isDue('start'), await isDue('sync')];
+  await pool.query("update etl.feeds set poll_again_at = poll_again_at - interval '23 hours'");
+  seen.push(await isDue('schedule'));
+  await pool.query("update etl.feeds set poll_again_at = poll_again_at - interval '3 hours'");
+  seen.push(await isDue('schedule'));
   expect(seen).toEqual([false, false, true, false, true]);
 });

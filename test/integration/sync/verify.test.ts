@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { certify } from '../../../src/report/certificate.ts';
+import { prove } from '../../../src/report/proof.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
@@ -32,8 +32,8 @@ async function world(simulated = chain) {
     scope,
   }));
   const findings = async () =>
-    (await certify(db)).flatMap(({ feed, open }) => open.map((what) => `${feed} ${what}`));
-  const repairs = async () => repairsOf(db, await certify(db), lanes);
+    (await prove(db)).flatMap(({ feed, open }) => open.map((what) => `${feed} ${what}`));
+  const repairs = async () => repairsOf(db, await prove(db), lanes);
   return { database, findings, repairs };
 }
 
@@ -103,7 +103,7 @@ test('a feed that nothing works on is open by name, whatever it is', async () =>
   expect(code).toBe(1);
   expect(stdout.slice(stdout.indexOf('11/'))).toBe(
     `11/factories: open
-  open: nothing proves it: no census was finished yet
+  open: nothing proves it: no ranking was published yet
 11/made-up-list: open
   open: nothing proves it
 11/optimism-batch-blocks: open
@@ -114,16 +114,16 @@ test('a feed that nothing works on is open by name, whatever it is', async () =>
   );
 });
 
-test('what was read of a list is no proof of it: a walk out of order, batches without neighbours, a census withdrawn', async () => {
+test('what was read of a list is no proof of it: a walk out of order, batches without neighbours, a ranking withdrawn', async () => {
   const { database, findings } = await world();
   await database.pool.query(`
-    delete from etl.censuses;
+    delete from etl.rankings;
     update etl.walks set proved = '{}', top = null where kind = 'newest-first';
     update explorer.read_batches set is_proved = false;
     update etl.feeds set asked = '{[1,)}', frontier = null where operation = 'optimism-batch-blocks'`);
 
   expect(await findings()).toEqual([
-    '10/factories nothing proves it: no census was finished yet',
+    '10/factories nothing proves it: no ranking was published yet',
     '10/optimism-batch-blocks no batch was found yet',
     '10/user-operations nothing proves it: nothing is covered yet',
   ]);
@@ -136,7 +136,7 @@ test('lists that are empty are proved by their ends', async () => {
   expect(await findings()).toEqual([]);
 });
 
-test('what is covered tells of its oldest look and of its newest', async () => {
+test('what is covered tells of its oldest reading and of its newest', async () => {
   const { database } = await world();
   await database.pool.query(
     `update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'newest-first';

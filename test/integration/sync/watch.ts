@@ -7,7 +7,7 @@ import {
 import { truthAt } from '../../truth/truth.ts';
 import { freshDatabase } from '../../support/database.ts';
 import type { SyncRun } from '../../support/sync.ts';
-import { openTicker, type Ticker } from '../../support/ticker.ts';
+import { openRunner, type Runner } from '../../support/timed-runner.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
@@ -26,7 +26,7 @@ const operationsChain = (changes: Partial<SimulatedChain>): SimulatedChain => ({
   ...changes,
 });
 
-/** A simulated list of user operations that ticks follow on a driven clock, in a fresh database. */
+/** A simulated list of user operations that runs follow on a driven clock, in a fresh database. */
 export async function watchOperations(
   changes: Partial<SimulatedChain>,
   run: Pick<SyncRun, 'overlapMs' | 'resweep' | 'pageSize'> = {},
@@ -36,17 +36,17 @@ export async function watchOperations(
   const simulator = await startSimulator({ seed: watchSeed, chains: [chain], clock: () => nowMs });
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
-  const ticker = await openTicker(database, {
+  const runner = await openRunner(database, {
     url: simulator.url,
     chains: [chain],
     operations: ['user-operations'],
     ...run,
   });
-  /** A tick at a simulated time; says how many requests it cost. */
-  const tickAt = async (atMs: number, change?: Change) => {
+  /** A run at a simulated time; says how many requests it cost. */
+  const runAt = async (atMs: number, change?: Change) => {
     nowMs = atMs;
     const before = simulator.requests;
-    await ticker.tickAt(new Date(startInstantMs + atMs), change);
+    await runner.runAt(new Date(startInstantMs + atMs), change);
     return simulator.requests - before;
   };
   const query = async (sql: string) => (await database.pool.query<Row>(sql)).rows;
@@ -64,11 +64,11 @@ export async function watchOperations(
         is_removed: row['removed_at'] !== null,
       }))
       .sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  return { tickAt, query, stored, expectedAt };
+  return { runAt, query, stored, expectedAt };
 }
 
 type Row = Record<string, unknown>;
-type Change = NonNullable<Parameters<Ticker['tickAt']>[1]>;
+type Change = NonNullable<Parameters<Runner['runAt']>[1]>;
 
 /** The backfill lane alone, reading all known history once more. */
 export const readAgain: Change = ({ lane }) => (lane.lane === 'backfill' ? { again: true } : null);

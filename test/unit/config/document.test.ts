@@ -170,8 +170,8 @@ test.each([
     '{ depth: 91d, every: 91d }',
     '[0].depth: is more than 90d: read the history again with backfill',
   ],
-  ['{ depth: 1h, every: 30s }', '[0].every: is less than 1m: schedules tick once a minute at most'],
-  ['{ depth: 20s, every: 1h }', '[0].depth: is not deeper than overlap, which each look reads'],
+  ['{ depth: 1h, every: 30s }', '[0].every: is less than 1m: schedules fire once a minute at most'],
+  ['{ depth: 20s, every: 1h }', '[0].depth: is not deeper than overlap, which each poll reads'],
   ['{ depth: 1h }', '[0].every: expected string, received undefined'],
   ['{ depth: 1h, every: 8h, always: true }', '[0].always: unknown key; known are depth, every'],
 ])('resweep [%s] is refused', (rule, expected) => {

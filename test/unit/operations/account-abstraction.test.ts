@@ -5,7 +5,7 @@ import { address, hash, refused, rowsOf } from './place.ts';
 describe('a user operation', () => {
   const name = 'user-operations';
 
-  test('is a row, and its sender and entry point are sights of addresses', () => {
+  test('is a row, and its sender and entry point are observations of addresses', () => {
     const item = rowsOf(name, {
       hash: hash('A'),
       address: { hash: address('B'), is_verified: true },

@@ -33,7 +33,7 @@ export async function goldenRows(operation: Operation<z.ZodType>, body: Buffer, 
       ]),
     ),
     untold: page.rows.flatMap((item) => untoldOf(operation, item)),
-    addresses: counted(page.rows.flatMap((item) => item.addresses.map(sightOf))),
+    addresses: counted(page.rows.flatMap((item) => item.addresses.map(observationOf))),
     quarantined: page.quarantined.map(({ position, reason, from_block, to_block }) => ({
       position,
       reason,
@@ -99,8 +99,8 @@ function untoldOf({ table, children }: Operation<z.ZodType>, { position, untold 
   return [{ position, columns, children: Object.fromEntries(parts) }];
 }
 
-/** One sight of an address: its columns and its lists. A null says nothing of what is stored. */
-function sightOf({ row, lists, untold, inPart }: AddressObservation) {
+/** One observation of an address: its columns and its lists. A null says nothing of what is stored. */
+function observationOf({ row, lists, untold, inPart }: AddressObservation) {
   return {
     ...inColumnOrder(addresses, { ...row }),
     ...Object.fromEntries(addressLists.map((list) => [list, lists[list]])),
@@ -109,10 +109,10 @@ function sightOf({ row, lists, untold, inPart }: AddressObservation) {
   };
 }
 
-/** Equal sights once, and how often they came: most pages show the same entry point all along. */
-function counted(sights: readonly object[]) {
-  const alike = Map.groupBy(sights, (sight) => JSON.stringify(sight));
-  return [...alike.values()].flatMap(([sight, ...more]) =>
-    sight === undefined ? [] : [{ times: 1 + more.length, ...sight }],
+/** Equal observations once, and how often they came: most pages show the same entry point all along. */
+function counted(observations: readonly object[]) {
+  const alike = Map.groupBy(observations, (observation) => JSON.stringify(observation));
+  return [...alike.values()].flatMap(([observation, ...more]) =>
+    observation === undefined ? [] : [{ times: 1 + more.length, ...observation }],
   );
 }

@@ -167,7 +167,7 @@ describe('a factory', () => {
 
 describe('an embedded address', () => {
   const other = address('c');
-  const sight = (told: object) =>
+  const observation = (told: object) =>
     rowsOf('factories', { address: { hash: address('b'), is_verified: true, ...told } })
       .addresses[0];
 
@@ -176,13 +176,13 @@ describe('an embedded address', () => {
       { address_hash: other, address: address('d') },
       { address_hash: other, address: other.toUpperCase().replace('X', 'x') },
     ];
-    const told = sight({ implementations });
+    const told = observation({ implementations });
     expect(told?.row.extra).toEqual({ implementations: { 0: { address: address('d') } } });
     expect(told?.lists.implementations).toHaveLength(2);
   });
 
   test('that tells values of another type or format does not tell them', () => {
-    const told = sight({
+    const told = observation({
       name: ['a'],
       is_contract: 'yes',
       implementations: 'none',

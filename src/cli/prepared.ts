@@ -1,9 +1,0 @@
-import type { OpenDatabase } from '../app.ts';
-
-/** Whether the database has this program's tables. Commands that only look make none. */
-export async function isPrepared({ pool }: OpenDatabase): Promise<boolean> {
-  const { rows } = await pool.query<{ prepared: boolean }>(
-    `select to_regclass('etl.ticks') is not null as prepared`,
-  );
-  return rows[0]?.prepared ?? false;
-}

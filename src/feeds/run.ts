@@ -1,0 +1,212 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { kindOf } from '../lists/index.ts';
+import type { Why } from '../failure.ts';
+import type { FeedLane } from '../lists/feed.ts';
+import type { RunRow, RunScope } from '../lists/tables.ts';
+
+/** A run that is open now; joined if it was begun before, so that part of it may be old. */
+export interface OpenedRun {
+  readonly id: number;
+  readonly isJoined: boolean;
+}
+
+const sameLane = ({ chain_id, operation, lane }: FeedLane) =>
+  sql`chain_id = ${chain_id} and operation = ${operation} and lane = ${lane}`;
+
+/**
+ * Opens a run for a feed's lane, or joins the one that is open or was interrupted with the same
+ * scope, so that a second `sync` resumes the first and runs never pile up; what is to be read at once
+ * by one of the two is then. An open run of another
+ * scope is set aside, and its unfinished walks with it; or, where `onOther` says yield, nothing is
+ * opened and null returned: what a person asked for goes before what a schedule does.
+ */
+export async function openRun(
+  db: Database,
+  lane: FeedLane,
+  scope: RunScope,
+  onOther: 'supersede' | 'yield' = 'supersede',
+): Promise<OpenedRun | null> {
+  const wanted = JSON.stringify(scope);
+  return transact(db, async (tx) => {
+    await tx.execute(
+      sql`select from etl.feeds where chain_id = ${lane.chain_id} and operation = ${lane.operation} for update`,
+    );
+    if (onOther === 'yield' && (await hasOpenOther(tx, lane, wanted))) return null;
+    await kindOf(lane.operation).noteAsked(tx, lane, scope);
+    await supersedeOthers(tx, lane, wanted);
+    const { rows: joined } = await tx.execute<{ id: string }>(sql`
+      update etl.runs
+      set state = 'open', failure = null, reason = null, closed_at = null, scope = scope || ${wanted}::jsonb,
+          failures_in_a_row = case when state = 'open' then failures_in_a_row else 0 end
+      where id = (
+        select id from etl.runs
+        where ${sameLane(lane)} and ${sameScope(wanted)} and state in ('open', 'interrupted')
+        order by id desc
+        limit 1
+      )
+      returning id
+    `);
+    if (joined[0] !== undefined) return { id: Number(joined[0].id), isJoined: true };
+    const { rows } = await tx.execute<{ id: string }>(sql`
+      insert into etl.runs (chain_id, operation, lane, scope)
+      values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb)
+      returning id
+    `);
+    return { id: Number(rows[0]?.id), isJoined: false };
+  });
+}
+
+/** As SQL: whether a run covers the same; how urgently does not tell runs apart. */
+const sameScope = (wanted: string) => sql`(scope - 'at_once' = ${wanted}::jsonb - 'at_once')`;
+
+async function hasOpenOther(tx: Transaction, lane: FeedLane, wanted: string): Promise<boolean> {
+  const { rows } = await tx.execute(sql`
+    select from etl.runs
+    where ${sameLane(lane)} and state = 'open' and not ${sameScope(wanted)}
+  `);
+  return rows.length > 0;
+}
+
+async function supersedeOthers(tx: Transaction, lane: FeedLane, wanted: string): Promise<void> {
+  await supersede(tx, sql`${sameLane(lane)} and not ${sameScope(wanted)}`);
+}
+
+/** Closes runs that are open or interrupted; their unfinished walks come to rest. */
+async function supersede(tx: Transaction, which: SQL): Promise<void> {
+  await tx.execute(sql`
+    with superseded as (
+      update etl.runs
+      set state = 'superseded', closed_at = now()
+      where ${which} and state in ('open', 'interrupted')
+      returning id
+    )
+    update etl.walks
+    set state = 'abandoned', reason = 'superseded', revision = revision + 1, finished_at = now()
+    from superseded
+    where run_id = superseded.id and walks.state = 'running'
+  `);
+}
+
+/**
+ * Sets a lane's run of this scope aside: its schedule is gone or covers something else now. What
+ * was read stays. A feed that has no other run open is at rest.
+ */
+export async function dropRun(db: Database, lane: FeedLane, scope: RunScope): Promise<void> {
+  await transact(db, async (tx) => {
+    const ofFeed = sql`chain_id = ${lane.chain_id} and operation = ${lane.operation}`;
+    await tx.execute(sql`select from etl.feeds where ${ofFeed} for update`);
+    await supersede(tx, sql`${sameLane(lane)} and ${sameScope(JSON.stringify(scope))}`);
+    await tx.execute(sql`
+      update etl.feeds
+      set state = 'idle', failure = null, reason = null, updated_at = now()
+      where ${ofFeed} and state <> 'idle'
+        and not exists (select from etl.runs where ${ofFeed} and state = 'open')
+    `);
+  });
+}
+
+/** The run that a lane's job is to work on; null when there is none. */
+export async function currentRun(
+  db: Pick<Database, 'execute'>,
+  lane: FeedLane,
+): Promise<RunRow | null> {
+  const { rows } = await db.execute<{ run: RunRow }>(sql`
+    select to_jsonb(runs) as run from etl.runs where ${sameLane(lane)} and state = 'open'
+  `);
+  return rows[0]?.run ?? null;
+}
+
+/** Closes a run, if it is still open, and notes its success on the feed. */
+export async function closeRun(
+  db: Pick<Database, 'execute'>,
+  run: RunRow,
+  state: 'finished' | 'failed' | 'interrupted',
+  why: Why | null,
+): Promise<void> {
+  const { failure = null, reason = null } = why ?? {};
+  await db.execute(sql`
+    with closed as (
+      update etl.runs
+      set state = ${state}, failure = ${failure}, reason = ${reason}, closed_at = now()
+      where id = ${run.id} and state = 'open'
+      returning chain_id, operation
+    )
+    update etl.feeds
+    set last_success_at = now()
+    from closed
+    where ${state} = 'finished'
+      and feeds.chain_id = closed.chain_id
+      and feeds.operation = closed.operation
+  `);
+}
+
+/** Counts failures in a row; a slice that committed a page starts anew. */
+export async function countFailure(
+  db: Database,
+  run: RunRow,
+  madeProgress: boolean,
+): Promise<number> {
+  const { rows } = await db.execute<{ failures_in_a_row: number }>(sql`
+    update etl.runs set failures_in_a_row = case when ${madeProgress} then 1 else failures_in_a_row + 1 end
+    where id = ${run.id}
+    returning failures_in_a_row
+  `);
+  return rows[0]?.failures_in_a_row ?? 1;
+}
+
+/** Whether another lane of the run's feed has a run open too. */
+export async function hasOtherOpenRun(db: Database, run: RunRow): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.runs
+    where chain_id = ${run.chain_id}
+      and operation = ${run.operation}
+      and state = 'open'
+      and id <> ${run.id}
+  `);
+  return rows.length > 0;
+}
+
+/** Whether another open run of the feed is failing: its state stands until that one succeeds. */
+export async function hasFailingOther(
+  db: Pick<Database, 'execute'>,
+  run: RunRow,
+): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.runs
+    where chain_id = ${run.chain_id}
+      and operation = ${run.operation}
+      and state = 'open'
+      and failures_in_a_row > 0
+      and id <> ${run.id}
+  `);
+  return rows.length > 0;
+}
+
+export type RunResult = Pick<RunRow, 'id' | 'state' | 'failure' | 'reason'>;
+
+export async function runResults(db: Database, ids: readonly number[]): Promise<RunResult[]> {
+  const { rows } = await db.execute<Omit<RunResult, 'id'> & { id: string }>(
+    sql`select id, state, failure, reason from etl.runs where id = any(${sql.param(ids)}::bigint[])`,
+  );
+  return rows.map((row) => ({ ...row, id: Number(row.id) }));
+}
+
+/**
+ * How many items in quarantine each run's pages served last; a run without any is left out. An item
+ * that was there already, and was served again as it is, counts.
+ */
+export async function quarantinedBy(
+  db: Database,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await db.execute<{ id: string; items: number }>(sql`
+    select run_id as id, count(*)::int as items
+    from etl.quarantine
+    join etl.pages on pages.id = coalesce(last_page_id, page_id)
+    join etl.walks on walks.id = walk_id
+    where run_id = any(${sql.param(ids)}::bigint[])
+    group by run_id
+  `);
+  return new Map(rows.map(({ id, items }) => [Number(id), items]));
+}

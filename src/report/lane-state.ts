@@ -1,0 +1,113 @@
+import type { Database } from '../db/transaction.ts';
+import { feedName } from '../lists/feed.ts';
+import { laneRecords, type LaneRecord } from './lane-status.ts';
+import { feedStatus, type FeedStatus } from './status.ts';
+import { jobHolders, type JobHolder } from '../jobs/boss-tables.ts';
+
+/**
+ * What a lane is doing. `idle`: no run is open. Of an open one: `running`, by a worker that lives;
+ * `awaiting`, a worker has it, and no page came for some seconds; `stalled`, none came for minutes; `queued`, it waits for a worker; `resting`, it waits
+ * after a failure; `unattended`, nobody has it, such as after a kill of every worker.
+ */
+export type LaneState =
+  'idle' | 'running' | 'awaiting' | 'stalled' | 'queued' | 'resting' | 'unattended';
+
+/** A lane as it is now. */
+export interface LaneNow extends Omit<LaneRecord, 'feed'> {
+  readonly state: LaneState;
+  /** ISO 8601; until when a resting lane rests. */
+  readonly until: string | null;
+  /** Since its last page, or since its worker took it up, in seconds. Null where no worker has it. */
+  readonly quiet_s: number | null;
+}
+
+/** A feed as it is now: its stored state, held against who works on it. */
+export interface FeedNow extends FeedStatus {
+  readonly lanes: readonly LaneNow[];
+}
+
+/**
+ * After so long without a page a lane awaits one, in seconds: a trickle is late after as many. No row
+ * tells of a request that is under way, so that it is one is read from the silence.
+ */
+const awaitSeconds = 15;
+
+/**
+ * After so long without a page a lane is stalled, in seconds: an answer takes 2 minutes at most, so
+ * a slow service brings one in time.
+ */
+const stallSeconds = 300;
+
+/** A job that was queued so recently, after pages so recent, is a lane between two slices; seconds. */
+const chainedSeconds = 1;
+const recentSeconds = 15;
+
+/** What a worker that still has the lane may have said last: it waits, or tries again. */
+const waitingStates: ReadonlySet<string> = new Set(['degraded', 'waiting', 'unauthorized']);
+
+/** How every feed is now. */
+export async function feedsNow(db: Database): Promise<FeedNow[]> {
+  const [feeds, records, jobs] = [
+    await feedStatus(db),
+    await laneRecords(db),
+    await jobHolders(db),
+  ];
+  return feeds.map((status) => {
+    const lanes = records
+      .filter(({ feed }) => feed === status.feed)
+      .map(({ feed, ...record }): LaneNow => {
+        const job = jobs.find(({ lane }) => feedName(lane) === feed && lane.lane === record.lane);
+        const state = laneState(record, job);
+        const quiet_s = job?.is === 'held' ? Math.round(quietSeconds(record, job)) : null;
+        return { ...record, state, until: job?.until ?? null, quiet_s };
+      });
+    const state = feedState(status.state, lanes);
+    return { ...status, state, reason: status.reason ?? silence(state, lanes), lanes };
+  });
+}
+
+/** What keeps a feed that says nothing of a failure. */
+function silence(state: string, lanes: readonly LaneNow[]): string | null {
+  if (state !== 'awaiting' && state !== 'stalled') return null;
+  const quiet = lanes.flatMap((lane) => (lane.state === state ? [lane.quiet_s ?? 0] : []));
+  return `no page for ${Math.max(...quiet)} s: waits for an answer, for another try, or for its turn at the key`;
+}
+
+const quietSeconds = (
+  { last_page_age_s }: Pick<LaneRecord, 'last_page_age_s'>,
+  job: Pick<JobHolder, 'age_s'>,
+): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
+
+/** What a lane is doing, by its run and its job. Pure. */
+export function laneState(
+  record: Pick<LaneRecord, 'run_state' | 'last_page_age_s'>,
+  job: Pick<JobHolder, 'is' | 'age_s'> | undefined,
+): LaneState {
+  const { run_state, last_page_age_s } = record;
+  if (run_state !== 'open') return 'idle';
+  if (job === undefined || job.is === 'lost') return 'unattended';
+  if (job.is === 'resting') return 'resting';
+  const quiet = quietSeconds(record, job);
+  if (job.is === 'queued') {
+    const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
+    if (isBetween) return 'running';
+    return quiet < stallSeconds ? 'queued' : 'unattended';
+  }
+  if (quiet >= stallSeconds) return 'stalled';
+  return quiet < awaitSeconds ? 'running' : 'awaiting';
+}
+
+/**
+ * What a feed is doing. What is stored is what a worker said last; a worker that was killed says
+ * nothing more, and one that is about to begin has not spoken yet. Pure.
+ */
+export function feedState(stored: string, lanes: readonly Pick<LaneNow, 'state'>[]): string {
+  const isQuiet = stored === 'running' || stored === 'idle';
+  const has = (wanted: LaneState) => lanes.some(({ state }) => state === wanted);
+  if (lanes.every(({ state }) => state === 'idle')) return isQuiet ? 'idle' : stored;
+  if (has('running')) return waitingStates.has(stored) ? stored : 'running';
+  if (has('stalled')) return 'stalled';
+  if (has('awaiting')) return waitingStates.has(stored) ? stored : 'awaiting';
+  if (has('resting')) return isQuiet ? 'queued' : stored;
+  return has('queued') ? 'queued' : 'unattended';
+}

@@ -1,0 +1,89 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import { kinds } from '../lists/index.ts';
+import type { ListKindName, ListUnit } from '../operations/operation.ts';
+import { driftNotes } from '../drift/notes.ts';
+import { droppedNotes } from '../quarantine/drop-notes.ts';
+import { isProved, unproved } from './evidence.ts';
+import { byKind } from '../lists/by-kind.ts';
+
+/** A range that is proved complete: blocks of user operations, numbers of batches, ranks of factories. */
+export interface CoveredRange {
+  readonly from: number;
+  readonly to: number;
+  /** ISO 8601: complete as the service stood then; of its parts, the one whose proof is oldest. */
+  readonly as_of: string;
+  /** ISO 8601: when the newest walk began, or was judged, that proves a part of it. */
+  readonly newest_as_of: string;
+}
+
+/** What of a feed is proved, and each thing that is not. The feed is complete when `open` is empty. */
+export interface FeedProof {
+  readonly feed: string;
+  readonly chain_id: number;
+  readonly operation: string;
+  readonly kind: ListKindName;
+  /** What the ranges of a newest-first list count. */
+  readonly unit: ListUnit;
+  readonly covered: readonly CoveredRange[];
+  /** What is read and not proved yet because it is new: no more open than what is yet to come. */
+  readonly head: readonly string[];
+  readonly open: readonly string[];
+  /** What qualifies the proof, or should be known, and no walk would mend. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The proof of every feed, read from what was committed, never from the service. It begins with
+ * what was asked for, every feed that was ever registered: one of which nothing is proved is open,
+ * whatever it is, and so is one of which something is found that is not.
+ */
+export async function prove(db: Database): Promise<FeedProof[]> {
+  const { rows } = await db.execute<{ proof: FeedProof }>(sql`
+    with finding as (${findings})
+    select json_build_object(
+      'feed', feed,
+      'chain_id', feeds.chain_id,
+      'operation', feeds.operation,
+      'kind', feeds.kind,
+      'unit', feeds.unit,
+      'covered', coalesce(${byKind(({ proof }) => sql`(${proof.covered})`)}, '[]'),
+      'head', coalesce(${byKind(({ proof }) => sql`(${proof.head})`)}, '[]'),
+      'open', coalesce(
+        (
+          select json_agg(open order by open)
+          from finding
+          where finding.chain_id = feeds.chain_id and finding.operation = feeds.operation
+        ),
+        case when not ${isProved} then json_build_array(${unproved}) end,
+        '[]'
+      ),
+      'notes', (${driftNotes})::jsonb
+        || coalesce(${byKind(({ proof }) => sql`(${proof.notes})`)}::jsonb, '[]')
+        || coalesce((${droppedNotes})::jsonb, '[]')
+    ) as proof
+    from etl.feeds
+    order by feeds.chain_id, feeds.operation
+  `);
+  return rows.map(({ proof }) => proof);
+}
+
+/** What is known to be missing or doubtful, one line each: it keeps a feed from being complete. */
+const findings = sql`
+  ${sql.join(
+    Object.values(kinds).map(({ proof }) => proof.findings),
+    sql` union all `,
+  )}
+  union all
+  select chain_id, operation, finding
+  from etl.reread_findings
+  union all
+  select chain_id, operation, count(*) || ' items in quarantine'
+  from etl.quarantine
+  where dropped_at is null
+  group by chain_id, operation
+  union all
+  select chain_id, operation, state || coalesce(': ' || reason, '')
+  from etl.feeds
+  where state not in ('idle', 'running')
+`;

@@ -1,0 +1,78 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { configuredLanes } from '../../../src/feeds/lanes.ts';
+import { runQueue } from '../../../src/jobs/boss.ts';
+import { serve } from '../../../src/jobs/serve.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { openContender } from '../../support/contender.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/process.ts';
+import { settingsFor } from '../../support/sync.ts';
+import { hangMs } from '../../support/hang.ts';
+
+/**
+ * So many, that were a run left to the 30 s at which a notified queue is looked at by itself, in each
+ * of them, the test would meet its limit; each takes a fraction of a second.
+ */
+const rounds = 15;
+
+const chain = (id: number): SimulatedChain => ({
+  id,
+  name: `chain-${id}`,
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 20,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 20,
+});
+
+/** A worker that serves, without any schedule of its own, and what sends runs as schedules do. */
+async function openScene(chains: readonly SimulatedChain[]) {
+  const simulator = await startSimulator({ seed: 1, chains });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const run = { url: simulator.url, chains, operations: ['factories'] };
+  const engine = await openContender(database, run);
+  const lanes = configuredLanes(settingsFor(run).chains);
+  const stop = new AbortController();
+  const begin = () => {
+    const serving = serve([], engine, stop.signal);
+    onTestFinished(async () => {
+      stop.abort();
+      await serving;
+    });
+  };
+  const send = async () => {
+    for (const { lane, scope } of lanes) {
+      await engine.boss.send(runQueue, { lane, scope }, { singletonKey: String(lane.chain_id) });
+    }
+  };
+  const untilFinished = (count: number) =>
+    eventually(`${count} runs to be finished`, hangMs, async () => {
+      const { rows } = await database.pool.query("select from etl.runs where state = 'finished'");
+      return rows.length === count;
+    });
+  return { engine, begin, send, untilFinished };
+}
+
+test('runs that come together are all taken up at once', async () => {
+  const { begin, send, untilFinished } = await openScene([1, 2, 3, 4, 5, 6].map(chain));
+  begin();
+  let finished = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    await send();
+    await untilFinished((finished += 6));
+  }
+
+  expect(finished).toBe(6 * rounds);
+});
+
+test('a run whose worker is gone is taken over', async () => {
+  const { engine, begin, send, untilFinished } = await openScene([chain(1)]);
+  await send();
+  const [lost] = await engine.boss.fetch(runQueue);
+  expect(lost).toBeDefined();
+
+  begin();
+
+  await expect(untilFinished(1)).resolves.toBe(true);
+});

@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { startInstantMs } from '../../../src/simulator/index.ts';
+import { rankingWorld, minuteMs } from './world.ts';
+
+const pageSize = 10;
+const factories = 60;
+const pages = factories / pageSize;
+const stepMs = 3 * minuteMs;
+
+type World = Awaited<ReturnType<typeof rankingWorld>>;
+
+/** A sync that is stopped while its nth request is under way. */
+async function stoppedSync(world: World, at: number, each = (): void => undefined) {
+  const stop = new AbortController();
+  return world.sync({ pageSize, signal: stop.signal }, (request) => {
+    each();
+    if (request === at) stop.abort();
+  });
+}
+
+/** What a ranking publishes, and nothing else. */
+const publishedOf = async (world: World) => ({
+  ranks: await world.query(
+    `select address_hash, rank, missing_since from explorer.factories
+     where rank is not null or missing_since is not null order by address_hash`,
+  ),
+  history: await world.query('select * from explorer.factory_history order by 1, 2, 3'),
+  rankings: await world.query('select * from etl.rankings'),
+});
+
+const nothing = { ranks: [], history: [], rankings: [] };
+
+test('a ranking that is stopped midway publishes nothing, and goes on to the ranks of the service', async () => {
+  const world = await rankingWorld({}, factories);
+
+  const { results } = await stoppedSync(world, 4);
+
+  expect(results.map(({ state }) => state)).toEqual(['open']);
+  expect(await world.count('explorer.factories')).toBeGreaterThan(0);
+  expect(await publishedOf(world)).toEqual(nothing);
+  expect((await world.proof())?.open).toEqual(['nothing proves it: no ranking was published yet']);
+
+  const { requests } = await world.sync({ pageSize });
+
+  expect(requests).toBeLessThan(pages);
+  expect(await world.stored()).toEqual(world.expected());
+  expect(await world.count('explorer.factory_history')).toBe(factories);
+});
+
+test('a ranking that is stopped in its second walk leaves the one before it, and goes on from both walks', async () => {
+  const world = await rankingWorld({ factoryChangeMs: 9 * minuteMs }, factories);
+  await world.sync({ pageSize });
+  const before = await publishedOf(world);
+
+  await stoppedSync(world, pages + 3, () => {
+    world.clock.nowMs += stepMs;
+  });
+
+  expect(await publishedOf(world)).toEqual(before);
+  const met = await world.query('select distinct walk_id from etl.ranking_entries');
+  expect(met).toHaveLength(2);
+
+  await world.sync({ pageSize });
+
+  expect((await world.walks()).at(-1)).toEqual({ state: 'finished', reason: null });
+  expect((await world.stored()).filter(({ is_missing }) => is_missing)).toEqual([]);
+  await world.sync({ pageSize });
+  expect(await world.stored()).toEqual(world.expected());
+});
+
+test('a ranking that is bounded publishes nothing, and the next one forgets what it met', async () => {
+  const world = await rankingWorld({}, factories);
+
+  await world.sync({ pageSize, maxPages: 2 });
+
+  expect(await publishedOf(world)).toEqual(nothing);
+  expect(await world.count('etl.ranking_entries')).toBe(2 * pageSize);
+  expect((await world.proof())?.open).toEqual(['nothing proves it: no ranking was published yet']);
+
+  const [bounded] = await world.query<{ id: string }>('select id from etl.walks');
+  await stoppedSync(world, 2);
+  expect(
+    await world.query(`select from etl.ranking_entries where walk_id = ${bounded?.id}`),
+  ).toEqual([]);
+  expect(await world.count('etl.walks')).toBe(2);
+});
+
+test('a ranking that another scope set aside is never published, and nothing of it stays', async () => {
+  const world = await rankingWorld({}, factories);
+  await stoppedSync(world, 4);
+  const [old] = await world.query<{ id: string }>('select id from etl.walks');
+
+  await world.sync({ pageSize, maxPages: 1 });
+
+  expect(await publishedOf(world)).toEqual(nothing);
+  expect(await world.query(`select from etl.ranking_entries where walk_id = ${old?.id}`)).toEqual(
+    [],
+  );
+  await world.sync({ pageSize });
+  expect(await world.count('etl.ranking_entries')).toBe(0);
+  expect(await world.stored()).toEqual(world.expected());
+});
+
+test('verify says how many factories the last ranking holds, and as of when', async () => {
+  const world = await rankingWorld({}, factories);
+  world.clock.nowMs = 5 * minuteMs;
+  await world.sync({ pageSize });
+
+  const { covered } = (await world.proof()) ?? {};
+  expect(covered?.map(({ from, to, as_of }) => [from, to, Date.parse(as_of)])).toEqual([
+    [1, factories, startInstantMs + 5 * minuteMs],
+  ]);
+  const output: string[] = [];
+  await runProgram(['verify', '--database-url', world.url], {
+    env: {},
+    cwd: '/',
+    signal: new AbortController().signal,
+    stdout: (text) => void output.push(text),
+    stderr: (text) => void output.push(text),
+    isTerminal: false,
+  });
+  // The simulated factories have fields that the specification does not name.
+  const lines = output.join('').split('\n');
+  expect(lines.filter((line) => !line.startsWith('  note: new field')).join('\n')).toMatch(
+    /^10\/factories: complete\n {2}covered: ranking of 60 factories, as of \S+\n$/,
+  );
+});
+
+test('a list that is empty where factories stood ends nowhere, and its next ranking is as ever', async () => {
+  const world = await rankingWorld({}, factories);
+  await world.sync({ pageSize });
+  const before = await publishedOf(world);
+
+  world.service.isEmpty = true;
+  const { results } = await world.sync({ pageSize });
+
+  expect(results.map(({ state }) => state)).toEqual(['interrupted']);
+  expect(await publishedOf(world)).toEqual(before);
+  expect((await world.proof())?.open).toEqual([
+    expect.stringMatching(/^degraded: truncated: .*ends after 0 factories.* held 60, 60 of them/),
+  ]);
+
+  world.service.isEmpty = false;
+  await world.sync({ pageSize });
+
+  expect(await world.stored()).toEqual(world.expected());
+  expect((await world.proof())?.notes).toEqual([]);
+});

@@ -1,0 +1,119 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+import { listedChain, runSync } from '../../support/sync.ts';
+
+const addressOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
+
+/** Stands for an item whose address is none. */
+const noAddress = 'no address';
+
+/** A list of factories on one page, as a test says at the moment. */
+async function factoriesWorld() {
+  const list = { requests: 0, accounts: new Map<number, unknown>() };
+  const server = createServer((_request, response) => {
+    list.requests += 1;
+    const items = [...list.accounts].map(([id, total_accounts]) => ({
+      address: { hash: total_accounts === noAddress ? '0x' : addressOf(id) },
+      total_accounts,
+    }));
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ items, next_page_params: null }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const database = await freshDatabase();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    list,
+    sync: async (): Promise<number> => {
+      list.requests = 0;
+      await runSync(database, { url, chains: [listedChain], operations: ['factories'] });
+      return list.requests;
+    },
+    missing: async () =>
+      (
+        await database.pool.query<{ address_hash: string }>(
+          'select address_hash from explorer.factories where missing_since is not null order by 1',
+        )
+      ).rows.map(({ address_hash }) => address_hash),
+    counts: async () =>
+      (
+        await database.pool.query<{ counts: unknown }>(
+          `select json_agg(total_accounts order by address_hash) as counts
+           from explorer.factories
+           union all
+           select json_agg(total_accounts order by address_hash, observed_at)
+           from explorer.factory_history`,
+        )
+      ).rows.map(({ counts }) => counts),
+  };
+}
+
+test('a factory whose item is in quarantine is not said to be missing', async () => {
+  const { list, sync, missing } = await factoriesWorld();
+  list.accounts = new Map([
+    [1, 30],
+    [2, 20],
+    [3, 10],
+  ]);
+  await sync();
+  list.accounts.set(2, noAddress);
+
+  await sync();
+
+  expect(await missing()).toEqual([]);
+});
+
+test('a ranking with an item in quarantine is not walked again for the factory it may be', async () => {
+  const { list, sync } = await factoriesWorld();
+  list.accounts = new Map([
+    [1, 30],
+    [2, 20],
+  ]);
+  await sync();
+  list.accounts.set(2, noAddress);
+
+  expect(await sync()).toBe(1);
+});
+
+test('once nothing is in quarantine, a factory that is not listed is missing', async () => {
+  const { list, sync, missing } = await factoriesWorld();
+  list.accounts = new Map<number, unknown>([
+    [1, 30],
+    [2, 20],
+    [3, 10],
+  ]);
+  await sync();
+  list.accounts.set(2, noAddress);
+  list.accounts.delete(3);
+  await sync();
+  expect(await missing()).toEqual([]);
+  list.accounts.set(2, 20);
+
+  await sync();
+
+  expect(await missing()).toEqual([addressOf(3)]);
+});
+
+test('a count that is none is not told: the known one stays, and history has no row of it', async () => {
+  const { list, sync, missing, counts } = await factoriesWorld();
+  list.accounts = new Map<number, unknown>([
+    [1, 30],
+    [2, 20],
+  ]);
+  await sync();
+  list.accounts = new Map<number, unknown>([
+    [1, 31],
+    [2, -20],
+  ]);
+
+  await sync();
+
+  expect(await missing()).toEqual([]);
+  expect(await counts()).toEqual([
+    [31, 20],
+    [30, 31, 20],
+  ]);
+});

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { alterExplorer, type ServedPage } from '../../support/altered-explorer.ts';
+import { call } from '../../support/call.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 230,
+};
+/** Of 50, the last of 30. */
+const pages = 5;
+
+type Lie = (page: ServedPage) => unknown;
+
+/** What a page says that ends the list where it cannot end. */
+const ends: readonly (readonly [name: string, lie: Lie, met: number])[] = [
+  ['an empty page', () => ({ items: [], next_page_params: null }), 100],
+  ['a short page', ({ items }) => ({ items: items.slice(0, 20), next_page_params: null }), 120],
+  ['a full page', ({ items }) => ({ items, next_page_params: null }), 150],
+  ['a page without a cursor', ({ items }) => ({ items }), 150],
+];
+
+/** A list of 230 factories whose third page, or each, a test may change. */
+async function world() {
+  const explorer = await alterExplorer(5, chain);
+  const database = await freshDatabase();
+  const query = async (text: string) => (await database.pool.query(text)).rows as unknown[];
+  const entry = { third: '' };
+  const noteThird = (page: ServedPage, url: URL) => {
+    const seen = url.searchParams.get('page_token');
+    if (seen === null) walked.pages = 0;
+    walked.pages += 1;
+    if (walked.pages === 3 && entry.third === '' && seen !== null) entry.third = seen;
+    return page;
+  };
+  const walked = { pages: 0 };
+  explorer.alter = (page, _path, url) => noteThird(page, url);
+  return {
+    query,
+    verify: () => call(['verify', '--database-url', database.url]),
+    /** Changes the third page so many times from now on, or whenever it is asked for. */
+    lie: (how: Lie, times = Infinity) => {
+      let told = 0;
+      explorer.alter = (page, _path, url) => {
+        if (url.searchParams.get('page_token') !== entry.third || told === times) return page;
+        told += 1;
+        return how(page);
+      };
+    },
+    /** Changes every page from now on; `walk` counts from 1. */
+    change: (how: (page: ServedPage, walk: number) => unknown) => {
+      let walk = 0;
+      explorer.alter = (page, _path, url) => {
+        if (!url.searchParams.has('page_token')) walk += 1;
+        return how(page, walk);
+      };
+    },
+    sync: async () => {
+      const before = explorer.requests;
+      const [result] = await runSync(database, {
+        url: explorer.url,
+        chains: [chain],
+        operations: ['factories'],
+      });
+      return { ...result, requests: explorer.requests - before };
+    },
+    ranked: async () =>
+      (await query('select from explorer.factories where rank is not null')).length,
+    missing: async () =>
+      (await query('select from explorer.factories where missing_since is not null')).length,
+    published: async () => [
+      await query('select address_hash, rank, missing_since from explorer.factories order by 1'),
+      await query('select * from explorer.factory_history order by 1, 2, 3'),
+      await query('select * from etl.rankings'),
+    ],
+  };
+}
+
+describe.each(ends)('%s that ends the list of 230 factories too early', (_name, lie, met) => {
+  test('is no end, however often it is said: nothing is published, and verify says why', async () => {
+    const { sync, lie: tell, published, verify } = await world();
+    await sync();
+    const before = await published();
+    tell(lie);
+
+    const { state, reason, requests } = await sync();
+
+    const evidence = `ends after ${met} factories, where the ranking of \\S+ held 230, ${230 - met} of them not met`;
+    expect(state).toBe('interrupted');
+    expect(reason).toMatch(new RegExp(`^truncated: .*${evidence}`));
+    // Three pages, and three more answers at the place in doubt.
+    expect(requests).toBe(6);
+    expect(await published()).toEqual(before);
+    const { code, stdout } = await verify();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`open: degraded: truncated: .*${evidence}`));
+  });
+
+  test('that is not said again costs one request', async () => {
+    const { sync, lie: tell, ranked, missing, verify } = await world();
+    await sync();
+    tell(lie, 1);
+
+    expect(await sync()).toMatchObject({ state: 'finished', requests: pages + 1 });
+    expect([await ranked(), await missing(), (await verify()).code]).toEqual([230, 0, 0]);
+  });
+});
+
+test.each(ends)('%s ends no first ranking that it does not end twice', async (_name, lie) => {
+  const { sync, lie: tell, ranked, query } = await world();
+  await sync();
+  await query('truncate explorer.factories, explorer.factory_history, etl.rankings');
+  tell(lie, 1);
+
+  // One for the page in doubt, one for the true end, which nothing supports yet.
+  expect(await sync()).toMatchObject({ state: 'finished', requests: pages + 2 });
+  expect(await ranked()).toBe(230);
+});
+
+test('an empty first page is no end where factories are stored', async () => {
+  const { sync, change, published, verify } = await world();
+  await sync();
+  const before = await published();
+  change(() => ({ items: [], next_page_params: null }));
+
+  const { reason, requests } = await sync();
+
+  expect(reason).toMatch(/^truncated: .*ends after 0 factories, where the ranking of \S+ held 230/);
+  expect(requests).toBe(4);
+  expect(await published()).toEqual(before);
+  expect((await verify()).code).toBe(1);
+});
+
+test('a ranking that a person withdrew is no witness: the end is asked for once more, and believed', async () => {
+  const { sync, lie: tell, ranked, missing, query, verify } = await world();
+  await sync();
+  tell(() => ({ items: [], next_page_params: null }));
+  await sync();
+  await query('update explorer.factories set rank = null where chain_id = 10');
+
+  expect(await sync()).toMatchObject({ state: 'finished', requests: 4 });
+  expect([await ranked(), await missing(), (await verify()).code]).toEqual([100, 130, 0]);
+});
+
+test('an empty page that leads on past a part of the list is asked for again, and gives no ranking', async () => {
+  const { sync, lie: tell, published, query, verify } = await world();
+  await sync();
+  const before = await published();
+  const skip: Lie = ({ next_page_params }) => ({ items: [], next_page_params });
+  tell(skip);
+
+  // The page is asked for once more, and so is the end, before which 50 were not met.
+  expect(await sync()).toMatchObject({ state: 'finished', requests: pages + 2 });
+
+  expect(await published()).toEqual(before);
+  expect((await verify()).stdout).toContain('note: the list skipped a part with an empty page');
+  await query('truncate explorer.factories, explorer.factory_history, etl.rankings');
+  await sync();
+  const { code, stdout } = await verify();
+  expect([code, stdout]).toEqual([1, expect.stringContaining('open: nothing proves it')]);
+  tell(skip, 1);
+  await sync();
+  expect((await verify()).code).toBe(0);
+});
+
+test('a ranking whose last walk was cut short a little marks nobody as missing', async () => {
+  const { sync, change, missing, query } = await world();
+  await sync();
+  // Always out of order, so that three walks are made; the last of them lacks its last five.
+  change((page, walk) => {
+    const [first, second, ...rest] = page.items;
+    if (first !== undefined && second !== undefined) page.items = [second, first, ...rest];
+    if (page.next_page_params === null && walk === 3) page.items = page.items.slice(0, -5);
+    return page;
+  });
+
+  await sync();
+
+  expect(await query('select walks from etl.rankings order by walk_id')).toEqual([
+    { walks: 1 },
+    { walks: 3 },
+  ]);
+  expect(await missing()).toBe(0);
+});
+
+test.each([
+  ['lacks its first items', ({ items }: ServedPage) => items.slice(5)],
+  ['is another one', ({ items }: ServedPage) => items.slice(-1)],
+])('a page that %s is no part of a ranking: the list is read again', async (_name, wrong) => {
+  const { sync, change, ranked } = await world();
+  let asked = 0;
+  change((page) => {
+    asked += 1;
+    return asked === 3 ? { ...page, items: wrong(page) } : page;
+  });
+
+  const { requests } = await sync();
+
+  expect(await ranked()).toBe(chain.factories);
+  // The end is asked for once more, of the second walk alone.
+  expect(requests).toBe(2 * pages + 1);
+});
+
+test('a ranking that fails otherwise is not read again in the same run', async () => {
+  const { sync, change } = await world();
+  const unreadable = { page_token: 'x'.repeat(5000) };
+  change((page) => ({ ...page, next_page_params: unreadable }));
+
+  expect(await sync()).toMatchObject({
+    state: 'failed',
+    reason: expect.stringMatching(/^cursor unreadable: page_token/u),
+    requests: 1,
+  });
+});

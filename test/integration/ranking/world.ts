@@ -1,0 +1,116 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { onTestFinished } from 'vitest';
+import { prove, type FeedProof } from '../../../src/report/proof.ts';
+import type { SyncResult } from '../../../src/jobs/sync.ts';
+import {
+  startInstantMs,
+  startSimulator,
+  type Motion,
+  type SimulatedChain,
+} from '../../../src/simulator/index.ts';
+import { truthAt } from '../../truth/truth.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { runSync, type SyncRun } from '../../support/sync.ts';
+
+const seed = 17;
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+
+/** A factory as it is stored, or as one who never blinked would store it. */
+export interface RankedFactory {
+  readonly address_hash: string;
+  readonly rank: number | null;
+  /** Null where it is missing: when it was last read is the reader's own. */
+  readonly total_accounts: number | null;
+  readonly is_missing: boolean;
+}
+
+interface WalkResult {
+  readonly state: string;
+  readonly reason: string | null;
+}
+
+/** A simulated list of factories whose clock the test drives, and a database to copy it into. */
+export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210) {
+  const chain: SimulatedChain = {
+    id: 10,
+    name: 'optimism',
+    family: 'optimism',
+    generation: 'v12',
+    userOperations: 60,
+    batches: { first: 1, count: 0, blocks: 60 },
+    factories,
+    motion: { operationsPerMinute: 20, ...motion },
+  };
+  const clock = { nowMs: 0 };
+  const service = { isEmpty: false };
+  const nobody = { status: 200, body: { items: [], next_page_params: null } };
+  let requests = 0;
+  let onRequest = (_request: number): void => undefined;
+  const simulator = await startSimulator({
+    seed,
+    chains: [chain],
+    clock: () => clock.nowMs,
+    faults: () => (service.isEmpty ? nobody : null),
+    onRequest: () => onRequest((requests += 1)),
+  });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const query = async <Row extends object>(text: string): Promise<Row[]> =>
+    (await database.pool.query<Row>(text)).rows;
+
+  return {
+    clock,
+    /** Whether it lists nobody for now. */
+    service,
+    query,
+    url: database.url,
+    /** A sync; `each` is told of each of its requests, from 1, before the answer leaves. */
+    async sync(
+      run: Pick<SyncRun, 'maxPages' | 'pageSize' | 'signal'> = {},
+      each = (_request: number): void => undefined,
+    ): Promise<{ readonly results: readonly SyncResult[]; readonly requests: number }> {
+      requests = 0;
+      onRequest = each;
+      const results = await runSync(database, {
+        url: simulator.url,
+        chains: [chain],
+        operations: ['factories'],
+        at: new Date(startInstantMs + clock.nowMs),
+        ...run,
+      });
+      return { results, requests };
+    },
+    /** What one who never blinked would have stored by now. */
+    expected(): RankedFactory[] {
+      return truthAt(seed, chain, { operations: ['factories'] }, clock.nowMs)
+        .factories.map((row) => ({
+          address_hash: String(row['address_hash']),
+          rank: row['rank'] as number | null,
+          total_accounts: row['rank'] === null ? null : Number(row['total_accounts']),
+          is_missing: row['missing_since'] !== null,
+        }))
+        .sort((a, b) => (a.address_hash < b.address_hash ? -1 : 1));
+    },
+    stored: () =>
+      query<RankedFactory>(
+        `select address_hash, rank::int, missing_since is not null as is_missing,
+                case when rank is not null then total_accounts::int end as total_accounts
+         from explorer.factories order by address_hash`,
+      ),
+    /** How the walks of the newest run ended. */
+    walks: () =>
+      query<WalkResult>(
+        `select state, reason from etl.walks
+         where run_id = (select max(id) from etl.runs) order by id`,
+      ),
+    count: async (table: string) =>
+      (await query<{ count: number }>(`select count(*)::int from ${table}`))[0]?.count,
+    async proof(): Promise<FeedProof | undefined> {
+      const [feed] = await prove(drizzle(database.pool));
+      // The simulator's factories have fields that the specification does not name.
+      const notes = feed?.notes.filter((note) => !note.startsWith('new field ')) ?? [];
+      return feed && { ...feed, notes };
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { Occasion } from '../../src/lists/list.ts';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { onTestFinished } from 'vitest';
+import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import type { Database } from '../../src/db/transaction.ts';
+import { advance, type AdvanceDependencies } from '../../src/feeds/advance.ts';
+import { atOnce, dueLanes } from '../../src/feeds/due.ts';
+import type { FeedLane } from '../../src/lists/feed.ts';
+import type { RunScope } from '../../src/lists/tables.ts';
+import { openRun } from '../../src/feeds/run.ts';
+import { createLog } from '../../src/log.ts';
+import type { TestDatabase } from './database.ts';
+
+/** A lane and what a run of it covers. */
+export interface RunTarget {
+  readonly lane: FeedLane;
+  readonly scope: RunScope;
+}
+
+/** Works on lanes in this process, without a queue: what is due at a time, to its end. */
+export interface Runner {
+  readonly db: Database;
+  /** @returns how each run ended, in the order of the targets that were due */
+  run(targets: readonly RunTarget[], at: Date, occasion: Occasion): Promise<string[]>;
+}
+
+/** As much as any run of a test needs. */
+const unlimited = { spent: false, takePage: () => true };
+
+/** A runner of the product's own composition; closed when the running test ends. */
+export async function openRunner(database: TestDatabase, settings: Settings): Promise<Runner> {
+  const open: OpenDatabase = {
+    url: database.url,
+    pool: database.pool,
+    db: drizzle(database.pool),
+    embedded: null,
+    close: async () => 'left-running',
+  };
+  await prepareDatabase(open);
+  const log = createLog('silent', () => undefined);
+  const engine = await openEngine({ settings, database: open, log, supervise: false });
+  onTestFinished(() => engine.close());
+  return {
+    db: open.db,
+    async run(targets, at, occasion) {
+      const ended: string[] = [];
+      for (const target of targets) {
+        const [due] = await dueLanes(open.db, [target], occasion, at);
+        if (due === undefined) continue;
+        const scope = occasion === 'sync' ? atOnce(due) : due.scope;
+        await openRun(open.db, due.lane, scope);
+        ended.push(await workToEnd(due.lane, { ...engine, clock: () => at }));
+      }
+      return ended;
+    },
+  };
+}
+
+async function workToEnd(lane: FeedLane, dependencies: AdvanceDependencies): Promise<string> {
+  for (;;) {
+    const outcome = await advance(lane, unlimited, dependencies, new AbortController().signal);
+    if (outcome.is === 'closed') {
+      return outcome.failures.map(({ reason }) => reason).join('; ') || 'finished';
+    }
+    if (outcome.is === 'failure') return outcome.feedFailure.reason;
+    if (outcome.is !== 'more') return outcome.is;
+  }
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { restMs } from '../../../src/feeds/failure.ts';
+
+const growing = { failure: 'unreachable', retryAfterMs: null } as const;
+
+test('rests grow from seconds to ten minutes, and no further', () => {
+  const longest = [1, 2, 3, 8, 100].map((inARow) => restMs(growing, inARow, () => 1));
+  expect(longest).toEqual([5_000, 10_000, 20_000, 600_000, 600_000]);
+});
+
+test('feeds that failed together come back spread over half of the rest', () => {
+  expect([0, 0.5, 1].map((random) => restMs(growing, 1, () => random))).toEqual([
+    2_500, 3_750, 5_000,
+  ]);
+});
+
+test('a pause lasts as long as it was stated and a little more, however often it is met', () => {
+  const paused = { failure: 'out-of-credits', retryAfterMs: 3_600_000 } as const;
+  for (const inARow of [1, 100]) {
+    expect([0, 1].map((random) => restMs(paused, inARow, () => random))).toEqual([
+      3_600_000, 3_630_000,
+    ]);
+  }
+});
+
+test('a failure that states a wait rests for that at least, and grows', () => {
+  const stated = { failure: 'unreachable', retryAfterMs: 8_000 } as const;
+  expect([1, 8].map((inARow) => restMs(stated, inARow, () => 0))).toEqual([8_000, 300_000]);
+});
