@@ -12,6 +12,7 @@ import type * as registry from '../../../src/operations/index.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { runSync, settingsFor } from '../../support/sync.ts';
+import { movingOperations } from '../../support/tables.ts';
 import { smallChain } from '../sync/copy.ts';
 
 /** Lists that are registered and that nobody works on: one of each kind. */
@@ -41,8 +42,7 @@ beforeAll(async () => {
   ({ url } = simulator);
   database = await createTestDatabase();
   // The lists of the same kinds on the same chain are complete.
-  const operations = ['user-operations', 'optimism-batch-blocks', 'factories'];
-  await runSync(database, { url, chains: [chain], operations });
+  await runSync(database, { url, chains: [chain], operations: movingOperations });
   const db = drizzle(database.pool);
   await registerFeeds(db, configuredFeeds(settings().chains), 'flags', {
     origin: url,
@@ -54,7 +54,8 @@ beforeAll(async () => {
   };
 });
 
-const settings = () => settingsFor({ url, chains: [chain] });
+const settings = () =>
+  settingsFor({ url, chains: [chain], operations: [...movingOperations, ...toys] });
 const db = () => drizzle(database.pool);
 
 test('the configuration takes a list of each kind, with the settings of its kind', () => {
