@@ -167,6 +167,8 @@ async function walkOn(
       },
       signal,
     );
+    // What it read may leave something to begin, which whoever found nothing could not know.
+    slice.exhausted = false;
     if (outcome.is === 'fenced') slice.fenced = true;
     if (outcome.is === 'failure') await meetFailure(dependencies.db, slice, walk, outcome.error);
   }

@@ -6,7 +6,7 @@ import type { OperationName } from '../../src/operations/index.ts';
 import { freshDatabase } from './database.ts';
 import { blocksOf, listBatches } from './listed-batches.ts';
 import { listedChain, settingsFor } from './sync.ts';
-import { openRunner } from './runner.ts';
+import { openRunner, type SliceWork } from './runner.ts';
 
 const minuteMs = 60_000;
 /** When the driven clock begins. */
@@ -38,13 +38,17 @@ export async function batchWorld(
   const runner = await openRunner(database, settings);
   const lanes = configuredLanes(settings.chains, bounds);
   /** The numbers that were asked for, in order; only a list that loops may fail a run. */
-  const poll = async (minute: number, occasion: Occasion = 'schedule') => {
+  const poll = async (
+    minute: number,
+    occasion: Occasion = 'schedule',
+    budgetOf?: () => SliceWork,
+  ) => {
     const at = new Date(startMs + minute * minuteMs);
     const [blocks, others] = [true, false].map((isBlocks) =>
       lanes.filter(({ lane }) => (lane.operation === 'optimism-batch-blocks') === isBlocks),
     );
     if (others !== undefined && others.length > 0) await runner.run(others, at, occasion);
-    const ended = await runner.run(blocks ?? [], at, occasion);
+    const ended = await runner.run(blocks ?? [], at, occasion, budgetOf);
     const failed = ended.filter((how) => how !== 'finished');
     if (failed.length > 0 && list.looping.size === 0) throw new Error(failed.join('; '));
     return list.takeRequests();

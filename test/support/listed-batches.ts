@@ -65,7 +65,7 @@ const statedItem = (number: number, [start, end]: readonly [number, number]) => 
 export const blocksOf = (from: number, to: number): ListedBlock[] =>
   Array.from({ length: to - from + 1 }, (_, place) => ({ height: from + place }));
 
-const pageSize = 50;
+export const pageSize = 50;
 
 /** An explorer that serves batches of blocks, exactly as a test says at the moment. */
 export async function listBatches(): Promise<BatchesList> {

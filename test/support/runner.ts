@@ -22,11 +22,19 @@ export interface RunTarget {
 export interface Runner {
   readonly db: Database;
   /** @returns how each run ended, in the order of the targets that were due */
-  run(targets: readonly RunTarget[], at: Date, occasion: Occasion): Promise<string[]>;
+  run(
+    targets: readonly RunTarget[],
+    at: Date,
+    occasion: Occasion,
+    budgetOf?: () => SliceWork,
+  ): Promise<string[]>;
 }
 
+/** What a slice may still do. */
+export type SliceWork = Parameters<typeof advance>[1];
+
 /** As much as any run of a test needs. */
-const unlimited = { spent: false, takePage: () => true };
+const unlimited: SliceWork = { spent: false, takePage: () => true };
 
 /** A runner of the product's own composition; closed when the running test ends. */
 export async function openRunner(database: TestDatabase, settings: Settings): Promise<Runner> {
@@ -43,23 +51,27 @@ export async function openRunner(database: TestDatabase, settings: Settings): Pr
   onTestFinished(() => engine.close());
   return {
     db: open.db,
-    async run(targets, at, occasion) {
+    async run(targets, at, occasion, budgetOf = () => unlimited) {
       const ended: string[] = [];
       for (const target of targets) {
         const [due] = await dueLanes(open.db, [target], occasion, at);
         if (due === undefined) continue;
         const scope = occasion === 'sync' ? atOnce(due) : due.scope;
         await openRun(open.db, due.lane, scope);
-        ended.push(await workToEnd(due.lane, { ...engine, clock: () => at }));
+        ended.push(await workToEnd(due.lane, { ...engine, clock: () => at }, budgetOf));
       }
       return ended;
     },
   };
 }
 
-async function workToEnd(lane: FeedLane, dependencies: AdvanceDependencies): Promise<string> {
+async function workToEnd(
+  lane: FeedLane,
+  dependencies: AdvanceDependencies,
+  budgetOf: () => SliceWork,
+): Promise<string> {
   for (;;) {
-    const outcome = await advance(lane, unlimited, dependencies, new AbortController().signal);
+    const outcome = await advance(lane, budgetOf(), dependencies, new AbortController().signal);
     if (outcome.is === 'closed') {
       return outcome.failures.map(({ reason }) => reason).join('; ') || 'finished';
     }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { batchBlocks, batchWorld, fullBatch, startMs, times } from '../../support/batch-world.ts';
-import { itemOf, type BatchPage } from '../../support/listed-batches.ts';
+import { blocksOf, itemOf, pageSize, type BatchPage } from '../../support/listed-batches.ts';
 
 const noItems: BatchPage = { items: [], next_page_params: null };
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
@@ -87,6 +87,32 @@ test('a lowest batch is read to its end, though an empty page and then a lost cu
   expect(told).toBe('both');
   expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 1 }] });
   expect(await membersOf(bottomOf(1), bottomOf(2) - 1)).toEqual(Array(batchBlocks).fill(1));
+});
+
+test('a lowest batch is seen to its end, whenever slices end', async () => {
+  const { list, poll, states, database } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
+  await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
+  // A page of batch 2 beside many of batch 1: whoever read it finds nothing left to begin.
+  list.batches.set(2, fullBatch(2).slice(0, 40));
+  list.batches.set(1, blocksOf(bottomOf(2) - 24 * pageSize, bottomOf(2) - 1));
+  /** The first slice ends with the last page of both. */
+  const budgetOf = () => {
+    let left = 1 + 24;
+    return {
+      get spent() {
+        return left === 0;
+      },
+      takePage() {
+        if (left === 0) return false;
+        left -= 1;
+        return true;
+      },
+    };
+  };
+
+  await poll(0, 'schedule', budgetOf);
+
+  expect(await states()).toEqual({ 1: 'settled', 2: 'open' });
 });
 
 test('a number that was falsely empty once is read, and nothing is settled without it', async () => {
