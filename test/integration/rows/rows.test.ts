@@ -8,6 +8,7 @@ import { registerFeeds } from '../../../src/feeds/register.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
 import { checkRows, countedTables } from '../../../src/rows/check.ts';
 import { chains } from '../../../src/lists/tables.ts';
+import { operationNames } from '../../../src/operations/index.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { runSync, settingsFor } from '../../support/sync.ts';
@@ -24,13 +25,15 @@ const chain = smallChain({
   oddities: ['max-wei', 'nul-in-name'],
 });
 
+const scope = { operations: operationNames, withSecretKey: true };
+
 let database: TestDatabase;
 let url: string;
 beforeAll(async () => {
   const simulator = await startSimulator({ seed: copySeed, chains: [chain], secretKey });
   ({ url } = simulator);
   database = await createTestDatabase();
-  await runSync(database, { url, chains: [chain], secretKey });
+  await runSync(database, { url, chains: [chain], operations: operationNames, secretKey });
   return async () => {
     await simulator.close();
     await database.drop();
@@ -45,7 +48,7 @@ const found = async () => {
 };
 
 test('nothing is found where nothing was damaged, in any table', async () => {
-  expect(await differences(database.pool, copySeed, chain, { withSecretKey: true })).toEqual({});
+  expect(await differences(database.pool, copySeed, chain, scope)).toEqual({});
   expect(await found()).toEqual([]);
 });
 
@@ -63,7 +66,7 @@ test.each(damages)(
   { timeout: 60_000 },
   async ({ sql, named }) => {
     const { pool } = database;
-    const settings = settingsFor({ url, chains: [chain], secretKey });
+    const settings = settingsFor({ url, chains: [chain], operations: operationNames, secretKey });
     const runner = await openRunner(database, settings);
     const lanes = configuredLanes(settings.chains, {
       fromBatch: chain.batches.first,
@@ -84,7 +87,7 @@ test.each(damages)(
       expect(ended.filter((how) => how !== 'finished')).toEqual([]);
     }
 
-    expect(await differences(pool, copySeed, chain, { withSecretKey: true })).toEqual({});
+    expect(await differences(pool, copySeed, chain, scope)).toEqual({});
     expect(await found()).toEqual([]);
     expect(await open()).toEqual([]);
   },
