@@ -58,6 +58,7 @@ test('the command says so for each feed, and that is no failure', async () => {
   expect(lines.map((line) => line.replace(/(?<=unsupported: ).*/, '…'))).toEqual([
     '10/factories: unsupported: …',
     '10/optimism-batch-blocks: unsupported: …',
+    '10/optimism-batches: unsupported: …',
     '10/user-operations: unsupported: …',
   ]);
   expect(code).toBe(0);
