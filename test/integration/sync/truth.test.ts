@@ -17,10 +17,10 @@ const chainOf = (family: Family, generation: Generation): SimulatedChain => ({
   name: 'optimism',
   family,
   generation,
-  userOperations: 730,
-  batches: { first: 1, count: 57, blocks: 12 },
+  userOperations: 330,
+  batches: { first: 1, count: 27, blocks: 24 },
   holes: [4],
-  factories: 130,
+  factories: 70,
 });
 
 const families: readonly Family[] = ['optimism', 'arbitrum', 'celo'];
@@ -38,6 +38,7 @@ describe.each(families)('a chain of the %s family', (family) => {
       url: simulator.url,
       chains: [chain],
       operations: operationNames,
+      pageSize: 20,
       secretKey,
     });
 
