@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { operationNames } from '../../../src/operations/index.ts';
 import { archivedWorld, replayed } from './archive.ts';
 
 const minuteMs = 60_000;
@@ -40,8 +41,8 @@ test.each(['v10', 'v11', 'v12'] as const)(
       family: 'arbitrum',
       oddities: ['duplicates-in-page', 'duplicates-across-pages', 'missing-hash', 'max-wei'],
     });
-    await syncAt(0);
-    await syncAt(0);
+    await syncAt(0, { operations: operationNames });
+    await syncAt(0, { operations: operationNames });
     const before = requests();
 
     const { differing, missing, rows } = await replayed(database);
