@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { seededRandom } from '../chaos/random.ts';
 import { ledgerFaults } from '../support/ledger.ts';
+import { operationNames } from '../../src/operations/index.ts';
 import { eventually, startProgram, type Program } from '../support/process.ts';
 import { differences } from '../support/tables.ts';
 import { drawMoment, killAt, type Scene } from './moment.ts';
@@ -82,12 +83,12 @@ function drawVictims([first, second]: readonly [Program, Program], random: () =>
 
 async function isAllFinished({ database }: FaultWorld): Promise<boolean> {
   const { rows } = await database.pool.query<{ finished: boolean }>(
-    "select count(*) = 3 and bool_and(state = 'finished') as finished from etl.runs",
+    "select count(*) = 4 and bool_and(state = 'finished') as finished from etl.runs",
   );
   return rows[0]?.finished ?? false;
 }
 
 async function faultsOf({ database, seed, chain }: FaultWorld): Promise<object> {
-  const rows = await differences(database.pool, seed, chain);
+  const rows = await differences(database.pool, seed, chain, { operations: operationNames });
   return { ...rows, ...(await ledgerFaults(database.pool, 'ended')) };
 }

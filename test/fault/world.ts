@@ -35,6 +35,7 @@ const chainConfig = ({ id, name, batches: { first, count } }: SimulatedChain) =>
   name,
   operations: {
     'user-operations': { schedule: yearly },
+    'optimism-batches': { schedule: yearly },
     'optimism-batch-blocks': {
       schedule: yearly,
       from_batch: first,
