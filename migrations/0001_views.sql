@@ -67,7 +67,7 @@ comment on column explorer.optimism_batches.l2_start_block_number is 'First L2 b
 comment on column explorer.optimism_batches.l2_end_block_number is 'Last L2 block of the batch, as it was posted to L1; API field l2_end_block_number, in older versions l2_block_end. Null: not told.';
 comment on column explorer.optimism_batches.batch_data_container is 'Where the batch''s data is: in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata, or a new value. Null: not told.';
 comment on column explorer.optimism_batches.removed_at is 'When a page showed that the batch has left the list. Null: it is listed.';
-comment on column explorer.optimism_batches.extra is 'Fields of the item that have no column, as JSON. Null: none.';
+comment on column explorer.optimism_batches.extra is 'Fields of the item that have no column, and values of another type or format, as JSON. Null: none.';
 comment on column explorer.optimism_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.optimism_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.optimism_batches.page_id is 'etl.pages.id of the page that last changed what its blocks prove. Null: they were not read.';
@@ -1055,11 +1055,11 @@ comment on column explorer.listed_batches.chain_id is 'Number of the chain: the 
 comment on column explorer.listed_batches.batch_number is 'Number of the batch; API field number, in older versions internal_id.';
 comment on column explorer.listed_batches.l1_timestamp is 'When the batch was posted to L1, UTC; API field l1_timestamp. Null: not told.';
 comment on column explorer.listed_batches.transactions_count is 'Transactions of the batch, of the blocks that the explorer has indexed by now; API field transactions_count, in older versions transaction_count or tx_count. Null: not told.';
-comment on column explorer.listed_batches.l2_start_block_number is 'First L2 block of the batch, as it was posted to L1; API field l2_start_block_number, in older versions l2_block_start. first_height is what the explorer serves. Null: not told.';
+comment on column explorer.listed_batches.l2_start_block_number is 'First L2 block of the batch, as it was posted to L1; API field l2_start_block_number, in older versions l2_block_start. Null: not told.';
 comment on column explorer.listed_batches.l2_end_block_number is 'Last L2 block of the batch, as it was posted to L1; API field l2_end_block_number, in older versions l2_block_end. Null: not told.';
 comment on column explorer.listed_batches.batch_data_container is 'Where the batch''s data is: in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata, or a new value. Null: not told.';
 comment on column explorer.listed_batches.removed_at is 'When a page showed that the batch has left the list. Null: it is listed.';
-comment on column explorer.listed_batches.extra is 'Fields of the item that have no column, as JSON. Null: none.';
+comment on column explorer.listed_batches.extra is 'Fields of the item that have no column, and values of another type or format, as JSON. Null: none.';
 comment on column explorer.listed_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.listed_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.listed_batches.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
@@ -1067,7 +1067,7 @@ comment on column explorer.listed_batches.digest is 'Postgres'' hash of all othe
 comment on column explorer.listed_batches.digest_before is 'The digest before the last change. Null: there was none.';
 comment on table explorer.optimism_batch_l1_transactions is 'L1 transactions that a batch was posted in, in the order served. Source: l1_transaction_hashes[], in older versions l1_tx_hashes[].';
 comment on column explorer.optimism_batch_l1_transactions.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.optimism_batch_l1_transactions.batch_number is 'Whose it is: explorer.optimism_batches.batch_number.';
+comment on column explorer.optimism_batch_l1_transactions.batch_number is 'Whose it is: explorer.listed_batches.batch_number.';
 comment on column explorer.optimism_batch_l1_transactions.position is 'Place in the list, from 0.';
 comment on column explorer.optimism_batch_l1_transactions.hash is 'Hash of the L1 transaction. Lower-case hex with 0x, 32 bytes. Null: not told.';
 comment on column explorer.optimism_batch_l1_transactions.first_seen_at is 'When the row was first written, by the database''s clock.';

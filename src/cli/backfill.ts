@@ -26,9 +26,9 @@ interface BackfillOptions extends ChosenFeeds, SourceOptions {
 export function registerBackfill({ program, run }: Registry): void {
   addSameData(addFeedOptions(program.command('backfill')))
     .description('read history that is not covered yet, and nothing else')
-    .option('--since <time>', 'read user operations back to this date or time')
+    .option('--since <time>', 'read newest-first lists back to this date or time')
     .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))
-    .option('--again', 'read the known history of user operations again, for what came late')
+    .option('--again', 'read the known history of newest-first lists again, for what came late')
     .addHelpText(
       'after',
       `

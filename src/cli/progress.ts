@@ -143,5 +143,5 @@ function line(status: FeedStatus, rate: number): string {
 function known({ batches, reached }: FeedStatus): string {
   if (batches !== null) return `${batches.done} of ${batches.total} batches`;
   if (reached?.bottom === null || reached?.bottom === undefined) return '';
-  return `down to block ${reached.bottom}`;
+  return `down to ${reached.unit === 'batches' ? 'batch' : 'block'} ${reached.bottom}`;
 }

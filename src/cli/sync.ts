@@ -35,7 +35,7 @@ export function registerSync({ program, run }: Registry): void {
   addSameData(addFeedOptions(program.command('sync')))
     .description('bring feeds up to date once, and exit')
     .option('--max-pages <n>', 'read at most this many pages of each list', wholeNumber(1))
-    .option('--since <time>', 'read user operations back to this date or time')
+    .option('--since <time>', 'read newest-first lists back to this date or time')
     .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))
     .option('--to-batch <n>', 'last Optimism batch to read', wholeNumber(0))
     .addHelpText(

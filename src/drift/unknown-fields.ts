@@ -18,6 +18,7 @@ export const unknownFields = (schema: z.ZodType, raw: unknown): unknown =>
 
 /** Whether a field came under one of its other names, as another value. */
 function isContradicted(raw: JsonObject, value: unknown, before: readonly string[]): boolean {
+  if (before.length === 0) return false;
   const told = before.map((name) => raw[name]).find((other) => (other ?? null) !== null);
   return told !== undefined && (value ?? null) !== null && spelled(told) !== spelled(value);
 }
@@ -33,7 +34,8 @@ function leftovers({ fields, element }: Outline, raw: unknown): unknown {
   if (element !== null && Array.isArray(raw)) {
     for (const [index, item] of raw.entries()) keep(String(index), leftovers(element, item));
   } else if (fields !== null && isObject(raw)) {
-    for (const [name, value] of Object.entries(raw)) {
+    for (const name of Object.keys(raw)) {
+      const value = raw[name];
       const field = fields.get(name);
       if (field === undefined || isContradicted(raw, value, field.namesBefore)) keep(name, value);
       else if (field.isOwnRow !== true) keep(name, leftovers(field, value));

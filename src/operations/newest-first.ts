@@ -1,19 +1,30 @@
-import type { Operation } from './operation.ts';
+import type { KindOf } from './define.ts';
 import { noteChanges } from './list-changes.ts';
 import { judgeListEnd, removeBelow } from './list-end.ts';
-import type { PlacedList } from './placed-list.ts';
+import type { ConfigDefaults, ListUnit } from './operation.ts';
 
-/** What an operation concludes from the order of its list, if that is highest first. */
-export const newestFirstList = (
-  list: PlacedList,
-): Pick<
-  Operation<never>,
-  'kind' | 'order' | 'decidesMembership' | 'afterPage' | 'judgeEnd' | 'afterWalk'
-> => ({
-  kind: 'newest-first',
-  order: list.order,
-  decidesMembership: false,
-  afterPage: (tx, walk, rows) => noteChanges(list, tx, walk, rows),
-  judgeEnd: (db, claim) => judgeListEnd(list, db, claim),
-  afterWalk: (tx, walk) => removeBelow(list, tx, walk),
-});
+/** Columns that say where an item stands and when it was made, and what the first of them counts. */
+interface Order {
+  readonly height: string;
+  readonly time: string;
+  readonly unit: ListUnit;
+}
+
+/** A list that is highest first; its table has a column `removed_at`. */
+export const newestFirst =
+  ({ height, time, unit }: Order, defaults: ConfigDefaults): KindOf =>
+  ({ name, table, key, orderBy }) => {
+    const order = { ...orderBy({ height, time, key }), unit, isProof: true };
+    const list = { name, table, order };
+    return {
+      kind: 'newest-first',
+      order,
+      defaults,
+      decidesMembership: false,
+      // Seen again: whatever was concluded from its absence is over.
+      columns: { removed_at: () => null },
+      judgeEnd: (db, claim) => judgeListEnd(list, db, claim),
+      afterPage: (tx, walk, rows) => noteChanges(list, tx, walk, rows),
+      afterWalk: (tx, walk) => removeBelow(list, tx, walk),
+    };
+  };

@@ -71,7 +71,7 @@ export interface ItemRows {
 }
 
 /** A table whose rows belong to a parent row; `parentKey` names the columns that point to it. */
-interface ChildTable {
+export interface ChildTable {
   readonly table: PgTable;
   readonly parentKey: readonly string[];
 }
@@ -108,10 +108,10 @@ export interface ListOrder {
    * The position that a cursor names: that of the first item of its page, or of the last one of the page
    * before. Null where it cannot be read; then the items alone are the witnesses.
    */
-  position(cursor: Cursor): OrderKey | null;
+  readonly position: (cursor: Cursor) => OrderKey | null;
   readonly names: 'first' | 'above';
   /** A cursor that names a position: made, not given out, so it is believed only by what it serves. */
-  cursorAt(position: OrderKey): Cursor;
+  readonly cursorAt: (position: OrderKey) => Cursor;
   /** Whether pages that follow each other in this order prove that nothing is missing between them. */
   readonly isProof: boolean;
 }
@@ -222,7 +222,7 @@ export interface Operation<Item extends z.ZodType> {
   readonly guide: Guide;
   readonly defaults: ConfigDefaults;
   /** Whether a chain's feed is wanted where nobody names its operations. */
-  isOffered(chainId: number): boolean;
+  readonly isOffered: (chainId: number) => boolean;
   /**
    * Columns that make a row another one when they change: the block of a height with another hash. What
    * was known of the one before says nothing of it then.
@@ -254,7 +254,7 @@ export interface Operation<Item extends z.ZodType> {
    *
    * @returns whether the stored rows bear the page out; where they don't, it proves nothing
    */
-  afterPage?(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<boolean>;
+  afterPage(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<boolean>;
   /**
    * Runs in the transaction of a walk's last page, when it ended at the list's end or at a block
    * below which all is known. Ends of a feed's
@@ -262,5 +262,5 @@ export interface Operation<Item extends z.ZodType> {
    *
    * @returns why the walk says less than a whole list, to be kept as its reason; null if it does not
    */
-  afterWalk?(tx: Transaction, walk: WalkEndContext): Promise<string | null>;
+  afterWalk(tx: Transaction, walk: WalkEndContext): Promise<string | null>;
 }

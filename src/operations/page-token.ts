@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Cursor, OrderKey } from './operation.ts';
+import type { Paging } from './define.ts';
+import type { Cursor } from './operation.ts';
 
 /**
  * Longest token that is followed, in characters. True ones have about ninety; one that grows with
@@ -8,31 +9,27 @@ import type { Cursor, OrderKey } from './operation.ts';
 const longestToken = 4096;
 
 /**
- * The cursor of the account-abstraction lists (spec 2.6): an opaque token, passed back unchanged. It
- * names the next page's first item; the `page_size` beside it only repeats the request's. Kept with the
+ * The cursor of the account-abstraction lists (spec 2.6, 4.2, 4.3): an opaque token, passed back unchanged.
+ * It names the next page's first item; the `page_size` beside it only repeats the request's. Kept with the
  * walk, it made one that was begun in pages of 10 go on so for ever, whatever the configuration said.
  */
-export const pageTokenCursor = z
-  .object({
-    page_token: z.string().min(1).max(longestToken, `is longer than ${longestToken} characters`),
-  })
-  .transform(({ page_token }): Cursor => ({ page_token }));
-
-/** The query of one page of an account-abstraction list (spec 4.2 and 4.3). */
-export function pageTokenQuery(cursor: Cursor | null, pageSize: number): Cursor {
-  return { ...cursor, page_size: pageSize };
-}
-
-/**
- * The position that a token of the user operations names, which is how the service parses it
- * (explorer-api.md, "Paging"): the first item of the page. Null where it is of another form.
- */
-export function tokenPosition({ page_token }: Cursor): OrderKey | null {
-  const [, height, key] = /^(\d{1,15}),(0x[0-9a-f]{64})$/iu.exec(String(page_token)) ?? [];
-  return height === undefined || key === undefined
-    ? null
-    : { height: Number(height), key: key.toLowerCase() };
-}
+export const pageToken: Paging = {
+  schema: z
+    .object({
+      page_token: z.string().min(1).max(longestToken, `is longer than ${longestToken} characters`),
+    })
+    .transform(({ page_token }): Cursor => ({ page_token })),
+  query: (cursor, pageSize) => ({ ...cursor, page_size: pageSize }),
+  /** Of user operations, which is how the service parses it (explorer-api.md, "Paging"). */
+  position({ page_token }) {
+    const [, height, key] = /^(\d{1,15}),(0x[0-9a-f]{64})$/iu.exec(String(page_token)) ?? [];
+    return height === undefined || key === undefined
+      ? null
+      : { height: Number(height), key: key.toLowerCase() };
+  },
+  names: 'first',
+  cursorAt: ({ height, key }) => ({ page_token: `${height},${key}` }),
+};
 
 /**
  * The factory that a token of the factories names, lower case: the first item of the page, unless the
@@ -41,6 +38,3 @@ export function tokenPosition({ page_token }: Cursor): OrderKey | null {
 export function tokenFactory({ page_token }: Cursor): string | null {
   return /^\d{1,15},(0x[0-9a-f]{40})$/iu.exec(String(page_token))?.[1]?.toLowerCase() ?? null;
 }
-
-/** The token of a position: made, not given out, so it is believed only by what it serves. */
-export const tokenAt = ({ height, key }: OrderKey): Cursor => ({ page_token: `${height},${key}` });

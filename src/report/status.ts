@@ -1,3 +1,4 @@
+import type { ListUnit } from '../operations/operation.ts';
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { byKind } from '../lists/by-kind.ts';
@@ -24,8 +25,12 @@ export interface FeedStatus {
   /** How old the oldest checkpoint of a running walk is, in seconds. */
   readonly checkpoint_age_s: number | null;
   readonly last_success_at: string | null;
-  /** The lowest block that the current walk has reached, and where it began. */
-  readonly reached: { readonly top: number | null; readonly bottom: number | null } | null;
+  /** The lowest block, or batch of the list of batches, that the current walk has reached, and where it began. */
+  readonly reached: {
+    readonly top: number | null;
+    readonly bottom: number | null;
+    readonly unit: ListUnit;
+  } | null;
   /** Of the current run's range, where it has an end: numbers in all, and those that were read. */
   readonly batches: { readonly total: number; readonly done: number } | null;
 }

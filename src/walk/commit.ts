@@ -108,8 +108,7 @@ async function concludePages(
   counts: CountsByPage,
 ): Promise<ReadonlySet<number>> {
   const jumping = new Set<number>();
-  if (operation.afterPage === undefined) return jumping;
-  let above = operation.order === null ? null : await endBefore(tx, walk, walk.pages);
+  let above = operation.order?.isProof === true ? await endBefore(tx, walk, walk.pages) : null;
   for (const page of pages) {
     const context = contextOf(walk, page, counts, page.isJoined ? above : null);
     if (!(await operation.afterPage(tx, context, page.rows))) jumping.add(page.page_id);
@@ -150,7 +149,7 @@ export async function concludeWalk(
   if (down === null || last === undefined) return null;
   const isUnbroken = proof.cuts === 0 && isConclusive(last);
   const context = { ...contextOf(walk, last, counts, null), readDownTo: down, isUnbroken };
-  return (await operation.afterWalk?.(tx, context satisfies WalkEndContext)) ?? null;
+  return operation.afterWalk(tx, context satisfies WalkEndContext);
 }
 
 /** First of all, or one end that holds rows would wait for another that wants them. */

@@ -42,6 +42,7 @@ const faults = {
       union all select page_id from explorer.factories
       union all select page_id from explorer.addresses
       union all select page_id from explorer.read_batches
+      union all select page_id from explorer.listed_batches
     ) as held
     where page_id is not null and page_id not in (select id from etl.pages)`,
   'a feed has inserted more or fewer rows than its table holds': `
@@ -49,12 +50,14 @@ const faults = {
       select chain_id, operation, sum(inserted) as inserted,
              (select count(*) from explorer.user_operations t where t.chain_id = w.chain_id) as operations,
              (select count(*) from explorer.blocks t where t.chain_id = w.chain_id) as blocks,
-             (select count(*) from explorer.factories t where t.chain_id = w.chain_id) as factories
+             (select count(*) from explorer.factories t where t.chain_id = w.chain_id) as factories,
+             (select count(*) from explorer.listed_batches t where t.chain_id = w.chain_id) as listed
       from etl.walks w
       group by chain_id, operation
     ) as held
     where inserted <> case operation when 'user-operations' then operations
                                      when 'factories' then factories
+                                     when 'optimism-batches' then listed
                                      else blocks end`,
 } as const;
 

@@ -59,7 +59,7 @@ export const newestFirstSettings = ({ guide: { items, about }, defaults }: Confi
         .max(mostRules)
         .prefault([...defaults.resweep])
         .describe(
-          `Deeper polls for ${items} that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h an eighth. The default costs ${shareOf(defaults.resweep)} as many pages of 20 credits again. [] turns them off.`,
+          `Deeper polls for ${items} that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h an eighth. The default costs ${shareOf(defaults.resweep)} pages of 20 credits for each page that is new. [] turns them off.`,
         ),
       since: time.describe(
         `Oldest of the ${items} wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 ${items}.`,

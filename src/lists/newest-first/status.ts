@@ -21,7 +21,7 @@ export const status: ListReach = {
     where freshness.feed = feeds.feed
   `,
   progress: sql`json_build_object('reached', (
-    select json_build_object('top', top, 'bottom', bottom)
+    select json_build_object('top', top, 'bottom', bottom, 'unit', feeds.unit)
     from etl.walks
     where run_id = latest.id
     order by id desc

@@ -43,7 +43,7 @@ export async function batchRequests(
 
 /** The batches that the proof finds open, as ranges, the newest first. */
 export async function batchesToRead(db: Database, feed: Feed): Promise<readonly NumberedScope[]> {
-  await forgetBrokenBatches(db);
+  await forgetBrokenBatches(db, feed.chain_id);
   const { rows } = await db.execute<{ from_batch: string; to_batch: string }>(sql`
     select lower(range) as from_batch, upper(range) - 1 as to_batch
     from (
@@ -88,16 +88,20 @@ async function withdraw(db: Database, feed: Feed): Promise<void> {
  * Makes batches unread whose blocks are not those that were read: a flag that says so would be
  * trusted by the next reading, which would then stop at the first block that it knows.
  */
-async function forgetBrokenBatches(db: Database): Promise<void> {
+async function forgetBrokenBatches(db: Database, chainId: number): Promise<void> {
   await transact(db, async (tx) => {
-    const { rows } = await tx.execute(sql`select from etl.block_findings limit 1`);
+    const { rows } = await tx.execute(sql`
+      select from etl.block_findings where chain_id = ${chainId} limit 1
+    `);
     if (rows.length === 0) return;
     await tx.execute(sql`lock table etl.walks in exclusive mode`);
     await tx.execute(sql`
       with broken as (
         delete from explorer.read_batches as batch
         using etl.block_findings as finding
-        where finding.chain_id = batch.chain_id and batch_number <@ numbers
+        where batch.chain_id = ${chainId}
+          and finding.chain_id = batch.chain_id
+          and batch_number <@ numbers
         returning batch.chain_id, first_seen_at, digest
       )
       insert into etl.row_counts (chain_id, table_name, first_seen_at, rows, digests)

@@ -1,36 +1,44 @@
-import type { Operation } from '../operation.ts';
-import { pageTokenCursor } from '../page-token.ts';
-import { concludeRanking, noteRankingPage } from './ranking.ts';
-import { factory } from './decode.ts';
-import { guide } from './guide.ts';
+import { z } from 'zod';
+import { embeddedAddress } from '../../address/decode.ts';
+import { operation } from '../define.ts';
+import { count } from '../fields.ts';
+import { pageToken } from '../page-token.ts';
+import { ranked } from '../ranked.ts';
 import { judgeRankingEnd } from './end.ts';
-import { normaliseFactory } from './normalise.ts';
-import { requestFactories } from './request.ts';
+import { concludeRanking, noteRankingPage } from './ranking.ts';
 import { factories as table, factoryHistory } from './tables.ts';
 
-/** The wallet factories by number of accounts; each walk reads the whole list (spec 4.3). */
-export const factories: Operation<typeof factory> = {
+/** The wallet factories by number of accounts; each walk reads the whole list (spec 4.3 and table 2.5). */
+export const factories = operation({
   name: 'factories',
-  kind: 'ranked',
+  path: () => 'proxy/account-abstraction/factories',
+  cursor: pageToken,
+  // Changes of the count are kept for good: what is no number of accounts counts as not told.
+  item: z.looseObject({ address: embeddedAddress, total_accounts: count }),
   table,
-  children: [],
-  tables: [factoryHistory, table],
-  addressColumns: ['address_hash'],
-  questionIndexes: [],
-  guide,
-  defaults: { schedule: '0 */6 * * *', overlap: '0s', resweep: [] },
-  isOffered: () => true,
+  key: 'address_hash',
   version: [],
-  request: requestFactories,
-  cursor: pageTokenCursor,
-  item: factory,
-  normalise: normaliseFactory,
-  order: null,
-  decidesMembership: false,
-  async afterPage(...page) {
-    await noteRankingPage(...page);
-    return true;
+  columns: {},
+  children: {},
+  concludes: [factoryHistory],
+  questionIndexes: [],
+  list: ranked(
+    { schedule: '0 */6 * * *' },
+    { judgeEnd: judgeRankingEnd, afterPage: noteRankingPage, afterWalk: concludeRanking },
+  ),
+  isOffered: () => true,
+  guide: {
+    items: 'factories',
+    about: 'Wallet factories with their numbers of accounts.',
+    example: () => `      # The whole list each time: one page for every 50 factories.
+      factories:
+        schedule: '0 */6 * * *'
+`,
+    question: 'Which factories lead, and what is known of their contracts?',
+    sql: `select factories.chain_id, rank, total_accounts, address_hash, name, is_verified
+from explorer.factories
+join explorer.addresses on (addresses.chain_id, hash) = (factories.chain_id, address_hash)
+where rank <= 3
+order by factories.chain_id, rank`,
   },
-  afterWalk: concludeRanking,
-  judgeEnd: judgeRankingEnd,
-};
+});

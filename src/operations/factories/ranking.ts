@@ -30,12 +30,14 @@ const walksAtMost = 3;
  * of it shows that rows moved: a factory met before, one with more accounts than the one above, or a page
  * that begins with another factory than its cursor names. A cursor that names the one above is no sign.
  * The last one of a page again as the first of the next, unchanged, is how some services page.
+ *
+ * @returns true: what is stored of a ranking speaks against no page of another
  */
 export async function noteRankingPage(
   tx: Transaction,
   walk: WalkContext,
   rows: readonly ItemRows[],
-): Promise<void> {
+): Promise<true> {
   const named = walk.cursor === null || !walk.isConclusive ? null : tokenFactory(walk.cursor);
   const entries = rows.map(({ key, row, position }, index) => ({
     address_hash: row['address_hash'],
@@ -77,6 +79,7 @@ export async function noteRankingPage(
         total_accounts = excluded.total_accounts,
         has_moved = ranking_entries.has_moved or excluded.has_moved
   `);
+  return true;
 }
 
 /**

@@ -1,52 +1,131 @@
-import type { Operation } from '../operation.ts';
-import { block, blockCursor } from './decode.ts';
-import { guide } from './guide.ts';
+import { z } from 'zod';
+import { addressHash, embeddedAddress } from '../../address/decode.ts';
+import { lacksOptimismBatches } from '../../chains.ts';
+import { generational, textOf } from '../../drift/field-notes.ts';
+import { belowNumber } from '../below-number.ts';
+import { operation } from '../define.ts';
+import { bigInteger, count, flag, hash, height, percentage, text, time } from '../fields.ts';
+import { numbered } from '../numbered.ts';
 import { judgeBatchEnd } from './judge-end.ts';
-import { normaliseBlock } from './normalise.ts';
-import { requestBlocks } from './request.ts';
 import { concludeBatch } from './settle.ts';
 import {
   blockArbitrum,
   blockReorgs,
   blockRewards,
-  blocks,
+  blocks as table,
   blockUncles,
   readBatches,
 } from './tables.ts';
 
-const parentKey = ['chain_id', 'block_height'];
+const reward = z.looseObject({
+  reward: bigInteger,
+  // Free text in older versions, such as "Miner Reward".
+  type: text,
+  // In the older shape only.
+  address_hash: generational(addressHash.nullish()),
+});
 
-/** The L2 blocks of one Optimism batch, height descending (spec 4.1). */
-export const optimismBatchBlocks: Operation<typeof block> = {
+const anchorTransaction = z
+  .looseObject({
+    hash: hash.nullish(),
+    status: textOf('unfinalized', 'finalized'),
+    timestamp: time,
+  })
+  .nullish();
+
+const arbitrum = z.looseObject({
+  batch_number: count,
+  commitment_transaction: anchorTransaction,
+  confirmation_transaction: anchorTransaction,
+  status: textOf('Confirmed on base', 'Sent to base', 'Sealed on rollup', 'Processed on rollup'),
+  batch_data_container: textOf(
+    'in_blob4844',
+    'in_calldata',
+    'in_celestia',
+    'in_anytrust',
+    'in_eigenda',
+  ),
+  delayed_messages: count,
+  l1_block_number: count,
+  send_count: count,
+  send_root: hash.nullish(),
+});
+
+const example = `      # Each batch costs 3 to 29 pages; each poll 1 request, or 3 where a batch is new.
+      optimism-batch-blocks:
+        schedule: '*/10 * * * *'
+        from_batch: 1 # the first one to read
+        # to_batch: 100 # the last one; without it the newest is searched and followed
+        reread: 2 # newest batches that are read again until proved, 1 page each where nothing is new
+        parallel: 4 # batches read at once, within the same rate limit
+`;
+
+const absent = `      # optimism-batch-blocks: this chain has no Optimism batches
+`;
+
+/** The L2 blocks of one Optimism batch, height descending (spec 4.1, tables 2.3 and 2.3.1). */
+export const optimismBatchBlocks = operation({
   name: 'optimism-batch-blocks',
-  kind: 'numbered',
-  table: blocks,
-  children: [
-    { table: blockRewards, parentKey },
-    { table: blockUncles, parentKey },
-    { table: blockArbitrum, parentKey },
-  ],
-  tables: [blockArbitrum, blockRewards, blockUncles, blockReorgs, blocks, readBatches],
-  addressColumns: ['miner_hash'],
-  questionIndexes: ['explorer.blocks_hash', 'explorer.blocks_timestamp'],
-  guide,
-  defaults: { schedule: '*/10 * * * *', overlap: '0s', resweep: [] },
-  isOffered: () => true,
-  version: ['hash'],
-  request: requestBlocks,
-  cursor: blockCursor,
-  item: block,
-  normalise: normaliseBlock,
-  order: {
-    fields: { height: ['height'], time: ['timestamp'], key: ['hash'] },
-    columns: { height: 'height', time: 'timestamp', key: 'hash' },
-    unit: 'blocks',
-    position: () => null,
-    names: 'above',
-    cursorAt: ({ height }) => ({ block_number: height + 1 }),
-    isProof: false,
+  path({ batch }) {
+    if (batch === undefined) throw new Error('a walk of batch blocks names its batch');
+    return `blocks/optimism-batch/${batch}`;
   },
-  decidesMembership: true,
-  afterWalk: concludeBatch,
-  judgeEnd: judgeBatchEnd,
-};
+  // Block 0 as a cursor is read by the service as "no cursor" and serves page 1 again, and nothing is
+  // below block 1 but block 0, so both mean the end.
+  cursor: belowNumber('block_number', 1),
+  item: z.looseObject({
+    hash,
+    height,
+    parent_hash: hash.nullish(),
+    timestamp: time,
+    type: text,
+    miner: embeddedAddress.nullish(),
+    nonce: text,
+    size: count,
+    is_pending_update: flag,
+    transactions_count: generational(count),
+    transaction_count: generational(count, 'transactions_count'),
+    tx_count: generational(count, 'transactions_count'),
+    internal_transactions_count: count,
+    withdrawals_count: count,
+    gas_limit: bigInteger,
+    gas_used: bigInteger,
+    gas_used_percentage: percentage,
+    gas_target_percentage: percentage,
+    base_fee_per_gas: bigInteger,
+    burnt_fees: bigInteger,
+    burnt_fees_percentage: percentage,
+    priority_fee: bigInteger,
+    transaction_fees: bigInteger,
+    difficulty: bigInteger,
+    total_difficulty: bigInteger,
+    rewards: z.array(reward.nullish()).nullish(),
+    uncles_hashes: z.array(z.looseObject({ hash: hash.nullish() }).nullish()).nullish(),
+    arbitrum: arbitrum.nullish(),
+  }),
+  table,
+  key: 'height',
+  version: ['hash'],
+  columns: {},
+  children: { rewards: blockRewards, uncles_hashes: blockUncles, arbitrum: blockArbitrum },
+  concludes: [blockReorgs, readBatches],
+  questionIndexes: ['explorer.blocks_hash', 'explorer.blocks_timestamp'],
+  list: numbered(
+    { number: 'optimism_batch_number', height: 'height', key: 'hash', time: 'timestamp' },
+    { schedule: '*/10 * * * *' },
+    { judgeEnd: judgeBatchEnd, afterWalk: concludeBatch },
+  ),
+  isOffered: () => true,
+  guide: {
+    items: 'blocks',
+    about: 'Blocks of each Optimism batch.',
+    example: (chainId) => (lacksOptimismBatches(chainId) ? absent : example),
+    question: 'Are the batches whole: contiguous heights, each block linked to the one below?',
+    sql: `select chain_id, count(*) as batches, sum(blocks_count) as blocks,
+       min(first_height) as first_height, max(last_height) as last_height,
+       bool_and(is_contiguous and is_linked) as whole
+from explorer.optimism_batches
+group by chain_id
+order by chain_id`,
+  },
+});

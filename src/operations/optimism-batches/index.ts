@@ -1,55 +1,76 @@
+import { z } from 'zod';
 import { hasOptimismBatches } from '../../chains.ts';
-import { newestFirstList } from '../newest-first.ts';
-import type { Cursor, ListOrder, Operation, Scope } from '../operation.ts';
-import { batchCursor, listedBatch } from './decode.ts';
-import { guide } from './guide.ts';
-import { normaliseListedBatch } from './normalise.ts';
+import { generational, textOf } from '../../drift/field-notes.ts';
+import { belowNumber } from '../below-number.ts';
+import { operation } from '../define.ts';
+import { count, hash, height, time } from '../fields.ts';
+import { newestFirst } from '../newest-first.ts';
 import { listedBatches as table, optimismBatchTransactions } from './tables.ts';
 
-const name = 'optimism-batches';
-
-const order: ListOrder = {
-  fields: {
-    height: ['number', 'internal_id'],
-    time: ['l1_timestamp'],
-    key: ['number', 'internal_id'],
-  },
-  columns: { height: 'batch_number', time: 'l1_timestamp', key: 'batch_number' },
-  unit: 'batches',
-  position({ id }) {
-    return typeof id === 'number' ? { height: id, key: String(id) } : null;
-  },
-  names: 'above',
-  cursorAt: ({ height }) => ({ id: height + 1 }),
-  isProof: true,
-};
+const number = height.max(999_999_999_999_999).nullish();
+const hashes = z.array(hash.nullish()).nullish();
 
 /** The list of Optimism batches, newest first (explorer-api.md, "The list of batches"). */
-export const optimismBatches: Operation<typeof listedBatch> = {
-  ...newestFirstList({ name, table, order }),
-  name,
+export const optimismBatches = operation({
+  name: 'optimism-batches',
+  path: () => 'optimism/batches',
+  cursor: belowNumber('id', 0),
+  item: z
+    .looseObject({
+      number: generational(number),
+      internal_id: generational(number, 'number'),
+      l1_timestamp: time,
+      transactions_count: generational(count),
+      transaction_count: generational(count, 'transactions_count'),
+      tx_count: generational(count, 'transactions_count'),
+      l2_start_block_number: generational(count),
+      l2_block_start: generational(count, 'l2_start_block_number'),
+      l2_end_block_number: generational(count),
+      l2_block_end: generational(count, 'l2_end_block_number'),
+      batch_data_container: generational(
+        textOf('in_blob4844', 'in_celestia', 'in_eigenda', 'in_alt_da', 'in_calldata'),
+      ),
+      l1_transaction_hashes: generational(hashes),
+      l1_tx_hashes: generational(hashes, 'l1_transaction_hashes'),
+    })
+    .refine(
+      (batch) => (batch.number ?? batch.internal_id ?? null) !== null,
+      'number: expected the number of the batch',
+    ),
   table,
-  children: [{ table: optimismBatchTransactions, parentKey: ['chain_id', 'batch_number'] }],
-  tables: [optimismBatchTransactions, table],
-  addressColumns: [],
+  key: 'batch_number',
+  version: [],
+  columns: { number: 'batch_number' },
+  children: { l1_transaction_hashes: optimismBatchTransactions },
+  concludes: [],
   questionIndexes: [
     'explorer.listed_batches_l1_timestamp',
     'explorer.optimism_batch_l1_transactions_hash',
   ],
-  guide,
-  defaults: {
-    schedule: '*/10 * * * *',
+  list: newestFirst(
+    { height: 'batch_number', time: 'l1_timestamp', unit: 'batches' },
     // A batch's counts change while its blocks are indexed.
-    overlap: '1h',
-    resweep: [{ depth: '1d', every: '1d' }],
-  },
+    { schedule: '*/10 * * * *', overlap: '1h', resweep: [{ depth: '1d', every: '1d' }] },
+  ),
   isOffered: hasOptimismBatches,
-  version: [],
-  request: (_scope: Scope, cursor: Cursor | null, pageSize: number) => ({
-    path: 'optimism/batches',
-    query: { items_count: pageSize, ...cursor },
-  }),
-  cursor: batchCursor,
-  item: listedBatch,
-  normalise: normaliseListedBatch,
-};
+  guide: {
+    items: 'batches',
+    about: 'The list of Optimism batches: when and how each was posted to L1, newest first.',
+    example: (chainId) =>
+      hasOptimismBatches(chainId)
+        ? `      # The history once: one page for every 50 batches. Then what is new.
+      optimism-batches:
+        schedule: '*/10 * * * *' # one page each time
+        overlap: 1h # how far below the newest known one each poll reads, since counts still change
+`
+        : '',
+    question: 'How is each batch posted to L1, and how many L2 blocks does it hold?',
+    sql: `select batch_data_container, count(*) as batches,
+       round(avg(l2_end_block_number - l2_start_block_number + 1)) as l2_blocks_each,
+       to_char(max(l1_timestamp) at time zone 'utc', 'YYYY-MM-DD HH24:MI') as newest
+from explorer.optimism_batches
+where l1_timestamp is not null
+group by batch_data_container
+order by batches desc`,
+  },
+});

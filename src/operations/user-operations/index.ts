@@ -1,47 +1,73 @@
-import { newestFirstList } from '../newest-first.ts';
-import type { ListOrder, Operation } from '../operation.ts';
-import { pageTokenCursor, tokenAt, tokenPosition } from '../page-token.ts';
-import { userOperation } from './decode.ts';
-import { guide } from './guide.ts';
-import { normaliseUserOperation } from './normalise.ts';
-import { requestUserOperations } from './request.ts';
+import { z } from 'zod';
+import { embeddedAddress } from '../../address/decode.ts';
+import { textOf } from '../../drift/field-notes.ts';
+import { operation } from '../define.ts';
+import { bigInteger, digitsOfNumber, flag, hash, time } from '../fields.ts';
+import { newestFirst } from '../newest-first.ts';
+import { pageToken } from '../page-token.ts';
 import { userOperations as table } from './tables.ts';
 
-const name = 'user-operations';
+/** A height, but as base-10 text: the spec's own type for this one. A number is as good. */
+const heightText = z
+  .string()
+  .regex(/^[0-9]{1,15}$/, 'expected a block number: base 10, not negative, at most 15 digits');
+const blockNumber = z.union([heightText, digitsOfNumber.pipe(heightText)]).transform(Number);
 
-const order: ListOrder = {
-  fields: { height: ['block_number'], time: ['timestamp'], key: ['hash'] },
-  columns: { height: 'block_number', time: 'timestamp', key: 'hash' },
-  unit: 'blocks',
-  position: tokenPosition,
-  names: 'first',
-  cursorAt: tokenAt,
-  isProof: true,
-};
-
-/** The chain's ERC-4337 user operations, newest block first (spec 4.2). */
-export const userOperations: Operation<typeof userOperation> = {
-  ...newestFirstList({ name, table, order }),
-  name,
+/** The chain's ERC-4337 user operations, newest block first (spec 4.2 and table 2.4). */
+export const userOperations = operation({
+  name: 'user-operations',
+  path: () => 'proxy/account-abstraction/operations',
+  cursor: pageToken,
+  item: z.looseObject({
+    hash,
+    address: embeddedAddress.nullish(),
+    block_number: blockNumber.nullish(),
+    entry_point: embeddedAddress.nullish(),
+    entry_point_version: textOf('v0.6', 'v0.7', 'v0.8', 'v0.9'),
+    fee: bigInteger,
+    status: flag,
+    timestamp: time,
+    transaction_hash: hash.nullish(),
+  }),
   table,
-  children: [],
-  tables: [table],
-  addressColumns: ['address_hash', 'entry_point_hash'],
-  questionIndexes: ['explorer.user_operations_address_hash'],
-  guide,
-  defaults: {
-    schedule: '*/5 * * * *',
-    overlap: '30s',
-    resweep: [
-      { depth: '5m', every: '20m' },
-      { depth: '1h', every: '8h' },
-      { depth: '1d', every: '8d' },
-    ],
-  },
-  isOffered: () => true,
+  key: 'hash',
   version: ['block_number', 'transaction_hash'],
-  request: requestUserOperations,
-  cursor: pageTokenCursor,
-  item: userOperation,
-  normalise: normaliseUserOperation,
-};
+  columns: {},
+  children: {},
+  concludes: [],
+  questionIndexes: ['explorer.user_operations_address_hash'],
+  list: newestFirst(
+    { height: 'block_number', time: 'timestamp', unit: 'blocks' },
+    {
+      schedule: '*/5 * * * *',
+      overlap: '30s',
+      resweep: [
+        { depth: '5m', every: '20m' },
+        { depth: '1h', every: '8h' },
+        { depth: '1d', every: '8d' },
+      ],
+    },
+  ),
+  isOffered: () => true,
+  guide: {
+    items: 'operations',
+    about: 'User operations of account abstraction, newest first.',
+    example:
+      () => `      # The history once, down to since: one page for every 50 operations. Then what is new.
+      user-operations:
+        schedule: '*/5 * * * *' # one page each time, and one for every 50 new ones
+        overlap: 30s # how far below the newest known one each poll reads, for those that come late
+        # resweep: [{ depth: 5m, every: 20m }, { depth: 1h, every: 8h }, { depth: 1d, every: 8d }]
+        #   deeper polls; each costs depth / every of the pages that are new: these, half as many
+        # since: 2024-01-01 # leave older ones
+`,
+    question: 'How many user operations failed, by entry point version and chain?',
+    sql: `select name as chain, entry_point_version,
+       count(*) as operations,
+       round(100.0 * count(*) filter (where not status) / count(*), 1) as failed_percent
+from explorer.user_operations
+join explorer.chains using (chain_id)
+group by name, entry_point_version
+order by name, entry_point_version`,
+  },
+});

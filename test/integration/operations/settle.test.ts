@@ -111,7 +111,7 @@ async function endWalk(
            is_pending_update = excluded.is_pending_update,
            optimism_batch_number = excluded.optimism_batch_number`,
     );
-    await optimismBatchBlocks.afterWalk?.(tx, {
+    await optimismBatchBlocks.afterWalk(tx, {
       walk_id,
       run_id,
       chain_id,

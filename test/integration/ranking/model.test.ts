@@ -127,9 +127,9 @@ async function walkOnce(
            set total_accounts = excluded.total_accounts`,
         );
       }
-      await factories.afterPage?.(tx, context, rows);
+      await factories.afterPage(tx, context, rows);
     }
-    const said = (await factories.afterWalk?.(tx, context)) ?? null;
+    const said = await factories.afterWalk(tx, context);
     await tx.execute(`update etl.walks set state = 'finished' where id = ${id}`);
     return said;
   });

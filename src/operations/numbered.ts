@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import type { KindOf } from './define.ts';
+import type { ConfigDefaults, ListOrder, Operation } from './operation.ts';
+
+/**
+ * One list for each number, each highest first. What it proves is concluded at a walk's end.
+ *
+ * @param number the column of the list's number, which no item tells
+ */
+export const numbered =
+  (
+    { number, ...columns }: ListOrder['columns'] & { readonly number: string },
+    { schedule }: Pick<ConfigDefaults, 'schedule'>,
+    conclusions: Pick<Operation<z.ZodType>, 'judgeEnd' | 'afterWalk'>,
+  ): KindOf =>
+  ({ orderBy }) => ({
+    kind: 'numbered',
+    // The cursor tells a height, and no key: the items alone are the witnesses.
+    order: { ...orderBy(columns), unit: 'blocks', position: () => null, isProof: false },
+    defaults: { schedule, overlap: '0s', resweep: [] },
+    decidesMembership: true,
+    columns: { [number]: ({ batch }) => batch ?? null },
+    // A page alone says nothing beyond its rows.
+    afterPage: () => Promise.resolve(true),
+    ...conclusions,
+  });

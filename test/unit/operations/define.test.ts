@@ -1,0 +1,63 @@
+import { integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { operation } from '../../../src/operations/define.ts';
+import { newestFirst } from '../../../src/operations/newest-first.ts';
+import { pageToken } from '../../../src/operations/page-token.ts';
+
+const table = pgTable(
+  'toys',
+  {
+    chain_id: integer(),
+    id: integer(),
+    height: integer(),
+    time: text(),
+    removed_at: text(),
+    extra: jsonb(),
+  },
+  ({ chain_id, id }) => [primaryKey({ columns: [chain_id, id] })],
+);
+const strange = pgTable('strange', { chain_id: integer(), toy: integer(), hash: text() });
+
+function declare(fields: z.ZodRawShape, children: Record<string, typeof strange> = {}) {
+  return operation({
+    name: 'toys',
+    path: () => 'toys',
+    cursor: pageToken,
+    item: z.looseObject({ id: z.int(), height: z.int().nullish(), ...fields }),
+    table,
+    key: 'id',
+    version: [],
+    columns: {},
+    children,
+    concludes: [],
+    questionIndexes: [],
+    list: newestFirst(
+      { height: 'height', time: 'time', unit: 'blocks' },
+      { schedule: '* * * * *', overlap: '0s', resweep: [] },
+    ),
+    isOffered: () => true,
+    guide: { items: 'toys', about: '', example: () => '', question: '', sql: '' },
+  });
+}
+const time = z.string().nullish();
+const hashes = z.array(z.string());
+
+describe('a declaration', () => {
+  test('is an operation', () => {
+    expect(declare({ time }).order?.fields).toEqual({
+      height: ['height'],
+      time: ['time'],
+      key: ['id'],
+    });
+  });
+
+  test.each([
+    ['a field without a column', { time, colour: z.string() }, {}, 'no colour'],
+    ['a list without a table', { time, hashes }, {}, 'hashes has no table'],
+    ['a table whose rows lead nowhere', { time, hashes }, { hashes: strange }, "don't refer"],
+    ['an order that no field tells', {}, {}, 'no field tells time'],
+  ])('with %s is refused', (_, fields, children, message) => {
+    expect(() => declare(fields, children)).toThrow(message);
+  });
+});
