@@ -22,3 +22,24 @@ export async function setClockBack(pool: Pool, by: string): Promise<void> {
   );
   for (const { statement } of tables) await pool.query(statement);
 }
+
+/**
+ * Sets the clock of a database to noon for whoever connects from now on, so that no midnight, when
+ * credits come back, falls into a test. `now()` and `clock_timestamp()` are other functions than Postgres'.
+ */
+export async function startAtNoon(pool: Pool): Promise<void> {
+  await pool.query(`
+    do $$
+    declare
+      shift interval := date_trunc('day', now(), 'utc') + interval '12 hours' - now();
+    begin
+      create schema noon;
+      execute format(
+        'create function noon.now() returns timestamptz language sql stable
+           return pg_catalog.now() + %1$L::interval;
+         create function noon.clock_timestamp() returns timestamptz language sql volatile
+           return pg_catalog.clock_timestamp() + %1$L::interval;', shift);
+      execute format('alter database %I set search_path = noon, pg_catalog', current_database());
+    end
+    $$`);
+}

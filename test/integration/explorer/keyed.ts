@@ -9,6 +9,7 @@ import {
   type SimulatedChain,
   type SimulatorOptions,
 } from '../../../src/simulator/index.ts';
+import { startAtNoon } from '../../support/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../support/database.ts';
 import { testKey } from '../../support/sync.ts';
 
@@ -32,7 +33,9 @@ export async function openScene(options: Partial<SimulatorOptions> = {}) {
     ...options,
   });
   onTestFinished(() => simulator.close());
-  return { simulator, seen, database: await freshDatabase() };
+  const database = await freshDatabase();
+  await startAtNoon(database.pool);
+  return { simulator, seen, database };
 }
 
 interface WorkerOptions {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
+import { startAtNoon } from '../../support/clock.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { configFolder } from '../../support/process.ts';
 import { copySeed, smallChain } from './copy.ts';
@@ -10,6 +11,7 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
   const simulator = await startSimulator({ seed: copySeed, chains: [chain] });
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
+  await startAtNoon(database.pool);
   const cwd = await configFolder({
     explorer: { requests_per_second: 1000, page_size: 10, daily_credits: 80 },
     chains: [{ id: chain.id, operations: { 'user-operations': {} } }],
