@@ -12,7 +12,7 @@ const operations = z
   )
   .refine((chosen) => Object.keys(chosen).length > 0, 'names no operation')
   .describe(
-    'What to copy from this chain. Without this key: all operations, but optimism-batches only where the chain is known to have them.',
+    'What to copy from this chain. Without this key: the operations that are usual for it.',
   );
 
 const chain = z

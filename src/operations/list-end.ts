@@ -9,7 +9,7 @@ import type {
   OrderKey,
   WalkEndContext,
 } from './operation.ts';
-import { columnsOf, isBelow, type PlacedList } from './placed-list.ts';
+import { columnsOf, isBelow, lastPlace, type PlacedList } from './placed-list.ts';
 
 const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
 
@@ -38,7 +38,7 @@ export async function judgeListEnd(
   // A page of which no item has a place ends nothing that would be proved.
   if (last === null && served.length > 0) return { is: 'unsupported' };
   const { order } = list;
-  const asked = typeof entry === 'string' ? await lastOfWalk(db, claim) : from(entry, order);
+  const asked = typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
   const end = last ?? asked ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
   const { table, height, key } = columnsOf(list);
@@ -86,22 +86,6 @@ async function wasEnd(
   return rows.length > 0;
 }
 
-/** Where the walk's pages before this one ended; null where none tells its place. */
-async function lastOfWalk(
-  db: Pick<Transaction, 'execute'>,
-  { walk_id }: Pick<EndClaim, 'walk_id'>,
-): Promise<OrderKey | null> {
-  const { rows } = await db.execute<{ height: string; key: string }>(sql`
-    select bottom as height, last_key as key
-    from etl.pages
-    where walk_id = ${walk_id} and last_key is not null and bottom is not null
-    order by sequence desc
-    limit 1
-  `);
-  const [row] = rows;
-  return row === undefined ? null : { height: Number(row.height), key: row.key };
-}
-
 /** What stands at a position is below it too, where that is the position of the page's own first item. */
 const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
   names === 'first' ? { ...entry, key: `${entry.key}~` } : entry;
@@ -116,7 +100,7 @@ export async function removeBelow(
   walk: WalkEndContext,
 ): Promise<null> {
   if (!walk.isUnbroken) return null;
-  const end = (await lastOfWalk(tx, walk)) ?? aboveAll;
+  const end = (await lastPlace(tx, walk.walk_id)) ?? aboveAll;
   await tx.execute(sql`
     with removed as (
       update ${columnsOf(list).table} as t

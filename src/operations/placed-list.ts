@@ -1,6 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../db/digest.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { ListOrder, OrderKey } from './operation.ts';
 
 /** A list that is highest first, and the table of its items, which has a column `removed_at`. */
@@ -34,3 +35,19 @@ export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'
 export const isBelow = ({ height, key }: PlacedColumns, place: OrderKey): SQL => sql`
   ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
 `;
+
+/** The lowest item that stands in order on the last page of a walk that has one; null where none does. */
+export async function lastPlace(
+  db: Pick<Transaction, 'execute'>,
+  walkId: number,
+): Promise<OrderKey | null> {
+  const { rows } = await db.execute<{ height: string; key: string }>(sql`
+    select bottom as height, last_key as key
+    from etl.pages
+    where walk_id = ${walkId} and last_key is not null and bottom is not null
+    order by sequence desc
+    limit 1
+  `);
+  const [row] = rows;
+  return row === undefined ? null : { height: Number(row.height), key: row.key };
+}

@@ -3,11 +3,8 @@ import { batchRange } from './batches.ts';
 import { blockAt } from './blocks.ts';
 import type { World } from './chain.ts';
 import { addCopies, pageEventsAt, wrapPage } from './oddities.ts';
-import { pageLimit, readParameters } from './parameters.ts';
+import { countedCursor, countedSize, readParameters } from './parameters.ts';
 import { renderBlock } from './render-block.ts';
-
-/** Where v12 stops to grow a page, however large an `items_count` is asked for. */
-const clampedLimit = 100;
 
 /** When a batch is read, and whether by the owner of its labels. */
 interface BatchReading {
@@ -37,7 +34,7 @@ export function answerBatch(
   if (range === null || highest < range.lowest) {
     return { status: 200, body: wrapPage(world, [], null, key), items: 0 };
   }
-  const lowest = Math.max(range.lowest, highest - pageSizeOf(world, asked) + 1);
+  const lowest = Math.max(range.lowest, highest - countedSize(world.chain.generation, asked) + 1);
   const heights = Array.from({ length: highest - lowest + 1 }, (_, place) => highest - place);
   const above = highest < range.highest ? blockAt(world, highest + 1, atMs) : undefined;
   const blocks = addCopies(
@@ -46,16 +43,9 @@ export function answerBatch(
     pageEventsAt(world, highest),
   );
   const items = blocks.map((block) => renderBlock(world, block, withSecretKey));
-  const next = lowest > range.lowest ? cursorOf(world, lowest, heights.length) : null;
+  const next =
+    lowest > range.lowest
+      ? countedCursor(world.chain.generation, { block_number: lowest }, heights.length)
+      : null;
   return { status: 200, body: wrapPage(world, items, next, key), items: items.length };
-}
-
-function pageSizeOf(world: World, asked: number | undefined): number {
-  if (world.chain.generation !== 'v12') return pageLimit;
-  return Math.min(asked ?? pageLimit, clampedLimit);
-}
-
-function cursorOf(world: World, lowest: number, served: number): Record<string, number> {
-  if (world.chain.generation === 'v12') return { block_number: lowest };
-  return { block_number: lowest, items_count: served };
 }

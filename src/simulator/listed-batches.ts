@@ -3,7 +3,7 @@ import { batchRange, newestNumber } from './batches.ts';
 import type { World } from './chain.ts';
 import { instantOf, printInstant } from './instant.ts';
 import { wrapPage } from './oddities.ts';
-import { pageLimit, readParameters } from './parameters.ts';
+import { countedCursor, countedSize, readParameters } from './parameters.ts';
 import { Random } from './random.ts';
 
 /** A batch as the list of batches tells of it. */
@@ -17,9 +17,6 @@ export interface ListedBatch {
   readonly transactions: number;
 }
 
-/** Where v12 stops to grow a page, however large an `items_count` is asked for. */
-const clampedLimit = 100;
-
 const containers = [
   'in_blob4844',
   'in_celestia',
@@ -32,14 +29,16 @@ const containers = [
 export function answerBatches(world: World, query: URLSearchParams, atMs: number): Answer {
   const parameters = readParameters(query, ['id', 'items_count']);
   const below = parameters.integer('id', 0, Number.MAX_SAFE_INTEGER);
-  const asked = parameters.integer('items_count', 1, Number.MAX_SAFE_INTEGER) ?? pageLimit;
+  const asked = parameters.integer('items_count', 1, Number.MAX_SAFE_INTEGER);
   if (parameters.problems.length > 0) return refuseParameters(parameters.problems);
-  const size = world.chain.generation === 'v12' ? Math.min(asked, clampedLimit) : pageLimit;
+  const { generation } = world.chain;
+  const size = countedSize(generation, asked);
   // One more than the page holds: whether there is one says whether the list goes on.
   const found = [...batchesBelow(world, below ?? Infinity, atMs, size + 1)];
   const served = found.slice(0, size);
   const last = found.length > size ? served.at(-1) : undefined;
-  const next = last === undefined ? null : cursorOf(world, last.number, served.length);
+  const next =
+    last === undefined ? null : countedCursor(generation, { id: last.number }, served.length);
   const items = served.map((batch) => renderBatch(world, batch));
   const key = parameters.text('key');
   return { status: 200, body: wrapPage(world, items, next, key), items: items.length };
@@ -77,10 +76,6 @@ function batchAt(world: World, number: number, atMs: number): ListedBatch | null
     end: highest,
     transactions: (highest - lowest + 1) * (1 + random.below(20)),
   };
-}
-
-function cursorOf({ chain }: World, id: number, served: number): Record<string, number> {
-  return chain.generation === 'v12' ? { id } : { id, items_count: served };
 }
 
 function renderBatch({ chain: { generation } }: World, batch: ListedBatch): unknown {

@@ -1,10 +1,26 @@
 import type { Problem } from './answer.ts';
+import type { Generation } from './chain.ts';
 
 /** Every operation takes these: the API key, and the optional secret key. */
 const credentials = ['apikey', 'key'] as const;
 
 /** Largest page that the lists serve, and the size of a page when none is asked for. */
 export const pageLimit = 50;
+
+/** Where v12 stops to grow a page, however large an `items_count` is asked for. */
+const clampedLimit = 100;
+
+/** How many items a page has of a list that takes `items_count`. */
+export const countedSize = (generation: Generation, asked: number | undefined): number =>
+  generation === 'v12' ? Math.min(asked ?? pageLimit, clampedLimit) : pageLimit;
+
+/** The cursor of such a list: older generations add the length of the page just served. */
+export const countedCursor = (
+  generation: Generation,
+  place: Readonly<Record<string, number>>,
+  served: number,
+): Readonly<Record<string, number>> =>
+  generation === 'v12' ? place : { ...place, items_count: served };
 
 /** A parameter's integer; undefined when it is not in the query or is a problem. */
 type IntegerReader = (name: string, lowest: number, highest: number) => number | undefined;

@@ -1,10 +1,10 @@
 import { packBody } from './archive.ts';
 import { askAgain } from './doubt.ts';
-import { lastPlace } from './ledger.ts';
 import type { PageOrder } from './order.ts';
 import { normalisePage, type NormalisedPage } from './page.ts';
 import type { PageQueue } from './page-queue.ts';
 import type { WalkEnd } from './progress.ts';
+import { lastPlace } from '../operations/placed-list.ts';
 import type { OrderKey } from '../operations/operation.ts';
 import { requestPage, timesOf, type PageReader, type Step } from './request.ts';
 import type { WalkRow } from './walk-row.ts';

@@ -4,7 +4,7 @@ import { post, type Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { NormalisedPage } from './page.ts';
-import type { Operation, OrderKey, PageEnd } from '../operations/operation.ts';
+import type { Operation, PageEnd } from '../operations/operation.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** What one page of any of the three operations costs of the key's credits (explorer-api.md). */
@@ -98,22 +98,6 @@ export async function endBefore(
   const [row] = rows;
   if (row === undefined) return null;
   return { page_id: Number(row.page_id), height: Number(row.height), key: row.key };
-}
-
-/** The lowest item that stands in order on the last page of a walk that has one; null where none does. */
-export async function lastPlace(
-  db: Pick<Transaction, 'execute'>,
-  walkId: number,
-): Promise<OrderKey | null> {
-  const { rows } = await db.execute<{ height: string; key: string }>(sql`
-    select bottom as height, last_key as key
-    from etl.pages
-    where walk_id = ${walkId} and last_key is not null and bottom is not null
-    order by sequence desc
-    limit 1
-  `);
-  const [row] = rows;
-  return row === undefined ? null : { height: Number(row.height), key: row.key };
 }
 
 /** Keeps the items that are no rows. The same item met again is the same entry. */
