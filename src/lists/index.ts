@@ -6,10 +6,9 @@ import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
 import { ranked } from './ranked/index.ts';
 import type { FeedSettings } from './settings.ts';
-import type { RunScope } from './tables.ts';
 
 /** Every kind of list by its name. */
-export const kinds: Readonly<Record<ListKindName, ListKind<FeedSettings, RunScope>>> = {
+export const kinds: Readonly<Record<ListKindName, ListKind>> = {
   'newest-first': newestFirst,
   numbered,
   ranked,
@@ -20,5 +19,4 @@ export const settingsOf = (operation: OperationName): z.ZodType<FeedSettings> =>
   kindOf(operation).settings(operations[operation]);
 
 /** The kind of an operation's list. */
-export const kindOf = (operation: OperationName): ListKind<FeedSettings, RunScope> =>
-  kinds[operations[operation].kind];
+export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];

@@ -30,19 +30,19 @@ export interface ScopeBounds {
 }
 
 /** A walk to begin: what it covers, and the cursor it starts from; null is the head. */
-export interface PlannedWalk {
-  readonly scope: Scope;
+export interface PlannedWalk<Walk extends Scope = Scope> {
+  readonly scope: Walk;
   /** The block that it goes past before it ends; null: to the end, or to the run's bounds. */
   readonly floor: number | null;
   /** How far below the covered top the walk, and those beside it, go, in ms. */
   readonly depthMs?: number;
   readonly cursor: Cursor | null;
   /** Walks that begin with it, for whoever has a hand free. */
-  readonly beside?: readonly PlannedWalk[];
+  readonly beside?: readonly PlannedWalk<Walk>[];
 }
 
 /** Null: nothing is left to begin. 'wait': that depends on a walk under way. */
-export type WalkPlan = PlannedWalk | 'wait' | null;
+export type WalkPlan<Walk extends Scope = Scope> = PlannedWalk<Walk> | 'wait' | null;
 
 /** A number of requests and what it rests on. */
 export interface Estimate {
@@ -93,9 +93,14 @@ export interface ListReach {
 /**
  * A kind of list: how its order tells what is new, what was read and what is missing. All that the rest
  * of the program knows of a list, beside its operation. Nothing is optional: what a kind does not have,
- * it says. `Settings` is what the configuration says of a feed, `Wanted` what a run of it covers.
+ * it says. `Settings` is what the configuration says of a feed, `Wanted` what a run of it covers, and `Walk`
+ * what a walk does.
  */
-export interface ListKind<Settings extends FeedSettings, Wanted extends RunScope> {
+export interface ListKind<
+  Settings extends FeedSettings = FeedSettings,
+  Wanted extends RunScope = RunScope,
+  Walk extends Scope = Scope,
+> {
   readonly name: ListKindName;
   /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
   settings(operation: Configured): z.ZodType<Settings>;
@@ -113,7 +118,7 @@ export interface ListKind<Settings extends FeedSettings, Wanted extends RunScope
   /** The settings with bounds that reach further than they do in their place: they judge coverage. */
   extended(settings: Settings, bounds: ScopeBounds): Settings;
   /** What a walk of the lane is about, for whoever asks only whether the service answers. */
-  walkScope(scope: Wanted): Scope;
+  walkScope(scope: Wanted): Walk;
   /** The same scope for whoever waits: what a person asks for is read now, whatever its interval. */
   atOnce(target: Target<Wanted>): Wanted;
   /** Whether a lane has something to do at a time. */
@@ -130,7 +135,7 @@ export interface ListKind<Settings extends FeedSettings, Wanted extends RunScope
    */
   beginsAnew(failure: FailureClass): boolean;
   /** The run's next walk. */
-  nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan>;
+  nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
   readonly proof: ListProof;
   /** A range that is proved, in words. */
   spell(range: { readonly from: number; readonly to: number; readonly unit: ListUnit }): string;

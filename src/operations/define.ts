@@ -13,31 +13,31 @@ export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt
 }
 
 /** What an operation's kind of list decides. */
-type Kind = Pick<RowOfKind, 'columns'> &
+type Kind<Walk extends Scope> = Pick<RowOfKind<Walk>, 'columns'> &
   Pick<
-    Operation<z.ZodType>,
+    Operation<Walk>,
     'kind' | 'order' | 'defaults' | 'decidesMembership' | 'judgeEnd' | 'afterPage' | 'afterWalk'
   >;
 
 /** Makes a kind of an operation, of which it knows this. */
-export type KindOf = (operation: {
+export type KindOf<Walk extends Scope> = (operation: {
   readonly name: string;
   readonly table: PgTable;
   /** The column that tells a chain's items apart. */
   readonly key: string;
   /** The list's order, by the columns that tell it. */
   readonly orderBy: (columns: ListOrder['columns']) => Omit<ListOrder, 'unit' | 'isProof'>;
-}) => Kind;
+}) => Kind<Walk>;
 
 /** A list of the API: all of its operation that does not follow from the rest. */
-type Declaration = DeclaredItem &
-  Pick<Operation<z.ZodType>, 'name' | 'questionIndexes' | 'version' | 'isOffered' | 'guide'> & {
+type Declaration<Walk extends Scope> = DeclaredItem &
+  Pick<Operation, 'name' | 'questionIndexes' | 'version' | 'isOffered' | 'guide'> & {
     /** Below `/{chain_id}/api/v2/`. */
-    readonly path: (scope: Scope) => string;
+    readonly path: (scope: Walk) => string;
     readonly cursor: Paging;
     /** Tables of schema `explorer` that the operation writes beside those of its items. */
     readonly concludes: readonly PgTable[];
-    readonly list: KindOf;
+    readonly list: KindOf<Walk>;
   };
 
 /**
@@ -45,7 +45,7 @@ type Declaration = DeclaredItem &
  * `columns` gives it; an older name of a field is that field. An embedded address is the column
  * `<field>_hash`, and an observation. A list or an object has a table in `children`.
  */
-export function operation(declared: Declaration): Operation<z.ZodType> {
+export function operation<Walk extends Scope>(declared: Declaration<Walk>): Operation<Walk> {
   const { name, table, key, item, path, cursor, version, questionIndexes, isOffered, guide } =
     declared;
   const layout = layoutOfItem(declared);

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { factories } from './factories/index.ts';
 import type { Operation } from './operation.ts';
 import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';
@@ -17,6 +16,6 @@ const all = {
 export type OperationName = keyof typeof all;
 
 /** Every operation by its public name. */
-export const operations: Readonly<Record<OperationName, Operation<z.ZodType>>> = all;
+export const operations: Readonly<Record<OperationName, Operation>> = all;
 
 export const operationNames = Object.keys(all) as readonly OperationName[];

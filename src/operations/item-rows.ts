@@ -13,9 +13,9 @@ import type { Column, DeclaredItem, ItemLayout, Layout, Part } from './layout.ts
 import type { ItemRows, Place, Scope, Untold } from './operation.ts';
 
 /** What the kind of list says of an item's row. */
-export interface RowOfKind {
+export interface RowOfKind<Walk extends Scope> {
   /** Columns that no field tells, and what they hold. */
-  readonly columns: Readonly<Record<string, (scope: Scope) => unknown>>;
+  readonly columns: Readonly<Record<string, (scope: Walk) => unknown>>;
   /** The column that says where an item stands; null in a list without an order. */
   readonly height: string | null;
 }
@@ -24,10 +24,10 @@ export interface RowOfKind {
 type Fields = Record<string, unknown>;
 
 /** How an item becomes rows: what `Operation` calls `normalise`. */
-export function normaliser(
+export function normaliser<Walk extends Scope>(
   { item: schema, key }: Pick<DeclaredItem, 'item' | 'key'>,
   { columns, parts }: ItemLayout,
-  kind: RowOfKind,
+  kind: RowOfKind<Walk>,
 ) {
   const own: Layout = { columns, within: [] };
   const fixed = Object.entries(kind.columns);
@@ -42,7 +42,7 @@ export function normaliser(
     const { chain_id, scope, position, unread } = place;
     const item = decoded as Fields;
     const row = lay({ ...blank, chain_id }, own, item);
-    for (const [column, value] of fixed) row[column] = value(scope);
+    for (const [column, value] of fixed) row[column] = value(scope as Walk);
     row['extra'] = unknownFields(schema, raw);
     const id = row[key] as string | number | null;
     if (id === null) throw new Error(`the schema lets no item pass without its ${key}`);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../db/digest.ts';
 import { isPosting, post, type Transaction } from '../db/transaction.ts';
-import type { ItemRows, WalkContext } from './operation.ts';
+import type { ItemRows, NewestFirstWalk, WalkContext } from './operation.ts';
 import { columnsOf, isBelow, type PlacedList } from './placed-list.ts';
 
 /**
@@ -21,7 +21,7 @@ type PlacedRows = ItemRows & { readonly height: number };
 export async function noteChanges(
   list: PlacedList,
   tx: Transaction,
-  walk: WalkContext,
+  walk: WalkContext<NewestFirstWalk>,
   rows: readonly ItemRows[],
 ): Promise<boolean> {
   const placed = rows.filter((item) => item.height !== null) as PlacedRows[];
@@ -42,7 +42,7 @@ export async function noteChanges(
 async function noteLateArrivals(
   list: PlacedList,
   tx: Transaction,
-  walk: WalkContext,
+  walk: WalkContext<NewestFirstWalk>,
   placed: readonly PlacedRows[],
 ): Promise<void> {
   const heights = placed.map((item) => item.height);
@@ -86,7 +86,7 @@ async function noteLateArrivals(
 async function noteRemovals(
   list: PlacedList,
   tx: Transaction,
-  walk: WalkContext,
+  walk: WalkContext<NewestFirstWalk>,
   rows: readonly ItemRows[],
   first: PlacedRows,
   last: PlacedRows,

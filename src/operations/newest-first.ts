@@ -1,7 +1,7 @@
 import type { KindOf } from './define.ts';
 import { noteChanges } from './list-changes.ts';
 import { judgeListEnd, removeBelow } from './list-end.ts';
-import type { ConfigDefaults, ListUnit } from './operation.ts';
+import type { ConfigDefaults, ListUnit, NewestFirstWalk } from './operation.ts';
 
 /** Columns that say where an item stands and when it was made, and what the first of them counts. */
 interface Order {
@@ -12,7 +12,7 @@ interface Order {
 
 /** A list that is highest first; its table has a column `removed_at`. */
 export const newestFirst =
-  ({ height, time, unit }: Order, defaults: ConfigDefaults): KindOf =>
+  ({ height, time, unit }: Order, defaults: ConfigDefaults): KindOf<NewestFirstWalk> =>
   ({ name, table, key, orderBy }) => {
     const order = { ...orderBy({ height, time, key }), unit, isProof: true };
     const list = { name, table, order };

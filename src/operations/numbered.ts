@@ -1,6 +1,5 @@
-import type { z } from 'zod';
 import type { KindOf } from './define.ts';
-import type { ConfigDefaults, ListOrder, Operation } from './operation.ts';
+import type { ConfigDefaults, ListOrder, NumberedWalk, Operation } from './operation.ts';
 
 /**
  * One list for each number, each highest first. What it proves is concluded at a walk's end.
@@ -11,15 +10,15 @@ export const numbered =
   (
     { number, ...columns }: ListOrder['columns'] & { readonly number: string },
     { schedule }: Pick<ConfigDefaults, 'schedule'>,
-    conclusions: Pick<Operation<z.ZodType>, 'judgeEnd' | 'afterWalk'>,
-  ): KindOf =>
+    conclusions: Pick<Operation<NumberedWalk>, 'judgeEnd' | 'afterWalk'>,
+  ): KindOf<NumberedWalk> =>
   ({ orderBy }) => ({
     kind: 'numbered',
     // The cursor tells a height, and no key: the items alone are the witnesses.
     order: { ...orderBy(columns), unit: 'blocks', position: () => null, isProof: false },
     defaults: { schedule, overlap: '0s', resweep: [] },
     decidesMembership: true,
-    columns: { [number]: ({ batch }) => batch ?? null },
+    columns: { [number]: ({ batch }) => batch },
     // A page alone says nothing beyond its rows.
     afterPage: () => Promise.resolve(true),
     ...conclusions,

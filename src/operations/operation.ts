@@ -5,29 +5,57 @@ import type { Unread } from '../drift/unread-values.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 
-/** How a list is ordered, and so what of it is new, read and missing: `src/lists/list.ts`. */
-export type ListKindName = 'newest-first' | 'numbered' | 'ranked';
-
 /** The declared fields of `next_page_params`, passed back unchanged. */
 export type Cursor = Readonly<Record<string, string | number>>;
 
-/**
- * What one walk is to cover; kept with it, so that whoever resumes it needs nothing else.
- * `batch` names the Optimism batch; `since` (ISO 8601) and `max_pages` bound a list.
- */
-export interface Scope {
-  readonly batch?: number;
+/** What one walk of a list that is newest first covers: all of it, but for its bounds. */
+export interface NewestFirstWalk {
+  /** ISO 8601. */
   readonly since?: string;
   readonly max_pages?: number;
   /** Where another walk takes over: the cursor that the page below this walk's last begins with. */
   readonly until?: Cursor;
   /** The walk reads known history again. */
   readonly again?: boolean;
+}
+
+/** What one walk of lists by number covers: one of them. */
+export interface NumberedWalk {
+  /** The list's number: that of an Optimism batch. */
+  readonly batch: number;
+  readonly max_pages?: number;
   /** A check whether the batch is there yet: that it is empty says nothing for good. */
   readonly probe?: boolean;
   /** A block of the batch below which its chain is known: a walk that meets it need not go on. */
   readonly known?: KnownBlock;
 }
+
+/** What one walk of a list whose order changes covers. */
+export interface RankedWalk {
+  readonly max_pages?: number;
+}
+
+/** What a walk covers, by its kind of list. */
+interface ScopeByKind {
+  readonly 'newest-first': NewestFirstWalk;
+  readonly numbered: NumberedWalk;
+  readonly ranked: RankedWalk;
+}
+
+/** How a list is ordered, and so what of it is new, read and missing: `src/lists/list.ts`. */
+export type ListKindName = keyof ScopeByKind;
+
+type AnyKey = { [Kind in ListKindName]: keyof ScopeByKind[Kind] }[ListKindName];
+
+/**
+ * What one walk covers, whatever its kind; kept with it, so that whoever resumes it needs nothing else.
+ * What another kind's walks have is not there.
+ */
+export type Scope = {
+  [Kind in ListKindName]: ScopeByKind[Kind] & {
+    readonly [Other in Exclude<AnyKey, keyof ScopeByKind[Kind]>]?: never;
+  };
+}[ListKindName];
 
 /** A block as it was last seen; `hash` in lower case. */
 export interface KnownBlock {
@@ -117,13 +145,13 @@ export interface ListOrder {
 }
 
 /** What a walk tells an operation when a page or the whole walk is committed. */
-export interface WalkContext {
+export interface WalkContext<Walk extends Scope = Scope> {
   readonly walk_id: number;
   readonly run_id: number;
   readonly chain_id: number;
   /** When the walk began, ISO 8601, by the clock that its worker goes by. */
   readonly started_at: string;
-  readonly scope: Scope;
+  readonly scope: Walk;
   /** Null where the walk goes to the list's end. */
   readonly floor: number | null;
   readonly page_id: number;
@@ -138,7 +166,7 @@ export interface WalkContext {
 }
 
 /** What a walk tells an operation at its end. */
-export interface WalkEndContext extends WalkContext {
+export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<Walk> {
   /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
   readonly readDownTo: number;
   /** Whether its pages follow each other without a cut, and are in order. */
@@ -146,11 +174,11 @@ export interface WalkEndContext extends WalkContext {
 }
 
 /** A walk whose newest page claims to be the list's last. */
-export interface EndClaim {
+export interface EndClaim<Walk extends Scope = Scope> {
   readonly walk_id: number;
   readonly run_id: number;
   readonly chain_id: number;
-  readonly scope: Scope;
+  readonly scope: Walk;
   /** How many items of that page are no rows. */
   readonly quarantined: number;
   /** Whether that page has as many items as were asked for. */
@@ -207,7 +235,7 @@ export interface Guide {
 }
 
 /** All that is special about one list of the API. The walk and the loader know nothing else. */
-export interface Operation<Item extends z.ZodType> {
+export interface Operation<Walk extends Scope = Scope> {
   readonly name: string;
   readonly kind: ListKindName;
   /** The rows' own table. */
@@ -230,16 +258,16 @@ export interface Operation<Item extends z.ZodType> {
   readonly version: readonly string[];
   /** The path below `/{chain_id}/api/v2/` and the declared query parameters of one page. */
   request(
-    scope: Scope,
+    scope: Walk,
     cursor: Cursor | null,
     pageSize: number,
   ): { readonly path: string; readonly query: Cursor };
   /** What `next_page_params` may hold; undeclared fields, such as an echoed `key`, are left out. */
   readonly cursor: z.ZodType<Cursor | null>;
   /** One item, in every shape that the API's generations give it. */
-  readonly item: Item;
+  readonly item: z.ZodType;
   /** `raw` is the item as it was served, for what the schema does not name. */
-  normalise(item: z.infer<Item>, raw: unknown, place: Place): ItemRows;
+  normalise(item: unknown, raw: unknown, place: Place): ItemRows;
   /** Where items stand in a list that is newest first, judged before they are rows. Null: no order. */
   readonly order: ListOrder | null;
   /**
@@ -248,13 +276,13 @@ export interface Operation<Item extends z.ZodType> {
    */
   readonly decidesMembership: boolean;
   /** What is stored says of the claim that the list ends here. Changes nothing. */
-  judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim): Promise<EndVerdict>;
+  judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim<Walk>): Promise<EndVerdict>;
   /**
    * Runs in a page's transaction, after its rows.
    *
    * @returns whether the stored rows bear the page out; where they don't, it proves nothing
    */
-  afterPage(tx: Transaction, walk: WalkContext, rows: readonly ItemRows[]): Promise<boolean>;
+  afterPage(tx: Transaction, walk: WalkContext<Walk>, rows: readonly ItemRows[]): Promise<boolean>;
   /**
    * Runs in the transaction of a walk's last page, when it ended at the list's end or at a block
    * below which all is known. Ends of a feed's
@@ -262,5 +290,5 @@ export interface Operation<Item extends z.ZodType> {
    *
    * @returns why the walk says less than a whole list, to be kept as its reason; null if it does not
    */
-  afterWalk(tx: Transaction, walk: WalkEndContext): Promise<string | null>;
+  afterWalk(tx: Transaction, walk: WalkEndContext<Walk>): Promise<string | null>;
 }

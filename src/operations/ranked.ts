@@ -1,13 +1,12 @@
-import type { z } from 'zod';
 import type { KindOf } from './define.ts';
-import type { ConfigDefaults, Operation } from './operation.ts';
+import type { ConfigDefaults, Operation, RankedWalk } from './operation.ts';
 
 /** A list whose order changes: it is true only as a whole. */
 export const ranked =
   (
     { schedule }: Pick<ConfigDefaults, 'schedule'>,
-    conclusions: Pick<Operation<z.ZodType>, 'judgeEnd' | 'afterPage' | 'afterWalk'>,
-  ): KindOf =>
+    conclusions: Pick<Operation<RankedWalk>, 'judgeEnd' | 'afterPage' | 'afterWalk'>,
+  ): KindOf<RankedWalk> =>
   () => ({
     kind: 'ranked',
     order: null,

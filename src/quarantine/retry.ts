@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import type { z } from 'zod';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 import { loadPages } from '../load/load.ts';
@@ -108,7 +107,7 @@ async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | nul
   return { walk: origin.walk, page: { ...origin.page, page_id: pageId } };
 }
 
-const operationOf = ({ walk }: Origin): Operation<z.ZodType> => operations[walk.operation];
+const operationOf = ({ walk }: Origin): Operation => operations[walk.operation];
 
 /** Either the item as rows, or why it is none. */
 function tryItem(
@@ -182,7 +181,7 @@ async function addHeights(
 /** A batch is described by its blocks: what the last walk that concluded found is found again. */
 async function concludeAgain(
   tx: Transaction,
-  operation: Operation<z.ZodType>,
+  operation: Operation,
   { walk: { chain_id, batch } }: Origin,
 ): Promise<void> {
   const { rows } = await tx.execute<Record<'ended', Ended>>(sql`

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import type { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/body.ts';
 import { operations } from '../operations/index.ts';
@@ -144,7 +143,7 @@ async function decodeCommit([first, ...rest]: ArchivedCommit): Promise<DecodedCo
   return { first, last: rest.at(-1) ?? first, pages };
 }
 
-export const operationOf = ({ walk }: Pick<ArchivedPage, 'walk'>): Operation<z.ZodType> =>
+export const operationOf = ({ walk }: Pick<ArchivedPage, 'walk'>): Operation =>
   operations[walk.operation];
 
 /** The page as its walk read it, its items decoded by the present rules. */

@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import type { z } from 'zod';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
@@ -32,7 +31,7 @@ export interface Committed {
  */
 export async function commitPages(
   db: Database,
-  operation: Operation<z.ZodType>,
+  operation: Operation,
   walk: WalkRow,
   read: readonly ReadPage[],
 ): Promise<Committed> {
@@ -73,7 +72,7 @@ interface Writing {
  */
 export async function writePages(
   tx: Transaction,
-  operation: Operation<z.ZodType>,
+  operation: Operation,
   walk: WalkRow,
   { kept, end, written }: Writing,
 ): Promise<WalkRow> {
@@ -102,7 +101,7 @@ export async function writePages(
  */
 async function concludePages(
   tx: Transaction,
-  operation: Operation<z.ZodType>,
+  operation: Operation,
   walk: WalkRow,
   pages: readonly NormalisedPage[],
   counts: CountsByPage,
@@ -141,7 +140,7 @@ type PageStand = Pick<NormalisedPage, 'page_id' | 'cursor_in' | 'isOrdered' | 'q
  */
 export async function concludeWalk(
   tx: Transaction,
-  operation: Operation<z.ZodType>,
+  operation: Operation,
   walk: WalkRow,
   { last, counts, end, proof }: WalkStand,
 ): Promise<string | null> {
@@ -155,7 +154,7 @@ export async function concludeWalk(
 /** First of all, or one end that holds rows would wait for another that wants them. */
 async function lockOrder(
   tx: Transaction,
-  { decidesMembership }: Operation<z.ZodType>,
+  { decidesMembership }: Operation,
   walk: WalkRow,
   read: readonly ReadPage[],
 ): Promise<void> {
@@ -227,7 +226,7 @@ function sumOf(
 
 /** What the pages add to the walk's proof, where its list has an order that one walk after another proves. */
 function proofOf(
-  { order }: Operation<z.ZodType>,
+  { order }: Operation,
   walk: WalkRow,
   read: {
     readonly pages: readonly NormalisedPage[];

@@ -30,7 +30,7 @@ export class EnvelopeError extends Error {
  *
  * @throws EnvelopeError naming the field that is wrong, with the beginning of the body as evidence
  */
-export function readEnvelope(operation: Operation<z.ZodType>, body: unknown): Envelope {
+export function readEnvelope(operation: Operation, body: unknown): Envelope {
   const page = envelope.safeParse(body);
   if (!page.success)
     throw new EnvelopeError(`${describe(page.error)}; it begins ${evidence(body)}`);

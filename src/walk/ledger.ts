@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import type { z } from 'zod';
 import { post, type Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
 import type { CountsByPage } from '../load/upsert.ts';
@@ -13,7 +12,7 @@ export const creditsPerPage = creditsPerRequest;
 /** Writes the ledger entries of one transaction's pages. */
 export async function recordPages(
   tx: Transaction,
-  { decidesMembership }: Pick<Operation<z.ZodType>, 'decidesMembership'>,
+  { decidesMembership }: Pick<Operation, 'decidesMembership'>,
   walk: WalkRow,
   { pages, counts }: { readonly pages: readonly NormalisedPage[]; readonly counts: CountsByPage },
 ): Promise<void> {

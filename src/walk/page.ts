@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { z } from 'zod';
 import type { Cursor, ItemRows, Operation, Place, Scope } from '../operations/operation.ts';
 import { openDriftCounter, type DriftReport } from '../drift/drift.ts';
 import { decodeItem } from './item.ts';
@@ -80,7 +79,7 @@ interface PagePlace {
  * something else: nobody knows which of the two is right. None is dropped.
  */
 export function normalisePage(
-  operation: Operation<z.ZodType>,
+  operation: Operation,
   facts: PageFacts,
   items: readonly unknown[],
   { chain_id, scope, position, order, misplaced }: PagePlace,
@@ -155,18 +154,14 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
 }
 
 /** Whether an item's height is its identity: one that is wrong is of another item. */
-const isIdentity = ({ order }: Operation<z.ZodType>) =>
+const isIdentity = ({ order }: Operation) =>
   order?.isProof === true && order.columns.height === order.columns.key;
 
 /**
  * An item that tells no block, or one that its neighbours contradict: what is known of its block stays. What
  * it said is kept in `extra`.
  */
-function doubtPlace(
-  { order }: Operation<z.ZodType>,
-  item: ItemRows,
-  isMisplaced: boolean,
-): ItemRows {
+function doubtPlace({ order }: Operation, item: ItemRows, isMisplaced: boolean): ItemRows {
   if (order?.isProof !== true || (item.height !== null && !isMisplaced)) return item;
   const { row, untold } = item;
   const { height } = order.columns;
@@ -188,7 +183,7 @@ function doubtPlace(
 
 /** The rows of those items that are valid, for who wants to know them before the page is written. */
 export function rowsOf(
-  operation: Operation<z.ZodType>,
+  operation: Operation,
   items: readonly unknown[],
   place: Omit<Place, 'unread'>,
 ): ItemRows[] {

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { FetchedPage } from '../explorer/fetcher.ts';
 import type { Database } from '../db/transaction.ts';
 import type {
@@ -37,7 +36,7 @@ export interface SliceBudget {
 
 export interface PageReader {
   readonly db: Database;
-  readonly operation: Operation<z.ZodType>;
+  readonly operation: Operation;
   readonly fetchPage: FetchPage;
   readonly pageSize: number;
   readonly archive: ArchiveMode;

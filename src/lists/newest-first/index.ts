@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { NewestFirstWalk } from '../../operations/operation.ts';
 import type { Database } from '../../db/transaction.ts';
 import { operations } from '../../operations/index.ts';
 import type { Feed } from '../feed.ts';
@@ -15,7 +16,7 @@ import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
 import { status } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
-export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope> = {
+export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, NewestFirstWalk> = {
   name: 'newest-first',
   settings: newestFirstSettings,
   bounds: ['since', 'maxPages'],

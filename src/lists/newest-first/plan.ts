@@ -9,6 +9,7 @@ import {
   lowestCovered,
   type Gap,
 } from './coverage.ts';
+import type { NewestFirstWalk } from '../../operations/operation.ts';
 import { ofFeed, type Feed } from '../feed.ts';
 import type { PlannedWalk, WalkPlan } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
@@ -55,7 +56,7 @@ export async function planLiveWalk(
   tx: Transaction,
   run: NewestFirstRun,
   at: Date,
-): Promise<PlannedWalk | null> {
+): Promise<PlannedWalk<NewestFirstWalk> | null> {
   const begun = await walksOf(tx, run);
   if (begun.length > 0) return null;
   const { overlap_ms = 0, resweep = [] } = run.scope;
@@ -71,7 +72,7 @@ export async function planBackfillWalk(
   tx: Transaction,
   run: NewestFirstRun,
   at: Date,
-): Promise<WalkPlan> {
+): Promise<WalkPlan<NewestFirstWalk>> {
   const begun = await walksOf(tx, run);
   const feed = run;
   if (!(await hasCoverage(tx, feed))) {
@@ -88,7 +89,10 @@ export async function planBackfillWalk(
 }
 
 /** All known history once more. */
-async function readAgain(tx: Transaction, run: NewestFirstRun): Promise<PlannedWalk> {
+async function readAgain(
+  tx: Transaction,
+  run: NewestFirstRun,
+): Promise<PlannedWalk<NewestFirstWalk>> {
   const feed = run;
   const lowest = await lowestCovered(tx, feed);
   return planSegments(tx, feed, {
@@ -108,7 +112,7 @@ async function planResweep(
   run: NewestFirstRun,
   begun: readonly BegunWalk[],
   at: Date,
-): Promise<PlannedWalk | null> {
+): Promise<PlannedWalk<NewestFirstWalk> | null> {
   if (run.scope.again === true) return null;
   const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
   if (isBegun && begun.every(({ state, depth_ms }) => state !== 'running' || depth_ms !== null)) {
@@ -137,7 +141,7 @@ async function planFallback(
   tx: Transaction,
   run: NewestFirstRun,
   begun: readonly BegunWalk[],
-): Promise<PlannedWalk | null> {
+): Promise<PlannedWalk<NewestFirstWalk> | null> {
   const again = begun.filter(({ is_again }) => is_again);
   const refused = again.filter((walk) => walk.state === 'abandoned' && !walk.from_head);
   const lowest = refused.toSorted((a, b) => a.floor - b.floor)[0];
@@ -165,7 +169,7 @@ async function planGap(
   run: NewestFirstRun,
   begun: readonly BegunWalk[],
   at: Date,
-): Promise<PlannedWalk | null> {
+): Promise<PlannedWalk<NewestFirstWalk> | null> {
   const feed = run;
   const gaps = await gapsDue(tx, feed, run.scope.at_once === true ? 'at-once' : at, run);
   const next = gaps.find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));

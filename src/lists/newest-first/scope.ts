@@ -1,4 +1,4 @@
-import type { Scope } from '../../operations/operation.ts';
+import type { NewestFirstWalk } from '../../operations/operation.ts';
 import type { RunOf } from '../list.ts';
 
 export type RunResweep = {
@@ -23,6 +23,6 @@ export type NewestFirstScope = {
 export type NewestFirstRun = RunOf<NewestFirstScope>;
 
 /** The user's bounds of a run, as they bound each of its walks. */
-export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): Scope {
+export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): NewestFirstWalk {
   return { ...(since !== undefined && { since }), ...(max_pages !== undefined && { max_pages }) };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { Cursor } from '../../operations/operation.ts';
+import type { Cursor, NewestFirstWalk } from '../../operations/operation.ts';
 import type { LiveEnd } from './coverage.ts';
 import type { Feed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
@@ -16,7 +16,7 @@ interface Entry {
 const shortestSegment = 25;
 
 /** A range of the list that is read again. */
-export interface Reading extends Pick<PlannedWalk, 'scope' | 'floor' | 'depthMs'> {
+export interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'> {
   /** Where it begins; null is the head. */
   readonly start: LiveEnd | null;
   /** How many walks at once, at most. */
@@ -32,9 +32,12 @@ export async function planSegments(
   tx: Transaction,
   feed: Feed,
   { floor, start, most, ...rest }: Reading,
-): Promise<PlannedWalk> {
+): Promise<PlannedWalk<NewestFirstWalk>> {
   const entries = await entriesWithin(tx, feed, floor ?? 0, start?.bottom ?? null, most);
-  const segment = (cursor: Cursor | null, next: Entry | undefined): PlannedWalk => ({
+  const segment = (
+    cursor: Cursor | null,
+    next: Entry | undefined,
+  ): PlannedWalk<NewestFirstWalk> => ({
     ...rest,
     scope: { ...rest.scope, ...(next !== undefined && { until: next.cursor }) },
     floor: next === undefined ? floor : next.top,

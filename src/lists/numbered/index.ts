@@ -1,3 +1,4 @@
+import type { NumberedWalk } from '../../operations/operation.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
 import { followWishes, noteAsked } from './wishes.ts';
@@ -13,7 +14,7 @@ import { numberedSettings, type NumberedSettings } from './settings.ts';
 import { status } from './status.ts';
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
-export const numbered: ListKind<NumberedSettings, NumberedScope> = {
+export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> = {
   name: 'numbered',
   settings: numberedSettings,
   bounds: ['fromBatch', 'toBatch'],

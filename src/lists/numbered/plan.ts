@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import { begunBy, frontierOf, hasUnread, isBegun, isUnderWay, shown, walkOf } from './walks.ts';
 import { isSupposedHole } from './listing.ts';
+import type { NumberedWalk } from '../../operations/operation.ts';
 import type { Feed } from '../feed.ts';
 import { follow, planSearch } from './probe.ts';
 import { isHeadLong, planLastRead, planReread, type RereadRange } from './reread.ts';
@@ -16,7 +17,7 @@ export async function planBackfillBatch(
   tx: Transaction,
   run: NumberedRun,
   at: Date,
-): Promise<WalkPlan> {
+): Promise<WalkPlan<NumberedWalk>> {
   const from = run.scope.from_batch ?? 1;
   if (run.scope.to_batch === undefined && (await frontierOf(tx, run)) === null) {
     const probe = await planSearch(tx, run, from);
@@ -51,7 +52,7 @@ export async function planLiveBatch(
   tx: Transaction,
   run: NumberedRun,
   at: Date,
-): Promise<WalkPlan> {
+): Promise<WalkPlan<NumberedWalk>> {
   const frontier = await frontierOf(tx, run);
   if (frontier === null) return null;
   const { base, newest, poll } = await follow(tx, run, frontier);
@@ -77,7 +78,7 @@ async function nextPassed(
   run: NumberedRun,
   base: number,
   newest: number,
-): Promise<WalkPlan> {
+): Promise<WalkPlan<NumberedWalk>> {
   const { rows } = await tx.execute<{ number: number; is_hole: boolean }>(sql`
     select number::float8 as number, ${isSupposedHole(run.chain_id, sql`number`)} as is_hole
     from generate_series(${newest}::bigint, ${base + 1}::bigint, -1) as number
@@ -102,7 +103,7 @@ async function unlessHole(
   tx: Transaction,
   run: NumberedRun,
   { number, is_hole }: { readonly number: number; readonly is_hole: boolean },
-): Promise<WalkPlan> {
+): Promise<WalkPlan<NumberedWalk>> {
   if (!is_hole) return walkOf(number);
   return shown(await begunBy(tx, run)).isUnderWay ? 'wait' : walkOf(number);
 }
@@ -113,7 +114,7 @@ async function nextHole(
   run: NumberedRun,
   from: number,
   top: number,
-): Promise<WalkPlan> {
+): Promise<WalkPlan<NumberedWalk>> {
   if (!(await hasUnread(tx, run, from, top))) return null;
   const { rows } = await tx.execute<{ number: number }>(sql`
     select number::float8 as number

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
+import type { NumberedWalk } from '../../operations/operation.ts';
 import { ofFeed } from '../feed.ts';
 import type { WalkPlan } from '../list.ts';
 import { begunBy, moveFrontier, shown, walkOf } from './walks.ts';
@@ -15,7 +16,7 @@ export async function planSearch(
   tx: Transaction,
   run: NumberedRun,
   from: number,
-): Promise<WalkPlan> {
+): Promise<WalkPlan<NumberedWalk>> {
   const { hits, misses, isUnderWay, hasFailed } = shown(await begunBy(tx, run));
   if (isUnderWay) return 'wait';
   const hit = hits.length === 0 ? null : Math.max(...hits);
@@ -40,7 +41,7 @@ export interface Following {
   readonly base: number;
   readonly newest: number;
   /** The next poll, if there is to be one. */
-  readonly poll: WalkPlan;
+  readonly poll: WalkPlan<NumberedWalk>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../../db/transaction.ts';
-import type { Cursor, KnownBlock } from '../../operations/operation.ts';
+import type { Cursor, KnownBlock, NumberedWalk } from '../../operations/operation.ts';
 import { isBegun, isUnderWay, walkOf } from './walks.ts';
 import { hasRested } from '../rest.ts';
 import type { Feed } from '../feed.ts';
@@ -125,7 +125,7 @@ export async function planReread(
   run: NumberedRun,
   range: RereadRange,
   at: RereadTime,
-): Promise<PlannedWalk | null> {
+): Promise<PlannedWalk<NumberedWalk> | null> {
   const { rows } = await tx.execute<{ batch: number }>(sql`
     select batch_number::float8 as batch
     from explorer.read_batches as batch
@@ -152,7 +152,7 @@ export async function planLastRead(
   tx: Transaction,
   run: NumberedRun,
   range: RereadRange,
-): Promise<PlannedWalk | null> {
+): Promise<PlannedWalk<NumberedWalk> | null> {
   const { chain_id, from, to } = range;
   const { rows } = await tx.execute<{ batch: number }>(sql`
     select batch_number::float8 as batch
@@ -202,7 +202,11 @@ export async function planLastRead(
  * which all is known, where its top may have grown; from its last page on, where only that its list
  * ends there is to be seen again; else whole.
  */
-async function walkAgain(tx: Transaction, feed: Feed, batch: number): Promise<PlannedWalk> {
+async function walkAgain(
+  tx: Transaction,
+  feed: Feed,
+  batch: number,
+): Promise<PlannedWalk<NumberedWalk>> {
   const { rows } = await tx.execute<{ wants: 'whole' | 'top' | 'bottom' }>(sql`
     select wants from etl.unproved_batches
     where chain_id = ${feed.chain_id} and batch_number = ${batch}

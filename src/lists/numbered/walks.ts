@@ -1,12 +1,15 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { Scope } from '../../operations/operation.ts';
+import type { NumberedWalk } from '../../operations/operation.ts';
 import { ofFeed, type OfFeed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { NumberedRun } from './scope.ts';
 
 /** A walk of one batch, whole unless its scope says otherwise. */
-export const walkOf = (batch: number, how: Omit<Scope, 'batch'> = {}): PlannedWalk => ({
+export const walkOf = (
+  batch: number,
+  how: Omit<NumberedWalk, 'batch'> = {},
+): PlannedWalk<NumberedWalk> => ({
   scope: { batch, ...how },
   floor: null,
   cursor: null,

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { RankedWalk } from '../../operations/operation.ts';
 import type { Database } from '../../db/transaction.ts';
 import { feedName, type Feed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
@@ -11,7 +12,7 @@ import { rankedSettings, type RankedSettings } from './settings.ts';
 import { status } from './status.ts';
 
 /** A list that is ranked by something that changes: every walk reads all of it. */
-export const ranked: ListKind<RankedSettings, RankedScope> = {
+export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   name: 'ranked',
   settings: rankedSettings,
   bounds: ['maxPages'],

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import { rowsMoved } from '../../operations/factories/ranking.ts';
+import type { RankedWalk } from '../../operations/operation.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
 
 /** What a run of a ranked list covers: the whole list, or so many of its pages. */
@@ -14,7 +15,7 @@ export type RankedScope = { readonly max_pages?: number };
 export async function planRankedWalk(
   tx: Transaction,
   run: RunOf<RankedScope>,
-): Promise<PlannedWalk | null> {
+): Promise<PlannedWalk<RankedWalk> | null> {
   const { rows } = await tx.execute<{ again: boolean }>(sql`
     select (state = 'finished' and reason is not distinct from ${rowsMoved})
              or (state = 'failed' and failure is not distinct from 'truncated') as again

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { assign, digestOf, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import type { WalkEndContext } from '../operation.ts';
+import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 import { readBatches } from './tables.ts';
 
 /**
@@ -11,7 +11,7 @@ import { readBatches } from './tables.ts';
  */
 export async function describeBatches(
   tx: Transaction,
-  walk: WalkEndContext,
+  walk: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
 ): Promise<void> {
   await tx.execute(sql`

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { EndClaim, EndVerdict } from '../operation.ts';
+import type { EndClaim, EndVerdict, NumberedWalk } from '../operation.ts';
 
 /** What is stored around the place where a batch's list is said to end. */
 interface Standing extends Record<string, unknown> {
@@ -28,9 +28,9 @@ interface Standing extends Record<string, unknown> {
  */
 export async function judgeBatchEnd(
   db: Pick<Transaction, 'execute'>,
-  claim: EndClaim,
+  claim: EndClaim<NumberedWalk>,
 ): Promise<EndVerdict> {
-  const batch = claim.scope.batch ?? 0;
+  const batch = claim.scope.batch;
   const { lowest, stored_below, is_proved, stands_on, below, is_next } = await standing(db, claim);
   const from = lowest === null ? 'no block' : `no block below ${lowest}`;
   if (is_proved && stored_below > 0) {
@@ -57,7 +57,7 @@ const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
 
 async function standing(
   db: Pick<Transaction, 'execute'>,
-  { walk_id, chain_id, scope: { batch }, rows: served }: EndClaim,
+  { walk_id, chain_id, scope: { batch }, rows: served }: EndClaim<NumberedWalk>,
 ): Promise<Standing> {
   const page = served
     .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))

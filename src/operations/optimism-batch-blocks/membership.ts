@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import type { WalkEndContext } from '../operation.ts';
+import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 import { blocks } from './tables.ts';
 
 /**
@@ -16,7 +16,10 @@ import { blocks } from './tables.ts';
  * A block that another page writes at this moment is passed over: waiting for it could be waiting
  * for each other, and that page's own walk says at its end where the block belongs.
  */
-export async function releaseBlocks(tx: Transaction, walk: WalkEndContext): Promise<void> {
+export async function releaseBlocks(
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<void> {
   await tx.execute(sql`
     with walked as (
       select range_agg(heights) as served,
@@ -75,7 +78,10 @@ export async function releaseBlocks(tx: Transaction, walk: WalkEndContext): Prom
 }
 
 /** The batch, and those that stored blocks among the ones served: they may have lost some to it. */
-export async function touchedBatches(tx: Transaction, walk: WalkEndContext): Promise<number[]> {
+export async function touchedBatches(
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<number[]> {
   const { rows } = await tx.execute<{ number: number }>(sql`
     with served as (
       select coalesce(range_agg(heights), '{}') as heights

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { WalkEndContext } from '../operation.ts';
+import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 
 /**
  * Notes where a walk has seen its batch's list begin and end. What is stored may come of another walk,
@@ -11,7 +11,10 @@ import type { WalkEndContext } from '../operation.ts';
  * What the lowest block stands on is seen with it: below the lowest batch nobody contradicts a wrong
  * parent hash but another read.
  */
-export async function noteObservation(tx: Transaction, walk: WalkEndContext): Promise<void> {
+export async function noteObservation(
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<void> {
   const readsEnd = sql`${walk.readDownTo === 0}`;
   await tx.execute(sql`
     with walked as (

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { assign, digestSql, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import type { WalkEndContext } from '../operation.ts';
+import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 import { describeBatches } from './describe.ts';
 import { releaseBlocks, touchedBatches } from './membership.ts';
 import { noteObservation } from './observations.ts';
@@ -21,7 +21,10 @@ const highestNumber = Number.MAX_SAFE_INTEGER;
  * blocks are, and which batches the chain proves whole. Only ends of walks write batches, and those
  * of a feed come one at a time, so what a neighbour proves is not changed meanwhile.
  */
-export async function concludeBatch(tx: Transaction, walk: WalkEndContext): Promise<null> {
+export async function concludeBatch(
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<null> {
   await releaseBlocks(tx, walk);
   const touched = await touchedBatches(tx, walk);
   await describeBatches(tx, walk, touched);
@@ -176,7 +179,7 @@ function digestOfEmpty(chainId: number, pageId: number): SQL {
  */
 async function settleBatches(
   tx: Transaction,
-  { chain_id, page_id, run_id }: WalkEndContext,
+  { chain_id, page_id, run_id }: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
 ): Promise<void> {
   await tx.execute(sql`

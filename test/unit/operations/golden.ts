@@ -1,6 +1,5 @@
 import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
-import type { z } from 'zod';
 import { addressLists, type AddressObservation } from '../../../src/address/observe.ts';
 import { addresses } from '../../../src/address/tables.ts';
 import type { Database } from '../../../src/db/transaction.ts';
@@ -19,7 +18,7 @@ export interface Asked {
 }
 
 /** What a walk makes of one page that it reads, in the form of a rows file. */
-export async function goldenRows(operation: Operation<z.ZodType>, body: Buffer, asked: Asked) {
+export async function goldenRows(operation: Operation, body: Buffer, asked: Asked) {
   const page = await walkOnePage(operation, body, asked);
   const tables = [operation.table, ...operation.children.map(({ table }) => table)];
   return {
@@ -46,7 +45,7 @@ export async function goldenRows(operation: Operation<z.ZodType>, body: Buffer, 
 
 /** A walk that begins with this page, as `src/walk/fetch.ts` reads it; what is stored contradicts no end. */
 async function walkOnePage(
-  operation: Operation<z.ZodType>,
+  operation: Operation,
   body: Buffer,
   { chain_id, ...scope }: Asked,
 ): Promise<NormalisedPage> {
@@ -85,7 +84,7 @@ function inColumnOrder(table: PgTable, row: Row): Row {
 }
 
 /** What of an item was not read, so that it stays as it is stored: columns, and positions of children. */
-function untoldOf({ table, children }: Operation<z.ZodType>, { position, untold }: ItemRows) {
+function untoldOf({ table, children }: Operation, { position, untold }: ItemRows) {
   if (untold === null) return [];
   const columns = Object.keys(getTableColumns(table)).filter((name) =>
     untold.columns.includes(name),
