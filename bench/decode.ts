@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util';
 import { parseBody } from '../src/explorer/body.ts';
 import { operations, type OperationName } from '../src/operations/index.ts';
+import type { ListOrder } from '../src/operations/operation.ts';
 import { startSimulator } from '../src/simulator/index.ts';
+import { judgeOrder } from '../src/walk/order.ts';
+import { toldPlaces } from '../src/walk/places.ts';
 import { normalisePage } from '../src/walk/page.ts';
 
 /**
@@ -50,6 +53,8 @@ const facts = {
 };
 const place = { chain_id: 10, scope: { batch: 1 }, position: 0, order: null, misplaced: [] };
 
+const borders = { above: null, entry: null, isEntryAbove: false, next: null };
+
 // All at first: connections would be closed meanwhile.
 const pages: [OperationName, Buffer][] = [];
 for (const [name, path] of Object.entries(paths)) {
@@ -67,12 +72,18 @@ for (const [name, body] of pages) {
     'JSON.parse': least(() => JSON.parse(body.toString())),
     'parsed here': least(() => parseBody(body)),
     'with a long number': least(() => parseBody(long)),
+    ...(operation.order !== null && { judged: least(() => judge(operation.order, items)) }),
     'made rows': least(() => normalisePage(operation, facts, items, place)),
   };
   const spelled = Object.entries(figures).map(([what, us]) => `${what} ${us.toFixed(0)} µs`);
   process.stdout.write(
     `${name}, ${items.length} items, ${body.length} bytes: ${spelled.join(', ')}\n`,
   );
+}
+
+/** What the next request waits for beside the parse. */
+function judge(order: ListOrder | null, items: readonly unknown[]) {
+  return order === null ? null : judgeOrder(toldPlaces(order, items), borders);
 }
 
 function least(work: () => unknown): number {
