@@ -82,24 +82,44 @@ CREATE TABLE "explorer"."addresses" (
 	CONSTRAINT "addresses_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."feeds" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"feed" text PRIMARY KEY GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
+	"kind" text NOT NULL,
+	"unit" text DEFAULT 'blocks' NOT NULL,
+	"state" text DEFAULT 'idle' NOT NULL,
+	"failure" text,
+	"reason" text,
+	"settings" jsonb NOT NULL,
+	"origin" text,
+	"frontier" bigint,
+	"asked" "int8multirange" DEFAULT '{}' NOT NULL,
+	"last_success_at" timestamp with time zone,
+	"poll_again_at" timestamp with time zone,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."drift" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"path" text NOT NULL,
 	"kind" text NOT NULL,
 	"detail" text DEFAULT '' NOT NULL,
 	"occurrences" bigint DEFAULT 0 NOT NULL,
 	"first_page_id" bigint NOT NULL,
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "drift_chain_id_operation_path_kind_detail_pk" PRIMARY KEY("chain_id","operation","path","kind","detail")
+	CONSTRAINT "drift_feed_path_kind_detail_pk" PRIMARY KEY("feed","path","kind","detail")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."steady_fields" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"path" text NOT NULL,
 	"page_id" bigint NOT NULL,
-	CONSTRAINT "steady_fields_chain_id_operation_path_pk" PRIMARY KEY("chain_id","operation","path")
+	CONSTRAINT "steady_fields_feed_path_pk" PRIMARY KEY("feed","path")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."budget" (
@@ -122,12 +142,13 @@ CREATE TABLE "etl"."budget" (
 CREATE TABLE "etl"."late_arrivals" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"key" text NOT NULL,
 	"height" bigint NOT NULL,
 	"timestamp" timestamp with time zone,
 	"seen_at" timestamp with time zone NOT NULL,
 	"page_id" bigint NOT NULL,
-	CONSTRAINT "late_arrivals_chain_id_operation_key_page_id_pk" PRIMARY KEY("chain_id","operation","key","page_id")
+	CONSTRAINT "late_arrivals_feed_key_page_id_pk" PRIMARY KEY("feed","key","page_id")
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."chains" (
@@ -136,29 +157,11 @@ CREATE TABLE "explorer"."chains" (
 	"digest" bigint
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."feeds" (
-	"chain_id" bigint NOT NULL,
-	"operation" text NOT NULL,
-	"kind" text NOT NULL,
-	"unit" text DEFAULT 'blocks' NOT NULL,
-	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
-	"state" text DEFAULT 'idle' NOT NULL,
-	"failure" text,
-	"reason" text,
-	"settings" jsonb NOT NULL,
-	"origin" text,
-	"frontier" bigint,
-	"asked" "int8multirange" DEFAULT '{}' NOT NULL,
-	"last_success_at" timestamp with time zone,
-	"poll_again_at" timestamp with time zone,
-	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "feeds_chain_id_operation_pk" PRIMARY KEY("chain_id","operation")
-);
---> statement-breakpoint
 CREATE TABLE "etl"."runs" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"lane" text NOT NULL,
 	"scope" jsonb NOT NULL,
 	"state" text DEFAULT 'open' NOT NULL,
@@ -405,6 +408,7 @@ CREATE TABLE "etl"."quarantine" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"scope" jsonb NOT NULL,
 	"raw" jsonb NOT NULL,
 	"raw_hash" text NOT NULL,
@@ -422,6 +426,7 @@ CREATE TABLE "etl"."askings" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"asked" "int8multirange" NOT NULL,
 	"last_run" bigint NOT NULL,
 	"asked_at" timestamp with time zone DEFAULT now() NOT NULL
@@ -452,10 +457,11 @@ CREATE TABLE "etl"."damage" (
 CREATE TABLE "etl"."rereads" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"after_walk" bigint NOT NULL,
 	"blocks" "int8multirange",
 	"noted_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "rereads_chain_id_operation_after_walk_pk" PRIMARY KEY("chain_id","operation","after_walk")
+	CONSTRAINT "rereads_feed_after_walk_pk" PRIMARY KEY("feed","after_walk")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."row_counts" (
@@ -539,15 +545,22 @@ ALTER TABLE "explorer"."address_implementations" ADD CONSTRAINT "address_impleme
 ALTER TABLE "explorer"."address_labels" ADD CONSTRAINT "address_labels_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_tags_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_watchlist_names" ADD CONSTRAINT "address_watchlist_names_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."drift" ADD CONSTRAINT "drift_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."steady_fields" ADD CONSTRAINT "steady_fields_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."late_arrivals" ADD CONSTRAINT "late_arrivals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."runs" ADD CONSTRAINT "runs_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."factory_history" ADD CONSTRAINT "factory_history_chain_id_address_hash_factories_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."factories"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."block_arbitrum" ADD CONSTRAINT "block_arbitrum_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."block_rewards" ADD CONSTRAINT "block_rewards_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."block_uncles" ADD CONSTRAINT "block_uncles_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."optimism_batch_l1_transactions" ADD CONSTRAINT "optimism_batch_l1_transactions_chain_id_batch_number_listed_batches_chain_id_batch_number_fk" FOREIGN KEY ("chain_id","batch_number") REFERENCES "explorer"."listed_batches"("chain_id","batch_number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."quarantine" ADD CONSTRAINT "quarantine_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."askings" ADD CONSTRAINT "askings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("chain_id","operation","lane") WHERE state = 'open';--> statement-breakpoint
-CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("chain_id","operation","lane","id");--> statement-breakpoint
+ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("feed","lane") WHERE state = 'open';--> statement-breakpoint
+CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("feed","lane","id");--> statement-breakpoint
 CREATE INDEX "ranking_entries_place" ON "etl"."ranking_entries" USING btree ("walk_id","position");--> statement-breakpoint
 CREATE INDEX "rankings_chain" ON "etl"."rankings" USING btree ("chain_id","walk_id");--> statement-breakpoint
 CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint
@@ -560,16 +573,16 @@ CREATE INDEX "listed_batches_l1_timestamp" ON "explorer"."listed_batches" USING 
 CREATE INDEX "optimism_batch_l1_transactions_hash" ON "explorer"."optimism_batch_l1_transactions" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "user_operations_block_number" ON "explorer"."user_operations" USING btree ("chain_id","block_number","hash");--> statement-breakpoint
 CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("address_hash","chain_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("chain_id","operation","raw_hash",md5("scope"::text));--> statement-breakpoint
-CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("chain_id","operation","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("feed","raw_hash",md5("scope"::text));--> statement-breakpoint
+CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("feed","id");--> statement-breakpoint
 CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit_number","page_id");--> statement-breakpoint
 CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint
 CREATE INDEX "pages_jumped" ON "etl"."pages" USING btree ("walk_id") WHERE jumped is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX "walks_one_running" ON "etl"."walks" USING btree ("chain_id","operation","lane",md5("scope"::text),coalesce("floor", -1)) WHERE state = 'running';--> statement-breakpoint
+CREATE UNIQUE INDEX "walks_one_running" ON "etl"."walks" USING btree ("feed","lane",md5("scope"::text),coalesce("floor", -1)) WHERE state = 'running';--> statement-breakpoint
 CREATE INDEX "walks_run" ON "etl"."walks" USING btree ("run_id","state");--> statement-breakpoint
-CREATE INDEX "walks_batch" ON "etl"."walks" USING btree ("batch","chain_id");--> statement-breakpoint
-CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("chain_id","operation","state","id");--> statement-breakpoint
-CREATE INDEX "walks_started" ON "etl"."walks" USING btree ("chain_id","operation","started_at");--> statement-breakpoint
-CREATE INDEX "walks_top" ON "etl"."walks" USING btree ("chain_id","operation","top");
+CREATE INDEX "walks_batch" ON "etl"."walks" USING btree ("batch","feed");--> statement-breakpoint
+CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("feed","state","id");--> statement-breakpoint
+CREATE INDEX "walks_started" ON "etl"."walks" USING btree ("feed","started_at");--> statement-breakpoint
+CREATE INDEX "walks_top" ON "etl"."walks" USING btree ("feed","top");

@@ -9,14 +9,14 @@ from explorer.listed_batches;
 comment on view etl.listed_items is 'Items of all lists that are newest first, by where they stand.';
 --> statement-breakpoint
 create view explorer.late_arrivals as
-select chain_id, operation,
+select late.chain_id, late.operation,
        case unit when 'blocks' then key end as hash,
        case unit when 'blocks' then height end as block_number,
        key, timestamp, seen_at,
        case when timestamp is not null then greatest(seen_at - timestamp, interval '0') end as lateness,
        page_id
-from etl.late_arrivals
-join etl.feeds using (chain_id, operation);
+from etl.late_arrivals as late
+join etl.feeds using (feed);
 --> statement-breakpoint
 comment on view explorer.late_arrivals is 'Items that appeared where their list had been proved complete without them.';
 comment on column explorer.late_arrivals.chain_id is 'Number of the chain.';
@@ -134,7 +134,7 @@ $$;
 comment on function etl.note_reorg is 'Records every hash that another one replaces at its height, whatever wrote the block.';
 --> statement-breakpoint
 create view etl.asked_batches as
-select chain_id, operation, numbers,
+select chain_id, feed, numbers,
        (
          select batch_number
          from explorer.read_batches as batch
@@ -146,7 +146,7 @@ select chain_id, operation, numbers,
          limit 1
        ) as settled_to
 from (
-  select chain_id, operation,
+  select chain_id, feed,
          case when upper_inf(range) then int8range(lower(range), frontier + 1) else range end as numbers
   from etl.feeds, unnest(asked) as range
   where not upper_inf(range) or frontier >= lower(range)
@@ -215,15 +215,14 @@ comment on column explorer.suggested_resweeps.cost is 'depth / every: pages of t
 comment on column explorer.suggested_resweeps.is_cheapest is 'Whether no other rule of this feed costs fewer pages.';
 --> statement-breakpoint
 create view etl.open_rereads as
-select chain_id, operation, after_walk,
+select feed, after_walk,
        blocks - coalesce(
          (
            select range_agg(
              proved + case when from_head then int8multirange(int8range(top, null)) else '{}' end
            )
            from etl.walks
-           where walks.chain_id = rereads.chain_id
-             and walks.operation = rereads.operation
+           where walks.feed = rereads.feed
              and walks.id > after_walk
              and top is not null
          ),
@@ -232,7 +231,7 @@ select chain_id, operation, after_walk,
 from etl.rereads
 where blocks is not null
 union all
-select chain_id, operation, after_walk, null
+select feed, after_walk, null
 from etl.rereads
 where blocks is null
   and not exists (
@@ -242,13 +241,13 @@ where blocks is null
 --> statement-breakpoint
 comment on view etl.open_rereads is 'What of etl.rereads no later walk has read yet.';
 --> statement-breakpoint
-create function etl.blocks_to_reread(chain bigint, list text) returns int8multirange
+create function etl.blocks_to_reread(of_feed text) returns int8multirange
 language sql stable
 return coalesce(
   (
     select range_agg(range)
     from etl.open_rereads, unnest(blocks) as range
-    where chain_id = chain and operation = list
+    where feed = of_feed
   ),
   '{}'
 );
@@ -256,15 +255,15 @@ return coalesce(
 comment on function etl.blocks_to_reread is 'The blocks of a feed whose rows were damaged and which no later walk has read: nothing proves them.';
 --> statement-breakpoint
 create view etl.reread_findings as
-select chain_id, operation,
+select feed,
        unit || ' ' || lower(range) || ' to ' || upper(range) - 1
          || ': rows were damaged, and are not read again yet' as finding
 from etl.rereads
-join etl.feeds using (chain_id, operation),
-     unnest(etl.blocks_to_reread(chain_id, operation)) as range
-group by chain_id, operation, unit, range
+join etl.feeds using (feed),
+     unnest(etl.blocks_to_reread(feed)) as range
+group by feed, unit, range
 union all
-select distinct chain_id, operation, 'rows were damaged, and no ranking was published since'
+select distinct feed, 'rows were damaged, and no ranking was published since'
 from etl.open_rereads
 where blocks is null;
 --> statement-breakpoint
@@ -314,7 +313,7 @@ with linked as (
     and listed.removed_at is null
   where is_proved
 )
-select found.chain_id, feeds.operation,
+select found.chain_id, feeds.feed,
        int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
        'batch ' || batch_number || ': ' || finding as finding
 from found
@@ -405,9 +404,9 @@ with asked as materialized (
   -- Once, not for each row that it is held against.
   select * from etl.asked_batches
 ), unread as (
-  select chain_id, operation, missing
+  select chain_id, feed, missing
   from (
-    select asked.chain_id, asked.operation,
+    select asked.chain_id, asked.feed,
            int8multirange(asked.numbers) - coalesce(
              range_agg(int8range(batch_number, batch_number + 1)) filter (where batch_number is not null),
              '{}'
@@ -417,11 +416,11 @@ with asked as materialized (
       on batch.chain_id = asked.chain_id
       and batch_number >= lower(asked.numbers)
       and batch_number < upper(asked.numbers)
-    group by asked.chain_id, asked.operation, asked.numbers
+    group by asked.chain_id, asked.feed, asked.numbers
   ) as difference
   where not isempty(missing)
 ), unproved as materialized (
-  select asked.operation, asked.numbers, asked.settled_to, standing.*
+  select asked.feed, asked.numbers, asked.settled_to, standing.*
   from asked
   join etl.unproved_batches as standing
     on standing.chain_id = asked.chain_id
@@ -431,27 +430,25 @@ with asked as materialized (
   select * from unproved where batch_number < settled_to
 ), overdue as (
   -- A head is few: what is above waits for what is to come. So many wait for something else.
-  select chain_id, operation, numbers, settled_to,
+  select chain_id, feed, numbers, settled_to,
          count(*) as batches, min(batch_number) as lowest, max(batch_number) as highest
   from unproved
   where blocks_count > 0 and (settled_to is null or batch_number > settled_to)
-  group by chain_id, operation, numbers, settled_to
+  group by chain_id, feed, numbers, settled_to
   having count(*) > 3 or (settled_to is null and count(*) = 3)
 ), held_up as (
   -- Those that the others wait for.
   select *
   from (
     select unproved.*,
-           row_number() over (
-             partition by unproved.chain_id, unproved.numbers order by batch_number
-           ) as place
+           row_number() over (partition by feed, numbers order by batch_number) as place
     from unproved
-    join overdue using (chain_id, operation, numbers)
+    join overdue using (feed, numbers)
     where blocks_count > 0 and batch_number >= lowest
   ) as head
   where place <= 3
 ), borders as (
-  select asked.chain_id, operation, lower_batch, upper_batch
+  select asked.chain_id, feed, lower_batch, upper_batch
   from explorer.broken_borders as border
   join asked on asked.chain_id = border.chain_id and lower_batch <@ asked.numbers
   where upper_batch <= settled_to
@@ -460,7 +457,7 @@ with asked as materialized (
       where held_up.chain_id = border.chain_id and held_up.batch_number = upper_batch
     )
 ), causes as (
-  select chain_id, operation, batch_number,
+  select chain_id, feed, batch_number,
          int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
          unnest(array_remove(array[
            case when orphans > 1 or (orphans = 1 and is_chain)
@@ -479,18 +476,18 @@ with asked as materialized (
         and parent_hash is null
     ) as orphans
     from (
-      select chain_id, operation, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
+      select chain_id, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
              first_height
       from below
       union
-      select chain_id, operation, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
+      select chain_id, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
              first_height
       from held_up
     ) as doubtful
     where blocks_count > 0
   ) as told
 )
-select feeds.chain_id, feeds.operation, '{}'::int8multirange as numbers,
+select feeds.chain_id, feeds.feed, '{}'::int8multirange as numbers,
        'no batch was found yet' as finding
 from etl.feeds
 where kind = 'numbered'
@@ -502,24 +499,24 @@ where kind = 'numbered'
     )
   )
 union all
-select chain_id, operation, int8multirange(range) as numbers,
+select chain_id, feed, int8multirange(range) as numbers,
        'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': not read' as finding
 from unread, unnest(missing) as range
 union all
-select chain_id, operation, int8multirange(range),
+select chain_id, feed, int8multirange(range),
        'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': read as empty, which nothing proves'
 from (
-  select chain_id, operation, range_agg(int8range(batch_number, batch_number + 1)) as empties
+  select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as empties
   from unproved
   -- Above the highest batch of the range nothing would ever tell.
   where blocks_count = 0 and (batch_number < settled_to or above is null or not above <@ numbers)
-  group by chain_id, operation
+  group by chain_id, feed
 ) as suspect, unnest(empties) as range
 union all
-select chain_id, operation, numbers, 'batch ' || batch_number || ': ' || cause
+select chain_id, feed, numbers, 'batch ' || batch_number || ': ' || cause
 from causes
 union all
-select chain_id, operation,
+select chain_id, feed,
        int8multirange(
          int8range(lower_batch, lower_batch + 1), int8range(upper_batch, upper_batch + 1)
        ),
@@ -527,7 +524,7 @@ select chain_id, operation,
          || ': heights or hashes do not meet'
 from borders
 union all
-select chain_id, operation,
+select chain_id, feed,
        int8multirange(int8range(batch_number, batch_number + 1))
          + case when is_contested_below then int8multirange(int8range(doubtful.below, doubtful.below + 1))
                 else '{}' end
@@ -546,7 +543,7 @@ where blocks_count > 0
       and doubtful.batch_number in (lower_batch, upper_batch)
   )
 union all
-select chain_id, operation, int8multirange(int8range(lowest, highest + 1)),
+select chain_id, feed, int8multirange(int8range(lowest, highest + 1)),
        'batches ' || lowest || ' to ' || highest || ': '
          || case when settled_to is null then 'none of them is settled'
                  else batches || ' above the highest settled one' end
@@ -558,7 +555,7 @@ create view etl.batch_heads as
 with asked as materialized (
   select * from etl.asked_batches
 )
-select asked.chain_id, asked.operation, batch_number,
+select asked.feed, batch_number,
        case
          when blocks_count > 0 and not is_chain then 'the rest of their blocks'
          when pending > 0 then 'an update'
@@ -574,7 +571,7 @@ join etl.unproved_batches as standing
 comment on view etl.batch_heads is 'Batches above the highest settled one of their range, which are read and not proved yet, and what they wait for.';
 --> statement-breakpoint
 create view etl.batch_notes as
-select asked.chain_id, asked.operation,
+select asked.feed,
        'batch ' || batch_number || ': proved but for its lower border: no batch below it was read'
          || case when batch_number > lower(numbers)
                  then ', and ' || batch_number - lower(numbers)
@@ -604,16 +601,16 @@ where state = 'settled'
 comment on view etl.batch_notes is 'What qualifies the proof of batches: the lowest of a range has no neighbour below that would prove where it begins.';
 --> statement-breakpoint
 create view etl.batch_findings as
-select chain_id, operation, numbers, finding from etl.batch_state_findings
+select chain_id, feed, numbers, finding from etl.batch_state_findings
 union all
-select chain_id, operation, numbers, finding from etl.block_findings;
+select chain_id, feed, numbers, finding from etl.block_findings;
 --> statement-breakpoint
 comment on view etl.batch_findings is 'Each thing that keeps a feed of batches from being complete: what is not read or proved, and proved batches whose blocks are not what was read.';
 --> statement-breakpoint
 create view etl.feed_coverage as
-select feeds.chain_id, feeds.operation, feeds.feed,
+select feeds.feed,
        proof.covered * int8multirange(int8range(null, head.top))
-         - etl.blocks_to_reread(feeds.chain_id, feeds.operation) as covered,
+         - etl.blocks_to_reread(feeds.feed) as covered,
        least(proof.highest, head.top) as highest,
        proof.reached_since
 from etl.feeds
@@ -625,13 +622,12 @@ left join lateral (
              and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
          ) as reached_since
   from etl.walks
-  where walks.chain_id = feeds.chain_id and walks.operation = feeds.operation and top is not null
+  where walks.feed = feeds.feed and top is not null
 ) as proof on true
 left join lateral (
   select top
   from etl.walks
-  where walks.chain_id = feeds.chain_id
-    and walks.operation = feeds.operation
+  where walks.feed = feeds.feed
     and from_head
     and top is not null
   order by started_at desc, id desc
@@ -642,20 +638,20 @@ where feeds.kind = 'newest-first';
 comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
 --> statement-breakpoint
 create view etl.feed_gaps as
-select chain_id, operation, feed, gap
+select feed, gap
 from etl.feed_coverage
-join etl.feeds using (chain_id, operation, feed),
+join etl.feeds using (feed),
      unnest(
        int8multirange(int8range(
          least(coalesce(reached_since, 0), coalesce(highest, 0)), coalesce(highest, 0)
-       )) + etl.blocks_to_reread(chain_id, operation) - coalesce(covered, '{}')
+       )) + etl.blocks_to_reread(feed) - coalesce(covered, '{}')
      ) as gap
 where coalesce(
   (
     select timestamp
     from etl.listed_items as item
-    where item.chain_id = feed_coverage.chain_id
-      and item.operation = feed_coverage.operation
+    where item.chain_id = feeds.chain_id
+      and item.operation = feeds.operation
       and height >= upper(gap) - 1
       and timestamp is not null
     order by height, key
@@ -674,20 +670,18 @@ select chain_id, operation, feed,
        walked.newest as newest_as_of,
        unit
 from etl.feed_coverage
-join etl.feeds using (chain_id, operation, feed)
+join etl.feeds using (feed)
 left join lateral (
   select range_agg(int8range(coalesce(from_block, 0), to_block, '[]')) as blocks
   from etl.quarantine
-  where quarantine.chain_id = feed_coverage.chain_id
-    and quarantine.operation = feed_coverage.operation
+  where quarantine.feed = feed_coverage.feed
     and dropped_at is null
     and to_block is not null
 ) as quarantined on true,
 lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range, lateral (
   select min(started_at) as oldest, max(started_at) as newest
   from etl.walks
-  where walks.chain_id = feed_coverage.chain_id
-    and walks.operation = feed_coverage.operation
+  where walks.feed = feed_coverage.feed
     and proved && range
 ) as walked;
 --> statement-breakpoint
@@ -704,7 +698,7 @@ comment on column explorer.coverage.newest_as_of is 'When the newest of the walk
 create view explorer.gaps as
 select chain_id, operation, feed, lower(gap) as from_block, upper(gap) - 1 as to_block, unit
 from etl.feed_gaps
-join etl.feeds using (chain_id, operation, feed);
+join etl.feeds using (feed);
 --> statement-breakpoint
 comment on view explorer.gaps is 'Ranges of blocks (or batches, see unit) whose items are not proved complete. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
 comment on column explorer.gaps.chain_id is 'Number of the chain.';
@@ -722,7 +716,7 @@ select feeds.chain_id, feeds.operation, feeds.feed,
        feeds.last_success_at,
        upper(feed_coverage.covered) - 1 as covered_to
 from etl.feeds
-left join etl.feed_coverage using (chain_id, operation)
+left join etl.feed_coverage using (feed)
 left join lateral (
   select height, timestamp
   from etl.listed_items as item
@@ -840,6 +834,7 @@ comment on table etl.askings is 'What was asked for of each feed of Optimism bat
 comment on column etl.askings.id is 'Numbers changes in their order.';
 comment on column etl.askings.chain_id is 'Number of the chain.';
 comment on column etl.askings.operation is 'Name of the operation.';
+comment on column etl.askings.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.askings.asked is 'The numbers asked for since.';
 comment on column etl.askings.last_run is 'The newest run at that time: all runs after it came later.';
 comment on column etl.askings.asked_at is 'When it was asked for, by the database''s clock.';
@@ -882,6 +877,7 @@ comment on column etl.feeds.updated_at is 'When state, reason or settings last c
 comment on table etl.rereads is 'What is to be read again because rows of it were damaged. Done when walks that began later have read it.';
 comment on column etl.rereads.chain_id is 'Number of the chain.';
 comment on column etl.rereads.operation is 'Name of the operation.';
+comment on column etl.rereads.feed is 'Name of the feed, such as 10/user-operations: one that was never registered, if somebody added rows of it.';
 comment on column etl.rereads.after_walk is 'Highest etl.walks.id when the damage was noted: only later walks count.';
 comment on column etl.rereads.blocks is 'Blocks of user operations. Null: the whole list, as for a ranking.';
 comment on column etl.rereads.noted_at is 'When the damage was noted.';
@@ -899,6 +895,7 @@ comment on table etl.runs is 'Wishes to bring a lane of a feed up to date, from 
 comment on column etl.runs.id is 'Number of the run.';
 comment on column etl.runs.chain_id is 'Number of the chain.';
 comment on column etl.runs.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.runs.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.runs.lane is 'live: newest data first, small. backfill: history, long.';
 comment on column etl.runs.scope is 'What the run covers: since, max_pages, overlap_ms, from_batch, to_batch, only_unread, reread; {} is the whole list.';
 comment on column etl.runs.state is 'open: being worked on. finished, failed: done. interrupted: given up on a failure, goes on when wished again. superseded: a run of another scope took its place.';
@@ -1095,6 +1092,7 @@ comment on column explorer.read_batches.digest_before is 'The digest before the 
 comment on table etl.late_arrivals is 'Items that appeared where their list had been proved complete without them.';
 comment on column etl.late_arrivals.chain_id is 'Number of the chain.';
 comment on column etl.late_arrivals.operation is 'Name of the operation whose list it is.';
+comment on column etl.late_arrivals.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.late_arrivals.key is 'Key of the item: the hash of a user operation, the number of a batch.';
 comment on column etl.late_arrivals.height is 'Where it appeared: the block of a user operation, the number of a batch.';
 comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not told.';
@@ -1123,6 +1121,7 @@ comment on column explorer.user_operations.digest_before is 'The digest before t
 comment on table etl.drift is 'Where items differ from the specification: what was kept, how often it was seen, and first on which page.';
 comment on column etl.drift.chain_id is 'Number of the chain.';
 comment on column etl.drift.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.drift.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.drift.path is 'Where in an item, such as address.proxy_type or rewards[].type.';
 comment on column etl.drift.kind is 'field: not named by the specification. vanished: was on every item, is on none. type: another JSON type. format: another format, such as 0x for a hash. value: not among the known values.';
 comment on column etl.drift.detail is 'The new type or value, or what was expected of the format, at most 100 characters; empty for other kinds.';
@@ -1162,6 +1161,7 @@ comment on table etl.quarantine is 'Items that could not become rows, as served,
 comment on column etl.quarantine.id is 'Number of the entry.';
 comment on column etl.quarantine.chain_id is 'Number of the chain.';
 comment on column etl.quarantine.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.quarantine.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.quarantine.scope is '{"batch": n} for blocks of an Optimism batch, else {}.';
 comment on column etl.quarantine.raw is 'The item as served, after NUL characters were removed.';
 comment on column etl.quarantine.raw_hash is 'SHA-256 of the item''s JSON text, hex: tells the same item again.';
@@ -1184,6 +1184,7 @@ comment on column etl.raw_pages.stored_at is 'When the transaction began that wr
 comment on table etl.steady_fields is 'Fields that were on every item of a page with ten or more: should they be on none, they have vanished.';
 comment on column etl.steady_fields.chain_id is 'Number of the chain.';
 comment on column etl.steady_fields.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.steady_fields.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.steady_fields.path is 'Where in an item.';
 comment on column etl.steady_fields.page_id is 'etl.pages.id of the page that first had it on every item.';
 --> statement-breakpoint

@@ -14,5 +14,5 @@ export const driftNotes = sql`
     order by path, kind, detail
   ), '[]')
   from etl.drift
-  where drift.chain_id = feeds.chain_id and drift.operation = feeds.operation
+  where drift.feed = feeds.feed
 `;

@@ -17,6 +17,7 @@ const mostEntries = 1_000;
 interface CountedFeed {
   readonly chain_id: number;
   readonly operation: string;
+  readonly feed: string;
 }
 
 /** A page whose items were looked over. */
@@ -79,7 +80,7 @@ async function keepSteady(
 
 async function countDrift(
   tx: Transaction,
-  { chain_id, operation }: CountedFeed,
+  { chain_id, operation, feed }: CountedFeed,
   entries: readonly Entry[],
 ): Promise<NewDrift[]> {
   const { rows } = await tx.execute<{ drift: NewDrift }>(sql`
@@ -91,7 +92,7 @@ async function countDrift(
     ), known as (
       select kind, path, detail from told
       join etl.drift as stored using (kind, path, detail)
-      where stored.chain_id = ${chain_id} and stored.operation = ${operation}
+      where stored.feed = ${feed}
     ), placed as (
       select told.*, known.kind is not null as is_known,
              row_number() over (partition by known.kind is null order by path, detail) as place
@@ -104,10 +105,10 @@ async function countDrift(
       from placed
       where is_known or place <= ${mostEntries} - (
         select count(*) from etl.drift as stored
-        where stored.chain_id = ${chain_id} and stored.operation = ${operation}
+        where stored.feed = ${feed}
       )
       order by path, kind, detail
-      on conflict (chain_id, operation, path, kind, detail) do update
+      on conflict (feed, path, kind, detail) do update
       set occurrences = t.occurrences + excluded.occurrences
       returning kind, path, detail, first_page_id, xmax = 0 as is_new
     )

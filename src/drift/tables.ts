@@ -1,11 +1,11 @@
 import { primaryKey, text } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../db/column-types.ts';
+import { ofRegisteredFeed } from '../db/tables.ts';
 
 export const drift = etlSchema.table(
   'drift',
   {
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
+    ...ofRegisteredFeed(),
     path: text('path').notNull(),
     kind: text('kind', { enum: ['field', 'vanished', 'type', 'value'] }).notNull(),
     detail: text('detail').notNull().default(''),
@@ -13,21 +13,16 @@ export const drift = etlSchema.table(
     first_page_id: integer('first_page_id').notNull(),
     first_seen_at: instant('first_seen_at').notNull().defaultNow(),
   },
-  (table) => [
-    primaryKey({
-      columns: [table.chain_id, table.operation, table.path, table.kind, table.detail],
-    }),
-  ],
+  (table) => [primaryKey({ columns: [table.feed, table.path, table.kind, table.detail] })],
 );
 
 /** Fields that were on every item of a page: should one be on none, it has vanished. */
 export const steadyFields = etlSchema.table(
   'steady_fields',
   {
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
+    ...ofRegisteredFeed(),
     path: text('path').notNull(),
     page_id: integer('page_id').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.path] })],
+  (table) => [primaryKey({ columns: [table.feed, table.path] })],
 );

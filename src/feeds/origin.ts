@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import { printable } from '../printable.ts';
-import type { Feed } from '../lists/feed.ts';
+import { feedName, type Feed } from '../lists/feed.ts';
 
 /** Where a configuration has pages come from. */
 export interface Source {
@@ -43,15 +43,12 @@ export async function claimFeeds(
 ): Promise<void> {
   const { rows } = await tx.execute<ClaimedFeed & { has_pages: boolean }>(sql`
     select feed, origin, exists (
-      select from etl.walks
-      where walks.chain_id = feeds.chain_id and walks.operation = feeds.operation and pages > 0
+      select from etl.walks where walks.feed = feeds.feed and pages > 0
     ) as has_pages
     from etl.feeds
-    join json_to_recordset(${JSON.stringify(feeds)}::json) as wanted(chain_id bigint, operation text)
-      using (chain_id, operation)
-    where origin is distinct from ${origin}
+    where feed = any(${sql.param(feeds.map(feedName))}::text[]) and origin is distinct from ${origin}
     order by chain_id, operation
-    for update of feeds
+    for no key update
   `);
   const others = rows.filter((feed) => feed.has_pages && feed.origin !== null);
   if (others.length > 0 && !isSameData) throw new OriginError(refusal(others, origin));

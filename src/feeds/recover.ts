@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact } from '../db/transaction.ts';
-import { failingStates, type Feed, type FeedState } from '../lists/feed.ts';
+import { failingStates, ofFeed, type Feed, type FeedState } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
 
 /** What a feed was before it recovered. */
@@ -10,9 +10,6 @@ export interface Recovered {
 }
 
 const failing = sql`any(${sql.param(failingStates)}::text[])`;
-
-const ofFeed = ({ chain_id, operation }: Pick<RunRow, 'chain_id' | 'operation'>) =>
-  sql`chain_id = ${chain_id} and operation = ${operation}`;
 
 /**
  * Notes that a slice works on a feed. A failing feed keeps its state until something succeeded:
@@ -46,7 +43,7 @@ export async function recover(
     // The feed before its run, as whoever opens a run locks them.
     const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
       with before as (
-        select state, reason from etl.feeds where ${ofFeed(run)} for update
+        select state, reason from etl.feeds where ${ofFeed(run)} for no key update
       )
       update etl.feeds
       set state = ${state}, failure = null, reason = null, poll_again_at = null, updated_at = now()

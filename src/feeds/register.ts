@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { digestOf } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
-import type { Feed, FeedState } from '../lists/feed.ts';
+import { ofFeed, type Feed, type FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../operations/index.ts';
 import { claimFeeds, type Source } from './origin.ts';
@@ -50,7 +50,7 @@ export async function registerFeeds(
         })),
       )}::json) as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
       order by chain_id, operation
-      on conflict (chain_id, operation) do update
+      on conflict (feed) do update
       set settings = excluded.settings, updated_at = now()
       where ${from === 'file'} and t.settings is distinct from excluded.settings
     `);
@@ -72,8 +72,7 @@ export async function setFeedState(
         failure = ${failure},
         reason = ${reason},
         updated_at = now()
-    where chain_id = ${feed.chain_id}
-      and operation = ${feed.operation}
+    where ${ofFeed(feed)}
       and (state, failure, reason) is distinct from (${state}, ${failure}, ${reason})
   `);
 }

@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Why } from '../failure.ts';
-import type { FeedLane } from '../lists/feed.ts';
+import { ofFeed, ofLane, type Feed, type FeedLane } from '../lists/feed.ts';
 import type { RunRow, RunScope } from '../lists/tables.ts';
 
 /** A run that is open now; joined if it was begun before, so that part of it may be old. */
@@ -10,9 +10,6 @@ export interface OpenedRun {
   readonly id: number;
   readonly isJoined: boolean;
 }
-
-const sameLane = ({ chain_id, operation, lane }: FeedLane) =>
-  sql`chain_id = ${chain_id} and operation = ${operation} and lane = ${lane}`;
 
 /**
  * Opens a run for a feed's lane, or joins the one that is open or was interrupted with the same
@@ -29,9 +26,7 @@ export async function openRun(
 ): Promise<OpenedRun | null> {
   const wanted = JSON.stringify(scope);
   return transact(db, async (tx) => {
-    await tx.execute(
-      sql`select from etl.feeds where chain_id = ${lane.chain_id} and operation = ${lane.operation} for update`,
-    );
+    await lockFeed(tx, lane);
     if (onOther === 'yield' && (await hasOpenOther(tx, lane, wanted))) return null;
     await kindOf(lane.operation).noteAsked(tx, lane, scope);
     await supersedeOthers(tx, lane, wanted);
@@ -41,7 +36,7 @@ export async function openRun(
           failures_in_a_row = case when state = 'open' then failures_in_a_row else 0 end
       where id = (
         select id from etl.runs
-        where ${sameLane(lane)} and ${sameScope(wanted)} and state in ('open', 'interrupted')
+        where ${ofLane(lane)} and ${sameScope(wanted)} and state in ('open', 'interrupted')
         order by id desc
         limit 1
       )
@@ -57,19 +52,24 @@ export async function openRun(
   });
 }
 
+/** Keeps other runs of the feed from being opened or taken meanwhile. Whoever only refers to it goes on. */
+async function lockFeed(tx: Transaction, feed: Feed): Promise<void> {
+  await tx.execute(sql`select from etl.feeds where ${ofFeed(feed)} for no key update`);
+}
+
 /** As SQL: whether a run covers the same; how urgently does not tell runs apart. */
 const sameScope = (wanted: string) => sql`(scope - 'at_once' = ${wanted}::jsonb - 'at_once')`;
 
 async function hasOpenOther(tx: Transaction, lane: FeedLane, wanted: string): Promise<boolean> {
   const { rows } = await tx.execute(sql`
     select from etl.runs
-    where ${sameLane(lane)} and state = 'open' and not ${sameScope(wanted)}
+    where ${ofLane(lane)} and state = 'open' and not ${sameScope(wanted)}
   `);
   return rows.length > 0;
 }
 
 async function supersedeOthers(tx: Transaction, lane: FeedLane, wanted: string): Promise<void> {
-  await supersede(tx, sql`${sameLane(lane)} and not ${sameScope(wanted)}`);
+  await supersede(tx, sql`${ofLane(lane)} and not ${sameScope(wanted)}`);
 }
 
 /** Closes runs that are open or interrupted; their unfinished walks come to rest. */
@@ -94,14 +94,13 @@ async function supersede(tx: Transaction, which: SQL): Promise<void> {
  */
 export async function dropRun(db: Database, lane: FeedLane, scope: RunScope): Promise<void> {
   await transact(db, async (tx) => {
-    const ofFeed = sql`chain_id = ${lane.chain_id} and operation = ${lane.operation}`;
-    await tx.execute(sql`select from etl.feeds where ${ofFeed} for update`);
-    await supersede(tx, sql`${sameLane(lane)} and ${sameScope(JSON.stringify(scope))}`);
+    await lockFeed(tx, lane);
+    await supersede(tx, sql`${ofLane(lane)} and ${sameScope(JSON.stringify(scope))}`);
     await tx.execute(sql`
       update etl.feeds
       set state = 'idle', failure = null, reason = null, updated_at = now()
-      where ${ofFeed} and state <> 'idle'
-        and not exists (select from etl.runs where ${ofFeed} and state = 'open')
+      where ${ofFeed(lane)} and state <> 'idle'
+        and not exists (select from etl.runs where ${ofFeed(lane)} and state = 'open')
     `);
   });
 }
@@ -112,7 +111,7 @@ export async function currentRun(
   lane: FeedLane,
 ): Promise<RunRow | null> {
   const { rows } = await db.execute<{ run: RunRow }>(sql`
-    select to_jsonb(runs) as run from etl.runs where ${sameLane(lane)} and state = 'open'
+    select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
   `);
   return rows[0]?.run ?? null;
 }
@@ -130,14 +129,12 @@ export async function closeRun(
       update etl.runs
       set state = ${state}, failure = ${failure}, reason = ${reason}, closed_at = now()
       where id = ${run.id} and state = 'open'
-      returning chain_id, operation
+      returning feed
     )
     update etl.feeds
     set last_success_at = now()
     from closed
-    where ${state} = 'finished'
-      and feeds.chain_id = closed.chain_id
-      and feeds.operation = closed.operation
+    where ${state} = 'finished' and feeds.feed = closed.feed
   `);
 }
 
@@ -159,10 +156,7 @@ export async function countFailure(
 export async function hasOtherOpenRun(db: Database, run: RunRow): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.runs
-    where chain_id = ${run.chain_id}
-      and operation = ${run.operation}
-      and state = 'open'
-      and id <> ${run.id}
+    where ${ofFeed(run)} and state = 'open' and id <> ${run.id}
   `);
   return rows.length > 0;
 }
@@ -174,11 +168,7 @@ export async function hasFailingOther(
 ): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.runs
-    where chain_id = ${run.chain_id}
-      and operation = ${run.operation}
-      and state = 'open'
-      and failures_in_a_row > 0
-      and id <> ${run.id}
+    where ${ofFeed(run)} and state = 'open' and failures_in_a_row > 0 and id <> ${run.id}
   `);
   return rows.length > 0;
 }

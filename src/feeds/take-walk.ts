@@ -3,6 +3,7 @@ import { type Database, transact, type Transaction } from '../db/transaction.ts'
 import type { FailureClass, Why } from '../failure.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import { kindOf } from '../lists/index.ts';
+import { ofFeed } from '../lists/feed.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { isElsewhere } from './origin.ts';
@@ -34,8 +35,8 @@ export async function takeWalk(
     // The feed before its run, as whoever opens a run locks them.
     const { rows: feeds } = await tx.execute<{ elsewhere: boolean }>(sql`
       select ${isElsewhere(origin)} as elsewhere from etl.feeds
-      where chain_id = ${run.chain_id} and operation = ${run.operation}
-      for update
+      where ${ofFeed(run)}
+      for no key update
     `);
     if (feeds[0]?.elsewhere === true) return 'elsewhere';
     const { rows } = await tx.execute(

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { fromDrizzle, type PgBoss } from 'pg-boss';
 import type { Database, Transaction } from '../db/transaction.ts';
-import type { FeedLane } from '../lists/feed.ts';
+import { feedName, type FeedLane } from '../lists/feed.ts';
 import { currentRun } from '../feeds/run.ts';
 import type { Lane } from '../walk/tables.ts';
 import { startWaiting } from './boss-tables.ts';
 import { sliceQueue } from './boss.ts';
 
 /** A lane's job: its key makes sure that there is one at most. */
-const keyOf = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}/${operation}/${lane}`;
+const keyOf = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
 
 /** What is new is taken up before what is old, where both wait for a worker. */
 const priorities: Readonly<Record<Lane, number>> = { live: 1, backfill: 0 };

@@ -19,7 +19,7 @@ export const places = sql`
     join etl.row_counts as noted using (chain_id, table_name, first_seen_at)
     where noted.first_page_id is not null
   ), page as materialized (
-    select distinct pages.id, walks.chain_id, walks.operation, walks.batch, pages.top, pages.bottom
+    select distinct pages.id, walks.chain_id, walks.operation, walks.feed, walks.batch, pages.top, pages.bottom
     from told
     join etl.pages as edge on edge.id in (first_page_id, last_page_id)
     join etl.pages

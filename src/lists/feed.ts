@@ -36,9 +36,8 @@ export const failingStates: readonly FeedState[] = [
   'failed',
 ];
 
-/** Whose feed it is, whatever else is told. */
-export type OfFeed = { readonly [Key in keyof Feed]: string | number };
+/** As SQL: the feed's rows, of a table or view of schema `etl`. */
+export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;
 
-/** As SQL: the feed's rows. */
-export const ofFeed = ({ chain_id, operation }: OfFeed) =>
-  sql`chain_id = ${chain_id} and operation = ${operation}`;
+/** As SQL: those of one of its lanes. */
+export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.lane}`;

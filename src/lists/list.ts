@@ -76,7 +76,7 @@ export interface ListProof {
   readonly head: SQL;
   /** A statement for what qualifies the proof: JSON, a list of lines, or null. */
   readonly notes: SQL;
-  /** A statement for what keeps feeds open: `chain_id`, `operation`, `open`; of all feeds. */
+  /** A statement for what keeps feeds open: `feed`, `open`; of all feeds. */
   readonly findings: SQL;
   /** Whether a finished walk, a row `later`, read the place of an item, a row `item` of `etl.quarantine`. */
   readonly readsAgain: SQL;

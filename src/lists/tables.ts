@@ -6,50 +6,19 @@ import {
   index,
   integer as int4,
   jsonb,
-  primaryKey,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import type { FailureClass } from '../failure.ts';
-import type { ListKindName, ListUnit } from '../operations/operation.ts';
 import { lanes } from '../walk/tables.ts';
-import { etlSchema, explorerSchema, instant, integer, integerRanges } from '../db/column-types.ts';
+import { etlSchema, explorerSchema, instant, integer } from '../db/column-types.ts';
+import { ofRegisteredFeed } from '../db/tables.ts';
 
 export const chains = explorerSchema.table('chains', {
   chain_id: integer('chain_id').primaryKey(),
   name: text('name').notNull(),
   digest: bigint('digest', { mode: 'bigint' }),
 });
-
-export const feeds = etlSchema.table(
-  'feeds',
-  {
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
-    /** How its list is ordered: what is proved and what is open of it is judged by that. */
-    kind: text('kind').$type<ListKindName>().notNull(),
-    /** What the heights of its list count. */
-    unit: text('unit').$type<ListUnit>().notNull().default('blocks'),
-    feed: text('feed')
-      .notNull()
-      .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
-    state: text('state').notNull().default('idle'),
-    failure: text('failure').$type<FailureClass>(),
-    reason: text('reason'),
-    settings: jsonb('settings').notNull(),
-    /** Scheme, host and path of the explorer that its pages come from; null: nothing was asked yet. */
-    origin: text('origin'),
-    /** The newest batch number that is known to have blocks. */
-    frontier: integer('frontier'),
-    /** The batch numbers that are asked for now; without an upper end where all to come are. */
-    asked: integerRanges('asked').notNull().default('{}'),
-    last_success_at: instant('last_success_at'),
-    /** Until when schedules leave a feed alone that the service does not serve; null: they don't. */
-    poll_again_at: instant('poll_again_at'),
-    updated_at: instant('updated_at').notNull().defaultNow(),
-  },
-  (table) => [primaryKey({ columns: [table.chain_id, table.operation] })],
-);
 
 /** What a run covers, in the terms of its kind of list; kept as JSON, so that whoever resumes it knows. */
 export type RunScope = Readonly<Record<string, unknown>>;
@@ -62,8 +31,7 @@ export const runs = etlSchema.table(
   'runs',
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').$type<OperationName>().notNull(),
+    ...ofRegisteredFeed<OperationName>(),
     lane: text('lane', { enum: lanes }).notNull(),
     scope: jsonb('scope').$type<RunScope>().notNull(),
     state: text('state', { enum: runStates }).notNull().default('open'),
@@ -78,9 +46,9 @@ export const runs = etlSchema.table(
   },
   (table) => [
     uniqueIndex('runs_one_open')
-      .on(table.chain_id, table.operation, table.lane)
+      .on(table.feed, table.lane)
       .where(sql`state = 'open'`),
-    index('runs_feed').on(table.chain_id, table.operation, table.lane, table.id),
+    index('runs_feed').on(table.feed, table.lane, table.id),
   ],
 );
 

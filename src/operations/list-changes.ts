@@ -51,11 +51,9 @@ async function noteLateArrivals(
     tx,
     sql`
     with proven as (
-      select range_agg(proved)
-               - etl.blocks_to_reread(${walk.chain_id}, ${list.name}) as covered
+      select range_agg(proved) - etl.blocks_to_reread(${walk.feed}) as covered
       from etl.walks
-      where chain_id = ${walk.chain_id}
-        and operation = ${list.name}
+      where feed = ${walk.feed}
         and id <> ${walk.walk_id}
         and top > ${Math.min(...heights)}
         and proved && int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')
@@ -120,8 +118,7 @@ async function noteRemovals(
       where not exists (
         select from etl.pages
         join etl.walks on walks.id = walk_id
-        where walks.chain_id = ${walk.chain_id}
-          and operation = ${list.name}
+        where feed = ${walk.feed}
           and walk_id <> ${walk.walk_id}
           and jumped && skipped
       )

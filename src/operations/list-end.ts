@@ -53,7 +53,7 @@ export async function judgeListEnd(
   `);
   const [below] = rows;
   if (below === undefined) {
-    return { is: (await wasEnd(list, db, claim, last)) ? 'supported' : 'unsupported' };
+    return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };
   }
   const at = { height: Number(below.height), key: below.key };
   const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
@@ -66,16 +66,14 @@ export async function judgeListEnd(
 
 /** Whether the list was found to end at this block before, which was believed then. */
 async function wasEnd(
-  { name }: PlacedList,
   db: Pick<Transaction, 'execute'>,
-  { walk_id, chain_id }: EndClaim,
+  { walk_id, feed }: EndClaim,
   last: OrderKey | null,
 ): Promise<boolean> {
   if (last === null) return false;
   const { rows } = await db.execute(sql`
     select from etl.walks
-    where chain_id = ${chain_id}
-      and operation = ${name}
+    where feed = ${feed}
       and state = 'finished'
       and reason is null
       and cuts = 0

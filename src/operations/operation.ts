@@ -149,6 +149,8 @@ export interface WalkContext<Walk extends Scope = Scope> {
   readonly walk_id: number;
   readonly run_id: number;
   readonly chain_id: number;
+  /** Such as `10/user-operations`. */
+  readonly feed: string;
   /** When the walk began, ISO 8601, by the clock that its worker goes by. */
   readonly started_at: string;
   readonly scope: Walk;
@@ -178,6 +180,7 @@ export interface EndClaim<Walk extends Scope = Scope> {
   readonly walk_id: number;
   readonly run_id: number;
   readonly chain_id: number;
+  readonly feed: string;
   readonly scope: Walk;
   /** How many items of that page are no rows. */
   readonly quarantined: number;

@@ -15,13 +15,11 @@ export const droppedNotes = sql`
     select count(*) as items
     from etl.quarantine as item
     join etl.pages as served on served.id = coalesce(item.last_page_id, item.page_id)
-    where item.chain_id = feeds.chain_id
-      and item.operation = feeds.operation
+    where item.feed = feeds.feed
       and item.dropped_at is not null
       and not exists (
         select from etl.walks as later
-        where later.chain_id = item.chain_id
-          and later.operation = item.operation
+        where later.feed = item.feed
           and later.state = 'finished'
           and later.id > served.walk_id
           and ${byKind(({ proof }) => proof.readsAgain)}

@@ -43,7 +43,7 @@ export async function listQuarantined(
   const { rows } = await db.execute<{ entry: Omit<QuarantinedEntry, 'raw'>; raw: string }>(sql`
     select json_build_object(
       'id', id,
-      'feed', chain_id || '/' || operation,
+      'feed', feed,
       'batch', (scope ->> 'batch')::bigint,
       'reason', reason,
       'page_id', ${newestPage},

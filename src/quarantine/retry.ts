@@ -63,7 +63,7 @@ async function retryPage(
   const origin = await lockOrigin(tx, pageId);
   const { rows: entries } = await tx.execute<{ id: string; feed: string; raw: string }>(
     sql`
-      select id, chain_id || '/' || operation as feed, raw::text as raw
+      select id, feed, raw::text as raw
       from etl.quarantine
       where id = any(${sql.param(ids)}::bigint[])
       order by id
@@ -182,13 +182,13 @@ async function addHeights(
 async function concludeAgain(
   tx: Transaction,
   operation: Operation,
-  { walk: { chain_id, batch } }: Origin,
+  { walk: { feed, batch } }: Origin,
 ): Promise<void> {
   const { rows } = await tx.execute<Record<'ended', Ended>>(sql`
     select json_build_object('walk', to_jsonb(walks), 'page', to_jsonb(pages.*)) as ended
     from etl.walks
     join etl.pages on pages.walk_id = walks.id and sequence = walks.pages - 1
-    where walks.chain_id = ${chain_id}
+    where walks.feed = ${feed}
       and walks.batch = ${batch}
       and walks.state = 'finished'
       and (walks.reason is null or walks.reason = 'known')

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { bigserial, integer as int4, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../db/column-types.ts';
+import { ofRegisteredFeed } from '../db/tables.ts';
 import type { Scope } from '../operations/operation.ts';
 
 export const quarantine = etlSchema.table(
   'quarantine',
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
+    ...ofRegisteredFeed(),
     scope: jsonb('scope').$type<Scope>().notNull(),
     raw: jsonb('raw').notNull(),
     raw_hash: text('raw_hash').notNull(),
@@ -25,11 +25,6 @@ export const quarantine = etlSchema.table(
   },
   (table) => [
     // The same bad item read again is the same entry.
-    uniqueIndex('quarantine_item').on(
-      table.chain_id,
-      table.operation,
-      table.raw_hash,
-      sql`md5(${table.scope}::text)`,
-    ),
+    uniqueIndex('quarantine_item').on(table.feed, table.raw_hash, sql`md5(${table.scope}::text)`),
   ],
 );

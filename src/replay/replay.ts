@@ -145,6 +145,10 @@ async function missingPages(session: PoolClient): Promise<number> {
 async function copyFeeds(from: Pool, to: Pool): Promise<void> {
   // A walk that was set aside after its last page is not told from one under way.
   await to.query('drop index etl.walks_one_running');
+  // A feed that is registered meanwhile is not copied; its pages are rebuilt all the same.
+  await to.query(
+    'alter table etl.feeds drop constraint feeds_pkey cascade, add primary key (feed)',
+  );
   // For people's questions alone: nothing that is concluded goes by them.
   const indexes = operationNames.flatMap((name) => operations[name].questionIndexes);
   await to.query(`drop index ${indexes.join(', ')}`);

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { customType, index, text, bigserial } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer, integerRanges } from '../db/column-types.ts';
+import { ofRegisteredFeed } from '../db/tables.ts';
 import { pages } from '../walk/tables.ts';
 
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
@@ -32,12 +33,11 @@ export const askings = etlSchema.table(
   'askings',
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
+    ...ofRegisteredFeed(),
     asked: integerRanges('asked').notNull(),
     /** The newest run at that time. */
     last_run: integer('last_run').notNull(),
     asked_at: instant('asked_at').notNull().defaultNow(),
   },
-  (table) => [index('askings_feed').on(table.chain_id, table.operation, table.id)],
+  (table) => [index('askings_feed').on(table.feed, table.id)],
 );

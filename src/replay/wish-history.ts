@@ -28,7 +28,7 @@ export class AskedNumbers {
   /** Reads all that was ever asked for. */
   async load(source: Pick<Database, 'execute'>): Promise<void> {
     const { rows } = await source.execute<Asking & Record<string, unknown>>(sql`
-      select chain_id || '/' || operation as feed, last_run::float8 as last_run,
+      select feed, last_run::float8 as last_run,
              (extract(epoch from greatest(asked_at, 'epoch')) * 1000000)::float8 as asked_us,
              asked::text as asked
       from etl.askings

@@ -32,30 +32,30 @@ const pacePages = 20_000;
 export async function laneRecords(db: Database): Promise<LaneRecord[]> {
   const { rows } = await db.execute<{ record: LaneRecord }>(sql`
     with newest as (
-      select distinct on (chain_id, operation, lane) *
+      select distinct on (feed, lane) *
       from etl.runs
-      order by chain_id, operation, lane, id desc
+      order by feed, lane, id desc
     ), success as (
-      select chain_id, operation, lane, max(closed_at) as at
+      select feed, lane, max(closed_at) as at
       from etl.runs
       where state = 'finished'
-      group by chain_id, operation, lane
+      group by feed, lane
     ), page as (
-      select chain_id, operation, lane, max(updated_at) as at
+      select feed, lane, max(updated_at) as at
       from etl.walks
       where pages > 0
-      group by chain_id, operation, lane
+      group by feed, lane
     ), pace as (
-      select chain_id, operation, lane,
+      select feed, lane,
              count(*) / greatest(1, extract(epoch from clock_timestamp() - min(fetched_at)))
                as pages_per_second
       from etl.walks
       join etl.pages on walk_id = walks.id and sequence >= walks.pages - ${pacePages}::bigint
       where updated_at > now() - ${paceWindow} and fetched_at > now() - ${paceWindow}
-      group by chain_id, operation, lane
+      group by feed, lane
     )
     select json_build_object(
-      'feed', feeds.feed,
+      'feed', feed,
       'lane', lane,
       'run_id', newest.id,
       'run_state', newest.state,
@@ -68,11 +68,11 @@ export async function laneRecords(db: Database): Promise<LaneRecord[]> {
       'pages_per_second', round(pages_per_second, 3)
     ) as record
     from newest
-    join etl.feeds using (chain_id, operation)
-    left join success using (chain_id, operation, lane)
-    left join page using (chain_id, operation, lane)
-    left join pace using (chain_id, operation, lane)
-    order by chain_id, operation, lane desc
+    join etl.feeds using (feed)
+    left join success using (feed, lane)
+    left join page using (feed, lane)
+    left join pace using (feed, lane)
+    order by feeds.chain_id, feeds.operation, lane desc
   `);
   return rows.map(({ record }) => record);
 }

@@ -53,7 +53,7 @@ export async function prove(db: Database): Promise<FeedProof[]> {
         (
           select json_agg(open order by open)
           from finding
-          where finding.chain_id = feeds.chain_id and finding.operation = feeds.operation
+          where finding.feed = feeds.feed
         ),
         case when not ${isProved} then json_build_array(${unproved}) end,
         '[]'
@@ -75,15 +75,15 @@ const findings = sql`
     sql` union all `,
   )}
   union all
-  select chain_id, operation, finding
+  select feed, finding
   from etl.reread_findings
   union all
-  select chain_id, operation, count(*) || ' items in quarantine'
+  select feed, count(*) || ' items in quarantine'
   from etl.quarantine
   where dropped_at is null
-  group by chain_id, operation
+  group by feed
   union all
-  select chain_id, operation, state || coalesce(': ' || reason, '')
+  select feed, state || coalesce(': ' || reason, '')
   from etl.feeds
   where state not in ('idle', 'running')
 `;

@@ -39,7 +39,7 @@ export interface FeedStatus {
 export async function feedStatus(db: Database): Promise<FeedStatus[]> {
   const { rows } = await db.execute<{ status: FeedStatus }>(sql`
     with total as (
-      select chain_id, operation,
+      select feed,
              sum(inserted) as rows,
              sum(pages) as pages,
              sum(archived_bytes) as archived_bytes,
@@ -47,20 +47,20 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
              max(updated_at) filter (where pages > 0) as last_page_at,
              min(updated_at) filter (where state = 'running' and pages > 0) as oldest_checkpoint_at
       from etl.walks
-      group by chain_id, operation
+      group by feed
     ), bad as (
-      select chain_id, operation, count(*) as quarantined
+      select feed, count(*) as quarantined
       from etl.quarantine
       where dropped_at is null
-      group by chain_id, operation
+      group by feed
     ), drifted as (
-      select chain_id, operation, count(*) as drift
+      select feed, count(*) as drift
       from etl.drift
-      group by chain_id, operation
+      group by feed
     ), latest as (
-      select distinct on (chain_id, operation) *
+      select distinct on (feed) *
       from etl.runs
-      order by chain_id, operation, id desc
+      order by feed, id desc
     )
     select json_build_object(
       'feed', feed,
@@ -83,10 +83,10 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
       'batches', progress -> 'batches'
     ) as status
     from etl.feeds
-    left join total using (chain_id, operation)
-    left join bad using (chain_id, operation)
-    left join drifted using (chain_id, operation)
-    left join latest using (chain_id, operation)
+    left join total using (feed)
+    left join bad using (feed)
+    left join drifted using (feed)
+    left join latest using (feed)
     left join lateral (
       select ${byKind(({ status }) => status.progress)} as progress where latest.id is not null
     ) as told on true

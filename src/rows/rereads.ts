@@ -7,8 +7,7 @@ export async function forgetDoneRereads(db: Pick<Database, 'execute'>): Promise<
     delete from etl.rereads
     where not exists (
       select from etl.open_rereads as open
-      where open.chain_id = rereads.chain_id
-        and open.operation = rereads.operation
+      where open.feed = rereads.feed
         and open.after_walk = rereads.after_walk
         and coalesce(not isempty(open.blocks), true)
     )

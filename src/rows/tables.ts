@@ -1,5 +1,6 @@
 import { bigserial, jsonb, numeric, primaryKey, text } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer, integerRanges } from '../db/column-types.ts';
+import { feedColumns } from '../db/tables.ts';
 
 /** What the program wrote to tables of schema `explorer`, by the moment that first stored a row. */
 export const rowCounts = etlSchema.table('row_counts', {
@@ -31,12 +32,12 @@ export const damage = etlSchema.table('damage', {
 export const rereads = etlSchema.table(
   'rereads',
   {
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').notNull(),
+    // Not of a registered one always: somebody may have added rows of any chain.
+    ...feedColumns(),
     after_walk: integer('after_walk').notNull(),
     /** Null: the whole list. */
     blocks: integerRanges('blocks'),
     noted_at: instant('noted_at').notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.after_walk] })],
+  (table) => [primaryKey({ columns: [table.feed, table.after_walk] })],
 );

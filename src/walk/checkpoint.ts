@@ -41,8 +41,7 @@ export async function lockWalk(
             and md5(coalesce(cursor_in, '{}')::text) = md5(next.cursor::jsonb::text)
         )
     ) as used, array(
-      select path from etl.steady_fields as field
-      where field.chain_id = walks.chain_id and field.operation = walks.operation
+      select path from etl.steady_fields where steady_fields.feed = walks.feed
     ) as steady
     from etl.walks
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'

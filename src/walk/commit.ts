@@ -258,6 +258,7 @@ const contextOf = (
   walk_id: walk.id,
   run_id: walk.run_id,
   chain_id: walk.chain_id,
+  feed: walk.feed,
   started_at: walk.started_at,
   scope: walk.scope,
   floor: walk.floor,

@@ -81,6 +81,7 @@ function judgeEnd(
     walk_id: walk.id,
     run_id: walk.run_id,
     chain_id: walk.chain_id,
+    feed: walk.feed,
     scope: walk.scope,
     quarantined: envelope.items.length - rows.length,
     isFull: envelope.items.length >= pageSize,

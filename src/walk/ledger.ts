@@ -125,7 +125,7 @@ export async function recordQuarantined(
            max(page_id) over (partition by raw_hash)
     from json_populate_recordset(null::etl.quarantine, ${JSON.stringify(entries)}::json)
     order by raw_hash, page_id
-    on conflict (chain_id, operation, raw_hash, md5(scope::text)) do update
+    on conflict (feed, raw_hash, md5(scope::text)) do update
     set last_page_id = excluded.last_page_id
     where coalesce(t.last_page_id, t.page_id) < excluded.last_page_id
   `);

@@ -12,6 +12,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer, integerRange, integerRanges } from '../db/column-types.ts';
+import { ofRegisteredFeed } from '../db/tables.ts';
 import type { Cursor, ListKindName, Scope } from '../operations/operation.ts';
 
 /** What a walk's row says of it; `src/walk/SPEC.md` has the transitions. */
@@ -25,11 +26,7 @@ export const walks = etlSchema.table(
   'walks',
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
-    chain_id: integer('chain_id').notNull(),
-    operation: text('operation').$type<OperationName>().notNull(),
-    feed: text('feed')
-      .notNull()
-      .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
+    ...ofRegisteredFeed<OperationName>(),
     lane: text('lane', { enum: lanes }).notNull(),
     run_id: integer('run_id').notNull(),
     kind: text('kind').$type<ListKindName>().notNull(),
@@ -65,20 +62,14 @@ export const walks = etlSchema.table(
   (table) => [
     // Two walks of one scope to one floor at once would pay twice for the same pages.
     uniqueIndex('walks_one_running')
-      .on(
-        table.chain_id,
-        table.operation,
-        table.lane,
-        sql`md5(${table.scope}::text)`,
-        sql`coalesce(${table.floor}, -1)`,
-      )
+      .on(table.feed, table.lane, sql`md5(${table.scope}::text)`, sql`coalesce(${table.floor}, -1)`)
       .where(sql`state = 'running'`),
     index('walks_run').on(table.run_id, table.state),
-    index('walks_batch').on(table.batch, table.chain_id),
-    index('walks_feed').on(table.chain_id, table.operation, table.state, table.id),
+    index('walks_batch').on(table.batch, table.feed),
+    index('walks_feed').on(table.feed, table.state, table.id),
     // What is due is judged by the walks of the last days, lateness by those above a page.
-    index('walks_started').on(table.chain_id, table.operation, table.started_at),
-    index('walks_top').on(table.chain_id, table.operation, table.top),
+    index('walks_started').on(table.feed, table.started_at),
+    index('walks_top').on(table.feed, table.top),
   ],
 );
 

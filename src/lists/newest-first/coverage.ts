@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Cursor } from '../../operations/operation.ts';
-import { ofFeed, type Feed } from '../feed.ts';
+import { feedName, ofFeed, type Feed } from '../feed.ts';
 import { itemsOf } from './items.ts';
 
 /** A range of blocks that no finished page proves complete; both ends belong to it. */
@@ -55,8 +55,7 @@ export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Prom
       and not exists (
         select from etl.walks as walk
         join etl.runs as run on run.id = walk.run_id and run.state = 'open'
-        where walk.chain_id = feed_gaps.chain_id
-          and walk.operation = feed_gaps.operation
+        where walk.feed = feed_gaps.feed
           and walk.lane = 'live'
           and walk.state = 'running'
           and walk.bottom is not null
@@ -78,8 +77,7 @@ export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise
     select page.cursor_in as cursor
     from etl.walks as walk
     join etl.pages as page on page.walk_id = walk.id
-    where walk.chain_id = ${feed.chain_id}
-      and walk.operation = ${feed.operation}
+    where walk.feed = ${feedName(feed)}
       and walk.top > ${gap.to}
       and page.top > ${gap.to}
       and page.is_ordered
@@ -88,8 +86,7 @@ export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise
       and not exists (
         select from etl.walks as entered
         join etl.pages as first on first.walk_id = entered.id and first.sequence = 0
-        where entered.chain_id = ${feed.chain_id}
-          and entered.operation = ${feed.operation}
+        where entered.feed = ${feedName(feed)}
           and not entered.from_head
           and first.cursor_in = page.cursor_in
           and first.id > page.id
@@ -116,8 +113,7 @@ const underWay = (feed: Feed) => sql`coalesce(
     select range_agg(int8range(coalesce(floor, 0), bottom, '[]'))
     from etl.walks
     join etl.runs on runs.id = walks.run_id and runs.state = 'open'
-    where walks.chain_id = ${feed.chain_id}
-      and walks.operation = ${feed.operation}
+    where walks.feed = ${feedName(feed)}
       and walks.lane = 'live'
       and walks.state = 'running'
       and bottom is not null

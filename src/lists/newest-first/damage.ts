@@ -20,7 +20,7 @@ export async function rereadItems(tx: Transaction): Promise<readonly PgTable[]> 
       left join lateral (
         select max(walks.top) as highest
         from etl.walks
-        where walks.chain_id = page.chain_id and walks.operation = page.operation
+        where walks.feed = page.feed
       ) as list on true
       where operation = any(${sql.param(lists)}::text[]) and coalesce(top, highest) is not null
       union all
@@ -30,7 +30,7 @@ export async function rereadItems(tx: Transaction): Promise<readonly PgTable[]> 
     select chain_id, operation, (select coalesce(max(id), 0) from etl.walks), range_agg(blocks)
     from stretch
     group by chain_id, operation
-    on conflict (chain_id, operation, after_walk) do update set blocks = t.blocks + excluded.blocks
+    on conflict (feed, after_walk) do update set blocks = t.blocks + excluded.blocks
   `);
   return [];
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
-import type { FeedLane } from '../feed.ts';
+import { feedName, type FeedLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import { hasCoverage } from './coverage.ts';
 import { gapsDue } from './plan.ts';
@@ -38,15 +38,11 @@ async function hasHistoryToRead(
   );
 }
 
-async function hasUnfinished(
-  db: Database,
-  { chain_id, operation, lane }: FeedLane,
-): Promise<boolean> {
+async function hasUnfinished(db: Database, lane: FeedLane): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.walks as walk
     join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
-    where walk.chain_id = ${chain_id} and walk.operation = ${operation} and walk.lane = ${lane}
-      and walk.state = 'running'
+    where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
     limit 1
   `);
   return rows.length > 0;

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { NewestFirstWalk } from '../../operations/operation.ts';
 import type { Database } from '../../db/transaction.ts';
 import { operations } from '../../operations/index.ts';
-import type { Feed } from '../feed.ts';
+import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
 import { rereadItems } from './damage.ts';
@@ -78,15 +78,13 @@ function lanes(
   ];
 }
 
-async function needsWalk(db: Database, { chain_id, operation }: Feed): Promise<boolean> {
+async function needsWalk(db: Database, feed: Feed): Promise<boolean> {
   const { rows } = await db.execute(sql`
-    select from explorer.gaps where chain_id = ${chain_id} and operation = ${operation}
+    select from etl.feed_gaps where ${ofFeed(feed)}
     union all
-    select from etl.feeds
-    where chain_id = ${chain_id} and operation = ${operation} and not coalesce(${proof.shows}, false)
+    select from etl.feeds where ${ofFeed(feed)} and not coalesce(${proof.shows}, false)
     union all
-    select from etl.reread_findings
-    where chain_id = ${chain_id} and operation = ${operation}
+    select from etl.reread_findings where ${ofFeed(feed)}
   `);
   return rows.length > 0;
 }

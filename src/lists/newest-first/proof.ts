@@ -6,8 +6,7 @@ const shows = sql`exists (
   where feed_coverage.feed = feeds.feed and (covered <> '{}' or reached_since is not null)
 ) or exists (
   select from etl.walks
-  where walks.chain_id = feeds.chain_id
-    and walks.operation = feeds.operation
+  where walks.feed = feeds.feed
     and walks.state = 'finished'
     and walks.reason is null
     and walks.items <= 1
@@ -29,12 +28,12 @@ export const proof: ListProof = {
       order by from_block
     )
     from explorer.coverage
-    where coverage.chain_id = feeds.chain_id and coverage.operation = feeds.operation
+    where coverage.feed = feeds.feed
   `,
   head: sql`select null::json`,
   notes: sql`select null::json`,
   findings: sql`
-    select chain_id, operation, 'gap: ' || unit || ' ' || from_block || ' to ' || to_block as open
+    select feed, 'gap: ' || unit || ' ' || from_block || ' to ' || to_block as open
     from explorer.gaps
   `,
   readsAgain: sql`later.proved @> int8range(item.from_block, item.to_block, '[]')`,

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import { latestStart } from '../clock.ts';
 import { floorsOf, type Floor } from './coverage.ts';
 import { itemsOf } from './items.ts';
-import type { Feed } from '../feed.ts';
+import { ofFeed, type Feed } from '../feed.ts';
 import type { RunResweep } from './scope.ts';
 
 /**
@@ -87,7 +87,6 @@ async function dueDepths(
     again_ms: every_ms * againPart,
   }));
   const longestMs = Math.max(...judged.map(({ wait_ms }) => wait_ms));
-  const ofFeed = sql`chain_id = ${feed.chain_id} and operation = ${feed.operation}`;
   const since = (ms: unknown) =>
     sql`${at.toISOString()}::timestamptz - make_interval(secs => ${ms}::float8 / 1000)`;
   const { rows } = await tx.execute<{ depth_ms: number }>(sql`
@@ -95,14 +94,14 @@ async function dueDepths(
       select depth_ms, started_at,
              bool_and(state in ('running', 'finished')) as is_well
       from etl.walks
-      where ${ofFeed} and depth_ms is not null and started_at > ${since(longestMs)}
+      where ${ofFeed(feed)} and depth_ms is not null and started_at > ${since(longestMs)}
         and started_at <= ${latestStart(at)}
       group by run_id, depth_ms, started_at
     )
     select rule.depth_ms::float8 as depth_ms
     from json_to_recordset(${JSON.stringify(judged)}::json)
       as rule(depth_ms float8, wait_ms float8, again_ms float8)
-    where (select min(started_at) from etl.walks where ${ofFeed}) <= ${since(sql`wait_ms`)}
+    where (select min(started_at) from etl.walks where ${ofFeed(feed)}) <= ${since(sql`wait_ms`)}
       and not exists (
         select from turn
         where turn.depth_ms >= rule.depth_ms

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Cursor, NewestFirstWalk } from '../../operations/operation.ts';
 import type { LiveEnd } from './coverage.ts';
-import type { Feed } from '../feed.ts';
+import { feedName, type Feed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 
 /** What a stored page begins with: a way into the middle of the list. */
@@ -62,8 +62,7 @@ async function entriesWithin(
       select distinct on (page.top) page.cursor_in as cursor, page.top
       from etl.walks as walk
       join etl.pages as page on page.walk_id = walk.id
-      where walk.chain_id = ${feed.chain_id}
-        and walk.operation = ${feed.operation}
+      where walk.feed = ${feedName(feed)}
         and walk.top > ${floor}
         and page.top > ${floor}
         and (${from}::bigint is null or page.top < ${from}::bigint)

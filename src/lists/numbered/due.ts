@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
-import { ofFeed, type FeedLane } from '../feed.ts';
+import { ofLane, type FeedLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import { hasRested } from '../rest.ts';
 import { frontierOf, hasUnread } from './walks.ts';
@@ -28,8 +28,8 @@ export async function isDue(
 }
 
 /** A chain that showed no batch is searched again in growing intervals: a search is eight pages. */
-async function hasSearchRested(db: Database, feed: FeedLane, at: Date): Promise<boolean> {
-  const searches = sql`${ofFeed(feed)} and lane = 'backfill' and scope ? 'probe'`;
+async function hasSearchRested(db: Database, lane: FeedLane, at: Date): Promise<boolean> {
+  const searches = sql`${ofLane(lane)} and scope ? 'probe'`;
   const { rows } = await db.execute<{ rested: boolean }>(
     sql`select ${hasRested(searches, at)} as rested`,
   );

@@ -137,7 +137,7 @@ async function nextUnread(tx: Transaction, run: NumberedRun, from: number): Prom
         coalesce(runs.next_batch, (scope ->> 'to_batch')::bigint, feeds.frontier), ${from}::bigint, -1
       ) as number
       from etl.runs
-      join etl.feeds using (chain_id, operation)
+      join etl.feeds using (feed)
       where runs.id = ${run.id}
     ), next as (
       select number

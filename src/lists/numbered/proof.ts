@@ -47,7 +47,7 @@ const headBatches = sql`
   from (
     select waits_for, unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
     from etl.batch_heads
-    where batch_heads.chain_id = feeds.chain_id and batch_heads.operation = feeds.operation
+    where batch_heads.feed = feeds.feed
     group by waits_for
   ) as head
 `;
@@ -56,7 +56,7 @@ const headBatches = sql`
 const batchNotes = sql`
   select coalesce(json_agg(note order by note), '[]')
   from etl.batch_notes
-  where batch_notes.chain_id = feeds.chain_id and batch_notes.operation = feeds.operation
+  where batch_notes.feed = feeds.feed
 `;
 
 /** Numbered lists are proved by the chain that their blocks make. */
@@ -66,6 +66,6 @@ export const proof: ListProof = {
   covered: provedBatches,
   head: headBatches,
   notes: batchNotes,
-  findings: sql`select chain_id, operation, finding as open from etl.batch_findings`,
+  findings: sql`select feed, finding as open from etl.batch_findings`,
   readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
 };

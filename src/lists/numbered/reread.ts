@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../db/transaction.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../../operations/operation.ts';
 import { isBegun, isUnderWay, walkOf } from './walks.ts';
 import { hasRested } from '../rest.ts';
-import type { Feed } from '../feed.ts';
+import { feedName, type Feed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { NumberedRun } from './scope.ts';
 
@@ -71,15 +71,13 @@ export async function isHeadLong(
  * As SQL, over rows of `batch`: more may have come since. Its last read brought new blocks, or it is
  * a chain in itself, of which one page tells whether it grew.
  */
-const isFilling = ({ chain_id, operation }: RereadRange) => sql`(
+const isFilling = (range: RereadRange) => sql`(
   (is_contiguous and is_linked) is true
   or coalesce(
     (
       select inserted > 0
       from etl.walks
-      where walks.batch = batch_number
-        and walks.chain_id = ${chain_id}
-        and walks.operation = ${operation}
+      where walks.batch = batch_number and walks.feed = ${feedName(range)}
       order by id desc
       limit 1
     ),
@@ -99,9 +97,7 @@ const isDue = (range: RereadRange, at: RereadTime) => sql`
     at === 'at-once'
       ? sql``
       : sql`and (${at instanceof Date ? sql`false` : isFilling(range)} or ${hasRested(
-          sql`walks.batch = batch_number
-            and walks.chain_id = ${range.chain_id}
-            and walks.operation = ${range.operation}`,
+          sql`walks.batch = batch_number and walks.feed = ${feedName(range)}`,
           at instanceof Date ? at : at.restedBy,
         )})`
   }
@@ -185,8 +181,7 @@ export async function planLastRead(
       and (
         select count(*) between (batch_number >= ${from})::int and ${walksOfNumber - 1} from etl.walks
         where walks.batch = batch_number
-          and walks.chain_id = ${chain_id}
-          and walks.operation = ${run.operation}
+          and walks.feed = ${feedName(run)}
           and walks.run_id = ${run.id}
       )
       and not ${isUnderWay(run, sql`batch_number`)}
@@ -220,18 +215,13 @@ async function walkAgain(
 }
 
 /** The cursor of the last page with blocks of the newest walk to a batch's end; null: the first page. */
-async function lastEntry(
-  tx: Transaction,
-  { chain_id, operation }: Feed,
-  batch: number,
-): Promise<Cursor | null> {
+async function lastEntry(tx: Transaction, feed: Feed, batch: number): Promise<Cursor | null> {
   const { rows } = await tx.execute<{ cursor: Cursor | null }>(sql`
     select page.cursor_in as cursor
     from etl.walks as walk
     join etl.pages as page on page.walk_id = walk.id
     where walk.batch = ${batch}
-      and walk.chain_id = ${chain_id}
-      and walk.operation = ${operation}
+      and walk.feed = ${feedName(feed)}
       and walk.state = 'finished'
       and walk.reason is null
       and page.rows > 0

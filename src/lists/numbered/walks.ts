@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { NumberedWalk } from '../../operations/operation.ts';
-import { ofFeed, type OfFeed } from '../feed.ts';
+import { feedName, ofFeed, type Feed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { NumberedRun } from './scope.ts';
 
@@ -46,9 +46,7 @@ export function shown(polls: readonly BegunBatch[]) {
 
 const walksOf = (run: NumberedRun, number: SQL) => sql`
   select from etl.walks
-  where walks.batch = ${number}
-    and walks.chain_id = ${run.chain_id}
-    and walks.operation = ${run.operation}
+  where walks.batch = ${number} and walks.feed = ${feedName(run)}
 `;
 
 /** As SQL: whether this run has begun a number, if only to look whether it is there. */
@@ -65,7 +63,7 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 /** The newest number that is known to have had blocks; null while none is. */
 export async function frontierOf(
   tx: Pick<Transaction, 'execute'>,
-  feed: OfFeed,
+  feed: Feed,
 ): Promise<number | null> {
   const { rows } = await tx.execute<{ frontier: string | null }>(
     sql`select frontier from etl.feeds where ${ofFeed(feed)}`,
@@ -86,7 +84,7 @@ export async function moveFrontier(
 /** Whether a number of the range was never read to its end. */
 export async function hasUnread(
   db: Pick<Transaction, 'execute'>,
-  { chain_id }: OfFeed,
+  { chain_id }: Feed,
   from: number,
   to: number,
 ): Promise<boolean> {

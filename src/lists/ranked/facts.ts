@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
 import { numberOf } from '../estimates.ts';
-import type { Feed } from '../feed.ts';
+import { feedName, type Feed } from '../feed.ts';
 
 /** What is known of a ranking. */
 export interface RankingFacts {
@@ -20,8 +20,7 @@ export async function rankingFacts(db: Database, feed: Feed): Promise<RankingFac
       select sum(walks.pages) as pages
       from etl.runs
       join etl.walks on walks.run_id = runs.id
-      where runs.chain_id = ${feed.chain_id} and runs.operation = ${feed.operation}
-        and runs.state = 'finished'
+      where runs.feed = ${feedName(feed)} and runs.state = 'finished'
       group by runs.id
       having bool_or(walks.state = 'finished' and walks.reason is distinct from 'max-pages')
       order by runs.id desc

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { RankedWalk } from '../../operations/operation.ts';
 import type { Database } from '../../db/transaction.ts';
-import { feedName, type Feed } from '../feed.ts';
+import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
 import { keepFactories, rereadFactories } from './damage.ts';
 import { rankingHistory, rankingUpkeep } from './estimate.ts';
@@ -48,18 +48,16 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
 
 async function hasSucceeded(db: Database, feed: Feed): Promise<boolean> {
   const { rows } = await db.execute(sql`
-    select from etl.feeds where feed = ${feedName(feed)} and last_success_at is not null
+    select from etl.feeds where ${ofFeed(feed)} and last_success_at is not null
   `);
   return rows.length > 0;
 }
 
-async function needsRanking(db: Database, { chain_id, operation }: Feed): Promise<boolean> {
+async function needsRanking(db: Database, feed: Feed): Promise<boolean> {
   const { rows } = await db.execute(sql`
-    select from etl.feeds
-    where chain_id = ${chain_id} and operation = ${operation} and not ${proof.shows}
+    select from etl.feeds where ${ofFeed(feed)} and not ${proof.shows}
     union all
-    select from etl.reread_findings
-    where chain_id = ${chain_id} and operation = ${operation}
+    select from etl.reread_findings where ${ofFeed(feed)}
   `);
   return rows.length > 0;
 }

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import { rowsMoved } from '../../operations/factories/ranking.ts';
 import type { RankedWalk } from '../../operations/operation.ts';
+import { ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
 
 /** What a run of a ranked list covers: the whole list, or so many of its pages. */
@@ -36,8 +37,7 @@ async function forgetOthers(tx: Transaction, run: RunOf<RankedScope>): Promise<v
     delete from etl.ranking_entries
     using etl.walks
     where walks.id = walk_id
-      and chain_id = ${run.chain_id}
-      and operation = ${run.operation}
+      and ${ofFeed(run)}
       and run_id <> ${run.id}
   `);
 }

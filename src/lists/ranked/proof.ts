@@ -6,8 +6,8 @@ import type { ListProof } from '../list.ts';
 const newestRanking = sql`
   select rankings.*, started_at
   from etl.rankings
-  join etl.walks on walks.id = walk_id and walks.operation = feeds.operation
-  where rankings.chain_id = feeds.chain_id
+  join etl.walks on walks.id = walk_id
+  where walks.feed = feeds.feed
   order by walk_id desc
   limit 1
 `;
@@ -37,7 +37,7 @@ const rankingNotes = sql`
     end
     from (
       select reason from etl.walks
-      where walks.chain_id = feeds.chain_id and walks.operation = feeds.operation
+      where walks.feed = feeds.feed
       order by id desc
       limit 1
     ) as last
@@ -53,7 +53,7 @@ export const proof: ListProof = {
   head: sql`select null::json`,
   notes: rankingNotes,
   findings: sql`
-    select null::bigint as chain_id, null::text as operation, null::text as open where false
+    select null::text as feed, null::text as open where false
   `,
   readsAgain: sql`later.reason is null`,
 };

@@ -65,7 +65,7 @@ const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
  * in what was asked for, and whether they meet: also by where their lists were last seen to begin and
  * to end. As common table expressions, the last one `placed`.
  */
-const placed = (chainId: number, batches: readonly number[]) => sql`
+const placed = (chainId: number, feed: string, batches: readonly number[]) => sql`
   touched as (
     select number from unnest(${sql.param(batches)}::bigint[]) as number
   ), near as (
@@ -106,7 +106,7 @@ const placed = (chainId: number, batches: readonly number[]) => sql`
     left join lateral (
       select range
       from etl.feeds, unnest(asked) as range
-      where chain_id = ${chainId} and operation = 'optimism-batch-blocks' and number <@ range
+      where feed = ${feed} and number <@ range
     ) as asked on true
   )
 `;
@@ -179,11 +179,11 @@ function digestOfEmpty(chainId: number, pageId: number): SQL {
  */
 async function settleBatches(
   tx: Transaction,
-  { chain_id, page_id, run_id }: WalkEndContext<NumberedWalk>,
+  { chain_id, feed, page_id, run_id }: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
 ): Promise<void> {
   await tx.execute(sql`
-    with ${placed(chain_id, batches)}, judged as (
+    with ${placed(chain_id, feed, batches)}, judged as (
       select *, ${isSettled(chain_id, run_id)} as is_settled from placed
     ), full_ones as (
       update explorer.read_batches as t

@@ -98,6 +98,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
             walk_id: 1,
             run_id: 1,
             chain_id: 10,
+            feed: '10/user-operations',
             started_at: new Date(0).toISOString(),
             scope: {},
             floor: null,

@@ -32,6 +32,7 @@ async function world(
       walk_id: 1,
       run_id: 1,
       chain_id,
+      feed: `${chain_id}/optimism-batch-blocks`,
       scope: { batch: 4 },
       last: null,
       entry,

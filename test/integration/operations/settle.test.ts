@@ -115,6 +115,7 @@ async function endWalk(
       walk_id,
       run_id,
       chain_id,
+      feed: `${chain_id}/optimism-batch-blocks`,
       started_at: new Date(0).toISOString(),
       scope,
       floor: null,

@@ -47,6 +47,10 @@ async function judge({
     [ranked.length],
   );
   await pool.query(
+    `insert into etl.feeds (chain_id, operation, kind, settings)
+     values (${chain}, 'factories', 'ranked', '{}')`,
+  );
+  await pool.query(
     `insert into etl.walks (id, chain_id, operation, lane, run_id, kind, scope, state)
      values (${walk - 1}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'finished'),
             (${walk}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'running')`,
@@ -65,6 +69,7 @@ async function judge({
     walk_id: walk,
     run_id: run,
     chain_id: chain,
+    feed: `${chain}/factories`,
     scope: {},
     last: null,
     entry: 'unknown',

@@ -72,6 +72,11 @@ test('whatever pages the walks of a run met, the ranking is that of a plain mode
   await fc.assert(
     fc.asyncProperty(runs, async (sequence) => {
       chain += 1;
+      await pool.query(
+        `insert into etl.feeds (chain_id, operation, kind, settings)
+         values ($1, 'factories', 'ranked', '{}')`,
+        [chain],
+      );
       const model = new RankingModel();
       for (const [run, walks] of sequence.entries()) {
         model.beginRun();
@@ -105,6 +110,7 @@ async function walkOnce(
       walk_id: id,
       run_id: run,
       chain_id: chain,
+      feed: `${chain}/factories`,
       started_at: new Date(0).toISOString(),
       scope: {},
       floor: null,
