@@ -168,6 +168,7 @@ CREATE TABLE "etl"."runs" (
 	"failure" text,
 	"reason" text,
 	"next_batch" bigint,
+	"frontier_before" bigint,
 	"failures_in_a_row" integer DEFAULT 0 NOT NULL,
 	"opened_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"closed_at" timestamp with time zone

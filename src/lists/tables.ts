@@ -37,8 +37,10 @@ export const runs = etlSchema.table(
     state: text('state', { enum: runStates }).notNull().default('open'),
     failure: text('failure').$type<FailureClass>(),
     reason: text('reason'),
-    /** The highest batch not yet begun; the run's batches are walked from the newest down. */
+    /** Of a backfill of batches: the highest one not yet begun; they are walked from the newest down. */
     next_batch: integer('next_batch'),
+    /** Of a live run of batches: the frontier when it first looked; what is above is new to it. */
+    frontier_before: integer('frontier_before'),
     /** Failures in a row, for growing intervals between slices. */
     failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
     opened_at: instant('opened_at').notNull().defaultNow(),

@@ -28,10 +28,7 @@ export async function planSearch(
   // The number that the list ends with, and which has blocks, needs no run of empty ones above it.
   const number = isNew ? listed : hit !== null && hit === listed ? null : nextProbe(found);
   if (number !== null) return walkOf(number, { max_pages: 1, probe: true });
-  if (hit !== null) {
-    await moveFrontier(tx, run, hit);
-    await tx.execute(sql`update etl.runs set next_batch = ${hit} where id = ${run.id}`);
-  }
+  if (hit !== null) await moveFrontier(tx, run, hit);
   return null;
 }
 
@@ -87,7 +84,7 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
     where ${ofFeed(run)}
       and lane = 'live'
       and id < ${run.id}
-      and next_batch = ${base}
+      and frontier_before = ${base}
       and id > coalesce(
         (
           select max(run_id) from etl.walks
@@ -106,9 +103,9 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
 /** The frontier as it was when the run first looked. */
 async function baseOf(tx: Transaction, run: NumberedRun, frontier: number): Promise<number> {
   const { rows } = await tx.execute<{ base: string }>(sql`
-    update etl.runs set next_batch = coalesce(next_batch, ${frontier}::bigint)
+    update etl.runs set frontier_before = coalesce(frontier_before, ${frontier}::bigint)
     where id = ${run.id}
-    returning next_batch as base
+    returning frontier_before as base
   `);
   return Number(rows[0]?.base ?? frontier);
 }
