@@ -1,7 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { freshDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually } from '../../support/process.ts';
 
 const listed = (settings: Record<string, unknown>) => [
   { chain_id: 10, chain_name: 'optimism', operation: 'user-operations' as const, settings },
@@ -29,4 +31,37 @@ test('flags make a feed known that no file named', async () => {
   expect(await register([], listed({ since: null }))).toEqual([
     { feed: '10/user-operations', settings: { since: null } },
   ]);
+});
+
+test('a page with a bad item does not wait for whoever holds its feed and waits for the page', async () => {
+  const { pool } = await freshDatabase();
+  const db = drizzle(pool);
+  await registerFeeds(db, listed({}), 'file', source);
+  await pool.query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, pages)
+     values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', 1)`,
+  );
+  const page = await pool.connect();
+  onTestFinished(() => page.release(true));
+  await page.query("begin; set local lock_timeout = '100ms'; select from etl.walks for update");
+  const other = { origin: 'http://127.0.0.2', isSameData: true };
+  const claiming = registerFeeds(db, listed({}), 'file', other);
+  await eventually('the claim waits for the walk', hangMs, async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    );
+    return rows.length > 0;
+  });
+
+  await page.query(
+    `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+     values (10, 'user-operations', '{}', '{}', 'x', 'hash: missing', 1, 0)`,
+  );
+
+  await page.query('commit');
+  await claiming;
+  const { rows } = await pool.query(
+    'select revision::int, origin from etl.walks join etl.feeds using (feed)',
+  );
+  expect(rows).toEqual([{ revision: 1, origin: other.origin }]);
 });

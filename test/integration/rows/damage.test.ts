@@ -93,6 +93,21 @@ test('an old backup of a table is found, though each of its rows is whole', asyn
   expect(await found(database)).toEqual([]);
 });
 
+test('rows that somebody added of a chain that was never registered are taken out, too', async () => {
+  const { explorer, database, db, pool } = await world();
+  await runSync(database, { url: explorer.url, chains: [chain] });
+  await pool.query(`
+    insert into explorer.user_operations (chain_id, hash, block_number, page_id)
+    values (999, '0xadded', 5, 1)`);
+  expect(await found(database)).not.toEqual([]);
+
+  await noteDamage(db);
+
+  expect(await found(database)).toEqual([]);
+  const { rows } = await pool.query('select feed from etl.rereads');
+  expect(rows).toContainEqual({ feed: '999/user-operations' });
+});
+
 test('what was noted is open until it is read again, whoever reads it, and nothing is late by it', async () => {
   const { explorer, database, db, pool } = await world();
   await runSync(database, { url: explorer.url, chains: [chain] });
