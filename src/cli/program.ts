@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { logLevels } from '../log.ts';
+import { packageFile } from '../package-file.ts';
 import { registerBackfill } from './backfill.ts';
 import { registerCheck } from './check.ts';
 import {
@@ -90,6 +91,6 @@ function inheritSettings(parent: Command): void {
 }
 
 function version(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string })
+    .version;
 }

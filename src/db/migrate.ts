@@ -4,6 +4,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as migrateWithDrizzle } from 'drizzle-orm/node-postgres/migrator';
 import type { Pool } from 'pg';
 import { z } from 'zod';
+import { packageFile } from '../package-file.ts';
 import { withAdvisoryLock, type Session } from './lock.ts';
 
 /** The database cannot be brought to this program's schema. The message says what a person can do. */
@@ -11,8 +12,7 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
-/** `migrations/` at the package's root: `src/db` and `dist/db` are equally deep below it. */
-const packagedFolder = join(import.meta.dirname, '..', '..', 'migrations');
+const packagedFolder = packageFile('migrations');
 
 /** One lock for every program of this name on a database: "expletl" in ASCII. */
 const migrationLock = 0x65_78_70_6c_65_74_6cn;

@@ -16,7 +16,6 @@ const sources = [
   'migrations',
   'package.json',
   'tsconfig.json',
-  'tsconfig.build.json',
   'explorer-etl.schema.json',
 ];
 /** Runs before the launcher, for it to believe that it stands on an old Node. */

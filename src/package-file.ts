@@ -1,0 +1,9 @@
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** A file or folder of the package, from wherever in it the program runs: its sources, or one bundled file. */
+export function packageFile(name: string): string {
+  const manifest = findPackageJSON('.', import.meta.url);
+  if (manifest === undefined) throw new Error('the program stands in no package');
+  return join(dirname(manifest), name);
+}
