@@ -1,39 +1,15 @@
-import type { PgTable } from 'drizzle-orm/pg-core';
-import {
-  addressImplementations,
-  addresses,
-  addressLabels,
-  addressMetadataTags,
-  addressWatchlistNames,
-} from '../address/tables.ts';
+import { addresses } from '../address/tables.ts';
 import { mergedColumns, mergeExpression, mergeObservations } from '../address/merge.ts';
 import { completeMembers, sameMember } from '../address/members.ts';
-import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
+import { addressLists, type AddressObservation } from '../address/observe.ts';
 import type { Row } from '../db/row.ts';
-import { post, type Transaction } from '../db/transaction.ts';
+import { isPosting, post, type Transaction } from '../db/transaction.ts';
+import { kinds, links } from './address-lists.ts';
 import { replaceChildren, type ChildLink, type ChildSet } from './children.ts';
 import { storedRows } from './complete.ts';
+import { tellingNews } from './news.ts';
 import { upsertStatement } from './upsert.ts';
 import type { WrittenObservations } from './written-observations.ts';
-
-const linkOf = (table: PgTable, setKey = ['chain_id', 'address_hash']): ChildLink => ({
-  table,
-  parent: addresses,
-  setKey,
-  newness: 'set',
-});
-const labelSet = ['chain_id', 'address_hash', 'kind'];
-const links: Readonly<Record<AddressList, ChildLink>> = {
-  implementations: linkOf(addressImplementations),
-  metadata_tags: linkOf(addressMetadataTags),
-  private_labels: linkOf(addressLabels, labelSet),
-  public_labels: linkOf(addressLabels, labelSet),
-  watchlist_names: linkOf(addressWatchlistNames),
-};
-const kinds: Partial<Record<AddressList, string>> = {
-  private_labels: 'private',
-  public_labels: 'public',
-};
 
 const merged: ReadonlySet<string> = new Set(mergedColumns);
 
@@ -57,7 +33,10 @@ export async function loadAddresses(
     );
   }
   const seen = [...byHash.values()];
-  const unwritten = written?.unwritten(seen) ?? seen;
+  // Who posts its statements waits for no answer; it writes alone, and remembers.
+  const unwritten = isPosting(tx)
+    ? (written?.unwritten(seen) ?? seen)
+    : await tellingNews(tx, written?.unwritten(seen) ?? seen);
   if (unwritten.length === 0) return;
   await upsertObservations(tx, unwritten);
   for (const list of addressLists) {

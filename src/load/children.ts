@@ -3,7 +3,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { digestOf, redigest, tallied, talliedGone, tally } from '../db/digest.ts';
 import type { Row } from '../db/row.ts';
 import { post, type Transaction } from '../db/transaction.ts';
-import { keyMatch, list, recordDefinition, shapeOf } from './statement.ts';
+import { keyMatch, list, recordsOf, shapeOf } from './statement.ts';
 
 /** The whole set of rows that one parent has in a child table, as a page showed it. */
 export interface ChildSet {
@@ -43,10 +43,10 @@ export async function replaceChildren(
   const rows = sets.flatMap(({ parent, page_id, rows: members }) =>
     members.map((row) => ({ ...row, ...parent, page_id })),
   );
-  const { head, middle, tail } = statement(link);
+  const { given, member, head, middle, tail } = statement(link);
   await post(
     tx,
-    sql`${sql.raw(head)}${JSON.stringify(parents)}${sql.raw(middle)}${JSON.stringify(rows)}${sql.raw(tail)}`,
+    sql`${sql.raw(head + given.open)}${given.spell(parents)}${sql.raw(given.close + middle + member.open)}${member.spell(rows)}${sql.raw(member.close + tail)}`,
   );
 }
 
@@ -80,14 +80,17 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
   const assignments = changed.map((column) => `"${column}" = excluded."${column}"`);
   const digests = digestsOf(table, parent, changed);
   return {
-    head: `with parent as (
-       select given.* from json_to_recordset(`,
-    middle: `::json) as given(${recordDefinition(child, [...setKey, 'page_id'])})
+    given: recordsOf(child, [...setKey, 'page_id']),
+    member: recordsOf(child, columns),
+    head: `/* replace ${child.name} */
+     with parent as (
+       select given.* from `,
+    middle: ` as given
        join ${owner.name} as owner on ${ownerMatch('given')}
        where ${isNewest[newness]}
      ), incoming as (
-       select ${list(columns, 'member.')} from json_to_recordset(`,
-    tail: `::json) as member(${recordDefinition(child, columns)})
+       select ${list(columns, 'member.')} from `,
+    tail: ` as member
        join parent on ${keyMatch(setKey, 'parent', 'member')}
      ), gone as (
        delete from ${child.name} as stored using parent

@@ -1,4 +1,5 @@
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+import type { Row } from '../db/row.ts';
 
 /** What the loader needs to know of a table, read from its drizzle definition. */
 export interface TableShape {
@@ -31,9 +32,34 @@ export function shapeOf(table: PgTable): TableShape {
 export const list = (columns: readonly string[], prefix = '') =>
   columns.map((column) => `${prefix}"${column}"`).join(', ');
 
-/** `json_to_recordset(…) as row("column" type, …)` without the JSON itself. */
-export function recordDefinition(shape: TableShape, columns: readonly string[]): string {
-  return columns.map((column) => `"${column}" ${typeOf(shape, column)}`).join(', ');
+/** Rows as they travel to Postgres: one JSON text, and the relation that Postgres makes of it. */
+export interface Records {
+  /** SQL before and after the text: a relation that wants a name. */
+  readonly open: string;
+  readonly close: string;
+  /** The text: names of two letters, and no null, since a column that is absent is null. */
+  readonly spell: (rows: readonly Row[]) => string;
+}
+
+/** How rows with these columns travel. Their names and nulls are half of a row's JSON, and cost as much. */
+export function recordsOf(shape: TableShape, columns: readonly string[]): Records {
+  const named = columns.map((column, at) => [column, `c${at.toString(36)}`] as const);
+  const told = named.map(([column, short]) => `${short} ${typeOf(shape, column)}`);
+  return {
+    open: `(select ${named.map(([column, short]) => `${short} as "${column}"`).join(', ')} from json_to_recordset(`,
+    close: `::json) as told(${told.join(', ')}))`,
+    spell: (rows) =>
+      JSON.stringify(
+        rows.map((row) => {
+          const short: Record<string, unknown> = {};
+          for (const [column, name] of named) {
+            const value = row[column] ?? null;
+            if (value !== null) short[name] = value;
+          }
+          return short;
+        }),
+      ),
+  };
 }
 
 function typeOf(shape: TableShape, column: string): string {

@@ -3,7 +3,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { digestOf, redigest, tallied, tally } from '../db/digest.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import { list, recordDefinition, shapeOf, type TableShape } from './statement.ts';
+import { list, recordsOf, shapeOf, type TableShape } from './statement.ts';
 
 /** How many rows a page added to its table, and how many it changed. */
 interface PageCounts {
@@ -57,12 +57,14 @@ export function upsertStatement(
 ): SQL | null {
   const [first] = rows;
   if (first === undefined) return null;
-  const [head, tail] = around(table, Object.keys(first), options);
-  return sql`${sql.raw(head)}${JSON.stringify(rows)}${sql.raw(tail)}`;
+  const columns = Object.keys(first);
+  const records = recordsOf(shapeOf(table), columns);
+  const [head, tail] = around(table, columns, options);
+  return sql`${sql.raw(head + records.open)}${records.spell(rows)}${sql.raw(records.close + tail)}`;
 }
 
 /**
- * The statement before and after its one parameter. Sorted by key, so that none deadlock. It notes in
+ * The statement before and after its rows. Sorted by key, so that none deadlock. It notes in
  * the ledger what it writes.
  */
 function around(
@@ -82,11 +84,12 @@ function around(
   const digest = redigest(table, (column) => changes[column] ?? `t."${column}"`);
   const differs = `(${list(data, 't.')}) is distinct from (${merged.join(', ')})`;
   return [
-    `with written as (
+    `/* upsert ${shape.name} */
+     with written as (
        insert into ${shape.name} as t (${list(columns)}, first_seen_at, updated_at, digest)
        select ${list(columns)}, now(), now(), ${digestOf(table, newRow(shape, columns))}
-       from json_to_recordset(`,
-    `::json) as row(${recordDefinition(shape, columns)})
+       from `,
+    ` as row
        order by ${list(shape.key)}
        on conflict (${list(shape.key)}) do update
        set ${assignments.join(', ')}, ${digest}
