@@ -160,15 +160,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
   const { url } = database;
   let { explorer } = settings;
-  // Not the database's own pool, whose statements may take long: migrations, proofs.
-  const pool = createPool({ url, max: poolConnections, applicationName, dbTimeouts });
+  const { pool, budgetPool } = openPools(url, dbTimeouts);
   const db = drizzle(pool);
-  const budgetPool = createPool({
-    url: withoutWaitingForDisk(url),
-    max: budgetConnections,
-    applicationName: 'explorer-etl budget',
-    dbTimeouts,
-  });
   // Whoever is under way on a key that was replaced ends on it.
   const opened: OpenKeys[] = [];
   const { sameData = false, origin: name } = options.source ?? {};
@@ -279,9 +272,26 @@ export function openClient(
   });
 }
 
-/** A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk. */
-function withoutWaitingForDisk(url: string): string {
-  return withSettings(url, { synchronous_commit: 'off' });
+/**
+ * The connections that pages and slots go over. No commit waits for the disk: what a crash of Postgres takes
+ * back, the last half second at most, is read again, since a page goes with its checkpoint
+ * (docs/decisions/0020-way-of-a-row.md). No statement is long enough for compiled code to pay.
+ */
+function openPools(url: string, dbTimeouts: DatabaseTimeouts) {
+  const quick = {
+    url: withSettings(url, { synchronous_commit: 'off', jit: 'off' }),
+    dbTimeouts,
+    planned: 'labelled',
+  } as const;
+  return {
+    // Not the database's own pool, whose statements may take long: migrations, proofs.
+    pool: createPool({ ...quick, max: poolConnections, applicationName }),
+    budgetPool: createPool({
+      ...quick,
+      max: budgetConnections,
+      applicationName: 'explorer-etl budget',
+    }),
+  };
 }
 
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });

@@ -88,7 +88,9 @@ const lostStates: ReadonlySet<string> = new Set([
   '53300',
   '25006',
 ]);
-const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03']);
+/** A statement's name that this connection's server does not know, or knows from somebody else. */
+const lostNames: readonly string[] = ['26000', '42P05'];
+const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03', ...lostNames]);
 
 /**
  * Classes whose text is about the server, its objects or the statement. Those that are not here may repeat
@@ -130,13 +132,19 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * True when the transaction lost against another one, or was silent for longer than its locks are
- * left to it, and may be run again at once.
+ * True when the transaction lost against another one, was silent for longer than its locks are left
+ * to it, or used a statement's name that its server does not know, and may be run again at once.
  */
 export function isRetryable(error: unknown): boolean {
   const root = rootOf(error);
   return root instanceof DatabaseError && retryableStates.has(root.code ?? '');
 }
+
+/** True when the server does not know a statement by the name that it was told. */
+export const isNameLost = (error: unknown): boolean => {
+  const root = rootOf(error);
+  return root instanceof DatabaseError && lostNames.includes(root.code ?? '');
+};
 
 /** True when the role that connects lacks a right. */
 export function isPermissionDenied(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
+import { isNameLost } from './failure.ts';
 import {
   breakUnanswered,
   keepAliveDelayMs,
@@ -21,8 +22,9 @@ const connectTimeoutMs = 10_000;
  * @param options.applicationName shown in pg_stat_activity.
  * @param options.idleTimeoutMs how long an unused connection is kept, in ms; 0 for ever.
  * @param options.dbTimeouts how long its queries may take; for ever if absent, as migrations may.
- * @param options.namesStatements whether statements are planned once for each connection, for work
- *   that repeats a few of them many times.
+ * @param options.planned which statements are planned once for each connection: all, or those that
+ *   begin with a comment, their label. That is for work that repeats a few of them many times. A plan that
+ *   is kept was made for the tables as they were, so it must hold for larger ones.
  * @param options.isPipelined whether statements are sent before those before them are answered.
  */
 export function createPool(options: {
@@ -31,10 +33,11 @@ export function createPool(options: {
   applicationName: string;
   idleTimeoutMs?: number;
   dbTimeouts?: DatabaseTimeouts;
-  namesStatements?: boolean;
+  planned?: 'all' | 'labelled';
   isPipelined?: boolean;
 }): Pool {
   const { url, dbTimeouts } = options;
+  const naming = { isUseful: true };
   const pool = new Pool({
     connectionString: dbTimeouts === undefined ? url : withTimeouts(url, dbTimeouts),
     max: options.max,
@@ -52,13 +55,22 @@ export function createPool(options: {
   pool.on('connect', (client) => {
     client.on('error', () => {});
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
-    if (options.namesStatements === true) nameStatements(client);
+    if (options.planned !== undefined) nameStatements(client, options.planned, naming);
   });
   return pool;
 }
 
-/** Gives each statement with parameters a name, by which the server knows its plan again. */
-function nameStatements(client: PoolClient): void {
+/**
+ * Gives statements a name, by which the server knows their plan again.
+ *
+ * @param naming whether the server knows a name that it was told. Behind a pooler that changes servers
+ *   between two transactions it does not; then the pool uses no names any more.
+ */
+function nameStatements(
+  client: PoolClient,
+  which: 'all' | 'labelled',
+  naming: { isUseful: boolean },
+): void {
   const query = client.query.bind(client) as (...told: unknown[]) => unknown;
   const names = new Map<string, string>();
   const named = (statement: unknown): unknown => {
@@ -66,10 +78,18 @@ function nameStatements(client: PoolClient): void {
       return statement;
     }
     const text = String(statement.text);
+    if (!naming.isUseful || (which === 'labelled' && !text.startsWith('/*'))) return statement;
     const name = names.get(text) ?? createHash('sha256').update(text).digest('hex').slice(0, 32);
     names.set(text, name);
     return { ...statement, name };
   };
-  client.query = ((statement: unknown, ...rest: unknown[]) =>
-    query(named(statement), ...rest)) as typeof client.query;
+  client.query = ((statement: unknown, ...rest: unknown[]) => {
+    const answer = query(named(statement), ...rest);
+    if (answer instanceof Promise) {
+      answer.catch((error: unknown) => {
+        if (isNameLost(error)) naming.isUseful = false;
+      });
+    }
+    return answer;
+  }) as typeof client.query;
 }

@@ -65,7 +65,7 @@ export async function createScratchDatabase(url: string): Promise<ScratchDatabas
     url: own.href,
     max: connections,
     applicationName: 'explorer-etl replay',
-    namesStatements: true,
+    planned: 'all',
     isPipelined: true,
   });
   return {

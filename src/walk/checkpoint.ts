@@ -30,7 +30,7 @@ export async function lockWalk(
   walk: WalkRow,
   cursors: readonly (Cursor | null)[],
 ): Promise<LockedWalk> {
-  const { rows } = await tx.execute<{ used: string[]; steady: string[] }>(sql`
+  const { rows } = await tx.execute<{ used: string[]; steady: string[] }>(sql`/* lock walk */
     select array(
       select next.position - 1
       from json_array_elements(${JSON.stringify(cursors)}::json) with ordinality as next(cursor, position)
@@ -78,7 +78,7 @@ export async function moveCheckpoint(
   advance: WalkAdvance,
 ): Promise<WalkRow> {
   const { proof } = advance;
-  const { rows } = await tx.execute(sql`
+  const { rows } = await tx.execute(sql`/* checkpoint */
     update etl.walks
     set revision = revision + 1,
         cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,

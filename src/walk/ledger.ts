@@ -45,7 +45,7 @@ export async function recordPages(
   }));
   await post(
     tx,
-    sql`
+    sql`/* ledger */
     insert into etl.pages (
       id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
       changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,

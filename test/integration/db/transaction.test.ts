@@ -29,3 +29,25 @@ test('a transaction that the server ended for its silence is made again, and wri
 
   expect((await watch.query('select * from notes')).rows).toEqual([{ attempt: 2 }]);
 });
+
+test('a labelled statement whose name its server has forgotten is sent again without one', async () => {
+  const { url } = await freshDatabase();
+  const pool = createPool({
+    url,
+    max: 1,
+    applicationName: 'explorer-etl test',
+    planned: 'labelled',
+  });
+  onTestFinished(() => pool.end());
+  const ask = () =>
+    transact(drizzle(pool), async (tx) => {
+      const { rows } = await tx.execute(sql`/* a label */ select ${7}::int as told`);
+      const { rows: known } = await tx.execute(sql`select from pg_prepared_statements`);
+      return [rows[0]?.['told'], known.length];
+    });
+  expect(await ask()).toEqual([7, 1]);
+  // As a pooler that hands the next transaction to another server.
+  await pool.query('deallocate all');
+  expect(await ask()).toEqual([7, 0]);
+  expect(await ask()).toEqual([7, 0]);
+});
