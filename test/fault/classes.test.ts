@@ -12,7 +12,6 @@ import {
   type Fault,
   type SimulatedChain,
 } from '../../src/simulator/index.ts';
-import { startAtNoon } from '../support/clock.ts';
 import { freshDatabase } from '../support/database.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { configFolder, eventually } from '../support/process.ts';
@@ -109,7 +108,6 @@ async function openScene() {
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   const { pool, url } = database;
-  await startAtNoon(pool);
   const settings = loadSettings({
     cwd: await configFolder(config),
     env: {
