@@ -22,6 +22,7 @@ const floors: readonly (readonly string[])[] = [
   ['exact-number.ts'],
   ['time.ts'],
   ['chains.ts'],
+  ['package-file.ts'],
 ];
 
 /** A world of its own: it plays the service, so it may not know the product. */

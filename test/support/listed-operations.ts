@@ -7,6 +7,8 @@ export interface ListedOperation {
   /** Tells operations apart; made into a hash. */
   readonly id: number;
   readonly fee?: string;
+  /** The name that its sender is shown with; without one the sender is a bare hash. */
+  readonly sender?: string;
 }
 
 export interface OperationsList {
@@ -26,9 +28,9 @@ const blockMs = 2_000;
 export const hashOf = (id: number) => `0x${id.toString(16).padStart(64, '0')}`;
 const address = `0x${'ab'.repeat(20)}`;
 
-const itemOf = ({ block, id, fee = '1' }: ListedOperation) => ({
+const itemOf = ({ block, id, fee = '1', sender }: ListedOperation) => ({
   hash: hashOf(id),
-  address,
+  address: sender === undefined ? address : { hash: address, name: sender, is_contract: true },
   entry_point: address,
   entry_point_version: 'v0.7',
   block_number: String(block),

@@ -12,7 +12,7 @@ test('pages that lose a deadlock are written all the same, and asked for once', 
     runSync(database, { url: list.url, chains: [listedChain], operations: ['user-operations'] });
   await sync();
   list.takeRequests();
-  list.operations.push({ block: 2, id: 2 });
+  list.operations.push({ block: 2, id: 2, sender: 'a new name' });
   const other = await database.pool.connect();
   onTestFinished(() => other.release(true));
   await other.query('begin');
