@@ -274,7 +274,7 @@ export function openClient(
 
 /**
  * The connections that pages and slots go over. No commit waits for the disk: what a crash of Postgres takes
- * back, the last half second at most, is read again, since a page goes with its checkpoint
+ * back, its last 0.6 s by default, is read again, since a page goes with its checkpoint
  * (docs/decisions/0020-way-of-a-row.md). No statement is long enough for compiled code to pay.
  */
 function openPools(url: string, dbTimeouts: DatabaseTimeouts) {

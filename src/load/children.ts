@@ -52,8 +52,8 @@ export async function replaceChildren(
 
 /**
  * The statement around its two parameters: the parents, and the rows of all their sets. It has no label:
- * its joins are planned anew each time, for the tables as they are. `not in`,
- * since Postgres hashes it; `not exists` compared each stored row with each given one, and took 7 s
+ * its joins are planned anew each time, for the tables as they are. `not in`, since Postgres hashes it;
+ * `not exists` compared each stored row with each given one, and took 7 s
  * for 1,600 blocks read again. No key is null.
  */
 function statement({ table, parent, setKey, newness }: ChildLink) {
