@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
@@ -41,9 +41,10 @@ export async function withServer<Result>(
 async function withDatabase<Result>(
   serverUrl: string,
   use: (url: string) => Promise<Result>,
+  how = '',
 ): Promise<Result> {
   const name = `bench_${randomBytes(4).toString('hex')}`;
-  await withClient(serverUrl, (client) => client.query(`create database ${name}`));
+  await withClient(serverUrl, (client) => client.query(`create database ${name} ${how}`));
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   try {
@@ -65,4 +66,50 @@ export async function withClient<Result>(
   } finally {
     await client.end();
   }
+}
+
+/** A large database that is kept from one measurement to the next. */
+export interface Kept {
+  readonly url: string;
+  /** What `use` does is undone afterwards, where the server is ours. */
+  copied<Result>(use: (url: string) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** What is measured is in memory, and can be made again. */
+const keptSettings = {
+  shared_buffers: '2GB',
+  maintenance_work_mem: '1GB',
+  max_wal_size: '16GB',
+  synchronous_commit: 'off',
+  fsync: 'off',
+};
+
+/** The database that a URL names, or one of an embedded Postgres in a directory; it is made if absent. */
+export async function openKept({
+  'database-url': url,
+  directory,
+}: {
+  readonly 'database-url'?: string | undefined;
+  readonly directory?: string | undefined;
+}): Promise<Kept> {
+  if (url !== undefined) {
+    return { url, copied: (use) => use(url), close: async () => undefined };
+  }
+  if (directory === undefined) throw new Error('give --database-url or --directory');
+  await mkdir(directory, { recursive: true });
+  // As root, the server runs as another user, who must get in.
+  await chmod(directory, 0o755);
+  const postgres = await startEmbeddedPostgres({ directory, settings: keptSettings });
+  const kept = new URL(postgres.url);
+  kept.pathname = '/grown';
+  await withClient(postgres.url, async (client) => {
+    const { rows } = await client.query(`select from pg_database where datname = 'grown'`);
+    if (rows.length === 0) await client.query('create database grown');
+  });
+  return {
+    url: kept.href,
+    copied: (use) => withDatabase(postgres.url, use, 'template grown strategy file_copy'),
+    close: () => postgres.stop(),
+  };
 }

@@ -1,0 +1,89 @@
+/**
+ * `npm run bench:growth -- (--database-url URL | --directory DIR) --operations N`: what the reports, a poll of each
+ * list and the closing of a gap take on a database of `npm run bench:data`, statement by statement.
+ */
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { createPool } from '../src/db/pool.ts';
+import { exploreGrown } from '../test/grown/explorer.ts';
+import { explaining, recordStatements, rowsRead, scanned } from '../test/grown/recorder.ts';
+import { goRound, type Round } from '../test/grown/rounds.ts';
+import { grownSettings } from '../test/grown/settings.ts';
+import { sizeStored } from '../test/grown/size.ts';
+import { openKept } from './server.ts';
+
+const { values } = parseArgs({
+  options: {
+    operations: { type: 'string', default: '200000' },
+    'database-url': { type: 'string' },
+    directory: { type: 'string' },
+    /** Statements below it are summed up, in ms. */
+    least: { type: 'string', default: '5' },
+  },
+});
+
+const kept = await openKept(values);
+const recorder = recordStatements();
+try {
+  const pool = createPool({ url: kept.url, max: 1, applicationName: 'explorer-etl bench' });
+  const size = await sizeStored(pool, Number(values.operations));
+  await pool.end();
+  const explorer = await exploreGrown(size);
+  const settings = grownSettings(explorer.url, size);
+  try {
+    await kept.copied((url) => goRound({ url: explaining(url), settings, recorder }, show));
+  } finally {
+    await explorer.close();
+  }
+} finally {
+  recorder.stop();
+  await kept.close();
+}
+
+interface Line {
+  from: string;
+  calls: number;
+  ms: number;
+  rows: number;
+  most: string;
+  node: string;
+  scans: Set<string>;
+}
+
+/** Statements of one text are a line. */
+function show({ what, ms, statements }: Round): void {
+  const lines = new Map<string, Line>();
+  for (const { from, text, ms: took, plan } of statements) {
+    const read = [...rowsRead(plan)].sort(([, a], [, b]) => b - a);
+    const line = lines.get(text) ?? {
+      from,
+      calls: 0,
+      ms: 0,
+      rows: 0,
+      most: '',
+      node: plan['Node Type'],
+      scans: new Set<string>(),
+    };
+    const [table = '', rows = 0] = read[0] ?? [];
+    line.calls += 1;
+    line.ms += took;
+    if (rows >= line.rows) Object.assign(line, { rows, most: table, node: plan['Node Type'] });
+    for (const name of scanned(plan)) line.scans.add(name.replace(/^(?:etl|explorer)\./u, ''));
+    lines.set(text, line);
+  }
+  const all = [...lines.values()].sort((a, b) => b.ms - a.ms);
+  const shown = all.filter((line) => line.ms >= Number(values.least));
+  const total = statements.reduce((sum, statement) => sum + statement.ms, 0);
+  console.log(
+    `\n${what}: ${ms.toFixed(0)} ms, ${total.toFixed(0)} of them in ${statements.length} statements`,
+  );
+  if (shown.length === 0) return;
+  const table = new Table({
+    head: ['statement', 'calls', 'ms', 'rows read', 'most of', 'scans', 'top node'],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const { from, calls, ms: took, rows, most, scans, node } of shown) {
+    table.push([from, calls, took.toFixed(1), rows, most, [...scans].join(' '), node]);
+  }
+  console.log(table.toString());
+}

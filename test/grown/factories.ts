@@ -1,0 +1,82 @@
+import { addresses } from '../../src/address/tables.ts';
+import { factories, factoryHistory } from '../../src/operations/factories/tables.ts';
+import { pages, runs, walks, type Numbers } from './ledger.ts';
+import type { Lanes } from './lists.ts';
+import { countRows, fill } from './rows.ts';
+import { pageItems, rankingMs, type GrownChain, type GrownSize } from './size.ts';
+import { beforeNow, hashSql, short } from './spell.ts';
+
+/** Of so many factories one gets accounts between two rankings. */
+const perChange = 20;
+
+/** Factories by rank, with every ranking that was published. */
+export function growFactories(
+  size: GrownSize,
+  { id, factories: { count, rankings } }: GrownChain,
+  numbers: Numbers,
+  { live }: Lanes,
+): string[] {
+  const each = Math.ceil(count / pageItems);
+  const at = beforeNow(size, `(${rankings} - n) * ${rankingMs}::bigint`);
+  const begun = beforeNow(size, `${rankings} * ${rankingMs}::bigint`);
+  const hash = hashSql('factory', id, 'n', short);
+  const accounts = `((${count} - n + 1) * 10)::bigint`;
+  const token = (rank: string) =>
+    `jsonb_build_object('page_token', '1,' || ${hashSql('factory', id, rank, short)})`;
+  const statements = [
+    runs(live, { first: numbers.run, count: rankings, at }),
+    walks({
+      of: live,
+      first: numbers.walk,
+      count: rankings,
+      run: `${numbers.run} + n`,
+      at,
+      columns: { pages: String(each), items: String(count) },
+    }),
+    pages({
+      firstWalk: numbers.walk,
+      firstPage: numbers.page,
+      walks: rankings,
+      pages: each,
+      at,
+      columns: {
+        cursor_in: `case when s > 0 then ${token(`s * ${pageItems} + 1`)} end`,
+        cursor_out: `case when s < ${each - 1} then ${token(`(s + 1) * ${pageItems} + 1`)} end`,
+      },
+    }),
+    `insert into etl.rankings (walk_id, chain_id, as_of, published_at, factories, walks, still_moving)
+     select ${numbers.walk} + n, ${id}, ${at}, ${at}, ${count}, 1, false
+     from generate_series(1, ${rankings}) as n`,
+    fill({
+      table: addresses,
+      chain: id,
+      count,
+      columns: { hash },
+      stored: { at: begun, page: '1' },
+    }),
+    fill({
+      table: factories,
+      chain: id,
+      count,
+      columns: { address_hash: hash, total_accounts: accounts, rank: 'n::bigint' },
+      stored: { at: begun, page: '1' },
+    }),
+    fill({
+      table: factoryHistory,
+      chain: id,
+      count: Math.floor((count * rankings) / perChange),
+      columns: {
+        address_hash: hashSql('factory', id, `1 + n % ${count}`, short),
+        observed_at: `${begun} + n * interval '1 second'`,
+        total_accounts: '(n / 10)::bigint',
+      },
+      stored: { at: `${begun} + n * interval '1 second'`, page: '1' },
+    }),
+  ];
+  numbers.run += rankings;
+  numbers.walk += rankings;
+  numbers.page += rankings * each;
+  return statements;
+}
+
+export const factoryTables = [factories, factoryHistory].map(countRows);

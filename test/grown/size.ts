@@ -1,0 +1,96 @@
+import type { Pool } from 'pg';
+
+/** A chain whose lists have grown: what it is called, and how much of each list there is. */
+export interface GrownChain {
+  readonly id: number;
+  readonly name: string;
+  readonly operations: GrownList;
+  /** Null: it has no Optimism batches. */
+  readonly batches: GrownList | null;
+  readonly factories: { readonly count: number; readonly rankings: number };
+}
+
+/** A list that was read back to its beginning once, up to `base`, and polled since. */
+export interface GrownList {
+  /** The newest item; they count from 1. */
+  readonly top: number;
+  readonly base: number;
+  readonly polls: number;
+}
+
+export interface GrownSize {
+  readonly chains: readonly GrownChain[];
+  /** The moment that the newest item is of, Unix time in ms. */
+  readonly nowMs: number;
+}
+
+/** A poll each so often, in ms: what a busy schedule does. */
+export const pollMs = 120_000;
+/** A block each so often, in ms; one has one operation. */
+export const blockMs = 2_000;
+export const itemsPerPoll = pollMs / blockMs;
+export const pageItems = 50;
+/** Blocks of a batch: two pages. */
+export const blocksPerBatch = 100;
+/** Batches that a poll meets: the blocks of a poll's interval. */
+export const batchesPerPoll = itemsPerPoll / blocksPerBatch;
+export const rankingMs = 7_200_000;
+
+/**
+ * What so many user operations have beside them. At 20 million: 3 million addresses, 2 million
+ * blocks, 200,000 walks of 180,000 runs, most of them polls.
+ */
+export function sizeOf(operations: number, nowMs: number): GrownSize {
+  const part = (share: number, least = 1) => Math.max(least, Math.round(operations * share));
+  const list = (top: number, polls: number): GrownList => ({
+    top,
+    base: top - polls * itemsPerPoll,
+    polls,
+  });
+  const batches = part(0.001, 20);
+  const polls = Math.floor((batches / batchesPerPoll) * 0.6);
+  const rankings = part(1 / 14_000, 3);
+  return {
+    nowMs: nowMs - (nowMs % blockMs),
+    chains: [
+      {
+        id: 10,
+        name: 'optimism',
+        operations: list(part(0.75), part(0.0045)),
+        batches: { top: batches, base: batches - Math.floor(polls * batchesPerPoll), polls },
+        factories: { count: part(0.0001, 60), rankings },
+      },
+      {
+        id: 8453,
+        name: 'base',
+        operations: list(part(0.25), part(0.002)),
+        batches: null,
+        factories: { count: part(0.0001, 60), rankings },
+      },
+    ],
+  };
+}
+
+/** Operations for each address. */
+const perAddress = 7;
+export const addressesOf = ({ operations }: GrownChain) =>
+  Math.max(1, Math.ceil(operations.top / perAddress));
+export const blocksOf = ({ batches }: GrownChain) => (batches?.top ?? 0) * blocksPerBatch;
+
+/** What is missing on purpose, so that gaps are sought: a poll, and a batch of the history. */
+export const lostPoll = ({ polls }: GrownList) => Math.ceil(polls / 2);
+export const lostBatch = ({ base }: GrownList) => Math.max(1, Math.ceil(base / 2));
+
+/** The size of a database that has grown already: the newest item tells of when it is. */
+export async function sizeStored(
+  pool: Pick<Pool, 'query'>,
+  operations: number,
+): Promise<GrownSize> {
+  const { rows } = await pool.query<{ at: Date }>(
+    `select timestamp as at from explorer.user_operations
+     where chain_id = 10 order by block_number desc limit 1`,
+  );
+  const [newest] = rows;
+  if (newest === undefined) throw new Error('nothing has grown here: npm run bench:data');
+  return sizeOf(operations, newest.at.getTime());
+}
