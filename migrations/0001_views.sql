@@ -1,12 +1,11 @@
 create view etl.listed_items as
 select chain_id, 'user-operations' as operation, block_number as height, hash as key, timestamp
 from explorer.user_operations
-where block_number is not null
 union all
 select chain_id, 'optimism-batches', batch_number, batch_number::text collate "C", l1_timestamp
 from explorer.listed_batches;
 --> statement-breakpoint
-comment on view etl.listed_items is 'Items of all lists that are newest first, by where they stand.';
+comment on view etl.listed_items is 'Items of all lists that are newest first, by where they stand. Those without a height stand nowhere: whoever reads it leaves them out, because an arm with a condition of its own would be read from end to end.';
 --> statement-breakpoint
 create view explorer.late_arrivals as
 select late.chain_id, late.operation,
@@ -720,7 +719,7 @@ left join etl.feed_coverage using (feed)
 left join lateral (
   select height, timestamp
   from etl.listed_items as item
-  where item.chain_id = feeds.chain_id and item.operation = feeds.operation
+  where item.chain_id = feeds.chain_id and item.operation = feeds.operation and height is not null
   order by height desc
   limit 1
 ) as newest on true;

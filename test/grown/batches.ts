@@ -81,7 +81,7 @@ function readHistory(
   const at = `(${begun} + n * interval '1 second')`;
   const but = `n = ${lost}`;
   const statements = [
-    runs(backfill, { first: numbers.run, count: 1, at: begun, nextBatch: '0' }),
+    runs(backfill, { first: numbers.run, count: 1, at: begun }),
     walks({
       of: backfill,
       first: numbers.walk,
@@ -129,7 +129,7 @@ function followFrontier(
   };
   const paged = { firstWalk: numbers.walk, firstPage: numbers.page, walks: list.polls, at };
   const statements = [
-    runs(live, { first: numbers.run, count: list.polls, at, nextBatch: before }),
+    runs(live, { first: numbers.run, count: list.polls, at, frontierBefore: before }),
     walks({ ...series, but: isMiss, columns: { ...hit, scope: probe(newest) } }),
     walks({
       ...series,

@@ -39,12 +39,12 @@ const text = (value: unknown) => `'${JSON.stringify(value)}'`;
 /** Runs, one after the other: `(n)` begins at a time. */
 export function runs(
   { chain, operation, lane, scope }: GrownLane,
-  { first, count, at, nextBatch = 'null' }: RunSeries,
+  { first, count, at, frontierBefore = 'null' }: RunSeries,
 ): string {
   return `
-    insert into etl.runs (id, chain_id, operation, lane, scope, state, next_batch, opened_at, closed_at)
+    insert into etl.runs (id, chain_id, operation, lane, scope, state, frontier_before, opened_at, closed_at)
     select ${first} + n, ${chain}, '${operation}', '${lane}', ${text(scope)}::jsonb, 'finished',
-           (${nextBatch})::bigint, ${at}, ${at} + interval '1 second'
+           (${frontierBefore})::bigint, ${at}, ${at} + interval '1 second'
     from generate_series(1, ${count}) as n`;
 }
 
@@ -52,7 +52,7 @@ interface RunSeries {
   readonly first: number;
   readonly count: number;
   readonly at: string;
-  readonly nextBatch?: string;
+  readonly frontierBefore?: string;
 }
 
 /** What walks say, as SQL over a number `n`. */

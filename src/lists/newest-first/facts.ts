@@ -38,7 +38,8 @@ export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
                / nullif(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as per_block
       from etl.walks
       where ${ofFeed(feed)}
-    ), stored as (
+    ), stored as not materialized (
+      -- Read twice, at either end: kept, it would be the whole table.
       select height, timestamp from ${itemsOf(feed)} and timestamp is not null
     ), span as (
       select high.height - low.height as blocks, high.timestamp - low.timestamp as time
