@@ -475,9 +475,24 @@ CREATE TABLE "etl"."row_counts" (
 	"last_page_id" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."lane_totals" (
+	"feed" text NOT NULL,
+	"lane" text NOT NULL,
+	"pages" bigint NOT NULL,
+	"inserted" bigint NOT NULL,
+	"archived_bytes" bigint NOT NULL,
+	"credits" bigint NOT NULL,
+	"spanned_items" bigint NOT NULL,
+	"spanned_blocks" bigint NOT NULL,
+	"proved" "int8multirange" NOT NULL,
+	"last_page_at" timestamp with time zone,
+	CONSTRAINT "lane_totals_feed_lane_pk" PRIMARY KEY("feed","lane")
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."pages" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"walk_id" bigint NOT NULL,
+	"feed" text NOT NULL,
 	"sequence" bigint NOT NULL,
 	"cursor_in" jsonb,
 	"cursor_out" jsonb,
@@ -536,6 +551,7 @@ CREATE TABLE "etl"."walks" (
 	"changed" bigint DEFAULT 0 NOT NULL,
 	"quarantined" bigint DEFAULT 0 NOT NULL,
 	"archived_bytes" bigint DEFAULT 0 NOT NULL,
+	"credits" bigint DEFAULT 0 NOT NULL,
 	"empty_run" integer DEFAULT 0 NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
@@ -558,10 +574,13 @@ ALTER TABLE "explorer"."optimism_batch_l1_transactions" ADD CONSTRAINT "optimism
 ALTER TABLE "etl"."quarantine" ADD CONSTRAINT "quarantine_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."askings" ADD CONSTRAINT "askings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."lane_totals" ADD CONSTRAINT "lane_totals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("feed","lane") WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("feed","lane","id");--> statement-breakpoint
+CREATE INDEX "runs_unfinished" ON "etl"."runs" USING btree ("feed","lane","id") WHERE state in ('open', 'interrupted');--> statement-breakpoint
+CREATE INDEX "runs_finished" ON "etl"."runs" USING btree ("feed","lane","id") WHERE state = 'finished';--> statement-breakpoint
 CREATE INDEX "ranking_entries_place" ON "etl"."ranking_entries" USING btree ("walk_id","position");--> statement-breakpoint
 CREATE INDEX "rankings_chain" ON "etl"."rankings" USING btree ("chain_id","walk_id");--> statement-breakpoint
 CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint
@@ -580,10 +599,16 @@ CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit
 CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint
-CREATE INDEX "pages_jumped" ON "etl"."pages" USING btree ("walk_id") WHERE jumped is not null;--> statement-breakpoint
+CREATE INDEX "pages_entry" ON "etl"."pages" USING btree ("feed","top","id") WHERE cursor_in is not null and is_ordered;--> statement-breakpoint
+CREATE INDEX "pages_jumped" ON "etl"."pages" USING btree ("feed") WHERE jumped is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "walks_one_running" ON "etl"."walks" USING btree ("feed","lane",md5("scope"::text),coalesce("floor", -1)) WHERE state = 'running';--> statement-breakpoint
 CREATE INDEX "walks_run" ON "etl"."walks" USING btree ("run_id","state");--> statement-breakpoint
 CREATE INDEX "walks_batch" ON "etl"."walks" USING btree ("batch","feed");--> statement-breakpoint
-CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("feed","state","id");--> statement-breakpoint
+CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("feed","id");--> statement-breakpoint
 CREATE INDEX "walks_started" ON "etl"."walks" USING btree ("feed","started_at");--> statement-breakpoint
-CREATE INDEX "walks_top" ON "etl"."walks" USING btree ("feed","top");
+CREATE INDEX "walks_top" ON "etl"."walks" USING btree ("feed","top");--> statement-breakpoint
+CREATE INDEX "walks_finished" ON "etl"."walks" USING btree ("finished_at") WHERE state <> 'running';--> statement-breakpoint
+CREATE INDEX "walks_to_end" ON "etl"."walks" USING btree ("feed","bottom","id") WHERE state = 'finished' and reason is null;--> statement-breakpoint
+CREATE INDEX "walks_backfill" ON "etl"."walks" USING btree ("feed","id") WHERE lane = 'backfill';--> statement-breakpoint
+CREATE INDEX "walks_entered" ON "etl"."walks" USING btree ("feed") WHERE not from_head;--> statement-breakpoint
+CREATE INDEX "walks_since" ON "etl"."walks" USING btree ("feed") WHERE reason = 'since';

@@ -606,6 +606,112 @@ select chain_id, feed, numbers, finding from etl.block_findings;
 --> statement-breakpoint
 comment on view etl.batch_findings is 'Each thing that keeps a feed of batches from being complete: what is not read or proved, and proved batches whose blocks are not what was read.';
 --> statement-breakpoint
+create function etl.count_walk() returns trigger
+language plpgsql as $$
+begin
+  with told as (
+    select new.feed as feed, new.lane as lane, 1 as sign, new.pages as pages, new.inserted as inserted,
+           new.archived_bytes as archived_bytes, new.credits as credits, new.items as items,
+           new.top - new.bottom as blocks, new.cuts as cuts, new.proved as proved,
+           new.updated_at as updated_at
+    where new.state <> 'running'
+    union all
+    select old.feed, old.lane, -1, old.pages, old.inserted, old.archived_bytes, old.credits, old.items,
+           old.top - old.bottom, old.cuts, null, null
+    where old.state <> 'running'
+  )
+  insert into etl.lane_totals as t (
+    feed, lane, pages, inserted, archived_bytes, credits, spanned_items, spanned_blocks, proved,
+    last_page_at
+  )
+  select feed, lane, sum(sign * pages), sum(sign * inserted), sum(sign * archived_bytes),
+         sum(sign * credits),
+         coalesce(sum(sign * items) filter (where cuts = 0 and blocks > 0), 0),
+         coalesce(sum(sign * blocks) filter (where cuts = 0 and blocks > 0), 0),
+         coalesce(range_agg(proved), '{}'),
+         max(updated_at) filter (where pages > 0)
+  from told
+  group by feed, lane
+  on conflict (feed, lane) do update
+  set pages = t.pages + excluded.pages,
+      inserted = t.inserted + excluded.inserted,
+      archived_bytes = t.archived_bytes + excluded.archived_bytes,
+      credits = t.credits + excluded.credits,
+      spanned_items = t.spanned_items + excluded.spanned_items,
+      spanned_blocks = t.spanned_blocks + excluded.spanned_blocks,
+      proved = t.proved + excluded.proved,
+      last_page_at = greatest(t.last_page_at, excluded.last_page_at);
+  -- Who proves less than before takes its proof with it, unless another walk proves the same.
+  if old.state <> 'running' and (new.state <> 'running' and new.proved @> old.proved) is not true then
+    update etl.lane_totals
+    set proved = etl.proof_of_walks(old.feed, old.lane)
+    where feed = old.feed and lane = old.lane;
+  end if;
+  return null;
+end
+$$;
+--> statement-breakpoint
+comment on function etl.count_walk is 'Keeps etl.lane_totals: adds a walk that ends, and takes away what is changed or deleted.';
+--> statement-breakpoint
+create function etl.proof_of_walks(of_feed text, of_lane text) returns int8multirange
+language sql stable
+return coalesce(
+  (
+    select range_agg(proved) from etl.walks
+    where feed = of_feed and lane = of_lane and state <> 'running'
+  ),
+  '{}'
+);
+--> statement-breakpoint
+comment on function etl.proof_of_walks is 'What the ended walks of a lane prove together, from each of them: what etl.lane_totals.proved must be.';
+--> statement-breakpoint
+create view etl.lane_sums as
+select feed, lane,
+       sum(pages) as pages,
+       sum(inserted) as inserted,
+       sum(archived_bytes) as archived_bytes,
+       sum(credits) as credits,
+       sum(spanned_items) as spanned_items,
+       sum(spanned_blocks) as spanned_blocks,
+       range_agg(proved) as proved,
+       count(checkpoint_of) as running_walks,
+       max(last_page_at) as last_page_at,
+       min(last_page_at) filter (where checkpoint_of is not null) as oldest_checkpoint_at
+from (
+  select feed, lane, pages, inserted, archived_bytes, credits, spanned_items, spanned_blocks, proved,
+         last_page_at, null::bigint as checkpoint_of
+  from etl.lane_totals
+  union all
+  select feed, lane, pages, inserted, archived_bytes, credits,
+         case when cuts = 0 and top > bottom then items else 0 end,
+         case when cuts = 0 and top > bottom then top - bottom else 0 end,
+         proved, case when pages > 0 then updated_at end, id
+  from etl.walks
+  where state = 'running'
+) as part
+group by feed, lane;
+--> statement-breakpoint
+comment on view etl.lane_sums is 'What the walks of each lane come to together: those that have ended, and those under way.';
+--> statement-breakpoint
+create view etl.newest_runs as
+select run.*, success.closed_at as success_at
+from etl.feeds, unnest(array['live', 'backfill']) as own, lateral (
+  -- By the whole key of runs_feed: by the id alone the planner reads all runs backward for a lane without one.
+  select * from etl.runs
+  where (feed, lane, id) <= (feeds.feed, own, 9223372036854775807)
+  order by feed desc, lane desc, id desc
+  limit 1
+) as run
+left join lateral (
+  select feed, lane, closed_at from etl.runs
+  where state = 'finished' and (feed, lane, id) <= (run.feed, run.lane, 9223372036854775807)
+  order by feed desc, lane desc, id desc
+  limit 1
+) as success on success.feed = run.feed and success.lane = run.lane
+where run.feed = feeds.feed and run.lane = own;
+--> statement-breakpoint
+comment on view etl.newest_runs is 'The newest run of each lane, and when the last one ended that went well.';
+--> statement-breakpoint
 create view etl.feed_coverage as
 select feeds.feed,
        proof.covered * int8multirange(int8range(null, head.top))
@@ -614,14 +720,17 @@ select feeds.feed,
        proof.reached_since
 from etl.feeds
 left join lateral (
-  select range_agg(proved) as covered,
-         max(top) as highest,
-         min(bottom) filter (
-           where state = 'finished' and reason = 'since'
+  select (
+           select range_agg(proved) from etl.lane_sums where lane_sums.feed = feeds.feed
+         ) as covered,
+         (select max(top) from etl.walks where walks.feed = feeds.feed) as highest,
+         (
+           select min(bottom) from etl.walks
+           where walks.feed = feeds.feed
+             and state = 'finished'
+             and reason = 'since'
              and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
          ) as reached_since
-  from etl.walks
-  where walks.feed = feeds.feed and top is not null
 ) as proof on true
 left join lateral (
   select top
@@ -635,6 +744,13 @@ left join lateral (
 where feeds.kind = 'newest-first';
 --> statement-breakpoint
 comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
+--> statement-breakpoint
+create view etl.proof_findings as
+select feed, 'what its walks prove is not what is kept of them: repair counts it again' as finding
+from etl.lane_totals
+where proved <> etl.proof_of_walks(feed, lane);
+--> statement-breakpoint
+comment on view etl.proof_findings is 'Feeds of which etl.lane_totals says something else than their walks: somebody has changed one of the two by hand.';
 --> statement-breakpoint
 create view etl.feed_gaps as
 select feed, gap
@@ -661,15 +777,9 @@ where coalesce(
 --> statement-breakpoint
 comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk proves.';
 --> statement-breakpoint
-create view explorer.coverage as
-select chain_id, operation, feed,
-       lower(range) as from_block,
-       upper(range) - 1 as to_block,
-       walked.oldest as as_of,
-       walked.newest as newest_as_of,
-       unit
+create view etl.covered_ranges as
+select feed, range
 from etl.feed_coverage
-join etl.feeds using (feed)
 left join lateral (
   select range_agg(int8range(coalesce(from_block, 0), to_block, '[]')) as blocks
   from etl.quarantine
@@ -677,10 +787,22 @@ left join lateral (
     and dropped_at is null
     and to_block is not null
 ) as quarantined on true,
-lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range, lateral (
+lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range;
+--> statement-breakpoint
+comment on view etl.covered_ranges is 'Ranges of blocks whose items are complete, without those in which an item stands in quarantine.';
+--> statement-breakpoint
+create view explorer.coverage as
+select chain_id, operation, feed,
+       lower(range) as from_block,
+       upper(range) - 1 as to_block,
+       walked.oldest as as_of,
+       walked.newest as newest_as_of,
+       unit
+from etl.covered_ranges
+join etl.feeds using (feed), lateral (
   select min(started_at) as oldest, max(started_at) as newest
   from etl.walks
-  where walks.feed = feed_coverage.feed
+  where walks.feed = covered_ranges.feed
     and proved && range
 ) as walked;
 --> statement-breakpoint
@@ -738,6 +860,21 @@ create trigger note_reorg
 after update of hash on explorer.blocks
 for each row when (old.hash <> new.hash)
 execute function etl.note_reorg();
+--> statement-breakpoint
+create trigger count_begun_as_ended
+after insert on etl.walks
+for each row when (new.state <> 'running')
+execute function etl.count_walk();
+--> statement-breakpoint
+create trigger count_ended
+after update on etl.walks
+for each row when (old.state <> 'running' or new.state <> 'running')
+execute function etl.count_walk();
+--> statement-breakpoint
+create trigger count_deleted
+after delete on etl.walks
+for each row when (old.state <> 'running')
+execute function etl.count_walk();
 --> statement-breakpoint
 create trigger note_asking
 after update of asked on etl.feeds
@@ -1129,9 +1266,22 @@ comment on column etl.drift.occurrences is 'How often it was seen: in items, or 
 comment on column etl.drift.first_page_id is 'etl.pages.id of the page that first showed it.';
 comment on column etl.drift.first_seen_at is 'When it was first seen.';
 --> statement-breakpoint
+comment on table etl.lane_totals is 'What the ended walks of each lane come to together, kept by triggers on etl.walks: reports and polls read it instead of a year of walks.';
+comment on column etl.lane_totals.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column etl.lane_totals.lane is 'live or backfill.';
+comment on column etl.lane_totals.pages is 'Pages that they committed.';
+comment on column etl.lane_totals.inserted is 'Rows that they added to the operation''s own table.';
+comment on column etl.lane_totals.archived_bytes is 'Bytes of their pages in etl.raw_pages, compressed.';
+comment on column etl.lane_totals.credits is 'What their pages cost of the key''s credits.';
+comment on column etl.lane_totals.spanned_items is 'Items of those that kept the order of the list.';
+comment on column etl.lane_totals.spanned_blocks is 'Blocks that those went over.';
+comment on column etl.lane_totals.proved is 'Blocks that they prove complete together: the union of etl.walks.proved, which verify computes again.';
+comment on column etl.lane_totals.last_page_at is 'When one of them committed a page last. Null: none did.';
+--> statement-breakpoint
 comment on table etl.pages is 'The ledger: one row for each page that was committed. Numbers that are missing belong to requests whose page was not committed.';
 comment on column etl.pages.id is 'Number of the page, taken before its request leaves: the higher one is the newer observation.';
 comment on column etl.pages.walk_id is 'etl.walks.id of the walk that read it.';
+comment on column etl.pages.feed is 'Name of the walk''s feed: ways into the middle of a list are sought among the pages of all its walks.';
 comment on column etl.pages.sequence is 'Place in the walk, from 0.';
 comment on column etl.pages.cursor_in is 'Cursor that the page was asked for with: declared fields only. Null: the first page.';
 comment on column etl.pages.cursor_out is 'Cursor of the next page, from next_page_params: declared fields only. Null: the list ends here.';
@@ -1218,6 +1368,7 @@ comment on column etl.walks.inserted is 'Rows that the walk added to the operati
 comment on column etl.walks.changed is 'Rows that the walk changed in the operation''s own table.';
 comment on column etl.walks.quarantined is 'Items that went to etl.quarantine, counted once for each page that served them.';
 comment on column etl.walks.archived_bytes is 'Bytes of its pages in etl.raw_pages, compressed.';
+comment on column etl.walks.credits is 'What its pages cost of the key''s credits.';
 comment on column etl.walks.empty_run is 'Empty pages in a row at the checkpoint; 100 end the walk.';
 comment on column etl.walks.started_at is 'When the walk was begun.';
 comment on column etl.walks.updated_at is 'When the checkpoint last moved, or the worker gave the walk up.';

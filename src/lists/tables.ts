@@ -51,6 +51,13 @@ export const runs = etlSchema.table(
       .on(table.feed, table.lane)
       .where(sql`state = 'open'`),
     index('runs_feed').on(table.feed, table.lane, table.id),
+    // Of a year's runs those that are opened again or set aside, and the last that went well.
+    index('runs_unfinished')
+      .on(table.feed, table.lane, table.id)
+      .where(sql`state in ('open', 'interrupted')`),
+    index('runs_finished')
+      .on(table.feed, table.lane, table.id)
+      .where(sql`state = 'finished'`),
   ],
 );
 

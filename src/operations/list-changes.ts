@@ -117,7 +117,6 @@ async function noteRemovals(
       from jump
       where not exists (
         select from etl.pages
-        join etl.walks on walks.id = walk_id
         where feed = ${walk.feed}
           and walk_id <> ${walk.walk_id}
           and jumped && skipped

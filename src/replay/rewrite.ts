@@ -123,6 +123,7 @@ async function beginWalk(
     changed: 0,
     quarantined: 0,
     archived_bytes: 0,
+    credits: 0,
     empty_run: 0,
     finished_at: null,
   };

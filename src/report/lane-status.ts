@@ -31,28 +31,15 @@ const pacePages = 20_000;
 /** The record of every lane, the live one of a feed first. */
 export async function laneRecords(db: Database): Promise<LaneRecord[]> {
   const { rows } = await db.execute<{ record: LaneRecord }>(sql`
-    with newest as (
-      select distinct on (feed, lane) *
-      from etl.runs
-      order by feed, lane, id desc
-    ), success as (
-      select feed, lane, max(closed_at) as at
-      from etl.runs
-      where state = 'finished'
-      group by feed, lane
-    ), page as (
-      select feed, lane, max(updated_at) as at
-      from etl.walks
-      where pages > 0
-      group by feed, lane
-    ), pace as (
-      select feed, lane,
+    with pace as (
+      select walks.feed, lane,
              count(*) / greatest(1, extract(epoch from clock_timestamp() - min(fetched_at)))
                as pages_per_second
       from etl.walks
       join etl.pages on walk_id = walks.id and sequence >= walks.pages - ${pacePages}::bigint
-      where updated_at > now() - ${paceWindow} and fetched_at > now() - ${paceWindow}
-      group by feed, lane
+      where (state = 'running' or finished_at > now() - ${paceWindow})
+        and fetched_at > now() - ${paceWindow}
+      group by walks.feed, lane
     )
     select json_build_object(
       'feed', feed,
@@ -61,16 +48,15 @@ export async function laneRecords(db: Database): Promise<LaneRecord[]> {
       'run_state', newest.state,
       'run_opened_at', newest.opened_at,
       'reason', newest.reason,
-      'last_success_at', success.at,
-      'last_success_age_s', round(extract(epoch from clock_timestamp() - success.at)),
-      'last_page_at', page.at,
-      'last_page_age_s', round(extract(epoch from clock_timestamp() - page.at)),
+      'last_success_at', success_at,
+      'last_success_age_s', round(extract(epoch from clock_timestamp() - success_at)),
+      'last_page_at', last_page_at,
+      'last_page_age_s', round(extract(epoch from clock_timestamp() - last_page_at)),
       'pages_per_second', round(pages_per_second, 3)
     ) as record
-    from newest
+    from etl.newest_runs as newest
     join etl.feeds using (feed)
-    left join success using (feed, lane)
-    left join page using (feed, lane)
+    left join etl.lane_sums using (feed, lane)
     left join pace using (feed, lane)
     order by feeds.chain_id, feeds.operation, lane desc
   `);

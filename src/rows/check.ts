@@ -190,7 +190,7 @@ const pagesThen = sql`
            ', ' order by walk_id
          ) as pages
   from (
-    select feed, batch, pages.walk_id, min(pages.bottom) as lowest, max(pages.top) as highest,
+    select walks.feed, batch, pages.walk_id, min(pages.bottom) as lowest, max(pages.top) as highest,
            min(pages.id) as first_page, max(pages.id) as last_page
     from etl.pages
     join etl.walks on walks.id = pages.walk_id
@@ -198,7 +198,7 @@ const pagesThen = sql`
       and walk_id in (
         select walk_id from etl.pages where id in (first_page_id, last_page_id)
       )
-    group by feed, batch, pages.walk_id
+    group by walks.feed, batch, pages.walk_id
   ) as walk
 `;
 

@@ -61,6 +61,7 @@ export interface WalkAdvance {
   readonly changed: number;
   readonly quarantined: number;
   readonly archived_bytes: number;
+  readonly credits: number;
   readonly empty_run: number;
   readonly top: number | null;
   readonly bottom: number | null;
@@ -88,6 +89,7 @@ export async function moveCheckpoint(
         changed = changed + ${advance.changed},
         quarantined = quarantined + ${advance.quarantined},
         archived_bytes = archived_bytes + ${advance.archived_bytes},
+        credits = credits + ${advance.credits},
         empty_run = ${advance.empty_run},
         top = greatest(top, ${advance.top}::bigint),
         bottom = least(bottom, ${advance.bottom}::bigint),

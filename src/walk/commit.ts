@@ -8,7 +8,14 @@ import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
 import { recordDrift, type NewDrift } from '../drift/record.ts';
 import type { ReadPage } from './fetch.ts';
-import { endBefore, endOf, isConclusive, recordPages, recordQuarantined } from './ledger.ts';
+import {
+  creditsPerPage,
+  endBefore,
+  endOf,
+  isConclusive,
+  recordPages,
+  recordQuarantined,
+} from './ledger.ts';
 import type { NormalisedPage } from './page.ts';
 import { cursorLoop, spellCursor, type WalkEnd } from './progress.ts';
 import { proveEnd, provePage, type Proof } from './proof.ts';
@@ -217,6 +224,7 @@ function sumOf(
     items: pages.reduce((sum, { items }) => sum + items, 0),
     quarantined: pages.reduce((sum, { quarantined }) => sum + quarantined.length, 0),
     archived_bytes: kept.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
+    credits: pages.reduce((sum, { attempts }) => sum + attempts * creditsPerPage, 0),
     empty_run: kept.at(-1)?.emptyRun ?? 0,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),

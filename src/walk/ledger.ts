@@ -19,6 +19,7 @@ export async function recordPages(
   const entries = pages.map((page) => ({
     id: page.page_id,
     walk_id: walk.id,
+    feed: walk.feed,
     sequence: page.sequence,
     cursor_in: page.cursor_in,
     cursor_out: page.cursor_out,
@@ -47,11 +48,11 @@ export async function recordPages(
     tx,
     sql`/* ledger */
     insert into etl.pages (
-      id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
+      id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
       changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
       fetched_at
     )
-    select id, walk_id, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
+    select id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
            changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
            fetched_at
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)

@@ -8,11 +8,12 @@ import {
   index,
   integer as int4,
   jsonb,
+  primaryKey,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer, integerRange, integerRanges } from '../db/column-types.ts';
-import { ofRegisteredFeed } from '../db/tables.ts';
+import { feeds, ofRegisteredFeed } from '../db/tables.ts';
 import type { Cursor, ListKindName, Scope } from '../operations/operation.ts';
 
 /** What a walk's row says of it; `src/walk/SPEC.md` has the transitions. */
@@ -54,6 +55,7 @@ export const walks = etlSchema.table(
     changed: integer('changed').notNull().default(0),
     quarantined: integer('quarantined').notNull().default(0),
     archived_bytes: integer('archived_bytes').notNull().default(0),
+    credits: integer('credits').notNull().default(0),
     empty_run: int4('empty_run').notNull().default(0),
     started_at: instant('started_at').notNull().defaultNow(),
     updated_at: instant('updated_at').notNull().defaultNow(),
@@ -66,11 +68,51 @@ export const walks = etlSchema.table(
       .where(sql`state = 'running'`),
     index('walks_run').on(table.run_id, table.state),
     index('walks_batch').on(table.batch, table.feed),
-    index('walks_feed').on(table.feed, table.state, table.id),
+    index('walks_feed').on(table.feed, table.id),
     // What is due is judged by the walks of the last days, lateness by those above a page.
     index('walks_started').on(table.feed, table.started_at),
     index('walks_top').on(table.feed, table.top),
+    // What follows is written when a walk ends, or says so once: a checkpoint that moves touches none.
+    index('walks_finished')
+      .on(table.finished_at)
+      .where(sql`state <> 'running'`),
+    index('walks_to_end')
+      .on(table.feed, table.bottom, table.id)
+      .where(sql`state = 'finished' and reason is null`),
+    index('walks_backfill')
+      .on(table.feed, table.id)
+      .where(sql`lane = 'backfill'`),
+    index('walks_entered')
+      .on(table.feed)
+      .where(sql`not from_head`),
+    index('walks_since')
+      .on(table.feed)
+      .where(sql`reason = 'since'`),
   ],
+);
+
+/**
+ * What the ended walks of a lane come to together, so that nobody adds up a year of polls. Triggers on
+ * etl.walks keep it in the transaction that ends a walk, or changes or deletes an ended one.
+ */
+export const laneTotals = etlSchema.table(
+  'lane_totals',
+  {
+    feed: text('feed')
+      .notNull()
+      .references(() => feeds.feed),
+    lane: text('lane', { enum: lanes }).notNull(),
+    pages: integer('pages').notNull(),
+    inserted: integer('inserted').notNull(),
+    archived_bytes: integer('archived_bytes').notNull(),
+    credits: integer('credits').notNull(),
+    /** Of walks in order: their items, and the blocks that they went over. */
+    spanned_items: integer('spanned_items').notNull(),
+    spanned_blocks: integer('spanned_blocks').notNull(),
+    proved: integerRanges('proved').notNull(),
+    last_page_at: instant('last_page_at'),
+  },
+  (table) => [primaryKey({ columns: [table.feed, table.lane] })],
 );
 
 export const pages = etlSchema.table(
@@ -80,6 +122,8 @@ export const pages = etlSchema.table(
     walk_id: integer('walk_id')
       .notNull()
       .references(() => walks.id),
+    /** The walk's: ways into a list are sought among the pages of all its walks. */
+    feed: text('feed').notNull(),
     sequence: integer('sequence').notNull(),
     cursor_in: jsonb('cursor_in').$type<Cursor>(),
     cursor_out: jsonb('cursor_out').$type<Cursor>(),
@@ -118,8 +162,11 @@ export const pages = etlSchema.table(
       table.walk_id,
       sql`md5(coalesce(${table.cursor_in}, '{}')::text)`,
     ),
+    index('pages_entry')
+      .on(table.feed, table.top, table.id)
+      .where(sql`cursor_in is not null and is_ordered`),
     index('pages_jumped')
-      .on(table.walk_id)
+      .on(table.feed)
       .where(sql`jumped is not null`),
     // Promise 4, nothing dropped.
     check('pages_nothing_dropped', sql`items = rows + quarantined + repeats`),

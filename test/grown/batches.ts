@@ -1,5 +1,5 @@
 import { blocks, readBatches } from '../../src/operations/optimism-batch-blocks/tables.ts';
-import { pages, pollTime, pollTop, runs, walks, type Numbers } from './ledger.ts';
+import { feedOf, pages, pollTime, pollTop, runs, walks, type Numbers } from './ledger.ts';
 import { lostBatchOf, type Lanes } from './lists.ts';
 import { countRows, fill } from './rows.ts';
 import {
@@ -92,6 +92,7 @@ function readHistory(
       columns: wholeWalk('n'),
     }),
     pages({
+      feed: feedOf(backfill),
       firstWalk: numbers.walk,
       firstPage: numbers.page,
       walks: base,
@@ -127,7 +128,13 @@ function followFrontier(
     run: `${numbers.run} + n`,
     at,
   };
-  const paged = { firstWalk: numbers.walk, firstPage: numbers.page, walks: list.polls, at };
+  const paged = {
+    feed: feedOf(live),
+    firstWalk: numbers.walk,
+    firstPage: numbers.page,
+    walks: list.polls,
+    at,
+  };
   const statements = [
     runs(live, { first: numbers.run, count: list.polls, at, frontierBefore: before }),
     walks({ ...series, but: isMiss, columns: { ...hit, scope: probe(newest) } }),

@@ -1,6 +1,6 @@
 import { addresses } from '../../src/address/tables.ts';
 import { factories, factoryHistory } from '../../src/operations/factories/tables.ts';
-import { pages, runs, walks, type Numbers } from './ledger.ts';
+import { feedOf, pages, runs, walks, type Numbers } from './ledger.ts';
 import type { Lanes } from './lists.ts';
 import { countRows, fill } from './rows.ts';
 import { pageItems, rankingMs, type GrownChain, type GrownSize } from './size.ts';
@@ -34,6 +34,7 @@ export function growFactories(
       columns: { pages: String(each), items: String(count) },
     }),
     pages({
+      feed: feedOf(live),
       firstWalk: numbers.walk,
       firstPage: numbers.page,
       walks: rankings,

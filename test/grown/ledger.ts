@@ -34,6 +34,9 @@ export interface Followed {
   readonly lost: number | null;
 }
 
+/** The feed's name. */
+export const feedOf = ({ chain, operation }: GrownLane) => `${chain}/${operation}`;
+
 const text = (value: unknown) => `'${JSON.stringify(value)}'`;
 
 /** Runs, one after the other: `(n)` begins at a time. */
@@ -92,6 +95,7 @@ export function walks({ of, first, count, run, at, columns, but = 'false' }: Wal
 
 /** What pages say, as SQL over the number `n` of their walk and their place `s` in it, from 0. */
 interface PageSeries {
+  readonly feed: string;
   readonly firstWalk: number;
   readonly firstPage: number;
   readonly walks: number;
@@ -103,10 +107,20 @@ interface PageSeries {
 
 /** Pages of walks that have as many each. */
 export function pages(series: PageSeries): string {
-  const { firstWalk, firstPage, walks: count, pages: each, at, columns, but = 'false' } = series;
+  const {
+    feed,
+    firstWalk,
+    firstPage,
+    walks: count,
+    pages: each,
+    at,
+    columns,
+    but = 'false',
+  } = series;
   const told: Readonly<Record<string, string>> = {
     id: `${firstPage} + (n - 1) * ${each}::bigint + s + 1`,
     walk_id: `${firstWalk} + n`,
+    feed: `'${feed}'`,
     sequence: 's',
     items: String(pageItems),
     rows: String(pageItems),
@@ -163,6 +177,7 @@ export function history(size: GrownSize, numbers: Numbers, followed: Followed): 
       },
     }),
     pages({
+      feed: feedOf(of),
       firstWalk: numbers.walk,
       firstPage: numbers.page,
       walks: 1,
@@ -218,6 +233,7 @@ export function follow(size: GrownSize, numbers: Numbers, followed: Followed): s
       },
     }),
     pages({
+      feed: feedOf(of),
       firstWalk: numbers.walk,
       firstPage: numbers.page,
       walks: list.polls,

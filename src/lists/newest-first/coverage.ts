@@ -13,7 +13,7 @@ export interface Gap {
 /** Whether anything of the feed is covered yet. */
 export async function hasCoverage(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<boolean> {
   const { rows } = await tx.execute(sql`
-    select from etl.walks where ${ofFeed(feed)} and top is not null limit 1
+    select from etl.walks where ${ofFeed(feed)} and top is not null order by top limit 1
   `);
   return rows.length > 0;
 }
@@ -36,6 +36,15 @@ export async function liveEnd(tx: Transaction, feed: Feed): Promise<LiveEnd | nu
   `);
   const [row] = rows;
   return row === undefined ? null : { cursor: row.cursor, bottom: Number(row.bottom) };
+}
+
+/** Makes what is kept of the walks' proof what they prove, each of them read again. */
+export async function countProofAgain(db: Pick<Transaction, 'execute'>, feed: Feed): Promise<void> {
+  await db.execute(sql`
+    update etl.lane_totals
+    set proved = etl.proof_of_walks(feed, lane)
+    where ${ofFeed(feed)} and proved <> etl.proof_of_walks(feed, lane)
+  `);
 }
 
 /** The lowest block that is covered; 0 where the list's end was reached. */
@@ -75,10 +84,8 @@ export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Prom
 export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise<Cursor | null> {
   const { rows } = await tx.execute<{ cursor: Cursor }>(sql`
     select page.cursor_in as cursor
-    from etl.walks as walk
-    join etl.pages as page on page.walk_id = walk.id
-    where walk.feed = ${feedName(feed)}
-      and walk.top > ${gap.to}
+    from etl.pages as page
+    where page.feed = ${feedName(feed)}
       and page.top > ${gap.to}
       and page.is_ordered
       and page.jumped is null

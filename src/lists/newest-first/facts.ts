@@ -33,10 +33,8 @@ export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
     Record<'pages' | 'per_block' | 'block_ms' | 'per_day', string | null>
   >(sql`
     with walked as (
-      select sum(pages) as pages,
-             sum(items) filter (where cuts = 0 and top > bottom)
-               / nullif(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as per_block
-      from etl.walks
+      select sum(pages) as pages, sum(spanned_items) / nullif(sum(spanned_blocks), 0) as per_block
+      from etl.lane_sums
       where ${ofFeed(feed)}
     ), stored as not materialized (
       -- Read twice, at either end: kept, it would be the whole table.

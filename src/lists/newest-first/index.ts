@@ -6,6 +6,7 @@ import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
 import { rereadItems } from './damage.ts';
+import { countProofAgain } from './coverage.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
 import { listFacts } from './facts.ts';
@@ -53,8 +54,10 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
     };
   },
   // A repair closes holes; what is only to be read again has its own time.
-  repairs: async (db, { lane, scope }) =>
-    (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [],
+  async repairs(db, { lane, scope }) {
+    await countProofAgain(db, lane);
+    return (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [];
+  },
   repairRequests: async (_db, _feed, { requests }) => requests ?? 0,
   rereadDamaged: rereadItems,
   keepDamaged: async () => undefined,

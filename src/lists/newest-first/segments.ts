@@ -60,10 +60,8 @@ async function entriesWithin(
   const { rows } = await tx.execute<{ cursor: Cursor; top: string }>(sql`
     with entry as (
       select distinct on (page.top) page.cursor_in as cursor, page.top
-      from etl.walks as walk
-      join etl.pages as page on page.walk_id = walk.id
-      where walk.feed = ${feedName(feed)}
-        and walk.top > ${floor}
+      from etl.pages as page
+      where page.feed = ${feedName(feed)}
         and page.top > ${floor}
         and (${from}::bigint is null or page.top < ${from}::bigint)
         and page.is_ordered

@@ -8,16 +8,17 @@ export const status: ListReach = {
       'of', 'blocks',
       'unit', feeds.unit,
       'covered', (
-        select coalesce(sum(to_block - from_block + 1), 0) from explorer.coverage
-        where coverage.feed = freshness.feed
+        select coalesce(sum(upper(range) - lower(range)), 0) from etl.covered_ranges
+        where covered_ranges.feed = freshness.feed
       ),
-      'gaps', (select count(*) from explorer.gaps where gaps.feed = freshness.feed),
-      'missing', (
-        select coalesce(sum(to_block - from_block + 1), 0) from explorer.gaps
-        where gaps.feed = freshness.feed
-      )
+      'gaps', gaps.number,
+      'missing', gaps.blocks
     ) as coverage
-    from explorer.freshness
+    from explorer.freshness, lateral (
+      select count(*) as number, coalesce(sum(to_block - from_block + 1), 0) as blocks
+      from explorer.gaps
+      where gaps.feed = freshness.feed
+    ) as gaps
     where freshness.feed = feeds.feed
   `,
   progress: sql`json_build_object('reached', (

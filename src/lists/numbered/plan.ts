@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import { begunBy, frontierOf, hasUnread, isBegun, isUnderWay, shown, walkOf } from './walks.ts';
 import { isSupposedHole } from './listing.ts';
@@ -98,6 +98,29 @@ const isUnread = (run: NumberedRun) => sql`
   and not ${isUnderWay(run, sql`number`)}
 `;
 
+/**
+ * As SQL: the numbers that nobody has read to their end, the highest first. What is read is taken away as
+ * ranges: to ask of each number cost seconds where a hundred thousand were read. In the select
+ * list a series counts only as far as it is asked to.
+ */
+const unreadNumbers = ({ chain_id }: NumberedRun, from: number, top: SQL) => sql`
+  select generate_series(upper(range) - 1, lower(range), -1) as number
+  from (
+    select range
+    from unnest(
+      int8multirange(int8range(${from}::bigint, greatest(${top} + 1, ${from}::bigint))) - coalesce(
+        (
+          select range_agg(int8range(batch_number, batch_number + 1))
+          from explorer.read_batches
+          where chain_id = ${chain_id} and batch_number between ${from} and ${top}
+        ),
+        '{}'
+      )
+    ) as range
+    order by range desc
+  ) as unread
+`;
+
 /** A hole is read when nothing else of the run is: the walks under way may prove it empty. */
 async function unlessHole(
   tx: Transaction,
@@ -118,8 +141,8 @@ async function nextHole(
   if (!(await hasUnread(tx, run, from, top))) return null;
   const { rows } = await tx.execute<{ number: number }>(sql`
     select number::float8 as number
-    from generate_series(${top}::bigint, ${from}::bigint, -1) as number
-    where ${isUnread(run)} and not ${isBegun(run, sql`number`)}
+    from (${unreadNumbers(run, from, sql`${top}::bigint`)}) as unread
+    where not ${isUnderWay(run, sql`number`)} and not ${isBegun(run, sql`number`)}
     limit 1
   `);
   return rows[0] === undefined ? null : unlessHole(tx, run, { ...rows[0], is_hole: true });
@@ -131,18 +154,15 @@ async function nextHole(
  */
 async function nextUnread(tx: Transaction, run: NumberedRun, from: number): Promise<number | null> {
   const { rows } = await tx.execute<{ batch: string }>(sql`
-    with wanted as (
-      -- In the select list it counts only as far as it is asked to, not through all numbers first.
-      select generate_series(
-        coalesce(runs.next_batch, (scope ->> 'to_batch')::bigint, feeds.frontier), ${from}::bigint, -1
-      ) as number
+    with pointer as (
+      select coalesce(runs.next_batch, (scope ->> 'to_batch')::bigint, feeds.frontier) as top
       from etl.runs
       join etl.feeds using (feed)
       where runs.id = ${run.id}
     ), next as (
       select number
-      from wanted
-      where ${isUnread(run)} and not ${isSupposedHole(run.chain_id, sql`number`)}
+      from (${unreadNumbers(run, from, sql`(select top from pointer)`)}) as unread
+      where not ${isUnderWay(run, sql`number`)} and not ${isSupposedHole(run.chain_id, sql`number`)}
       limit 1
     )
     update etl.runs

@@ -17,7 +17,7 @@ export async function ledgerFacts(db: Database, feed: Feed): Promise<LedgerFacts
     with newest as (
       select id from etl.walks where ${ofFeed(feed)} and pages > 0 order by id desc limit 20
     )
-    select count(*) as requests,
+    select sum(pages) as requests,
            sum(credits) as credits,
            (
              select avg(latency_ms)
@@ -27,8 +27,7 @@ export async function ledgerFacts(db: Database, feed: Feed): Promise<LedgerFacts
                limit 200
              ) as answer
            ) as latency
-    from etl.walks
-    join etl.pages on walk_id = walks.id
+    from etl.lane_sums
     where ${ofFeed(feed)}
   `);
   return {
@@ -44,7 +43,7 @@ export async function requestsSince(db: Database, from: Date, to: Date): Promise
     select coalesce(sum(attempts), 0) as requests
     from etl.walks
     join etl.pages on walk_id = walks.id
-    where walks.updated_at >= ${from.toISOString()}::timestamptz
+    where (state = 'running' or finished_at >= ${from.toISOString()}::timestamptz)
       and fetched_at >= ${from.toISOString()}::timestamptz
       and fetched_at < ${to.toISOString()}::timestamptz
   `);

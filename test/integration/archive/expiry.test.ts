@@ -71,9 +71,9 @@ test('bodies older than they are to be kept are deleted, younger ones stay', asy
 test('more than one batch is deleted, and nothing where no age is configured', async () => {
   const { database, db, stored } = await world();
   await database.pool.query(`
-    insert into etl.pages (id, walk_id, sequence, cursor_in, items, rows, repeats, quarantined,
+    insert into etl.pages (id, walk_id, feed, sequence, cursor_in, items, rows, repeats, quarantined,
       inserted, changed, bytes, body_hash, attempts, latency_ms, credits, fetched_at)
-    select 1000 + n, min(id), 1000 + n, jsonb_build_object('page_token', n), 0, 0, 0, 0, 0, 0, 0, '', 1, 1, 20, now()
+    select 1000 + n, min(id), min(feed), 1000 + n, jsonb_build_object('page_token', n), 0, 0, 0, 0, 0, 0, 0, '', 1, 1, 20, now()
     from etl.walks, generate_series(1, 1500) as n group by n;
     insert into etl.raw_pages (page_id, body, encoding)
     select 1000 + n, '', 'zstd' from generate_series(1, 1500) as n;

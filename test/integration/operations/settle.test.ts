@@ -98,9 +98,9 @@ async function endWalk(
     );
     const walk_id = Number(told.rows[0]?.id);
     await tx.execute(
-      `insert into etl.pages (id, walk_id, sequence, items, rows, repeats, quarantined, inserted, changed,
+      `insert into etl.pages (id, walk_id, feed, sequence, items, rows, repeats, quarantined, inserted, changed,
                               heights, bytes, body_hash, attempts, latency_ms, credits, fetched_at)
-       values (${page_id}, ${walk_id}, 0, 0, 0, 0, 0, 0, 0, '${spelled}', 0, '', 1, 0, 20, now())`,
+       values (${page_id}, ${walk_id}, '${chain_id}/optimism-batch-blocks', 0, 0, 0, 0, 0, 0, 0, '${spelled}', 0, '', 1, 0, 20, now())`,
     );
     await tx.execute(
       `insert into explorer.blocks as t (chain_id, height, hash, parent_hash, is_pending_update, optimism_batch_number, page_id)
