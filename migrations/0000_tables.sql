@@ -607,7 +607,7 @@ CREATE INDEX "walks_batch" ON "etl"."walks" USING btree ("batch","feed");--> sta
 CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("feed","id");--> statement-breakpoint
 CREATE INDEX "walks_started" ON "etl"."walks" USING btree ("feed","started_at");--> statement-breakpoint
 CREATE INDEX "walks_top" ON "etl"."walks" USING btree ("feed","top");--> statement-breakpoint
-CREATE INDEX "walks_finished" ON "etl"."walks" USING btree ("finished_at") WHERE state <> 'running';--> statement-breakpoint
+CREATE INDEX "walks_finished" ON "etl"."walks" USING btree ("finished_at");--> statement-breakpoint
 CREATE INDEX "walks_to_end" ON "etl"."walks" USING btree ("feed","bottom","id") WHERE state = 'finished' and reason is null;--> statement-breakpoint
 CREATE INDEX "walks_backfill" ON "etl"."walks" USING btree ("feed","id") WHERE lane = 'backfill';--> statement-breakpoint
 CREATE INDEX "walks_entered" ON "etl"."walks" USING btree ("feed") WHERE not from_head;--> statement-breakpoint

@@ -73,9 +73,7 @@ export const walks = etlSchema.table(
     index('walks_started').on(table.feed, table.started_at),
     index('walks_top').on(table.feed, table.top),
     // What follows is written when a walk ends, or says so once: a checkpoint that moves touches none.
-    index('walks_finished')
-      .on(table.finished_at)
-      .where(sql`state <> 'running'`),
+    index('walks_finished').on(table.finished_at),
     index('walks_to_end')
       .on(table.feed, table.bottom, table.id)
       .where(sql`state = 'finished' and reason is null`),

@@ -7,7 +7,6 @@ import {
   blocksOf,
   blocksPerBatch,
   pageItems,
-  pollMs,
   type GrownChain,
   type GrownList,
   type GrownSize,
@@ -77,7 +76,7 @@ function readHistory(
   { backfill }: Lanes,
   lost: number,
 ): string[] {
-  const begun = beforeNow(size, `${polls + 1} * ${pollMs}::bigint`);
+  const begun = beforeNow(size, `${polls + 1} * ${size.pollMs}::bigint`);
   const at = `(${begun} + n * interval '1 second')`;
   const but = `n = ${lost}`;
   const statements = [
@@ -163,7 +162,7 @@ function blockRows(size: GrownSize, chain: GrownChain, lost: number, firstPage: 
   const polls = list?.polls ?? 0;
   const batch = `(1 + (n - 1) / ${blocksPerBatch})`;
   const at = (number: string) =>
-    `${beforeNow(size, `${polls + 1} * ${pollMs}::bigint`)} + (${number}) * interval '1 second'`;
+    `${beforeNow(size, `${polls + 1} * ${size.pollMs}::bigint`)} + (${number}) * interval '1 second'`;
   return [
     fill({
       table: blocks,

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import {
   addressesOf,
-  blockMs,
   blocksOf,
   blocksPerBatch,
   itemsPerPoll,
@@ -59,7 +58,7 @@ function serve(size: GrownSize, { pathname, searchParams: told }: URL): Page | n
 const downFrom = (top: number, lowest = 1) =>
   Array.from({ length: Math.max(0, Math.min(pageItems, top - lowest + 1)) }, (_, at) => top - at);
 
-const timeOf = ({ nowMs }: GrownSize, top: number, height: number) =>
+const timeOf = ({ nowMs, blockMs }: GrownSize, top: number, height: number) =>
   new Date(nowMs - (top - height) * blockMs).toISOString();
 
 function operationsPage(size: GrownSize, chain: GrownChain, told: URLSearchParams): Page {

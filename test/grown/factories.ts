@@ -3,7 +3,7 @@ import { factories, factoryHistory } from '../../src/operations/factories/tables
 import { feedOf, pages, runs, walks, type Numbers } from './ledger.ts';
 import type { Lanes } from './lists.ts';
 import { countRows, fill } from './rows.ts';
-import { pageItems, rankingMs, type GrownChain, type GrownSize } from './size.ts';
+import { pageItems, pollsPerRanking, type GrownChain, type GrownSize } from './size.ts';
 import { beforeNow, hashSql, short } from './spell.ts';
 
 /** Of so many factories one gets accounts between two rankings. */
@@ -17,8 +17,8 @@ export function growFactories(
   { live }: Lanes,
 ): string[] {
   const each = Math.ceil(count / pageItems);
-  const at = beforeNow(size, `(${rankings} - n) * ${rankingMs}::bigint`);
-  const begun = beforeNow(size, `${rankings} * ${rankingMs}::bigint`);
+  const at = beforeNow(size, `(${rankings} - n) * ${size.pollMs * pollsPerRanking}::bigint`);
+  const begun = beforeNow(size, `${rankings} * ${size.pollMs * pollsPerRanking}::bigint`);
   const hash = hashSql('factory', id, 'n', short);
   const accounts = `((${count} - n + 1) * 10)::bigint`;
   const token = (rank: string) =>

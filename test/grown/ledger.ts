@@ -1,5 +1,5 @@
 import type { RunScope } from '../../src/lists/tables.ts';
-import { pageItems, pollMs, type GrownList, type GrownSize } from './size.ts';
+import { pageItems, type GrownList, type GrownSize } from './size.ts';
 import { beforeNow } from './spell.ts';
 
 /** The highest number of runs, walks and pages so far: all are numbered by hand. */
@@ -144,8 +144,8 @@ export function pages(series: PageSeries): string {
 }
 
 /** When poll `n` of a list was, as SQL. */
-export const pollTime = (size: GrownSize, { polls }: GrownList, everyMs = pollMs) =>
-  beforeNow(size, `(${polls} - n) * ${everyMs}::bigint`);
+export const pollTime = (size: GrownSize, { polls }: GrownList) =>
+  beforeNow(size, `(${polls} - n) * ${size.pollMs}::bigint`);
 
 /** The item that poll `n` found newest, as SQL. */
 export const pollTop = ({ base }: GrownList, rate: number, poll = 'n') =>
@@ -156,7 +156,7 @@ export function history(size: GrownSize, numbers: Numbers, followed: Followed): 
   const { of, list, cursor, key } = followed;
   const { base, polls: after } = list;
   const count = Math.ceil(base / pageItems);
-  const at = beforeNow(size, `${after + 1} * ${pollMs}::bigint`);
+  const at = beforeNow(size, `${after + 1} * ${size.pollMs}::bigint`);
   const top = `${base} - s * ${pageItems}`;
   const bottom = `greatest(1, ${base} - (s + 1) * ${pageItems} + 1)`;
   const statements = [

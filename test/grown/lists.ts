@@ -19,7 +19,6 @@ import {
   lostBatch,
   lostPoll,
   pageItems,
-  pollMs,
   type GrownChain,
   type GrownList,
   type GrownSize,
@@ -136,7 +135,7 @@ function storedAt(
 ) {
   const { base } = list;
   const poll = `ceil((n - ${base}) / ${rate}::numeric)::bigint`;
-  const begun = beforeNow(size, `${list.polls + 1} * ${pollMs}::bigint`);
+  const begun = beforeNow(size, `${list.polls + 1} * ${size.pollMs}::bigint`);
   const transaction = `(${base} - n) / ${pageItems * pagesAtOnce}`;
   return {
     at: `case when n > ${base} then ${pollTime(size, list).replace('- n)', `- ${poll})`)}
@@ -159,7 +158,7 @@ export const growAddresses = (size: GrownSize, chain: GrownChain): string =>
       reputation: `'ok'::text`,
     },
     stored: {
-      at: `${beforeNow(size, `${chain.operations.polls + 1} * ${pollMs}::bigint`)} + (n / 200) * interval '1 second'`,
+      at: `${beforeNow(size, `${chain.operations.polls + 1} * ${size.pollMs}::bigint`)} + (n / 200) * interval '1 second'`,
       page: '1 + n / 200',
     },
   });

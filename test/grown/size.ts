@@ -22,25 +22,30 @@ export interface GrownSize {
   readonly chains: readonly GrownChain[];
   /** The moment that the newest item is of, Unix time in ms. */
   readonly nowMs: number;
+  /** A block each so often, in ms; one has one operation. */
+  readonly blockMs: number;
+  /** A poll each so often, in ms. */
+  readonly pollMs: number;
 }
 
-/** A poll each so often, in ms: what a busy schedule does. */
-export const pollMs = 120_000;
-/** A block each so often, in ms; one has one operation. */
-export const blockMs = 2_000;
-export const itemsPerPoll = pollMs / blockMs;
+/** As a busy chain has them, in ms: 43,200 a day, and a poll every two minutes. */
+const usualBlockMs = 2_000;
+export const itemsPerPoll = 60;
 export const pageItems = 50;
 /** Blocks of a batch: two pages. */
 export const blocksPerBatch = 100;
 /** Batches that a poll meets: the blocks of a poll's interval. */
 export const batchesPerPoll = itemsPerPoll / blocksPerBatch;
-export const rankingMs = 7_200_000;
+/** Polls between two rankings. */
+export const pollsPerRanking = 60;
 
 /**
  * What so many user operations have beside them. At 20 million: 3 million addresses, 2 million
  * blocks, 200,000 walks of 180,000 runs, most of them polls.
+ *
+ * @param blockMs longer ones make few operations a long history
  */
-export function sizeOf(operations: number, nowMs: number): GrownSize {
+export function sizeOf(operations: number, nowMs: number, blockMs = usualBlockMs): GrownSize {
   const part = (share: number, least = 1) => Math.max(least, Math.round(operations * share));
   const list = (top: number, polls: number): GrownList => ({
     top,
@@ -52,6 +57,8 @@ export function sizeOf(operations: number, nowMs: number): GrownSize {
   const rankings = part(1 / 14_000, 3);
   return {
     nowMs: nowMs - (nowMs % blockMs),
+    blockMs,
+    pollMs: blockMs * itemsPerPoll,
     chains: [
       {
         id: 10,

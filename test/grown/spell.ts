@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { blockMs, type GrownSize } from './size.ts';
+import type { GrownSize } from './size.ts';
 
 /*
  * Hashes and times of what has grown, twice: as SQL, which writes millions, and as text, which an
@@ -24,6 +24,6 @@ export const beforeNow = ({ nowMs }: GrownSize, ms: string) =>
 
 /** The time of block `height` of a chain whose newest is `top`, as SQL. */
 export const blockTime = (size: GrownSize, top: number, height: string) =>
-  beforeNow(size, `(${top} - (${height})) * ${blockMs}::bigint`);
+  beforeNow(size, `(${top} - (${height})) * ${size.blockMs}::bigint`);
 
 export const accountsOf = (count: number, rank: number) => (count - rank + 1) * 10;

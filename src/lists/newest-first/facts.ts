@@ -25,7 +25,7 @@ interface ListGap {
 }
 
 /** Newest stored items that tell the present rate: hours of a busy chain, months of a quiet one. */
-const recentItems = 50_000;
+const recentItems = 20_000;
 
 /** @throws nothing of its own: what is not known is null */
 export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {

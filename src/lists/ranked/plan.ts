@@ -35,9 +35,8 @@ export async function planRankedWalk(
 async function forgetOthers(tx: Transaction, run: RunOf<RankedScope>): Promise<void> {
   await tx.execute(sql`
     delete from etl.ranking_entries
-    using etl.walks
-    where walks.id = walk_id
-      and ${ofFeed(run)}
-      and run_id <> ${run.id}
+    where (
+      select ${ofFeed(run)} and run_id <> ${run.id} from etl.walks where walks.id = walk_id
+    )
   `);
 }

@@ -37,8 +37,7 @@ export async function publishRanking(
   // Of other runs too: what an interrupted or a superseded ranking met is published by nobody.
   await tx.execute(sql`
     delete from etl.ranking_entries
-    using etl.walks
-    where walks.id = walk_id and chain_id = ${walk.chain_id}
+    where (select chain_id from etl.walks where walks.id = walk_id) = ${walk.chain_id}
   `);
 }
 

@@ -15,7 +15,7 @@ export interface LedgerFacts {
 export async function ledgerFacts(db: Database, feed: Feed): Promise<LedgerFacts> {
   const { rows } = await db.execute<Record<'requests' | 'credits' | 'latency', string | null>>(sql`
     with newest as (
-      select id from etl.walks where ${ofFeed(feed)} and pages > 0 order by id desc limit 20
+      select id from etl.walks where ${ofFeed(feed)} and pages > 0 order by started_at desc limit 20
     )
     select sum(pages) as requests,
            sum(credits) as credits,

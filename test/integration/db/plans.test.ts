@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { exploreGrown } from '../../grown/explorer.ts';
+import { grow } from '../../grown/grow.ts';
+import { explaining, recordStatements, rowsRead, scanned } from '../../grown/recorder.ts';
+import { goRound, type Round } from '../../grown/rounds.ts';
+import { grownSettings } from '../../grown/settings.ts';
+import { sizeOf } from '../../grown/size.ts';
+import { createTestDatabase } from '../../support/database.ts';
+
+/**
+ * A block a minute: three months of history, so that what is bounded by days, as resweeps are, or by
+ * tens of thousands of rows is a small part of it.
+ */
+const size = sizeOf(200_000, Date.now(), 60_000);
+
+/** Fewer rows are read whole for no less than by an index. */
+const large = 1_000;
+
+/** Reading so much of a table is reading all of it: twice the history takes twice as long. */
+const wholePart = 0.4;
+
+/** What grows with history and has to. */
+const argued: Readonly<Record<string, string>> = {
+  'report/proof.ts prove: explorer.blocks':
+    'verify holds each block against the one below it: that is the proof',
+  'report/proof.ts prove: etl.walks':
+    'verify adds up what walks prove again, beside what is kept of it, and tells their times',
+};
+
+let rounds: readonly Round[] = [];
+let rowsOf: ReadonlyMap<string, number> = new Map();
+
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  const explorer = await exploreGrown(size);
+  const recorder = recordStatements();
+  try {
+    const settings = grownSettings(explorer.url, size);
+    await grow(database.pool, size, settings.chains);
+    const { rows } = await database.pool.query<{ table: string; rows: number }>(
+      `select oid::regclass::text as table, reltuples as rows from pg_class where relkind = 'r'`,
+    );
+    rowsOf = new Map(rows.map((row) => [row.table, row.rows]));
+    const gone: Round[] = [];
+    await goRound({ url: explaining(database.url), settings, recorder }, (round) => {
+      gone.push(round);
+    });
+    rounds = gone;
+  } finally {
+    recorder.stop();
+    await explorer.close();
+    await database.drop();
+  }
+});
+
+describe('no statement reads more the longer the history is', () => {
+  test.each([
+    'status',
+    'progress',
+    'plan',
+    'verify',
+    'due',
+    'live lane of 10/user-operations',
+    'live lane of 10/optimism-batches',
+    'live lane of 10/optimism-batch-blocks',
+    'backfill lane of 10/user-operations',
+    'backfill lane of 10/optimism-batch-blocks',
+    'backfill lane of 10/factories',
+  ])('of %s', (what) => {
+    const gone = rounds.filter((round) => round.what === what);
+    expect(gone.flatMap(({ statements }) => statements)).not.toEqual([]);
+    expect([...new Set(gone.flatMap(growing))]).toEqual([]);
+  });
+});
+
+test('what may grow still does, or its reason is to go', () => {
+  const found = new Set(rounds.flatMap(grown));
+  expect(Object.keys(argued).filter((name) => !found.has(name))).toEqual([]);
+});
+
+const growing = (round: Round) => grown(round).filter((name) => !(name in argued));
+
+/** Statements that read a large table whole, with the table. */
+function grown({ statements }: Round): string[] {
+  return statements.flatMap(({ from, plan }) => {
+    const whole = [...rowsRead(plan)].filter(
+      ([table, rows]) => rows > wholePart * (rowsOf.get(table) ?? 0),
+    );
+    return [...new Set([...whole.map(([table]) => table), ...scanned(plan)])]
+      .filter((table) => (rowsOf.get(table) ?? 0) >= large)
+      .map((table) => `${from}: ${table}`);
+  });
+}
