@@ -1,0 +1,73 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { countProofAgain } from '../../../src/lists/newest-first/coverage.ts';
+import { prove } from '../../../src/report/proof.ts';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { listedChain, runSync } from '../../support/sync.ts';
+
+const chain = { ...listedChain, userOperations: 300 };
+
+async function world() {
+  const simulator = await startSimulator({ seed: 3, chains: [chain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const run = { url: simulator.url, chains: [chain], operations: ['user-operations'] };
+  await runSync(database, { ...run, maxPages: 2 });
+  await runSync(database, run);
+  const query = async (statement: string) => (await database.pool.query(statement)).rows;
+  const kept = () => query(`${totals} from etl.lane_totals order by lane`);
+  const counted = () =>
+    query(`
+      select lane, sum(pages)::int as pages, sum(inserted)::int as inserted,
+             (select sum(pages.credits) from etl.pages join etl.walks as own on own.id = walk_id where own.lane = walks.lane)::int
+               as credits,
+             range_agg(proved)::text as proved
+      from etl.walks where state <> 'running'
+      group by lane order by lane
+    `);
+  const open = async () => (await prove(drizzle(database.pool))).flatMap((feed) => feed.open);
+  return { database, query, kept, counted, open };
+}
+
+const totals = `select lane, pages::int as pages, inserted::int as inserted, credits::int as credits, proved::text as proved`;
+
+test('the totals of a lane are the sums of its walks', async () => {
+  const { kept, counted } = await world();
+
+  expect(await kept()).not.toEqual([]);
+  expect(await kept()).toEqual(await counted());
+});
+
+test('a walk that is deleted or loses its proof takes it out of the totals', async () => {
+  const { query, kept, counted, open } = await world();
+
+  await query(
+    `update etl.walks set proved = '{}', pages = pages + 1, credits = credits + 20 where lane = 'live'`,
+  );
+  await query(
+    `delete from etl.pages where walk_id = (select max(id) from etl.walks where lane = 'backfill')`,
+  );
+  await query(
+    `delete from etl.walks where id = (select max(id) from etl.walks where lane = 'backfill')`,
+  );
+
+  const [backfill] = await counted();
+  expect((await kept())[0]).toEqual(backfill);
+  expect(await open()).toEqual([expect.stringMatching(/^gap: /u)]);
+});
+
+test('totals that somebody changed are open, and counted again by a repair', async () => {
+  const { database, query, kept, counted, open } = await world();
+  expect(await open()).toEqual([]);
+
+  await query(`update etl.lane_totals set proved = '{[0,1000000000)}'`);
+
+  expect(await open()).toContain(
+    'what its walks prove is not what is kept of them: repair counts it again',
+  );
+  const feed = { chain_id: chain.id, operation: 'user-operations' } as const;
+  await countProofAgain(drizzle(database.pool), feed);
+  expect(await open()).toEqual([]);
+  expect(await kept()).toEqual(await counted());
+});
