@@ -65,7 +65,7 @@ export async function batchFacts(
     ), page as (
       select max(pages.items) as items
       from (
-        select id from etl.walks where ${ofFeed(feed)} and pages > 1 order by id desc limit 20
+        select id from etl.walks where ${ofFeed(feed)} and pages > 1 order by started_at desc limit 20
       ) as newest
       join etl.pages on walk_id = newest.id
     )

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
 import { numberOf } from '../estimates.ts';
-import { feedName, type Feed } from '../feed.ts';
+import { ofFeed, type Feed } from '../feed.ts';
 
 /** What is known of a ranking. */
 export interface RankingFacts {
@@ -17,13 +17,15 @@ export async function rankingFacts(db: Database, feed: Feed): Promise<RankingFac
   const { rows } = await db.execute<{ requests: string | null }>(sql`
     select avg(pages) as requests
     from (
-      select sum(walks.pages) as pages
+      select (select sum(pages) from etl.walks where walks.run_id = runs.id) as pages
       from etl.runs
-      join etl.walks on walks.run_id = runs.id
-      where runs.feed = ${feedName(feed)} and runs.state = 'finished'
-      group by runs.id
-      having bool_or(walks.state = 'finished' and walks.reason is distinct from 'max-pages')
-      order by runs.id desc
+      where ${ofFeed(feed)} and state = 'finished' and exists (
+        select from etl.walks
+        where walks.run_id = runs.id
+          and walks.state = 'finished'
+          and walks.reason is distinct from 'max-pages'
+      )
+      order by id desc
       limit ${lastRankings}
     ) as ranking
   `);
