@@ -69,7 +69,7 @@ async function feedsOf(pool: Pool, worker: string): Promise<string[]> {
 /** The newest page of each feed in the ledger. */
 async function newestPages(pool: Pool): Promise<ReadonlyMap<string, number>> {
   const { rows } = await pool.query<{ feed: string; page: string }>(
-    'select feed, max(pages.id) as page from etl.pages join etl.walks on walks.id = walk_id group by feed',
+    'select walks.feed, max(pages.id) as page from etl.pages join etl.walks on walks.id = walk_id group by walks.feed',
   );
   return new Map(rows.map(({ feed, page }) => [feed, Number(page)]));
 }
