@@ -1,0 +1,39 @@
+"""dlt as its documentation says for speed: csv files, two workers, nested values as tables of their own."""
+
+import os
+import tempfile
+
+from pages import pages, read_input
+
+told = read_input()
+os.environ.update(
+    {
+        "DESTINATION__POSTGRES__CREDENTIALS": told.database_url,
+        "NORMALIZE__WORKERS": "2",
+        "NORMALIZE__DATA_WRITER__FILE_MAX_ITEMS": "50000",
+        "LOAD__WORKERS": "2",
+        "RUNTIME__LOG_LEVEL": "CRITICAL",
+        "RUNTIME__DLTHUB_TELEMETRY": "false",
+    }
+)
+
+import dlt  # noqa: E402  after its settings
+
+from measure import Measure  # noqa: E402
+
+
+def main() -> None:
+    pipeline = dlt.pipeline(
+        "peer",
+        destination="postgres",
+        dataset_name="peer",
+        pipelines_dir=tempfile.mkdtemp(prefix="dlt-"),
+    )
+    resource = dlt.resource(pages(told), name="user_operations", primary_key="hash", write_disposition="append")
+    measure = Measure()
+    pipeline.run(resource, loader_file_format="csv")
+    measure.tell()
+
+
+if __name__ == "__main__":
+    main()

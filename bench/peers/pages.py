@@ -1,0 +1,33 @@
+"""The pages of the list, one after the other, over one connection that stays open."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import orjson
+import urllib3
+
+
+@dataclass(frozen=True)
+class Input:
+    database_url: str
+    explorer_url: str
+    chain_id: int
+    api_key: str
+    page_size: int
+
+
+def read_input() -> Input:
+    return Input(**orjson.loads(sys.argv[1]))
+
+
+def pages(told: Input) -> Iterator[list[dict]]:
+    url = f"{told.explorer_url}/{told.chain_id}/api/v2/proxy/account-abstraction/operations"
+    fields = {"apikey": told.api_key, "page_size": str(told.page_size)}
+    pool = urllib3.PoolManager()
+    while True:
+        body = orjson.loads(pool.request("GET", url, fields=fields).data)
+        yield body["items"]
+        if body["next_page_params"] is None:
+            return
+        fields["page_token"] = body["next_page_params"]["page_token"]
