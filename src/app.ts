@@ -272,22 +272,21 @@ export function openClient(
   });
 }
 
-/**
- * The connections that pages and slots go over. No commit waits for the disk: what a crash of Postgres takes
- * back, its last 0.6 s by default, is read again, since a page goes with its checkpoint
- * (docs/decisions/0020-way-of-a-row.md). No statement is long enough for compiled code to pay.
- */
+/** The connections that pages and slots go over. No statement is long enough for compiled code to pay. */
 function openPools(url: string, dbTimeouts: DatabaseTimeouts) {
-  const quick = {
-    url: withSettings(url, { synchronous_commit: 'off', jit: 'off' }),
-    dbTimeouts,
-    planned: 'labelled',
-  } as const;
+  const quick = { dbTimeouts, planned: 'labelled' } as const;
   return {
     // Not the database's own pool, whose statements may take long: migrations, proofs.
-    pool: createPool({ ...quick, max: poolConnections, applicationName }),
+    pool: createPool({
+      ...quick,
+      url: withSettings(url, { jit: 'off' }),
+      max: poolConnections,
+      applicationName,
+    }),
     budgetPool: createPool({
       ...quick,
+      // A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk.
+      url: withSettings(url, { jit: 'off', synchronous_commit: 'off' }),
       max: budgetConnections,
       applicationName: 'explorer-etl budget',
     }),
