@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { addresses } from '../src/address/tables.ts';
-import { digestOf, tableName } from '../src/db/digest.ts';
+import { tableName } from '../src/db/digest.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { prove } from '../src/report/proof.ts';
@@ -14,6 +14,7 @@ import { noteDamage } from '../src/rows/damage.ts';
 import { checkRows } from '../src/rows/check.ts';
 import { readBatches, blocks } from '../src/operations/optimism-batch-blocks/tables.ts';
 import { userOperations } from '../src/operations/user-operations/tables.ts';
+import { countRows, fill } from '../test/grown/rows.ts';
 import { clusterCpuMs } from './cluster-cpu.ts';
 import { describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
@@ -29,39 +30,30 @@ const blocksPerBatch = 1_000;
 
 const hash = (text: string) => `'0x' || encode(sha256((${text})::text::bytea), 'hex')`;
 
-/** The rows of a table as the program would have written them: by SQL over a number `n`. */
-function fill(table: PgTable, count: number, columns: Readonly<Record<string, string>>): string {
-  const told: Readonly<Record<string, string>> = {
-    chain_id: '10::bigint',
-    ...columns,
-    first_seen_at: `timestamptz '2026-01-01' + interval '1 second' * (n / ${rowsAtOnce})`,
-    updated_at: `timestamptz '2026-01-01'`,
-    page_id: `(n / ${rowsAtOnce})::bigint`,
-  };
-  const names = Object.keys(told);
-  const digest = digestOf(table, (column) => (column in told ? `"${column}"` : 'null::text'));
-  return `
-    insert into ${tableName(table)} (${names.join(', ')}, digest)
-    select *, ${digest}
-    from (
-      select ${names.map((name) => `${told[name]} as ${name}`).join(', ')}
-      from generate_series(1, ${count}) as n
-    ) as row;
-    insert into etl.row_counts
-    select chain_id, '${tableName(table)}', first_seen_at, count(*), sum(digest), min(page_id), max(page_id)
-    from ${tableName(table)}
-    group by chain_id, first_seen_at;
-    analyze ${tableName(table)}`;
-}
+/** The rows of a table, stored a transaction after the other, and what the ledger has of them. */
+const filled = (table: PgTable, count: number, columns: Readonly<Record<string, string>>) => [
+  fill({
+    table,
+    chain: 10,
+    count,
+    columns,
+    stored: {
+      at: `timestamptz '2026-01-01' + interval '1 second' * (n / ${rowsAtOnce})`,
+      page: `n / ${rowsAtOnce}`,
+    },
+  }),
+  countRows(table),
+  `analyze ${tableName(table)}`,
+];
 
 const setup = [
-  fill(addresses, rows / perAddress, {
+  ...filled(addresses, rows / perAddress, {
     hash: hash('n'),
     name: `'name ' || n`,
     is_contract: 'n % 2 = 0',
     reputation: `'ok'::text`,
   }),
-  fill(userOperations, rows, {
+  ...filled(userOperations, rows, {
     hash: hash(`'op' || n`),
     block_number: 'n::bigint',
     timestamp: `timestamptz '2025-01-01' + interval '2 seconds' * n`,
@@ -72,7 +64,7 @@ const setup = [
     transaction_hash: hash(`'tx' || n`),
     fee: '187125856691380::numeric(78, 0)',
   }),
-  fill(blocks, rows, {
+  ...filled(blocks, rows, {
     height: 'n::bigint',
     hash: hash(`'block' || n`),
     parent_hash: hash(`'block' || n - 1`),
@@ -85,7 +77,7 @@ const setup = [
     gas_used: '1000000::numeric(78, 0)',
     optimism_batch_number: `(1 + (n - 1) / ${blocksPerBatch})::bigint`,
   }),
-  fill(readBatches, rows / blocksPerBatch, {
+  ...filled(readBatches, rows / blocksPerBatch, {
     batch_number: 'n::bigint',
     state: `'settled'::text`,
     blocks_count: `${blocksPerBatch}::bigint`,
