@@ -9,7 +9,7 @@ import type { MemorySample, SyncInput, SyncMeasure } from './sync.ts';
 import { settingsFor } from './world.ts';
 
 const input = readInput() as SyncInput;
-const settings = settingsFor(input.explorerUrl, input.archive);
+const settings = settingsFor(input.explorerUrl, input.archive, input.requestsPerSecond);
 const database = await openDatabase({ databaseUrl: input.databaseUrl }, { cwd: '/' });
 await prepareDatabase(database);
 
@@ -22,9 +22,9 @@ const engine = await openEngine({
   database,
   log: createLog('warn', (line) => void process.stderr.write(line)),
   supervise: false,
-  onCommit(_lane, { walk }) {
+  onCommit(_lane, progress) {
     lastCommitMs = performance.now();
-    pages = walk.pages;
+    pages += progress.pages;
     while ((marks[0] ?? Infinity) <= pages) memory.push(sampleMemory(marks.shift() ?? 0));
   },
 });

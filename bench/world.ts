@@ -11,7 +11,7 @@ export const apiKey = 'bench-key';
 export const pageSize = 50;
 
 /** Far above what any machine reaches, so that the budget is asked and never waits. */
-const requestsPerSecond = 100_000;
+const unlimited = 100_000;
 
 /** A chain whose user operations fill exactly this many pages. */
 export function chainOf(pages: number): SimulatedChain {
@@ -27,7 +27,11 @@ export function chainOf(pages: number): SimulatedChain {
 }
 
 /** The program's own settings for one feed of the simulated explorer; nothing else is changed. */
-export function settingsFor(explorerUrl: string, archive: 'off' | 'all' = 'off'): Settings {
+export function settingsFor(
+  explorerUrl: string,
+  archive: 'off' | 'all' = 'off',
+  requestsPerSecond = unlimited,
+): Settings {
   const settings = loadSettings({
     cwd: '/',
     env: { EXPLORER_BASE_URL: explorerUrl, EXPLORER_API_KEY: apiKey },

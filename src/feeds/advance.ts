@@ -1,5 +1,5 @@
 import { type Database, transact } from '../db/transaction.ts';
-import type { Why } from '../failure.ts';
+import { failures, type Why } from '../failure.ts';
 import { operations } from '../operations/index.ts';
 import { kindOf } from '../lists/index.ts';
 import { linkAbort } from '../walk/abort.ts';
@@ -7,9 +7,17 @@ import type { FetchPage, PageReader, SliceBudget } from '../walk/request.ts';
 import { runWalk, type WalkProgress } from '../walk/walk.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 import type { FeedLane, FeedState } from '../lists/feed.ts';
+import { openNews, type News } from './news.ts';
 import { beginWork, recover, type Recovered } from './recover.ts';
 import { setFeedState } from './register.ts';
-import { brokenOrder, endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
+import {
+  brokenOrder,
+  endWalk,
+  giveUpEntry,
+  hasRunningWalk,
+  takeWalk,
+  walkFailures,
+} from './take-walk.ts';
 import { closeRun, currentRun, hasOtherOpenRun, hasFailingOther } from './run.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { failureOf, type FeedFailure } from './failure.ts';
@@ -68,6 +76,7 @@ interface Slice {
   elsewhere: boolean;
   exhausted: boolean;
   pages: number;
+  readonly news: News;
 }
 
 /**
@@ -97,6 +106,7 @@ export async function advance(
     elsewhere: false,
     exhausted: false,
     pages: 0,
+    news: openNews(),
   };
   using walkers = linkAbort(signal);
   const width = await kindOf(lane.operation).walksAtOnce(db, lane);
@@ -141,9 +151,14 @@ async function walkOn(
     !slice.fenced &&
     !slice.elsewhere &&
     !slice.budget.spent;
+  let isWoken = false;
   while (mayGoOn()) {
-    const walk = await takeInTurn(slice, dependencies);
-    if (walk === 'wait') return;
+    const walk = await takeInTurn(slice, dependencies, isWoken);
+    if (walk === 'wait') {
+      isWoken = await slice.news.wait(signal);
+      if (!isWoken) return;
+      continue;
+    }
     if (walk === 'elsewhere') {
       slice.elsewhere = true;
       return;
@@ -152,6 +167,7 @@ async function walkOn(
       slice.exhausted = true;
       return;
     }
+    using _work = slice.news.work();
     const outcome = await runWalk(
       walk,
       {
@@ -161,6 +177,7 @@ async function walkOn(
         budget: slice.budget,
         onCommit: (progress) => {
           slice.pages += progress.pages;
+          slice.news.tell();
           if (slice.isFailing) slice.recovering ??= sayRecovered(lane, slice, dependencies);
           dependencies.onCommit(lane, progress);
         },
@@ -181,8 +198,12 @@ async function walkOn(
 function takeInTurn(
   slice: Slice,
   { db, clock, origin }: AdvanceDependencies,
+  isWoken: boolean,
 ): ReturnType<typeof takeWalk> {
   const taken = slice.taking.then(async () => {
+    // Where one found nothing to begin a moment ago, all others would.
+    if (slice.news.isAwaited && !isWoken) return 'wait';
+    if (slice.exhausted && !isWoken) return null;
     const walk = await takeWalk(db, slice.run, {
       held: [...slice.held],
       at: clock(),
@@ -203,6 +224,9 @@ async function meetFailure(
 ): Promise<void> {
   const feedFailure = failureOf(error);
   if (feedFailure === null) throw error;
+  // What stops the feed will stop the walk above it too; a position that was made may be all that fails.
+  const stopsMore = !['walk', 'feed'].includes(failures[feedFailure.failure].stops);
+  if (!stopsMore && (await giveUpEntry(db, walk, feedFailure))) return;
   if (feedFailure.walkOnly) await endWalk(db, walk, 'abandoned', feedFailure);
   else slice.feedFailure = feedFailure;
   if (kindOf(walk.operation).beginsAnew(feedFailure.failure)) {

@@ -106,16 +106,38 @@ export async function endWalk(
   `);
 }
 
-/** Why walks of a run failed, each reason once; one that was read again from the beginning did not. */
+/**
+ * Why walks of a run failed, each reason once; one that was read again from the beginning did not, nor one
+ * that was to enter at a made position and never arrived: what it was to read is read otherwise.
+ */
 export async function walkFailures(db: Database, run: RunRow): Promise<Why[]> {
   const { rows } = await db.execute<{ failure: FailureClass | null; reason: string }>(sql`
     select distinct failure, reason from etl.walks
     where run_id = ${run.id} and state in ('failed', 'abandoned')
       and failure is distinct from 'truncated'
+      and not (scope ? 'entry' and pages = 0)
     order by reason
     limit 10
   `);
   return rows;
+}
+
+/**
+ * Ends a walk that was to enter the list at a made position and has not arrived: the list is read
+ * without it.
+ *
+ * @returns whether it was such a walk
+ */
+export async function giveUpEntry(db: Database, walk: WalkRow, why: Why): Promise<boolean> {
+  if (walk.scope.entry === undefined) return false;
+  const { rows } = await db.execute(sql`
+    update etl.walks
+    set state = 'abandoned', failure = ${why.failure}, reason = ${why.reason}, revision = revision + 1,
+        updated_at = now(), finished_at = now()
+    where id = ${walk.id} and state = 'running' and pages = 0
+    returning id
+  `);
+  return rows.length > 0;
 }
 
 /** Whether the run has a walk that was begun and not ended. */

@@ -33,4 +33,5 @@ export const belowNumber = (field: 'id' | 'block_number', end: number): Paging =
   },
   names: 'above',
   cursorAt: ({ height }) => ({ [field]: height + 1 }),
+  topOf: (height) => ({ height, key: String(height) }),
 });

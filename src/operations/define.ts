@@ -5,7 +5,7 @@ import { layoutOfItem, type DeclaredItem, type ItemLayout } from './layout.ts';
 import type { Cursor, ListOrder, Operation, Scope } from './operation.ts';
 
 /** How a list goes on from page to page. */
-export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt'> {
+export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt' | 'topOf'> {
   /** What `next_page_params` may hold. */
   readonly schema: z.ZodType<Cursor | null>;
   /** The declared query parameters of one page. */
@@ -83,6 +83,6 @@ function orderOf(layout: ItemLayout, cursor: Paging, columns: ListOrder['columns
   };
   const { height, time, key } = columns;
   const fields = { height: fieldsOf(height), time: fieldsOf(time), key: fieldsOf(key) };
-  const { position, names, cursorAt } = cursor;
-  return { fields, columns, position, names, cursorAt };
+  const { position, names, cursorAt, topOf } = cursor;
+  return { fields, columns, position, names, cursorAt, topOf };
 }

@@ -17,6 +17,10 @@ export interface NewestFirstWalk {
   readonly until?: Cursor;
   /** The walk reads known history again. */
   readonly again?: boolean;
+  /** Where it enters the list: a position that was made, so it is believed only by what is served there. */
+  readonly entry?: OrderKey;
+  /** The walk whose part below the entry it takes over, once it has arrived. */
+  readonly above?: number;
 }
 
 /** What one walk of lists by number covers: one of them. */
@@ -140,6 +144,8 @@ export interface ListOrder {
   readonly names: 'first' | 'above';
   /** A cursor that names a position: made, not given out, so it is believed only by what it serves. */
   readonly cursorAt: (position: OrderKey) => Cursor;
+  /** The position above all items of a height. */
+  readonly topOf: (height: number) => OrderKey;
   /** Whether pages that follow each other in this order prove that nothing is missing between them. */
   readonly isProof: boolean;
 }

@@ -29,6 +29,7 @@ export const pageToken: Paging = {
   },
   names: 'first',
   cursorAt: ({ height, key }) => ({ page_token: `${height},${key}` }),
+  topOf: (height) => ({ height, key: `0x${'f'.repeat(64)}` }),
 };
 
 /**

@@ -79,7 +79,7 @@ export async function moveCheckpoint(
   advance: WalkAdvance,
 ): Promise<WalkRow> {
   const { proof } = advance;
-  const { rows } = await tx.execute(sql`/* checkpoint */
+  const { rows } = await tx.execute<{ floor: string | null }>(sql`/* checkpoint */
     update etl.walks
     set revision = revision + 1,
         cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,
@@ -103,12 +103,14 @@ export async function moveCheckpoint(
         updated_at = now(),
         finished_at = case when ${advance.state} = 'running' then null else now() end
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
-    returning revision
+    returning floor
   `);
-  if (rows.length === 0) throw new FencedError(`walk ${walk.id} was taken over`);
+  const [moved] = rows;
+  if (moved === undefined) throw new FencedError(`walk ${walk.id} was taken over`);
   return {
     ...walk,
     revision: walk.revision + 1,
+    floor: moved.floor === null ? null : Number(moved.floor),
     cursor: advance.cursor,
     pages: walk.pages + advance.pages,
     items: walk.items + advance.items,

@@ -5,6 +5,7 @@ import type { CountsByPage } from '../load/upsert.ts';
 import type { WrittenObservations } from '../load/written-observations.ts';
 import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
+import { hasStrayed, lockAbove, takeOver, walkAbove } from './arrival.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
 import { recordDrift, type NewDrift } from '../drift/record.ts';
 import type { ReadPage } from './fetch.ts';
@@ -43,7 +44,9 @@ export async function commitPages(
   read: readonly ReadPage[],
 ): Promise<Committed> {
   return transact(db, async (tx) => {
+    const above = walkAbove(walk);
     await lockOrder(tx, operation, walk, read);
+    if (above !== null) await lockAbove(tx, above);
     const { used, steady } = await lockWalk(
       tx,
       walk,
@@ -52,6 +55,7 @@ export async function commitPages(
     const { kept, end } = untilLoop(read, used);
     const pages = kept.map(({ page }) => page);
     const moved = await writePages(tx, operation, walk, { kept, end });
+    if (above !== null) await takeOver(tx, above, kept);
     // Entries that several walks share come last: who waits for them holds up nobody's rows.
     await recordQuarantined(tx, walk, pages);
     const drift = await recordDrift(tx, walk, pages, steady);
@@ -228,7 +232,7 @@ function sumOf(
     empty_run: kept.at(-1)?.emptyRun ?? 0,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),
-    isOrdered: pages.every(({ isOrdered }) => isOrdered),
+    isOrdered: hasStrayed(kept.at(-1)) || pages.every(({ isOrdered }) => isOrdered),
   };
 }
 
@@ -245,7 +249,7 @@ function proofOf(
   let proof: Proof = { stretchTop: walk.stretch_top, proved: [], cuts: walk.cuts };
   if (order?.isProof !== true) return proof;
   for (const page of read.pages) {
-    if (page.order === null) continue;
+    if (page.order === null || hasStrayed(read)) continue;
     proof = provePage(proof, {
       order: page.order,
       items: page.items,

@@ -32,7 +32,8 @@ export interface PageOrder {
   readonly trusted: readonly TrustedPlace[];
   /**
    * The highest block that a proof may begin with: the first item's where the page before or the position
-   * that was asked for bounds it, else the second's. Nothing above a head's first item bears it out.
+   * that was asked for bears it out, else the second's. Nothing above a head's first item does, nor a
+   * position that was made and names no item.
    */
   readonly top: number | null;
   /** Whether the position is known that the page was asked for. */
@@ -99,13 +100,26 @@ function judgePlaces(
   const [first, second] = trusted;
   return {
     trusted,
-    top: (ceiling === null ? second : first)?.height ?? null,
+    top: (isBorneOut(first, borders) ? first : second)?.height ?? null,
     misplaced: places.flatMap(({ index }) => (kept.has(index) ? [] : [index])),
     joins:
       borders.above !== null &&
       (borders.entry === null || isEntered(borders.entry, borders, first)),
     leadsOn: !contradicts,
   };
+}
+
+/**
+ * Whether another witness bears out the number of a page's first item: the page before, or a position that
+ * names just this item.
+ */
+function isBorneOut(
+  first: TrustedPlace | undefined,
+  { above, entry, isEntryAbove }: PageBorders,
+): boolean {
+  if (above !== null) return true;
+  if (entry === null || first === undefined) return false;
+  return isEntryAbove ? entry.height - first.height <= 1 : isAt(entry, first);
 }
 
 /** Whether a page goes on where the position says that was asked for. */

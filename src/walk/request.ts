@@ -6,6 +6,7 @@ import type {
   ListOrder,
   Operation,
   OrderKey,
+  Scope,
 } from '../operations/operation.ts';
 import type { ArchiveMode } from './archive.ts';
 import { readEnvelope, type Envelope } from './envelope.ts';
@@ -41,6 +42,8 @@ export interface PageReader {
   readonly pageSize: number;
   readonly archive: ArchiveMode;
   readonly budget: SliceBudget;
+  /** The walk's floor as it stands now: one that takes over a part of the walk raises it. */
+  readonly floor: () => number | null;
 }
 
 /** Where a walk's next page is read. */
@@ -101,14 +104,15 @@ export async function requestPage(
   };
   const order = orderOf(operation.order, envelope, step);
   const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
-  const end = judgeProgress(walk.scope, {
+  const arrived = judgeArrival(walk.scope, step, order, facts.items);
+  const end = arrived ?? judgeProgress(walk.scope, {
     cursor_in: facts.cursor_in,
     cursor_out: facts.cursor_out,
     unreadable: envelope.unreadable,
     pages: step.sequence + 1,
     emptyRun,
     ...reach(order, operation.order, facts.cursor_out, step.aboveMs),
-    floor: walk.floor,
+    floor: reader.floor(),
     showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
   });
   return { facts, envelope, body: answer.body, order, emptyRun, end };
@@ -123,6 +127,21 @@ function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step)
         isEntryAbove: order.names === 'above',
         next: next === null ? null : order.position(next),
       });
+}
+
+/**
+ * Whether a walk that enters the list at a made position has not arrived there. Where nothing is listed
+ * from there on it is no failure, unless an item is known to stand there.
+ */
+function judgeArrival(
+  { entry, above }: Scope,
+  { sequence }: Step,
+  order: PageOrder | null,
+  items: number,
+): WalkEnd | null {
+  if (entry === undefined || sequence > 0 || order === null) return null;
+  if (items === 0 && above !== undefined) return { is: 'bound', bound: 'nothing' };
+  return order.trusted[0]?.index === 0 ? null : { is: 'bound', bound: 'astray' };
 }
 
 /**

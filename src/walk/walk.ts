@@ -24,7 +24,7 @@ export interface WalkProgress {
   readonly drift: readonly NewDrift[];
 }
 
-export interface WalkDependencies extends PageReader {
+export interface WalkDependencies extends Omit<PageReader, 'floor'> {
   readonly db: Database;
   /** How many pages may wait to be written. */
   readonly readAhead: number;
@@ -45,15 +45,19 @@ export async function runWalk(
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
   const queue = new PageQueue<ReadPage>(dependencies.readAhead);
+  let current = walk;
   using reader = linkAbort(signal);
-  const reading = readPages(walk, dependencies, queue, reader.signal)
+  const floor = () => current.floor;
+  const reading = readPages(walk, { ...dependencies, floor }, queue, reader.signal)
     .then(
       (outcome) => ({ outcome }) as const,
       (error: unknown) => ({ error }) as const,
     )
     .finally(() => queue.close());
   try {
-    const end = await writePages(walk, dependencies, queue);
+    const end = await writePages(walk, dependencies, queue, (moved) => {
+      current = moved;
+    });
     if (end !== null) return { is: 'ended', end };
   } catch (error) {
     if (error instanceof FencedError) return { is: 'fenced' };
@@ -73,6 +77,7 @@ async function writePages(
   walk: WalkRow,
   { db, operation, onCommit }: WalkDependencies,
   queue: PageQueue<ReadPage>,
+  onMove: (walk: WalkRow) => void,
 ): Promise<WalkEnd | null> {
   let current = walk;
   for (;;) {
@@ -80,6 +85,7 @@ async function writePages(
     if (read.length === 0) return null;
     const committed = await commitPages(db, operation, current, read);
     current = committed.walk;
+    onMove(current);
     onCommit({
       walk: current,
       pages: read.length,

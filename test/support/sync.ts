@@ -60,6 +60,8 @@ export interface SyncRun extends ScopeBounds {
   readonly resweep?: readonly ResweepRule[];
   /** Replace the client's own. */
   readonly timeouts?: Partial<Timeouts>;
+  /** How many walks read history at once, at most; default 1, so that each request is foreseen. */
+  readonly parallel?: number;
   /** The time of day that the sync believes in; default the real one. */
   readonly at?: Date;
 }
@@ -88,11 +90,15 @@ export function settingsFor(run: SyncRun): Settings {
   };
 }
 
-function withDepths(chain: ChainSettings, { overlapMs, resweep }: SyncRun): ChainSettings {
+function withDepths(
+  chain: ChainSettings,
+  { overlapMs, resweep, parallel = 1 }: SyncRun,
+): ChainSettings {
   const list = chain.operations['user-operations'];
   if (list === undefined) return chain;
   const own = {
     ...list,
+    parallel,
     ...(overlapMs !== undefined && { overlapMs }),
     ...(resweep !== undefined && { resweep }),
   };

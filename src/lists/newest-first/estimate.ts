@@ -8,7 +8,7 @@ import type { ResweepRule } from './settings.ts';
  * No chain has an older user operation: the first entry point of ERC-4337 that the service lists was
  * deployed on that day.
  */
-const firstOperationAt = Date.UTC(2023, 2, 1);
+export const firstOperationAt = Date.UTC(2023, 2, 1);
 
 /** What is left of a list's history. */
 export function listHistory(

@@ -4,7 +4,7 @@ import type { Database } from '../../db/transaction.ts';
 import { operations } from '../../operations/index.ts';
 import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
-import { parallelOf } from '../parallel.ts';
+import { mostWalks } from '../walks-called-for.ts';
 import { rereadItems } from './damage.ts';
 import { countProofAgain } from './coverage.ts';
 import { isDue } from './due.ts';
@@ -31,7 +31,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   walkScope: () => ({}),
   atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
   isDue,
-  walksAtOnce: async (db, lane) => (lane.lane === 'live' ? 1 : parallelOf(db, lane)),
+  walksAtOnce: async (_db, { lane }) => (lane === 'live' ? 1 : mostWalks),
   noteAsked: async () => undefined,
   followWishes: async () => undefined,
   beginsAnew: () => false,

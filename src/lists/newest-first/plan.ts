@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
+import { isRunning, reaches, tried, walksOf, wasRefused, type BegunWalk } from './begun.ts';
 import {
   entryAbove,
   floorsOf,
@@ -14,9 +15,11 @@ import { ofFeed, type Feed } from '../feed.ts';
 import type { PlannedWalk, WalkPlan } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
 import { hasRested } from '../rest.ts';
+import { believesEntries, itemAbove, orderOf } from './entry.ts';
 import { deepResweep, liveDepth } from './resweep.ts';
 import { boundsOf, type NewestFirstRun } from './scope.ts';
 import { planSegments } from './segments.ts';
+import { planSplit } from './split.ts';
 
 /**
  * The holes that are to be read at a time, the newest first. Where the service breaks the order of
@@ -83,9 +86,10 @@ export async function planBackfillWalk(
   const planned =
     (await planFallback(tx, run, begun)) ??
     (await planResweep(tx, run, begun, at)) ??
-    (await planGap(tx, run, begun, at));
+    (await planGap(tx, run, begun, at)) ??
+    (await planSplit(tx, run, begun, at));
   // What the walks under way leave behind is not known yet.
-  return planned ?? (begun.some(({ state }) => state === 'running') ? 'wait' : null);
+  return planned ?? (begun.some(isRunning) ? 'wait' : null);
 }
 
 /** All known history once more. */
@@ -160,7 +164,7 @@ async function planFallback(
 }
 
 /**
- * The newest hole, entered from the nearest stored cursor above it. One that a walk of this run
+ * The newest hole, entered at the lowest item above it, or from the nearest stored cursor. One that a walk of this run
  * was to close is not tried again by the same run, so a run ends; one that a walk of this run is
  * on its way through is not read twice.
  */
@@ -174,37 +178,13 @@ async function planGap(
   const gaps = await gapsDue(tx, feed, run.scope.at_once === true ? 'at-once' : at, run);
   const next = gaps.find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));
   if (next === undefined) return null;
-  const refused = begun.some(({ state, floor }) => state === 'abandoned' && floor === next.from);
-  return {
-    scope: boundsOf(run),
-    floor: next.from === 0 ? null : next.from,
-    cursor: refused ? null : await entryAbove(tx, feed, next),
-  };
-}
-
-interface BegunWalk extends Record<string, unknown> {
-  readonly state: string;
-  readonly floor: number;
-  readonly bottom: number | null;
-  readonly from_head: boolean;
-  readonly is_again: boolean;
-  readonly depth_ms: number | null;
-}
-
-/** A refused cursor leaves one more way in: the head. */
-const tried = (walk: BegunWalk, gap: Gap) =>
-  !walk.is_again && walk.floor === gap.from && (walk.state !== 'abandoned' || walk.from_head);
-
-/** One that reads again may just have begun at the head, and make a hole as it goes. */
-const reaches = ({ state, floor, bottom, is_again }: BegunWalk, gap: Gap) =>
-  state === 'running' && gap.to >= floor && (bottom === null ? is_again : gap.from <= bottom);
-
-async function walksOf(tx: Transaction, run: NewestFirstRun): Promise<BegunWalk[]> {
-  const { rows } = await tx.execute<BegunWalk>(sql`
-    select state, coalesce(floor, 0)::float8 as floor, bottom::float8 as bottom, from_head,
-           scope ? 'again' as is_again, depth_ms::float8 as depth_ms
-    from etl.walks
-    where run_id = ${run.id}
-  `);
-  return rows;
+  const floor = next.from === 0 ? null : next.from;
+  if (begun.some((walk) => wasRefused(walk, next))) {
+    return { scope: boundsOf(run), floor, cursor: null };
+  }
+  const entry = (await believesEntries(tx, feed, at)) ? await itemAbove(tx, feed, next) : null;
+  if (entry === null) {
+    return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, feed, next) };
+  }
+  return { scope: { ...boundsOf(run), entry }, floor, cursor: orderOf(run).cursorAt(entry) };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ConfigDefaults, Configured } from '../../operations/operation.ts';
 import { parseDuration } from '../../time.ts';
+import { mostWalks } from '../walks-called-for.ts';
 import { duration, schedule, time, timezone } from '../settings.ts';
 
 const dayMs = 86_400_000;
@@ -64,12 +65,22 @@ export const newestFirstSettings = ({ guide: { items, about }, defaults }: Confi
       since: time.describe(
         `Oldest of the ${items} wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 ${items}.`,
       ),
+      parallel: z
+        .int()
+        .min(1)
+        .max(mostWalks)
+        .nullish()
+        .describe(
+          'How many walks read history at once, at most. Without it as many as the rate limit and the round trip call for: one walk waits for each answer. They cost 1 % more pages at most.',
+        ),
     })
     .superRefine(refuseShallow, {
       when: ({ value }) => typeof value === 'object' && value !== null,
     })
-    .transform(({ overlap: overlapMs, resweep, ...rest }) => ({
+    .transform(({ overlap: overlapMs, resweep, parallel, ...rest }) => ({
       ...rest,
+      /** How many walks read history at once, at most; null: as many as pay. */
+      parallel: parallel ?? null,
       /** How far below what is covered a live walk goes, in ms. */
       overlapMs,
       /** Deeper polls for late arrivals: how deep below the covered top, and how often, in ms. */

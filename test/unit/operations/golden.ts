@@ -62,6 +62,7 @@ async function walkOnePage(
     pageSize: 50,
     archive: 'off',
     budget: { takePage: () => pages-- > 0 },
+    floor: () => null,
   } as const;
   await readPages(start as WalkRow, reader, queue, new AbortController().signal);
   const [read] = await taken;

@@ -1,0 +1,67 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../../db/transaction.ts';
+import type { Gap } from './coverage.ts';
+import type { NewestFirstRun } from './scope.ts';
+
+/** A walk that a run has begun. */
+export interface BegunWalk extends Record<string, unknown> {
+  readonly id: number;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly floor: number;
+  readonly top: number | null;
+  readonly bottom: number | null;
+  readonly pages: number;
+  readonly from_head: boolean;
+  readonly is_again: boolean;
+  readonly depth_ms: number | null;
+  /** The block at which it entered the list, where that position was made; null where it was not. */
+  readonly entry: number | null;
+  /** The walk of which it takes over a part; null: none. */
+  readonly above: number | null;
+}
+
+/** The walks of a run, the oldest first. */
+export async function walksOf(tx: Transaction, run: NewestFirstRun): Promise<BegunWalk[]> {
+  const { rows } = await tx.execute<BegunWalk>(sql`
+    select id::float8 as id, state, reason, coalesce(floor, 0)::float8 as floor, top::float8 as top,
+           bottom::float8 as bottom, pages::float8 as pages, from_head,
+           scope ? 'again' as is_again, depth_ms::float8 as depth_ms,
+           (scope -> 'entry' ->> 'height')::float8 as entry, (scope ->> 'above')::float8 as above
+    from etl.walks
+    where run_id = ${run.id}
+    order by id
+  `);
+  return rows;
+}
+
+export const isRunning = ({ state }: BegunWalk) => state === 'running';
+
+/** Whether it entered at a made position and met nothing there that it was asked for. */
+const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
+  entry !== null &&
+  ((state === 'abandoned' && pages === 0) || reason === 'astray' || reason === 'nothing');
+
+/**
+ * Whether a walk of the run was to close a gap: it is not tried again by the same run, so a run ends. A
+ * refused cursor leaves one more way in, the head; a made one that leads nowhere, all other ways.
+ */
+export const tried = (walk: BegunWalk, gap: Gap): boolean =>
+  !walk.is_again &&
+  !isLost(walk) &&
+  walk.floor === gap.from &&
+  (walk.state !== 'abandoned' || walk.from_head);
+
+/** Whether a cursor that the service gave was refused on the way into a gap. */
+export const wasRefused = (walk: BegunWalk, gap: Gap): boolean =>
+  walk.state === 'abandoned' && !isLost(walk) && walk.floor === gap.from;
+
+/**
+ * Whether a walk is on its way through a gap, or about to enter it. One that reads again may just have begun
+ * at the head, and make a hole as it goes.
+ */
+export const reaches = (walk: BegunWalk, gap: Gap): boolean => {
+  if (!isRunning(walk) || gap.to < walk.floor) return false;
+  const from = walk.bottom ?? walk.entry;
+  return from === null ? walk.is_again : gap.from <= from;
+};
