@@ -36,7 +36,16 @@ interface History {
 await withServer(async (server) => {
   console.log(await describeMachine(server.url));
   const table = new Table({
-    head: ['round trip', 'walks', 's', 'of the rate', 'requests', 'more than pages', '429', 'busiest second'],
+    head: [
+      'round trip',
+      'walks',
+      's',
+      'of the rate',
+      'requests',
+      'more than pages',
+      '429',
+      'busiest second',
+    ],
     style: { head: [], border: [] },
   });
   for (const latencyMs of latencies) {
@@ -70,7 +79,12 @@ async function measure(server: Server, latencyMs: number): Promise<Omit<History,
   try {
     return await server.withDatabase(async (databaseUrl) => {
       const { dataDirectory } = server;
-      const input = { databaseUrl, dataDirectory, explorerUrl: simulator.url, requestsPerSecond: rate };
+      const input = {
+        databaseUrl,
+        dataDirectory,
+        explorerUrl: simulator.url,
+        requestsPerSecond: rate,
+      };
       await measureSync({ ...input, memoryAtPages: [] }, signal);
       const walks = await withClient(databaseUrl, async (client) => {
         const { rows } = await client.query<{ rows: number; gaps: number; walks: number }>(`

@@ -3,7 +3,7 @@ import type { SourceOptions } from '../app.ts';
 import { requireApiKey, type ChainSettings, type Settings } from '../config/settings.ts';
 import { parseTime } from '../time.ts';
 import type { SyncTarget } from '../jobs/sync.ts';
-import { kindOf } from '../lists/index.ts';
+import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
@@ -19,6 +19,8 @@ import { examplesOf, flagNames, syncOnDatabase, targetsOf } from './sync.ts';
 interface BackfillOptions extends ChosenFeeds, SourceOptions {
   readonly since?: string;
   readonly fromBatch?: number;
+  readonly fromBlock?: number;
+  readonly toBlock?: number;
   readonly again?: true;
 }
 
@@ -28,6 +30,8 @@ export function registerBackfill({ program, run }: Registry): void {
     .description('read history that is not covered yet, and nothing else')
     .option('--since <time>', 'read newest-first lists back to this date or time')
     .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))
+    .option('--from-block <n>', 'of what is missing only from this block on', wholeNumber(0))
+    .option('--to-block <n>', 'and up to this one', wholeNumber(0))
     .option('--again', 'read the known history of newest-first lists again, for what came late')
     .addHelpText(
       'after',
@@ -60,10 +64,12 @@ async function backfill(
  * @throws UsageError where a flag concerns no feed that was chosen
  */
 function historyTargets(settings: Settings, options: BackfillOptions, now: Date): SyncTarget[] {
-  const { since, fromBatch, again } = options;
+  const { since, fromBatch, fromBlock, toBlock, again } = options;
   const bounds = {
     ...(since !== undefined && { since }),
     ...(fromBatch !== undefined && { fromBatch }),
+    ...(fromBlock !== undefined && { fromBlock }),
+    ...(toBlock !== undefined && { toBlock }),
   };
   const lanes = targetsOf(settings, bounds, now).filter(
     ({ lane }) => lane.lane === 'backfill' && kindOf(lane.operation).hasHistory,
@@ -76,7 +82,12 @@ function historyTargets(settings: Settings, options: BackfillOptions, now: Date)
   }
   const given = boundsGiven(bounds);
   const isBounded = ({ lane: { operation } }: SyncTarget) =>
-    given.some((bound) => kindOf(operation).bounds.includes(bound));
+    given.some((bound) => isBoundedBy(operation, bound));
+  if (again !== undefined && (fromBlock !== undefined || toBlock !== undefined)) {
+    throw new UsageError(
+      '--again reads all known history; --from-block and --to-block are for what is missing.',
+    );
+  }
   // A bound for one list says nothing of the other.
   if (again === undefined) return given.length === 0 ? lanes : lanes.filter(isBounded);
   const readAgain = lanes.filter(({ lane }) => kindOf(lane.operation).canReadAgain);

@@ -8,7 +8,7 @@ import { printable } from '../printable.ts';
 import { failures } from '../failure.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import { feedName } from '../lists/feed.ts';
-import { kindOf } from '../lists/index.ts';
+import { isBoundedBy, kindOf } from '../lists/index.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
@@ -117,7 +117,7 @@ export function targetsOf(settings: Settings, options: SyncOptions, now: Date): 
 function requireChosen({ chains }: Settings, bounds: ScopeBounds): void {
   for (const bound of flagNames.keys()) {
     if (bounds[bound] === undefined) continue;
-    const bounded = operationNames.filter((name) => kindOf(name).bounds.includes(bound));
+    const bounded = operationNames.filter((name) => isBoundedBy(name, bound));
     if (chains.some(({ operations }) => bounded.some((name) => operations[name] !== undefined))) {
       continue;
     }
@@ -144,10 +144,12 @@ export const flagNames: ReadonlyMap<keyof ScopeBounds, string> = new Map([
   ['maxPages', '--max-pages'],
   ['fromBatch', '--from-batch'],
   ['toBatch', '--to-batch'],
+  ['fromBlock', '--from-block'],
+  ['toBlock', '--to-block'],
 ]);
 
 function checkedBounds(
-  { since, maxPages, fromBatch, toBatch }: SyncOptions,
+  { since, maxPages, fromBatch, toBatch, fromBlock, toBlock }: SyncOptions,
   now: Date,
 ): ScopeBounds {
   const time = since === undefined ? undefined : parseTime(since);
@@ -157,17 +159,23 @@ function checkedBounds(
   if (time !== undefined && Date.parse(time) > now.getTime()) {
     throw new UsageError(`--since ${since} is in the future: nothing is that new.`);
   }
-  if (fromBatch !== undefined && toBatch !== undefined && fromBatch > toBatch) {
-    throw new UsageError(
-      `--from-batch ${fromBatch} is above --to-batch ${toBatch}: the range is reversed.`,
-    );
-  }
+  refuseReversed('batch', fromBatch, toBatch);
+  refuseReversed('block', fromBlock, toBlock);
   return {
     ...(time !== undefined && { since: time }),
     ...(maxPages !== undefined && { maxPages }),
     ...(fromBatch !== undefined && { fromBatch }),
     ...(toBatch !== undefined && { toBatch }),
+    ...(fromBlock !== undefined && { fromBlock }),
+    ...(toBlock !== undefined && { toBlock }),
   };
+}
+
+function refuseReversed(unit: 'batch' | 'block', from?: number, to?: number): void {
+  if (from === undefined || to === undefined || from <= to) return;
+  throw new UsageError(
+    `--from-${unit} ${from} is above --to-${unit} ${to}: the range is reversed.`,
+  );
 }
 
 /** Prints how each lane ended, and turns it into the exit code. */

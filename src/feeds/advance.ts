@@ -1,5 +1,5 @@
 import { type Database, transact } from '../db/transaction.ts';
-import { failures, type Why } from '../failure.ts';
+import type { Why } from '../failure.ts';
 import { operations } from '../operations/index.ts';
 import { kindOf } from '../lists/index.ts';
 import { linkAbort } from '../walk/abort.ts';
@@ -225,8 +225,7 @@ async function meetFailure(
   const feedFailure = failureOf(error);
   if (feedFailure === null) throw error;
   // What stops the feed will stop the walk above it too; a position that was made may be all that fails.
-  const stopsMore = !['walk', 'feed'].includes(failures[feedFailure.failure].stops);
-  if (!stopsMore && (await giveUpEntry(db, walk, feedFailure))) return;
+  if (!feedFailure.isOfKey && (await giveUpEntry(db, walk, feedFailure))) return;
   if (feedFailure.walkOnly) await endWalk(db, walk, 'abandoned', feedFailure);
   else slice.feedFailure = feedFailure;
   if (kindOf(walk.operation).beginsAnew(feedFailure.failure)) {

@@ -14,6 +14,8 @@ export interface FeedFailure extends Why {
   readonly passes: boolean;
   /** Whether it concerns this walk alone, or the whole feed. */
   readonly walkOnly: boolean;
+  /** Whether it concerns every feed of the key. */
+  readonly isOfKey: boolean;
   /** What the service asked for, or how long the key is paused, in ms. */
   readonly retryAfterMs: number | null;
 }
@@ -46,6 +48,7 @@ function feedFailure(
     reason: `${failure}: ${said}. ${advice}`,
     passes: again === 'growing' || again === 'stated' || again === 'poll',
     walkOnly: stops === 'walk',
+    isOfKey: stops === 'key',
     retryAfterMs,
   };
 }

@@ -2,7 +2,7 @@ import { operationNames } from '../operations/index.ts';
 import type { ChainSettings } from '../config/settings.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import type { RegisteredFeed } from './register.ts';
-import { kindOf } from '../lists/index.ts';
+import { boundsOn, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import type { RunScope } from '../lists/tables.ts';
 
@@ -35,7 +35,7 @@ export function configuredLanes(
     operationNames.flatMap((operation) => {
       const settings = chain.operations[operation];
       if (settings === undefined) return [];
-      const lanes = kindOf(operation).lanes(settings, bounds);
+      const lanes = kindOf(operation).lanes(settings, boundsOn(operation, bounds));
       return lanes.map(({ lane, scope }) => ({
         lane: { chain_id: chain.id, operation, lane },
         cron: settings.schedule,

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { FailureClass, Why } from '../failure.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
@@ -98,12 +98,33 @@ export async function endWalk(
   state: 'failed' | 'abandoned',
   why: Why,
 ): Promise<void> {
-  await db.execute(sql`
+  await end(db, sql`id = ${walk.id}`, state, why);
+}
+
+/**
+ * Ends a walk that was to enter the list at a made position and has not arrived: the list is read
+ * without it.
+ *
+ * @returns whether it was such a walk
+ */
+export async function giveUpEntry(db: Database, walk: WalkRow, why: Why): Promise<boolean> {
+  return end(db, sql`id = ${walk.id} and scope ? 'entry' and pages = 0`, 'abandoned', why);
+}
+
+async function end(
+  db: Database,
+  which: SQL,
+  state: 'failed' | 'abandoned',
+  why: Why,
+): Promise<boolean> {
+  const { rows } = await db.execute(sql`
     update etl.walks
     set state = ${state}, failure = ${why.failure}, reason = ${why.reason}, revision = revision + 1,
         updated_at = now(), finished_at = now()
-    where id = ${walk.id} and state = 'running'
+    where ${which} and state = 'running'
+    returning id
   `);
+  return rows.length > 0;
 }
 
 /**
@@ -120,24 +141,6 @@ export async function walkFailures(db: Database, run: RunRow): Promise<Why[]> {
     limit 10
   `);
   return rows;
-}
-
-/**
- * Ends a walk that was to enter the list at a made position and has not arrived: the list is read
- * without it.
- *
- * @returns whether it was such a walk
- */
-export async function giveUpEntry(db: Database, walk: WalkRow, why: Why): Promise<boolean> {
-  if (walk.scope.entry === undefined) return false;
-  const { rows } = await db.execute(sql`
-    update etl.walks
-    set state = 'abandoned', failure = ${why.failure}, reason = ${why.reason}, revision = revision + 1,
-        updated_at = now(), finished_at = now()
-    where id = ${walk.id} and state = 'running' and pages = 0
-    returning id
-  `);
-  return rows.length > 0;
 }
 
 /** Whether the run has a walk that was begun and not ended. */

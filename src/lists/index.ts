@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ListKindName } from '../operations/operation.ts';
 import { operations, type OperationName } from '../operations/index.ts';
-import type { ListKind } from './list.ts';
+import type { ListKind, ScopeBounds } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
 import { ranked } from './ranked/index.ts';
@@ -17,6 +17,19 @@ export const kinds: Readonly<Record<ListKindName, ListKind>> = {
 /** What the configuration may say of an operation's feed. */
 export const settingsOf = (operation: OperationName): z.ZodType<FeedSettings> =>
   kindOf(operation).settings(operations[operation]);
+
+/** Whether a bound concerns an operation's list: its kind has it, and counts what the bound counts. */
+export const isBoundedBy = (operation: OperationName, bound: keyof ScopeBounds): boolean =>
+  kindOf(operation).bounds.includes(bound) &&
+  (!countedInBlocks.has(bound) || operations[operation].order?.unit === 'blocks');
+
+const countedInBlocks: ReadonlySet<keyof ScopeBounds> = new Set(['fromBlock', 'toBlock']);
+
+/** Those of some bounds that concern an operation's list. */
+export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBounds =>
+  Object.fromEntries(
+    Object.entries(bounds).filter(([bound]) => isBoundedBy(operation, bound as keyof ScopeBounds)),
+  );
 
 /** The kind of an operation's list. */
 export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];

@@ -3,7 +3,8 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
-import type { Configured, Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
+import type { Configured } from '../operations/guide.ts';
+import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
 import type { Lane } from '../walk/tables.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { FeedSettings } from './settings.ts';
@@ -25,6 +26,8 @@ export type RunOf<Wanted extends RunScope> = Omit<RunRow, 'scope'> & { readonly 
 export interface ScopeBounds {
   readonly since?: string;
   readonly maxPages?: number;
+  readonly fromBlock?: number;
+  readonly toBlock?: number;
   readonly fromBatch?: number;
   readonly toBatch?: number;
 }

@@ -105,16 +105,18 @@ export async function requestPage(
   const order = orderOf(operation.order, envelope, step);
   const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
   const arrived = judgeArrival(walk.scope, step, order, facts.items);
-  const end = arrived ?? judgeProgress(walk.scope, {
-    cursor_in: facts.cursor_in,
-    cursor_out: facts.cursor_out,
-    unreadable: envelope.unreadable,
-    pages: step.sequence + 1,
-    emptyRun,
-    ...reach(order, operation.order, facts.cursor_out, step.aboveMs),
-    floor: reader.floor(),
-    showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
-  });
+  const end =
+    arrived ??
+    judgeProgress(walk.scope, {
+      cursor_in: facts.cursor_in,
+      cursor_out: facts.cursor_out,
+      unreadable: envelope.unreadable,
+      pages: step.sequence + 1,
+      emptyRun,
+      ...reach(order, operation.order, facts.cursor_out, step.aboveMs),
+      floor: reader.floor(),
+      showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
+    });
   return { facts, envelope, body: answer.body, order, emptyRun, end };
 }
 

@@ -1,4 +1,5 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
 /** A user operation that a test lists, moves and takes away by hand. */
@@ -19,6 +20,20 @@ export interface OperationsList {
   operations: ListedOperation[];
   /** Serves pages in reverse while true. */
   isDisordered: boolean;
+  /** How long each answer waits, in ms. */
+  latencyMs: number;
+  /** Called with each request's token before it is answered; an answer of its own takes the list's place. */
+  onRequest: (token: string | null) => Page | Refusal | null;
+}
+
+/** A page as it is served: its items, and the token of the next. */
+interface Page {
+  readonly operations: readonly ListedOperation[];
+  readonly next: string | null;
+}
+
+interface Refusal {
+  readonly status: number;
 }
 
 /** When block 0 was, and how long a block takes: what a block number says of an item's time. */
@@ -46,6 +61,8 @@ export async function listOperations(operations: ListedOperation[]): Promise<Ope
   const list = {
     operations,
     isDisordered: false,
+    latencyMs: 0,
+    onRequest: (() => null) as OperationsList['onRequest'],
     url: '',
     takeRequests() {
       const seen = requests;
@@ -53,11 +70,7 @@ export async function listOperations(operations: ListedOperation[]): Promise<Ope
       return seen;
     },
   };
-  const server = createServer((request, response) => {
-    requests += 1;
-    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
-    const size = Number(query.get('page_size') ?? 50);
-    const token = query.get('page_token');
+  const pageAt = (token: string | null, size: number): Page => {
     const ordered = list.operations
       .map((operation) => ({ ...operation, hash: hashOf(operation.id) }))
       .sort((a, b) => b.block - a.block || (a.hash < b.hash ? 1 : -1));
@@ -68,18 +81,35 @@ export async function listOperations(operations: ListedOperation[]): Promise<Ope
         operation.block < Number(block) ||
         (operation.block === Number(block) && operation.hash <= (hash ?? '')),
     );
-    const page = from.slice(0, size).map(itemOf);
     const next = from[size];
+    return {
+      operations: from.slice(0, size),
+      next: next === undefined ? null : `${next.block},${next.hash}`,
+    };
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    requests += 1;
+    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
+    const size = Number(query.get('page_size') ?? 50);
+    const token = query.get('page_token');
+    const own = list.onRequest(token);
+    const page = own ?? pageAt(token, size);
+    await delay(list.latencyMs);
     response.setHeader('content-type', 'application/json');
+    if ('status' in page) {
+      response.statusCode = page.status;
+      response.end(JSON.stringify({ code: 3, message: 'invalid format of page_token' }));
+      return;
+    }
+    const items = page.operations.map(itemOf);
     response.end(
       JSON.stringify({
-        items: list.isDisordered ? page.toReversed() : page,
-        next_page_params: next
-          ? { page_size: size, page_token: `${next.block},${next.hash}` }
-          : null,
+        items: list.isDisordered ? items.toReversed() : items,
+        next_page_params: page.next === null ? null : { page_size: size, page_token: page.next },
       }),
     );
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const bound = server.address();

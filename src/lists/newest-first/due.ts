@@ -3,6 +3,7 @@ import type { Database } from '../../db/transaction.ts';
 import { feedName, type FeedLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import { hasCoverage } from './coverage.ts';
+import { wantedOf } from './entry.ts';
 import { gapsDue } from './plan.ts';
 import { deepResweep } from './resweep.ts';
 import type { NewestFirstScope } from './scope.ts';
@@ -21,7 +22,8 @@ export async function isDue(
   const isBegun = await hasCoverage(db, lane);
   if (lane.lane === 'live') return occasion !== 'start' && isBegun;
   if (!isBegun || (await hasHistoryToRead(db, lane, scope, at))) return true;
-  return (await gapsDue(db, lane, occasion === 'sync' ? 'at-once' : at, null)).length > 0;
+  const gaps = await gapsDue(db, lane, occasion === 'sync' ? 'at-once' : at, null);
+  return gaps.some((gap) => wantedOf(gap, scope) !== null);
 }
 
 /** What a person wants read again, walks that were begun and not ended, and deep resweeps. */

@@ -5,6 +5,7 @@ import type { ListOrder, OrderKey } from '../../operations/operation.ts';
 import { feedName, ofFeed, type Feed } from '../feed.ts';
 import { itemsOf } from './items.ts';
 import type { Gap } from './coverage.ts';
+import type { NewestFirstScope } from './scope.ts';
 
 /** For how long it is remembered that made positions lead nowhere: one refused request a day asks again. */
 const memory = '1 day';
@@ -46,15 +47,54 @@ export async function believesEntries(tx: Transaction, feed: Feed, at: Date): Pr
   return rows[0]?.believed === true;
 }
 
+/** A gap, or the part of it that a run is about. */
+export interface WantedGap extends Gap {
+  /** Where the gap itself ends, above what is wanted of it. */
+  readonly top: number;
+}
+
+/** The part of a gap that a run is about; null: none. */
+export function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
+  const from = Math.max(gap.from, scope.from_block ?? 0);
+  const to = Math.min(gap.to, scope.to_block ?? gap.to);
+  return from > to ? null : { from, to, top: gap.to };
+}
+
+/** Items that are to stand between a made position and the range that it leads to: one at least proves it. */
+const itemsAbove = 25;
+
 /**
- * The lowest stored item above a gap: a walk that enters at it meets all that is in the gap, and nothing
- * else. Null where there is none, or each was entered at before and did not lead above the gap.
+ * A position to enter a gap at: that of the lowest stored item above it, so that the walk meets all that is
+ * in the gap, and nothing else. Into the middle of a gap a little above, because a walk proves nothing
+ * above the first item that it meets. Null where no stored item is known that leads in.
  */
-export async function itemAbove(tx: Transaction, feed: Feed, gap: Gap): Promise<OrderKey | null> {
+export async function entryInto(
+  tx: Transaction,
+  feed: Feed,
+  gap: WantedGap,
+): Promise<OrderKey | null> {
+  const height = gap.to + (await blocksOf(tx, feed, itemsAbove));
+  return gap.to < gap.top && height < gap.top
+    ? orderOf(feed).topOf(height)
+    : itemAbove(tx, feed, gap.top);
+}
+
+/** In how many blocks there are so many items of a list, as dense as it was where it was read. */
+async function blocksOf(tx: Transaction, feed: Feed, items: number): Promise<number> {
+  const { rows } = await tx.execute<{ blocks: number | null }>(sql`
+    select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
+    from etl.lane_sums
+    where ${ofFeed(feed)}
+  `);
+  return Math.ceil(rows[0]?.blocks ?? items);
+}
+
+/** The lowest stored item above a block; null where there is none, or each was entered at in vain before. */
+async function itemAbove(tx: Transaction, feed: Feed, block: number): Promise<OrderKey | null> {
   const { rows } = await tx.execute<{ height: string; key: string }>(sql`
     select height, key
     from (
-      select height, key from ${itemsOf(feed)} and height > ${gap.to}
+      select height, key from ${itemsOf(feed)} and height > ${block}
       order by height, key
       limit ${mostEntries}
     ) as item
@@ -65,7 +105,7 @@ export async function itemAbove(tx: Transaction, feed: Feed, gap: Gap): Promise<
         and state <> 'running'
         and (scope -> 'entry' ->> 'height')::bigint = item.height
         and scope -> 'entry' ->> 'key' = item.key
-        and coalesce(top, 0) <= ${gap.to}
+        and coalesce(top, 0) <= ${block}
     )
     order by height, key
     limit 1

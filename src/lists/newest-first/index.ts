@@ -20,7 +20,7 @@ import { status } from './status.ts';
 export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, NewestFirstWalk> = {
   name: 'newest-first',
   settings: newestFirstSettings,
-  bounds: ['since', 'maxPages'],
+  bounds: ['since', 'maxPages', 'fromBlock', 'toBlock'],
   hasHistory: true,
   canReadAgain: true,
   lanes,
@@ -66,18 +66,25 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
 
 function lanes(
   settings: NewestFirstSettings,
-  { since = settings.since ?? undefined, maxPages }: ScopeBounds,
+  { since = settings.since ?? undefined, maxPages, fromBlock, toBlock }: ScopeBounds,
 ) {
   const resweep = settings.resweep.map((rule) => ({
     depth_ms: rule.depthMs,
     every_ms: rule.everyMs,
   }));
+  const range = {
+    ...(fromBlock !== undefined && { from_block: fromBlock }),
+    ...(toBlock !== undefined && { to_block: toBlock }),
+  };
   // A bound in pages is for a first poll: deeper ones would be cut short by it.
   const depth = maxPages === undefined ? { resweep } : { max_pages: maxPages };
   return [
     // A live walk ends at its floor; how far back history is wanted does not concern it.
     { lane: 'live' as const, scope: { overlap_ms: settings.overlapMs, ...depth } },
-    { lane: 'backfill' as const, scope: { ...(since !== undefined && { since }), ...depth } },
+    {
+      lane: 'backfill' as const,
+      scope: { ...(since !== undefined && { since }), ...range, ...depth },
+    },
   ];
 }
 

@@ -15,9 +15,9 @@ import { ofFeed, type Feed } from '../feed.ts';
 import type { PlannedWalk, WalkPlan } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
 import { hasRested } from '../rest.ts';
-import { believesEntries, itemAbove, orderOf } from './entry.ts';
+import { believesEntries, entryInto, orderOf, wantedOf } from './entry.ts';
 import { deepResweep, liveDepth } from './resweep.ts';
-import { boundsOf, type NewestFirstRun } from './scope.ts';
+import { boundsOf, isRange, type NewestFirstRun } from './scope.ts';
 import { planSegments } from './segments.ts';
 import { planSplit } from './split.ts';
 
@@ -80,7 +80,10 @@ export async function planBackfillWalk(
   const feed = run;
   if (!(await hasCoverage(tx, feed))) {
     if (begun.some(({ state }) => state === 'running')) return 'wait';
-    return begun.length === 0 ? { scope: boundsOf(run), floor: null, cursor: null } : null;
+    if (begun.length > 0) return null;
+    // Of a list of which nothing is known, a range of blocks is a hole below its head.
+    const scope = isRange(run.scope) ? { ...boundsOf(run), max_pages: 1 } : boundsOf(run);
+    return { scope, floor: null, cursor: null };
   }
   if (run.scope.again === true && begun.length === 0) return readAgain(tx, run);
   const planned =
@@ -117,7 +120,7 @@ async function planResweep(
   begun: readonly BegunWalk[],
   at: Date,
 ): Promise<PlannedWalk<NewestFirstWalk> | null> {
-  if (run.scope.again === true) return null;
+  if (run.scope.again === true || isRange(run.scope)) return null;
   const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
   if (isBegun && begun.every(({ state, depth_ms }) => state !== 'running' || depth_ms !== null)) {
     return null;
@@ -176,13 +179,15 @@ async function planGap(
 ): Promise<PlannedWalk<NewestFirstWalk> | null> {
   const feed = run;
   const gaps = await gapsDue(tx, feed, run.scope.at_once === true ? 'at-once' : at, run);
-  const next = gaps.find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));
+  const next = gaps
+    .flatMap((gap) => wantedOf(gap, run.scope) ?? [])
+    .find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));
   if (next === undefined) return null;
   const floor = next.from === 0 ? null : next.from;
   if (begun.some((walk) => wasRefused(walk, next))) {
     return { scope: boundsOf(run), floor, cursor: null };
   }
-  const entry = (await believesEntries(tx, feed, at)) ? await itemAbove(tx, feed, next) : null;
+  const entry = (await believesEntries(tx, feed, at)) ? await entryInto(tx, feed, next) : null;
   if (entry === null) {
     return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, feed, next) };
   }

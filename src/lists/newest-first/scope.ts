@@ -10,6 +10,9 @@ export type RunResweep = {
 export type NewestFirstScope = {
   readonly since?: string;
   readonly max_pages?: number;
+  /** Of what is missing only these blocks, both included. */
+  readonly from_block?: number;
+  readonly to_block?: number;
   /** How far below the top of what is covered a live walk goes, in ms. */
   readonly overlap_ms?: number;
   /** Deeper polls for late arrivals: how deep, and how often; short ones are the live lane's. */
@@ -26,3 +29,7 @@ export type NewestFirstRun = RunOf<NewestFirstScope>;
 export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): NewestFirstWalk {
   return { ...(since !== undefined && { since }), ...(max_pages !== undefined && { max_pages }) };
 }
+
+/** Whether a run is about some blocks only. */
+export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
+  from_block !== undefined || to_block !== undefined;

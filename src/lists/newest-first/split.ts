@@ -69,8 +69,10 @@ export async function planSplit(
   const known: Known = { begun, density, beginning };
   const rests = begun.flatMap((walk) => restOf(walk, known) ?? []);
   const pages = [...begun, ...rests].reduce((sum, part) => sum + part.pages, 0);
-  if (costOf(begun) > pages * seamPart) return null;
-  const seam = farther(known, pages) ?? within(rests, missing);
+  const allowed = pages * seamPart - costOf(begun);
+  const seam =
+    (allowed < 0 ? null : farther(known, pages)) ??
+    (allowed < seamCost ? null : evenly(rests, missing));
   if (seam === null || !(await believesEntries(tx, run, at))) return null;
   const entry = topOf(seam.height);
   return {
@@ -150,7 +152,7 @@ function farther(known: Known, pages: number): Seam | null {
 }
 
 /** The longest rest's part of one of so many walks more, the lowest. */
-function within(rests: readonly Rest[], missing: number): Seam | null {
+function evenly(rests: readonly Rest[], missing: number): Seam | null {
   const [longest] = rests.toSorted((a, b) => b.pages - a.pages);
   if (longest === undefined) return null;
   const { walk, from, to, pages } = longest;

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+import {
+  hashOf,
+  listOperations,
+  type ListedOperation,
+  type OperationsList,
+} from '../../support/listed-operations.ts';
+import { listedChain, runSync } from '../../support/sync.ts';
+
+const pageSize = 3;
+/** Enough for several walks to pay; where only the first made position matters, a few are. */
+const many = 200;
+const few = 30;
+
+/** Two operations in each block, the newest first. */
+const listOf = (pages: number): ListedOperation[] =>
+  Array.from({ length: pages * pageSize }, (_, index) => ({
+    block: 1 + Math.floor(index / 2),
+    id: index + 1,
+  })).toReversed();
+
+/** A position that no item has: one that was made. */
+const isMade = (token: string) => token.endsWith('f'.repeat(64));
+
+/** A list that several walks read side by side, since one waits for each answer. */
+async function world(pages: number) {
+  const operations = listOf(pages);
+  const list = await listOperations(operations);
+  list.latencyMs = 25;
+  const database = await freshDatabase();
+  const sync = async () => {
+    const results = await runSync(database, {
+      url: list.url,
+      chains: [listedChain],
+      operations: ['user-operations'],
+      pageSize,
+      parallel: 6,
+      overlapMs: 0,
+    });
+    return { states: results.map(({ state }) => state), requests: list.takeRequests() };
+  };
+  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  /** How many rows there are too few, what is not proved, and how the feed is. */
+  const stands = async () => ({
+    missing:
+      operations.length -
+      (await query('select count(*)::int as rows from explorer.user_operations'))[0].rows,
+    gaps: await query('select from_block, to_block from explorer.gaps'),
+    feed: (await query('select state from etl.feeds'))[0].state,
+  });
+  /** Answers made positions in its own way, and counts them. */
+  const answerMade = (answer: (token: string) => Answer) => {
+    const asked = { times: 0 };
+    list.onRequest = (token) => {
+      if (token === null || !isMade(token)) return null;
+      asked.times += 1;
+      return answer(token);
+    };
+    return asked;
+  };
+  const pageFrom = (place: number): Answer => {
+    const next = operations[place + pageSize];
+    return {
+      operations: operations.slice(place, place + pageSize),
+      next: next === undefined ? null : `${next.block},${hashOf(next.id)}`,
+    };
+  };
+  const placeOf = (token: string) =>
+    operations.findIndex(({ block }) => block <= Number(token.split(',')[0]));
+  return { sync, query, stands, answerMade, pageFrom, placeOf };
+}
+
+type Answer = ReturnType<OperationsList['onRequest']>;
+type World = Awaited<ReturnType<typeof world>>;
+
+const whole = { missing: 0, gaps: [], feed: 'idle' };
+
+test('history is read by walks side by side, for one request in a hundred more', async () => {
+  const { sync, query, stands } = await world(many);
+
+  const { requests } = await sync();
+
+  expect(await stands()).toEqual(whole);
+  // Beside them the end is asked for once more, and one position below it is tried.
+  expect(requests).toBeLessThanOrEqual(many * 1.01 + 2 + 2);
+  const [{ walks }] = await query(
+    `select count(*)::int as walks from etl.walks where scope ? 'entry' and pages > 1`,
+  );
+  expect(walks).toBeGreaterThan(1);
+});
+
+test.each<[string, number, (at: World, token: string) => Answer, number]>([
+  ['refuses it', few, () => ({ status: 400 }), 1],
+  ['fails at it', few, () => ({ status: 422 }), 3],
+  ['serves the head instead', few, ({ pageFrom }) => pageFrom(0), 1],
+  ['serves nothing', few, () => ({ operations: [], next: null }), 10],
+  [
+    'serves an empty page',
+    few,
+    (_, token) => ({ operations: [], next: token.replace(/f$/u, 'e') }),
+    10,
+  ],
+  [
+    'begins above it',
+    many,
+    ({ pageFrom, placeOf }, token) => pageFrom(Math.max(0, placeOf(token) - 1)),
+    1,
+  ],
+  [
+    'begins far below it',
+    many,
+    ({ pageFrom, placeOf }, token) => pageFrom(placeOf(token) + 20),
+    many,
+  ],
+])('where a position was made, a service that %s is read whole', async (_, pages, answer, most) => {
+  const scene = await world(pages);
+  const made = scene.answerMade((token) => answer(scene, token));
+
+  const { states } = await scene.sync();
+
+  expect(states).toEqual(['finished']);
+  expect(await scene.stands()).toEqual(whole);
+  expect(made.times).toBeGreaterThan(0);
+  expect(made.times).toBeLessThanOrEqual(most);
+});
+
+test('that made positions lead nowhere is remembered', async () => {
+  const { sync, query, stands, answerMade } = await world(few);
+  const made = answerMade(() => ({ status: 400 }));
+  await sync();
+  await dig(query, 10, 40);
+
+  await sync();
+
+  expect(made.times).toBe(1);
+  expect(await stands()).toEqual(whole);
+});
+
+/** Makes a hole: forgets rows, and that their blocks were read. */
+async function dig(query: World['query'], from: number, to: number) {
+  await query(`delete from explorer.user_operations where block_number between ${from} and ${to}`);
+  await query(
+    `update etl.walks set proved = proved - int8multirange(int8range(${from}, ${to}, '[]'))`,
+  );
+}
+
+test.each([
+  ['one block', 20, 20, 0],
+  ['a few blocks', 20, 31, 0],
+  // The end is asked for once more.
+  ['the lowest blocks', 1, 20, 1],
+])('a hole of %s is entered exactly', async (_, from, to, more) => {
+  const { sync, query, stands } = await world(few);
+  await sync();
+  await dig(query, from, to);
+  const items = (to - from + 1) * 2;
+
+  const { requests } = await sync();
+
+  // Two operations of the newest block, and pages of three: what is below is on the second.
+  const poll = 2;
+  expect(requests).toBeLessThanOrEqual(Math.ceil(items / pageSize) + 1 + poll + more);
+  expect(await stands()).toEqual(whole);
+});
