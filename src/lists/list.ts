@@ -56,11 +56,11 @@ export interface Estimate {
   readonly basis: string;
 }
 
-/** What a feed's history and a day of it cost, and with how many walks at once. */
+/** What a feed's history and a day of it cost, and with how many walks at once; null: as many as pay. */
 export interface Estimates {
   readonly history: Estimate;
   readonly upkeep: Estimate;
-  readonly walks: number;
+  readonly walks: number | null;
 }
 
 export interface EstimateOptions {

@@ -14,33 +14,51 @@ const ownPart = 0.5;
 /** Newest pages that tell the present round trip. */
 const recentPages = 20;
 
+/** What tells how many walks pay. */
+export interface Pace {
+  /** What the key may do a second, in requests. */
+  readonly perSecond: number;
+  /** How long an answer takes, in ms; null: not known. */
+  readonly tripMs: number | null;
+  /** Lanes that read history at once, and share the rate. */
+  readonly lanes: number;
+}
+
+/** How many walks of one feed use up its part of a rate: one walk waits for each answer. */
+export function walksThatPay({ perSecond, tripMs, lanes }: Pace): number {
+  const pages = Math.min(perSecond, writtenPerSecond) / Math.max(1, lanes);
+  const walks = (pages * (1 + ownPart) * (tripMs ?? 0)) / 1000;
+  return Math.min(mostWalks, Math.max(1, Math.ceil(walks)));
+}
+
 /**
- * How many walks of a feed at once use up the key's rate, by the round trip that was measured last: one
- * waits for each answer. Of what several lanes of history share this is one's part. One where nothing was
- * measured yet; never more than the feed's setting `parallel`.
+ * How many walks of a feed are called for at once, by the key's rate and the round trip that was measured
+ * last; never more than the feed's setting `parallel`.
  */
 export async function walksCalledFor(
   db: Pick<Transaction, 'execute'>,
   feed: Feed,
 ): Promise<number> {
-  const { rows } = await db.execute<{ walks: number }>(sql`
-    select least(
-      least(rate, ${writtenPerSecond}) * ${1 + ownPart}::float8 * trip_ms / 1000 / greatest(lanes, 1),
-      (select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}),
-      ${mostWalks}
-    )::float8 as walks
-    from (
-      select least(requests_per_second, service_limit) as rate
-      from etl.budget
-      order by updated_at desc
-      limit 1
-    ) as key, (
-      -- Half of the answers came sooner: one that hung says nothing of the others.
-      select percentile_cont(0.5) within group (order by latency_ms) as trip_ms
-      from (select latency_ms from etl.pages order by id desc limit ${recentPages}) as newest
-    ) as measured, (
-      select count(*) as lanes from etl.runs where state = 'open' and lane = 'backfill'
-    ) as open_runs
-  `);
-  return Math.max(1, Math.ceil(rows[0]?.walks ?? 1));
+  const { rows } = await db.execute<
+    Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>
+  >(
+    sql`
+      select (
+               select least(requests_per_second, service_limit)
+               from etl.budget
+               order by updated_at desc
+               limit 1
+             ) as rate,
+             (
+               -- Half of the answers came sooner: one that hung says nothing of the others.
+               select percentile_cont(0.5) within group (order by latency_ms)
+               from (select latency_ms from etl.pages order by id desc limit ${recentPages}) as newest
+             ) as trip_ms,
+             (select count(*)::float8 from etl.runs where state = 'open' and lane = 'backfill') as lanes,
+             (select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}) as parallel
+    `,
+  );
+  const { rate, trip_ms: tripMs, lanes, parallel } = rows[0] ?? {};
+  const pay = walksThatPay({ perSecond: rate ?? 0, tripMs: tripMs ?? null, lanes: lanes ?? 1 });
+  return Math.min(pay, parallel ?? pay);
 }

@@ -28,6 +28,21 @@ describe('wrong flags end with exit code 2 and one message', () => {
       /--from-batch 9 is above --to-batch 3: the range is reversed/,
     ],
     [
+      'a reversed range of blocks',
+      ['backfill', '--chain', '10', '--from-block', '9', '--to-block', '3'],
+      /--from-block 9 is above --to-block 3: the range is reversed/,
+    ],
+    [
+      'a range of blocks that is to be read again',
+      ['backfill', '--chain', '10', '--again', '--from-block', '9'],
+      /--again reads all known history/,
+    ],
+    [
+      'a block of a list without history',
+      ['backfill', '--chain', '10', '--operation', 'factories', '--to-block', '9'],
+      /--to-block is about user-operations, and none of that is chosen/,
+    ],
+    [
       'a time that is none',
       ['sync', '--chain', '10', '--operation', 'factories', '--since', 'yesterday'],
       /--since yesterday: not a date or time, such as 2024-01-01/,

@@ -5,6 +5,7 @@ import { creditsPerPage } from '../../walk/ledger.ts';
 import { feedName, type Feed } from '../../lists/feed.ts';
 import { kindOf } from '../../lists/index.ts';
 import type { Estimates } from '../../lists/list.ts';
+import { walksThatPay } from '../../lists/walks-called-for.ts';
 import { ledgerFacts, type LedgerFacts } from './facts.ts';
 import { firingsPerDay } from './firings.ts';
 import { endsOf, type Job, type Rate } from './timeline.ts';
@@ -118,9 +119,12 @@ export function scheduleFeeds(
     perSecond: plan.requestsPerSecond,
     perDay: plan.dailyCredits === null ? null : Math.floor(plan.dailyCredits / creditsPerPage),
   };
-  const jobs = forecasts.flatMap(({ feed, history, walks, done: { latencyMs } }): Job[] =>
-    history.requests === null ? [] : [{ feed, requests: history.requests, walks, latencyMs }],
-  );
+  const lanes = forecasts.filter(({ history }) => (history.requests ?? 0) > 0).length;
+  const jobs = forecasts.flatMap(({ feed, history, walks, done: { latencyMs } }): Job[] => {
+    const pay = walksThatPay({ perSecond: plan.requestsPerSecond, tripMs: latencyMs, lanes });
+    const { requests } = history;
+    return requests === null ? [] : [{ feed, requests, walks: walks ?? pay, latencyMs }];
+  });
   const upkeepPerDay = forecasts.reduce((sum, { upkeep }) => sum + (upkeep.requests ?? 0), 0);
   const ends = endsOf(jobs, rate, { at, spentToday, upkeepPerDay: 0 });
   const beside = endsOf(jobs, rate, { at, spentToday, upkeepPerDay });

@@ -33,6 +33,14 @@ function timeAt(share: number): string {
   return new Date(times[Math.floor(times.length * share)] ?? startInstantMs).toISOString();
 }
 
+/** A block by its share of the list. */
+function blockAt(share: number): number {
+  const blocks = truth(seed, chain, { operations: ['user-operations'] })
+    .user_operations.map((row) => Number(row['block_number']))
+    .sort((a, b) => a - b);
+  return blocks[Math.floor(blocks.length * share)] ?? 0;
+}
+
 const pagesAfter = (share: number) => ((1 - share) * chain.userOperations) / pageSize;
 
 /** The program on a database and a configuration of its own; says what each call cost. */
@@ -67,7 +75,7 @@ async function world(operations: object) {
 const stored = 'select count(*)::int as rows from explorer.user_operations';
 
 test('an earlier since costs the pages between, and two more at most', async () => {
-  const { call, pool } = await world({ 'user-operations': {} });
+  const { call, pool } = await world({ 'user-operations': { parallel: 1 } });
   await call('sync', '--since', timeAt(0.7));
 
   const { code, requests } = await call('backfill', '--since', timeAt(0.3));
@@ -123,4 +131,31 @@ test('what is known is asked for again only where that is said', async () => {
 
   const { rows } = await pool.query('select scope from etl.runs order by id desc limit 1');
   expect(rows).toMatchObject([{ scope: { again: true } }]);
+});
+
+test('a range of blocks is read alone, for its own pages, one at the head and one at each end', async () => {
+  const { call, pool } = await world({ 'user-operations': { parallel: 1 } });
+  const [from, to] = [blockAt(0.4), blockAt(0.5)];
+  const items = truth(seed, chain, { operations: ['user-operations'] }).user_operations.filter(
+    (row) => Number(row['block_number']) >= from && Number(row['block_number']) <= to,
+  ).length;
+
+  const { code, requests } = await call(
+    'backfill',
+    '--from-block',
+    String(from),
+    '--to-block',
+    String(to),
+  );
+
+  expect(code).toBe(0);
+  expect(requests).toBeLessThanOrEqual(Math.ceil(items / pageSize) + 1 + 2);
+  const { rows } = await pool.query(
+    'select from explorer.coverage where from_block <= $1 and to_block >= $2',
+    [from, to],
+  );
+  expect(rows).toHaveLength(1);
+  expect(
+    await call('backfill', '--from-block', String(from), '--to-block', String(to)),
+  ).toMatchObject({ code: 0, requests: 0 });
 });
