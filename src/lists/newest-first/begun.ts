@@ -42,6 +42,10 @@ const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
   entry !== null &&
   ((state === 'abandoned' && pages === 0) || reason === 'astray' || reason === 'nothing');
 
+/** Whether it entered at an item that has left the list: it met nothing above the gap, so it proves no beginning. */
+const isInVain = (walk: BegunWalk, gap: Gap) =>
+  walk.entry !== null && walk.state === 'finished' && (walk.top ?? 0) <= gap.to;
+
 /**
  * Whether a walk of the run was to close a gap: it is not tried again by the same run, so a run ends. A
  * refused cursor leaves one more way in, the head; a made one that leads nowhere, all other ways.
@@ -49,6 +53,7 @@ const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
 export const tried = (walk: BegunWalk, gap: Gap): boolean =>
   !walk.is_again &&
   !isLost(walk) &&
+  !isInVain(walk, gap) &&
   walk.floor === gap.from &&
   (walk.state !== 'abandoned' || walk.from_head);
 

@@ -12,7 +12,7 @@ const memory = '1 day';
 /** Walks in a row that fail before they arrive, of whatever failure: an outage fails many a page beside them. */
 const mostFailures = 3;
 /** Stored items above a gap that are looked at for a way in; those that have left the list lead to none. */
-const mostEntries = 20;
+const mostEntries = 5;
 
 /** The order of the feed's list. */
 export function orderOf(feed: Feed): ListOrder {

@@ -37,12 +37,17 @@ async function world(operations: readonly string[]) {
   const { pool } = database;
   const sync = () => runSync(database, { url: explorer.url, chains: [chain], operations });
   const spoil = () => {
+    const spoiled = new Set<string>();
+    const clean = new Set<string>();
     explorer.alter = (page) => {
-      const [first] = page.items;
-      if (first !== undefined) {
+      for (const [index, item] of page.items.entries()) {
         // A factory is known by its address, everything else by its hash.
-        if ('hash' in first) first['hash'] = `?${String(first['hash'])}`;
-        else first['address'] = `?${hashOf(first['address'] as string | { hash: string })}`;
+        const field = 'hash' in item ? 'hash' : 'address';
+        const hash = hashOf(item[field] as string | { hash: string });
+        // Once spoiled, always, and never after it was served well: on another page it stands elsewhere.
+        if (index === 0 && !clean.has(hash)) spoiled.add(hash);
+        if (spoiled.has(hash)) item[field] = `?${hash}`;
+        else clean.add(hash);
       }
       return page;
     };

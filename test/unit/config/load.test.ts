@@ -15,6 +15,7 @@ const standard = {
       { depthMs: 86_400_000, everyMs: 691_200_000 },
     ],
     since: null,
+    parallel: null,
   },
   'optimism-batch-blocks': {
     schedule: '*/10 * * * *',
@@ -33,6 +34,7 @@ const listed = {
   overlapMs: 3_600_000,
   resweep: [{ depthMs: 86_400_000, everyMs: 86_400_000 }],
   since: null,
+  parallel: null,
 };
 
 describe('without a file', () => {
@@ -107,7 +109,7 @@ chains:
   - id: 10
     name: op
     operations:
-      user-operations: { schedule: '@hourly', timezone: Europe/Berlin, overlap: 2m, resweep: [], since: 2024-01-01 }
+      user-operations: { schedule: '@hourly', timezone: Europe/Berlin, overlap: 2m, resweep: [], since: 2024-01-01, parallel: 3 }
       optimism-batch-blocks: { from_batch: 5, to_batch: 9, reread: 0, parallel: 1 }
   - id: 8453
     operations:
@@ -137,6 +139,7 @@ chains:
             overlapMs: 120_000,
             resweep: [],
             since: '2024-01-01T00:00:00.000Z',
+            parallel: 3,
           },
           'optimism-batch-blocks': {
             ...standard['optimism-batch-blocks'],
