@@ -653,6 +653,20 @@ $$;
 --> statement-breakpoint
 comment on function etl.count_walk is 'Keeps etl.lane_totals: adds a walk that ends, and takes away what is changed or deleted.';
 --> statement-breakpoint
+create view etl.walk_totals as
+select feed, lane, sum(pages)::bigint as pages, sum(inserted)::bigint as inserted,
+       sum(archived_bytes)::bigint as archived_bytes, sum(credits)::bigint as credits,
+       coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0)::bigint as spanned_items,
+       coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0)::bigint
+         as spanned_blocks,
+       coalesce(range_agg(proved), '{}') as proved,
+       max(updated_at) filter (where pages > 0) as last_page_at
+from etl.walks
+where state <> 'running'
+group by feed, lane;
+--> statement-breakpoint
+comment on view etl.walk_totals is 'What etl.lane_totals must be: the ended walks of each lane, added up one by one.';
+--> statement-breakpoint
 create function etl.proof_of_walks(of_feed text, of_lane text) returns int8multirange
 language sql stable
 return coalesce(
@@ -745,16 +759,20 @@ where feeds.kind = 'newest-first';
 --> statement-breakpoint
 comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
 --> statement-breakpoint
-create view etl.proof_findings as
-select feed, 'what its walks prove is not what is kept of them: repair counts it again' as finding
-from etl.lane_totals, lateral (
-  select coalesce(range_agg(walks.proved), '{}') as proved
-  from etl.walks
-  where walks.feed = lane_totals.feed and walks.lane = lane_totals.lane and state <> 'running'
-) as walked
-where lane_totals.proved <> walked.proved;
+create view etl.total_findings as
+select distinct feed, 'what its walks come to is not what is kept of them: repair counts it again' as finding
+from etl.lane_totals as kept
+full join etl.walk_totals as walked using (feed, lane)
+where (
+  coalesce(walked.pages, 0), coalesce(walked.inserted, 0), coalesce(walked.archived_bytes, 0),
+  coalesce(walked.credits, 0), coalesce(walked.spanned_items, 0),
+  coalesce(walked.spanned_blocks, 0), coalesce(walked.proved, '{}')
+) is distinct from (
+  kept.pages, kept.inserted, kept.archived_bytes, kept.credits, kept.spanned_items,
+  kept.spanned_blocks, kept.proved
+);
 --> statement-breakpoint
-comment on view etl.proof_findings is 'Feeds of which etl.lane_totals says something else than their walks: somebody has changed one of the two by hand.';
+comment on view etl.total_findings is 'Feeds of which etl.lane_totals says something else than their walks, or nothing: somebody has changed one of the two by hand.';
 --> statement-breakpoint
 create view etl.feed_gaps as
 select feed, gap

@@ -18,6 +18,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { countTotalsAgain } from '../report/totals.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { concludeSync, syncTargets } from './sync.ts';
 import { whole } from './table.ts';
@@ -67,6 +68,7 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
     }));
     // What the file wants no more is no hole.
     if (settings.configFile !== null) await followWishes(database.db, lanes);
+    await countTotalsAgain(database.db);
     const proofs = await prove(database.db);
     if (options.yes === undefined) await demandFew(database, proofs, settings);
     const results: SyncResult[] = [];

@@ -78,6 +78,9 @@ const findings = sql`
   select feed, finding
   from etl.reread_findings
   union all
+  select feed, finding
+  from etl.total_findings
+  union all
   select feed, count(*) || ' items in quarantine'
   from etl.quarantine
   where dropped_at is null

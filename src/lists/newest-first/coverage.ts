@@ -38,15 +38,6 @@ export async function liveEnd(tx: Transaction, feed: Feed): Promise<LiveEnd | nu
   return row === undefined ? null : { cursor: row.cursor, bottom: Number(row.bottom) };
 }
 
-/** Makes what is kept of the walks' proof what they prove, each of them read again. */
-export async function countProofAgain(db: Pick<Transaction, 'execute'>, feed: Feed): Promise<void> {
-  await db.execute(sql`
-    update etl.lane_totals
-    set proved = etl.proof_of_walks(feed, lane)
-    where ${ofFeed(feed)} and proved <> etl.proof_of_walks(feed, lane)
-  `);
-}
-
 /** The lowest block that is covered; 0 where the list's end was reached. */
 export async function lowestCovered(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<number> {
   const { rows } = await tx.execute<{ lowest: string | null }>(

@@ -6,7 +6,6 @@ import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { mostWalks } from '../walks-called-for.ts';
 import { rereadItems } from './damage.ts';
-import { countProofAgain } from './coverage.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
 import { listFacts } from './facts.ts';
@@ -55,7 +54,6 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   },
   // A repair closes holes; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
-    await countProofAgain(db, lane);
     return (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [];
   },
   repairRequests: async (_db, _feed, { requests }) => requests ?? 0,

@@ -35,8 +35,6 @@ export const proof: ListProof = {
   findings: sql`
     select feed, 'gap: ' || unit || ' ' || from_block || ' to ' || to_block as open
     from explorer.gaps
-    union all
-    select feed, finding from etl.proof_findings
   `,
   readsAgain: sql`later.proved @> int8range(item.from_block, item.to_block, '[]')`,
 };

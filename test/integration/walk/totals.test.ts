@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { countProofAgain } from '../../../src/lists/newest-first/coverage.ts';
 import { prove } from '../../../src/report/proof.ts';
+import { countTotalsAgain } from '../../../src/report/totals.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { listedChain, runSync } from '../../support/sync.ts';
@@ -57,17 +57,23 @@ test('a walk that is deleted or loses its proof takes it out of the totals', asy
   expect(await open()).toEqual([expect.stringMatching(/^gap: /u)]);
 });
 
-test('totals that somebody changed are open, and counted again by a repair', async () => {
-  const { database, query, kept, counted, open } = await world();
-  expect(await open()).toEqual([]);
+test.each([
+  ['a proof', `update etl.lane_totals set proved = '{[0,1000000000)}'`],
+  ['a sum', `update etl.lane_totals set credits = credits + 1`],
+  ['a row that is gone', `delete from etl.lane_totals where lane = 'backfill'`],
+])(
+  'totals that somebody changed are open, and counted again by a repair: %s',
+  async (_, change) => {
+    const { database, query, kept, counted, open } = await world();
+    expect(await open()).toEqual([]);
 
-  await query(`update etl.lane_totals set proved = '{[0,1000000000)}'`);
+    await query(change);
 
-  expect(await open()).toContain(
-    'what its walks prove is not what is kept of them: repair counts it again',
-  );
-  const feed = { chain_id: chain.id, operation: 'user-operations' } as const;
-  await countProofAgain(drizzle(database.pool), feed);
-  expect(await open()).toEqual([]);
-  expect(await kept()).toEqual(await counted());
-});
+    expect(await open()).toContain(
+      'what its walks come to is not what is kept of them: repair counts it again',
+    );
+    await countTotalsAgain(drizzle(database.pool));
+    expect(await open()).toEqual([]);
+    expect(await kept()).toEqual(await counted());
+  },
+);
