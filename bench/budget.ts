@@ -1,5 +1,5 @@
 /**
- * `npm run bench:budget [-- --seconds 10]`: how much of a key's rate four processes use, how evenly,
+ * `npm run bench:budget [-- --seconds 10 --processes 4 --rate 50]`: how much of a key's rate they use, how evenly,
  * how long live waits beside history, and how soon a lower limit of the headers is obeyed, as the
  * service counts. Exit code 1 when a request was refused, or a second held more than one too many.
  */
@@ -19,11 +19,17 @@ import { withServer } from './server.ts';
 import { drawTable, type Figure } from './table.ts';
 import { apiKey } from './world.ts';
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '10' } } });
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    processes: { type: 'string', default: '4' },
+    rate: { type: 'string', default: '50' },
+  },
+});
 
-const processes = 4;
+const processes = Number(values.processes);
 /** What the key may do, and what the headers lower it to, per second. */
-const limit = 50;
+const limit = Number(values.rate);
 const lowered = 5;
 const latencyMs = 20;
 const secondMs = 1000;

@@ -61,7 +61,7 @@ const longestWaitMs = 30_000;
  * How late a request may leave after its slot, in ms, where slots are closer than that. One that a
  * busy machine delays for longer would crowd into a second that is full: it takes another slot.
  */
-const latestMs = 40;
+const latestMs = 25;
 
 /** Slots that one request may miss; a machine that is always late must go on too. */
 const mostMissed = 3;
@@ -128,7 +128,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         else if (wait_ms > 0) await sleep(waitMs, signal);
         asking = { hasTurn: outcome === 'queued', unused: 0 };
         if (page_id === null) continue;
-        const isLate = wait_ms > 0 && now() - dueMs > Math.max(latestMs, gap_ms);
+        const isLate = wait_ms > 0 && now() - dueMs > latestMs;
         if (!isLate || missed === mostMissed) {
           return { page_id: Number(page_id), at, isPoll: outcome === 'poll' };
         }
