@@ -4,6 +4,7 @@ import { isNameLost } from './failure.ts';
 import {
   breakUnanswered,
   keepAliveDelayMs,
+  socketOf,
   withTimeouts,
   type DatabaseTimeouts,
 } from './timeouts.ts';
@@ -55,9 +56,32 @@ export function createPool(options: {
   pool.on('connect', (client) => {
     client.on('error', () => {});
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
+    if (options.isPipelined === true) sendTogether(client);
     if (options.planned !== undefined) nameStatements(client, options.planned, naming);
   });
   return pool;
+}
+
+/**
+ * Sends as one what is asked in one go: each write wakes the server's process, which takes longer than
+ * most statements do.
+ */
+function sendTogether(client: PoolClient): void {
+  const socket = socketOf(client);
+  const query = client.query.bind(client) as (...told: unknown[]) => unknown;
+  let isGathering = false;
+  client.query = ((...told: unknown[]) => {
+    if (!isGathering) {
+      isGathering = true;
+      socket.cork();
+      // After all that can be asked now: promises that are settled come before it.
+      process.nextTick(() => {
+        isGathering = false;
+        socket.uncork();
+      });
+    }
+    return query(...told);
+  }) as typeof client.query;
 }
 
 /**

@@ -167,6 +167,12 @@ export interface WalkContext<Walk extends Scope = Scope> {
   readonly isConclusive: boolean;
 }
 
+/** A page that is being written: nothing of it was counted yet. */
+export interface ToldPage<Walk extends Scope = Scope> {
+  readonly walk: Omit<WalkContext<Walk>, 'inserted'>;
+  readonly rows: readonly ItemRows[];
+}
+
 /** What a walk tells an operation at its end. */
 export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<Walk> {
   /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
@@ -280,6 +286,12 @@ export interface Operation<Walk extends Scope = Scope> {
   readonly decidesMembership: boolean;
   /** What is stored says of the claim that the list ends here. Changes nothing. */
   judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim<Walk>): Promise<EndVerdict>;
+  /**
+   * Of the pages of a transaction, by their numbers, those of which something is to be concluded: `afterPage`
+   * is asked of them alone. Asked along with the writing of their rows, which says nothing of what
+   * is not on a page.
+   */
+  tellingPages(tx: Transaction, pages: readonly ToldPage<Walk>[]): Promise<ReadonlySet<number>>;
   /**
    * Runs in a page's transaction, after its rows.
    *

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
 import type { Cursor } from '../operations/operation.ts';
 import type { Proof, ProvedRange } from './proof.ts';
@@ -72,14 +72,20 @@ export interface WalkAdvance {
   readonly reason: string | null;
 }
 
-/** Moves the checkpoint by compare-and-set on the walk's revision (promise 2). */
+/**
+ * Moves the checkpoint by compare-and-set on the walk's revision (promise 2). Whoever wrote before has locked
+ * the walk; for one who has not and no longer holds it the transaction fails.
+ */
 export async function moveCheckpoint(
   tx: Transaction,
   walk: WalkRow,
   advance: WalkAdvance,
 ): Promise<WalkRow> {
   const { proof } = advance;
-  const { rows } = await tx.execute(sql`/* checkpoint */
+  await post(
+    tx,
+    sql`/* checkpoint */
+    with moved as (
     update etl.walks
     set revision = revision + 1,
         cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,
@@ -104,8 +110,11 @@ export async function moveCheckpoint(
         finished_at = case when ${advance.state} = 'running' then null else now() end
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
     returning revision
-  `);
-  if (rows.length === 0) throw new FencedError(`walk ${walk.id} was taken over`);
+    )
+    -- Nobody waits for the answer: a walk that is not ours any more is a failure.
+    select 1 / count(*) from moved
+  `,
+  );
   return {
     ...walk,
     revision: walk.revision + 1,

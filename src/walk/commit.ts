@@ -1,9 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { post, together, transact, type Database, type Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { WrittenObservations } from '../load/written-observations.ts';
-import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
+import type {
+  Operation,
+  PageEnd,
+  ToldPage,
+  WalkContext,
+  WalkEndContext,
+} from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
 import { recordDrift, type NewDrift } from '../drift/record.ts';
@@ -25,8 +32,27 @@ import type { WalkRow } from './walk-row.ts';
 export interface Committed {
   readonly walk: WalkRow;
   readonly end: WalkEnd | null;
+  /** Where its last page ends, for the next one. */
+  readonly above: PageEnd | null;
   /** How the pages differ from the specification in ways that the feed had not shown before. */
   readonly drift: readonly NewDrift[];
+}
+
+/** Pages to commit, and where the page before them ended: asked for where that was not remembered. */
+export interface ToCommit {
+  readonly read: readonly ReadPage[];
+  readonly above: PageEnd | null | 'unknown';
+}
+
+/** Cursors of the pages were used before, or not those that they were taken for. */
+class UsedCursorsError extends Error {
+  override readonly name = 'UsedCursorsError';
+  readonly used: ReadonlySet<number>;
+
+  constructor(used: ReadonlySet<number>) {
+    super('cursors were used before in the walk');
+    this.used = used;
+  }
 }
 
 /**
@@ -40,27 +66,63 @@ export async function commitPages(
   db: Database,
   operation: Operation,
   walk: WalkRow,
-  read: readonly ReadPage[],
+  toCommit: ToCommit,
 ): Promise<Committed> {
-  return transact(db, async (tx) => {
+  const committing = (used: ReadonlySet<number>) =>
+    tryToCommit(db, operation, walk, { ...toCommit, used });
+  try {
+    return await committing(none);
+  } catch (error) {
+    if (!(error instanceof UsedCursorsError)) throw error;
+    return await committing(error.used);
+  }
+}
+
+const none: ReadonlySet<number> = new Set();
+
+/**
+ * Writes rows before it is known that the walk is ours and which cursors it used: all is asked in one go,
+ * and undone where it turns out otherwise.
+ *
+ * @param used which of the next cursors are taken for used
+ */
+async function tryToCommit(
+  db: Database,
+  operation: Operation,
+  walk: WalkRow,
+  { read, above: known, used }: ToCommit & { readonly used: ReadonlySet<number> },
+): Promise<Committed> {
+  const { kept, end } = untilLoop(read, used);
+  const pages = kept.map(({ page }) => page);
+  const { moved, drift } = await transact(db, async (tx) => {
     await lockOrder(tx, operation, walk, read);
-    const { used, steady } = await lockWalk(
-      tx,
-      walk,
-      read.map(({ page }) => page.cursor_out),
+    const above = known === 'unknown' ? await endBefore(tx, walk, walk.pages) : known;
+    const [locked, written] = await together(
+      lockWalk(
+        tx,
+        walk,
+        read.map(({ page }) => page.cursor_out),
+      ),
+      writeRows(tx, operation, walk, { pages, above }),
     );
-    const { kept, end } = untilLoop(read, used);
-    const pages = kept.map(({ page }) => page);
-    const moved = await writePages(tx, operation, walk, { kept, end });
+    if (!isDeepStrictEqual(locked.used, used)) throw new UsedCursorsError(locked.used);
+    const moved = await concludePages(tx, operation, walk, { kept, end, ...written });
     // Entries that several walks share come last: who waits for them holds up nobody's rows.
     await recordQuarantined(tx, walk, pages);
-    const drift = await recordDrift(tx, walk, pages, steady);
     const bodies = kept.flatMap(({ page: { page_id }, body }) =>
       body === null ? [] : [{ page_id, body }],
     );
+    const drift = await recordDrift(tx, walk, pages, locked.steady);
     await archiveBodies(tx, bodies);
-    return { walk: moved, end, drift };
+    return { moved, drift };
   });
+  const last = pages.at(-1);
+  return {
+    walk: moved,
+    end,
+    above: last === undefined ? null : endOf(last),
+    drift: (await drift.rows).map((row) => row.drift),
+  };
 }
 
 /** Pages that follow on a walk's checkpoint, and the walk's end if it comes with them. */
@@ -84,9 +146,66 @@ export async function writePages(
   { kept, end, written }: Writing,
 ): Promise<WalkRow> {
   const pages = kept.map(({ page }) => page);
-  const counts = await loadPages(tx, operation, pages, written);
+  const above = operation.order?.isProof === true ? await endBefore(tx, walk, walk.pages) : null;
+  const rows = await writeRows(tx, operation, walk, { pages, above, ...(written && { written }) });
+  return concludePages(tx, operation, walk, { kept, end, ...rows });
+}
+
+/** What became of the rows of pages. */
+interface WrittenRows {
+  readonly counts: CountsByPage;
+  /** The pages with what an operation is told of them, before anything was counted. */
+  readonly told: readonly ToldPage[];
+  /** Numbers of those pages from which something is to be concluded. */
+  readonly telling: ReadonlySet<number>;
+}
+
+async function writeRows(
+  tx: Transaction,
+  operation: Operation,
+  walk: WalkRow,
+  {
+    pages,
+    above,
+    written,
+  }: {
+    readonly pages: readonly NormalisedPage[];
+    readonly above: PageEnd | null;
+    readonly written?: WrittenObservations;
+  },
+): Promise<WrittenRows> {
+  const ends = [above, ...pages.map(endOf)];
+  const told = pages.map((page, at) => ({
+    walk: contextOf(walk, page, new Map(), page.isJoined ? (ends[at] ?? null) : null),
+    rows: page.rows,
+  }));
+  const [telling, counts] = await together(
+    operation.tellingPages(tx, told),
+    loadPages(tx, operation, pages, written),
+  );
+  return { counts, told, telling };
+}
+
+/**
+ * Writes the ledger, lets the operation conclude from each page that tells it something, and moves the
+ * checkpoint.
+ */
+async function concludePages(
+  tx: Transaction,
+  operation: Operation,
+  walk: WalkRow,
+  { kept, end, counts, told, telling }: Writing & WrittenRows,
+): Promise<WalkRow> {
+  const pages = kept.map(({ page }) => page);
   await recordPages(tx, operation, walk, { pages, counts });
-  const jumping = await concludePages(tx, operation, walk, pages, counts);
+  // Those that what is stored does not bear out.
+  const jumping = new Set<number>();
+  for (const { walk: context, rows } of told) {
+    const { page_id } = context;
+    if (!telling.has(page_id)) continue;
+    const inserted = counts.get(page_id)?.inserted ?? 0;
+    if (!(await operation.afterPage(tx, { ...context, inserted }, rows))) jumping.add(page_id);
+  }
   const proof = proofOf(operation, walk, { pages, jumping, end });
   const said = await concludeWalk(tx, operation, walk, { last: pages.at(-1), counts, end, proof });
   const total = (count: 'inserted' | 'changed') =>
@@ -99,28 +218,6 @@ export async function writePages(
     inserted: total('inserted'),
     changed: total('changed'),
   });
-}
-
-/**
- * Lets the operation conclude from each page, which goes on where the one before it ended.
- *
- * @returns the pages that what is stored does not bear out
- */
-async function concludePages(
-  tx: Transaction,
-  operation: Operation,
-  walk: WalkRow,
-  pages: readonly NormalisedPage[],
-  counts: CountsByPage,
-): Promise<ReadonlySet<number>> {
-  const jumping = new Set<number>();
-  let above = operation.order?.isProof === true ? await endBefore(tx, walk, walk.pages) : null;
-  for (const page of pages) {
-    const context = contextOf(walk, page, counts, page.isJoined ? above : null);
-    if (!(await operation.afterPage(tx, context, page.rows))) jumping.add(page.page_id);
-    above = endOf(page);
-  }
-  return jumping;
 }
 
 /** The height down to which an ended walk has read its list whole; null where nothing is concluded. */
@@ -169,7 +266,7 @@ async function lockOrder(
   if (readDownTo(walk, last?.end ?? null) !== null) await lockEnds(tx, walk);
   else if (decidesMembership && read.some(({ body }) => body !== null)) {
     // What is archived is replayed in one order: an end sees the pages before it, and no others.
-    await tx.execute(sql`select pg_advisory_xact_lock_shared(${endsOf(walk)})`);
+    await post(tx, sql`select pg_advisory_xact_lock_shared(${endsOf(walk)})`);
   }
 }
 
@@ -182,7 +279,7 @@ const endsOf = ({ feed }: Pick<WalkRow, 'feed'>) => sql`hashtextextended(${`ends
  * @param walk the feed by its name, `<chain>/<operation>`
  */
 export async function lockEnds(tx: Transaction, walk: Pick<WalkRow, 'feed'>): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${endsOf(walk)})`);
+  await post(tx, sql`select pg_advisory_xact_lock(${endsOf(walk)})`);
 }
 
 /** The pages up to the first one whose next cursor stands in the ledger or in this transaction. */

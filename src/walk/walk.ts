@@ -1,7 +1,7 @@
 import type { Database } from '../db/transaction.ts';
 import { linkAbort } from './abort.ts';
 import { FencedError } from './checkpoint.ts';
-import { commitPages } from './commit.ts';
+import { commitPages, type ToCommit } from './commit.ts';
 import type { NewDrift } from '../drift/record.ts';
 import { readPages, type ReadPage } from './fetch.ts';
 import { PageQueue } from './page-queue.ts';
@@ -75,11 +75,12 @@ async function writePages(
   queue: PageQueue<ReadPage>,
 ): Promise<WalkEnd | null> {
   let current = walk;
+  let above: ToCommit['above'] = 'unknown';
   for (;;) {
     const read = await queue.takeAll();
     if (read.length === 0) return null;
-    const committed = await commitPages(db, operation, current, read);
-    current = committed.walk;
+    const committed = await commitPages(db, operation, current, { read, above });
+    ({ walk: current, above } = committed);
     onCommit({
       walk: current,
       pages: read.length,
