@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
+import { sendTogether } from './batch.ts';
 import { isNameLost } from './failure.ts';
 import {
   breakUnanswered,
   keepAliveDelayMs,
-  socketOf,
   withTimeouts,
   type DatabaseTimeouts,
 } from './timeouts.ts';
@@ -60,28 +60,6 @@ export function createPool(options: {
     if (options.planned !== undefined) nameStatements(client, options.planned, naming);
   });
   return pool;
-}
-
-/**
- * Sends as one what is asked in one go: each write wakes the server's process, which takes longer than
- * most statements do.
- */
-function sendTogether(client: PoolClient): void {
-  const socket = socketOf(client);
-  const query = client.query.bind(client) as (...told: unknown[]) => unknown;
-  let isGathering = false;
-  client.query = ((...told: unknown[]) => {
-    if (!isGathering) {
-      isGathering = true;
-      socket.cork();
-      // After all that can be asked now: promises that are settled come before it.
-      process.nextTick(() => {
-        isGathering = false;
-        socket.uncork();
-      });
-    }
-    return query(...told);
-  }) as typeof client.query;
 }
 
 /**

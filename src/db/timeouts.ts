@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import type { Client, ClientBase } from 'pg';
+import type { Client } from 'pg';
 
 /** How long a side of a connection waits for the other one. */
 export interface DatabaseTimeouts {
@@ -70,7 +70,9 @@ export function withSettings(
  * before all others, to the next one. An idle connection is silent after an answer, and stays.
  */
 export function breakUnanswered(client: Client, answerMs: number): void {
-  const socket = socketOf(client);
+  // node-postgres has it public, but not in its types; after a TLS handshake it is the TLS socket.
+  const socket: unknown = Reflect.get(Object(Reflect.get(client, 'connection')), 'stream');
+  if (!(socket instanceof Socket)) throw new Error('a connection of node-postgres has no socket');
   let isAsking = false;
   const write = socket.write.bind(socket);
   socket.write = ((...said: Parameters<Socket['write']>) => {
@@ -87,11 +89,4 @@ export function breakUnanswered(client: Client, answerMs: number): void {
     const lost = new Error(`no answer within ${answerMs} ms`);
     socket.destroy(Object.assign(lost, { code: 'ETIMEDOUT' }));
   });
-}
-
-/** node-postgres has it public, but not in its types; after a TLS handshake it is the TLS socket. */
-export function socketOf(client: ClientBase): Socket {
-  const socket: unknown = Reflect.get(Object(Reflect.get(client, 'connection')), 'stream');
-  if (!(socket instanceof Socket)) throw new Error('a connection of node-postgres has no socket');
-  return socket;
 }
