@@ -4,7 +4,7 @@ import type { FailureClass } from '../failure.ts';
 import type { Cursor } from '../operations/operation.ts';
 import type { Proof, ProvedRange } from './proof.ts';
 import type { WalkState } from './tables.ts';
-import type { WalkRow } from './walk-row.ts';
+import type { HeldWalk, WalkRow } from './walk-row.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */
 export class FencedError extends Error {
@@ -23,11 +23,12 @@ export interface LockedWalk {
  * Locks the walk for this transaction if this worker still holds it, and finds which of `cursors`
  * were used in the walk before.
  *
- * @throws FencedError when the walk's revision is no longer the worker's (promise 2)
+ * @throws FencedError when the walk's revision is no longer the worker's (promise 2), or the server has
+ *   crashed since the walk was taken
  */
 export async function lockWalk(
   tx: Transaction,
-  walk: WalkRow,
+  walk: HeldWalk,
   cursors: readonly (Cursor | null)[],
 ): Promise<LockedWalk> {
   const { rows } = await tx.execute<{ used: string[]; steady: string[] }>(sql`/* lock walk */
@@ -45,6 +46,8 @@ export async function lockWalk(
     ) as steady
     from etl.walks
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
+      -- A crash may have taken back revisions and numbers of pages, which others have been given since.
+      and exists (select from etl.incarnations where id = ${walk.incarnation}::uuid)
     for update
   `);
   const [row] = rows;

@@ -26,11 +26,11 @@ import {
 import type { NormalisedPage } from './page.ts';
 import { cursorLoop, spellCursor, type WalkEnd } from './progress.ts';
 import { proveEnd, provePage, type Proof } from './proof.ts';
-import type { WalkRow } from './walk-row.ts';
+import type { HeldWalk, WalkRow } from './walk-row.ts';
 
 /** A transaction's outcome: the walk as it stands now, and its end if it has come. */
 export interface Committed {
-  readonly walk: WalkRow;
+  readonly walk: HeldWalk;
   readonly end: WalkEnd | null;
   /** Where its last page ends, for the next one. */
   readonly above: PageEnd | null;
@@ -65,7 +65,7 @@ class UsedCursorsError extends Error {
 export async function commitPages(
   db: Database,
   operation: Operation,
-  walk: WalkRow,
+  walk: HeldWalk,
   toCommit: ToCommit,
 ): Promise<Committed> {
   const committing = (used: ReadonlySet<number>) =>
@@ -89,12 +89,15 @@ const none: ReadonlySet<number> = new Set();
 async function tryToCommit(
   db: Database,
   operation: Operation,
-  walk: WalkRow,
+  walk: HeldWalk,
   { read, above: known, used }: ToCommit & { readonly used: ReadonlySet<number> },
 ): Promise<Committed> {
   const { kept, end } = untilLoop(read, used);
   const pages = kept.map(({ page }) => page);
   const { moved, drift } = await transact(db, async (tx) => {
+    // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
+    // concludes something is on the disk before anybody is told.
+    if (end === null) await post(tx, sql`set local synchronous_commit = off`);
     await lockOrder(tx, operation, walk, read);
     const above = known === 'unknown' ? await endBefore(tx, walk, walk.pages) : known;
     const [locked, written] = await together(
@@ -118,7 +121,7 @@ async function tryToCommit(
   });
   const last = pages.at(-1);
   return {
-    walk: moved,
+    walk: { ...moved, incarnation: walk.incarnation },
     end,
     above: last === undefined ? null : endOf(last),
     drift: (await drift.rows).map((row) => row.drift),

@@ -7,7 +7,7 @@ import { readPages, type ReadPage } from './fetch.ts';
 import { PageQueue } from './page-queue.ts';
 import type { WalkEnd } from './progress.ts';
 import type { PageReader } from './request.ts';
-import type { WalkRow } from './walk-row.ts';
+import type { HeldWalk, WalkRow } from './walk-row.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
 export type WalkOutcome =
@@ -40,7 +40,7 @@ export interface WalkDependencies extends PageReader {
  * @throws what Postgres throws; what was committed stays, and the checkpoint says where to resume
  */
 export async function runWalk(
-  walk: WalkRow,
+  walk: HeldWalk,
   dependencies: WalkDependencies,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
@@ -70,7 +70,7 @@ export async function runWalk(
 
 /** Commits what the queue holds until it is drained or the walk ends. */
 async function writePages(
-  walk: WalkRow,
+  walk: HeldWalk,
   { db, operation, onCommit }: WalkDependencies,
   queue: PageQueue<ReadPage>,
 ): Promise<WalkEnd | null> {
