@@ -47,8 +47,7 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
   const note = (error: Error) => (said ??= error);
   client.on('error', note);
   try {
-    const isPipelined = Reflect.get(client, 'pipeline') === true;
-    const result = isPipelined
+    const result = isPipelined(client)
       ? await pipelined(client, work)
       : await drizzle(client).transaction(work);
     isFailed = false;
@@ -60,6 +59,9 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
     client.release(isFailed);
   }
 }
+
+/** Whether the connection sends before it was answered: not in the types of node-postgres. */
+const isPipelined = (client: PoolClient): boolean => Reflect.get(client, 'pipeline') as boolean;
 
 /**
  * A transaction whose begin, commit and posted statements are sent with what stands beside them: a round
@@ -167,9 +169,11 @@ export async function ask<Row extends Record<string, unknown>>(
  *
  * @throws what the first of them throws
  */
-export async function together<T extends readonly Promise<unknown>[]>(
+export async function together<T extends readonly PromiseLike<unknown>[]>(
   ...asked: T
 ): Promise<{ -readonly [At in keyof T]: Awaited<T[At]> }> {
-  await Promise.allSettled(asked);
-  return Promise.all(asked);
+  // drizzle asks each time that somebody waits for its answer.
+  const all = asked.map((answer) => Promise.resolve(answer));
+  await Promise.allSettled(all);
+  return Promise.all(all) as Promise<{ -readonly [At in keyof T]: Awaited<T[At]> }>;
 }

@@ -1,7 +1,8 @@
 import type { KindOf } from './define.ts';
 import { noteChanges, pagesWithChanges } from './list-changes.ts';
 import { judgeListEnd, removeBelow } from './list-end.ts';
-import type { ConfigDefaults, ListUnit, NewestFirstWalk } from './operation.ts';
+import type { ConfigDefaults } from './guide.ts';
+import type { ListUnit, NewestFirstWalk } from './operation.ts';
 
 /** Columns that say where an item stands and when it was made, and what the first of them counts. */
 interface Order {

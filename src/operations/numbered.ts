@@ -1,5 +1,6 @@
 import type { KindOf } from './define.ts';
-import type { ConfigDefaults, ListOrder, NumberedWalk, Operation } from './operation.ts';
+import type { ConfigDefaults } from './guide.ts';
+import type { ListOrder, NumberedWalk, Operation } from './operation.ts';
 
 /**
  * One list for each number, each highest first. What it proves is concluded at a walk's end.

@@ -1,5 +1,6 @@
 import type { KindOf } from './define.ts';
-import type { ConfigDefaults, Operation, RankedWalk } from './operation.ts';
+import type { ConfigDefaults } from './guide.ts';
+import type { Operation, RankedWalk } from './operation.ts';
 
 /** A list whose order changes: it is true only as a whole. */
 export const ranked =

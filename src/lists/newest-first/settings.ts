@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConfigDefaults, Configured } from '../../operations/operation.ts';
+import type { ConfigDefaults, Configured } from '../../operations/guide.ts';
 import { parseDuration } from '../../time.ts';
 import { duration, schedule, time, timezone } from '../settings.ts';
 
