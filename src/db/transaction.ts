@@ -47,7 +47,7 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
   const note = (error: Error) => (said ??= error);
   client.on('error', note);
   try {
-    const result = isPipelined(client)
+    const result = client.pipeline
       ? await pipelined(client, work)
       : await drizzle(client).transaction(work);
     isFailed = false;
@@ -59,9 +59,6 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
     client.release(isFailed);
   }
 }
-
-/** Whether the connection sends before it was answered: not in the types of node-postgres. */
-const isPipelined = (client: PoolClient): boolean => Reflect.get(client, 'pipeline') as boolean;
 
 /**
  * A transaction whose begin, commit and posted statements are sent with what stands beside them: a round
