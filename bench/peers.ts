@@ -88,10 +88,10 @@ function copyHere({ dataDirectory }: Server, program: string): Copy {
 /** This program as its package brings it, in one file: the sources cost memory to strip their types. */
 async function bundle(): Promise<string> {
   const root = join(import.meta.dirname, '..');
-  const folder = join('node_modules', '.cache', 'bench-sync');
-  const args = ['bench/sync-process.ts', '--dir', folder, '--platform', 'node', '--format', 'esm'];
+  const made = join('node_modules', '.cache', 'bench-sync');
+  const args = ['bench/sync-process.ts', '--dir', made, '--platform', 'node', '--format', 'esm'];
   await run(join(root, 'node_modules/.bin/rolldown'), args, { cwd: root, signal });
-  return join('..', folder, 'sync-process.js');
+  return join('..', made, 'sync-process.js');
 }
 
 function peer({ dataDirectory }: Server, python: string, program: string) {
