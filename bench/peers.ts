@@ -88,7 +88,7 @@ function copyHere({ dataDirectory }: Server, program: string): Copy {
 /** This program as its package brings it, in one file: the sources cost memory to strip their types. */
 async function bundle(): Promise<string> {
   const root = join(import.meta.dirname, '..');
-  const made = join('node_modules', '.cache', 'bench-sync');
+  const made = join('dist', 'bench');
   const args = ['bench/sync-process.ts', '--dir', made, '--platform', 'node', '--format', 'esm'];
   await run(join(root, 'node_modules/.bin/rolldown'), args, { cwd: root, signal });
   return join('..', made, 'sync-process.js');
