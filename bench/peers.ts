@@ -1,7 +1,7 @@
 /**
  * `npm run bench:peers [-- --pages 2000 --runs 3 --latency 0]`: one list copied by this program, by a script
  * of an afternoon and by dlt (`bench/peers/`), in turn, on one server and from one simulated explorer.
- * Medians; every row is compared. Peers are left out, with a word, where Python or its packages are not
+ * Medians, and what each costs beside the script; every row is compared. Peers are left out, with a word, where Python or its packages are not
  * to be had. Judges nothing but the rows: exit code 1 where a peer's differ.
  */
 import { execFile } from 'node:child_process';
@@ -51,8 +51,9 @@ const signal = interruptSignal();
 await withServer(async (server) => {
   console.log(await describeMachine(server.url));
   const python = await preparePython();
+  const bundled = await bundle();
   const copies: Readonly<Record<string, { copy: Copy; table: string }>> = {
-    'this program': { copy: copyHere(server), table: 'explorer.user_operations' },
+    'this program': { copy: copyHere(server, bundled), table: 'explorer.user_operations' },
     ...(python !== null && {
       'a script of an afternoon': peer(server, python, 'script.py'),
       'dlt 1.31': peer(server, python, 'dlt_pipeline.py'),
@@ -75,13 +76,22 @@ await withServer(async (server) => {
   report(measured);
 });
 
-function copyHere({ dataDirectory }: Server): Copy {
+function copyHere({ dataDirectory }: Server, program: string): Copy {
   return async ({ database: databaseUrl, explorer: explorerUrl }) => {
     const input = { databaseUrl, dataDirectory, explorerUrl, memoryAtPages: [pages] };
-    const { walkMs, nodeCpuMs, postgresCpuMs, memory } = await measureSync(input, signal);
+    const { walkMs, nodeCpuMs, postgresCpuMs, memory } = await measureSync(input, signal, program);
     const peakRssBytes = memory.at(-1)?.peakRssBytes ?? 0;
     return { walkMs, programCpuMs: nodeCpuMs, postgresCpuMs, peakRssBytes };
   };
+}
+
+/** This program as its package brings it, in one file: the sources cost memory to strip their types. */
+async function bundle(): Promise<string> {
+  const root = join(import.meta.dirname, '..');
+  const made = join('dist', 'bench');
+  const args = ['bench/sync-process.ts', '--dir', made, '--platform', 'node', '--format', 'esm'];
+  await run(join(root, 'node_modules/.bin/rolldown'), args, { cwd: root, signal });
+  return join('..', made, 'sync-process.js');
 }
 
 function peer({ dataDirectory }: Server, python: string, program: string) {
@@ -136,12 +146,21 @@ function report(measured: ReadonlyMap<string, readonly Run[]>): void {
   const rows = pages * pageSize;
   const truth = measured.get('this program')?.[0]?.rows;
   const table = new Table({
-    head: ['', 'rows/s', 'µs a row: program', 'Postgres', 'ms a page: both', 'peak MB', 'rows'],
+    head: [
+      '',
+      'rows/s',
+      'µs a row: program',
+      'Postgres',
+      'ms a page: both',
+      'of the script',
+      'peak MB',
+      'rows',
+    ],
     style: { head: [], border: [] },
   });
+  const script = medianOf(measured.get('a script of an afternoon') ?? [], cpuOf);
   for (const [name, all] of measured) {
-    const median = (told: (one: Run) => number) =>
-      all.map(told).toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+    const median = (told: (one: Run) => number) => medianOf(all, told);
     const isEqual = all.every((one) => one.rows === truth);
     if (!isEqual) process.exitCode = 1;
     const program = median((one) => one.programCpuMs);
@@ -152,9 +171,15 @@ function report(measured: ReadonlyMap<string, readonly Run[]>): void {
       ((program * 1000) / rows).toFixed(0),
       ((postgres * 1000) / rows).toFixed(0),
       ((program + postgres) / pages).toFixed(1),
+      Number.isNaN(script) ? '' : `${(median(cpuOf) / script).toFixed(2)} ×`,
       (median((one) => one.peakRssBytes) / 2 ** 20).toFixed(0),
       isEqual ? 'equal' : 'different',
     ]);
   }
   console.log(table.toString());
 }
+
+const cpuOf = (one: Run) => one.programCpuMs + (one.postgresCpuMs ?? Number.NaN);
+
+const medianOf = (all: readonly Run[], told: (one: Run) => number) =>
+  all.map(told).toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;

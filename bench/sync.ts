@@ -36,13 +36,17 @@ export interface SyncMeasure {
 }
 
 /** Brings one feed up to date in a process of its own. */
-export async function measureSync(input: SyncInput, signal: AbortSignal): Promise<SyncMeasure> {
+export async function measureSync(
+  input: SyncInput,
+  signal: AbortSignal,
+  program = 'sync-process.ts',
+): Promise<SyncMeasure> {
   // What others wrote before is not this run's to flush.
   await withClient(input.databaseUrl, (client) => client.query('checkpoint'));
   // As package.json starts the program.
   const flags = ['--max-semi-space-size=16'];
   const execArgv = input.memoryAtPages.length === 0 ? flags : [...flags, '--expose-gc'];
-  const child = startChild('sync-process.ts', input, { signal, execArgv });
+  const child = startChild(program, input, { signal, execArgv });
   const measure = await answerOf<SyncMeasure>(child);
   await child.exited;
   return measure;

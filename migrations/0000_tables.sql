@@ -475,6 +475,11 @@ CREATE TABLE "etl"."row_counts" (
 	"last_page_id" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."incarnations" (
+	"is_only" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"id" uuid DEFAULT gen_random_uuid() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."lane_totals" (
 	"feed" text NOT NULL,
 	"lane" text NOT NULL,

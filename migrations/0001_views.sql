@@ -132,6 +132,21 @@ $$;
 --> statement-breakpoint
 comment on function etl.note_reorg is 'Records every hash that another one replaces at its height, whatever wrote the block.';
 --> statement-breakpoint
+alter table etl.incarnations set unlogged;
+--> statement-breakpoint
+create function etl.incarnation() returns uuid
+language plpgsql as $$
+begin
+  insert into etl.incarnations default values on conflict do nothing;
+  return (select id from etl.incarnations);
+end
+$$;
+--> statement-breakpoint
+comment on table etl.incarnations is 'One row, whose id is another after each crash of the server: the table is unlogged, so a crash empties it.';
+comment on column etl.incarnations.is_only is 'Always true: there is one row.';
+comment on column etl.incarnations.id is 'Made when a walk was first taken after the crash, or ever.';
+comment on function etl.incarnation is 'The id of etl.incarnations, made where a crash has emptied it.';
+--> statement-breakpoint
 create view etl.asked_batches as
 select chain_id, feed, numbers,
        (

@@ -274,7 +274,7 @@ export function openClient(
 
 /** The connections that pages and slots go over. No statement is long enough for compiled code to pay. */
 function openPools(url: string, dbTimeouts: DatabaseTimeouts) {
-  const quick = { dbTimeouts, planned: 'labelled' } as const;
+  const quick = { dbTimeouts, planned: 'labelled', isPipelined: true } as const;
   return {
     // Not the database's own pool, whose statements may take long: migrations, proofs.
     pool: createPool({

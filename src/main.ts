@@ -1,5 +1,6 @@
 import { enableCompileCache } from 'node:module';
 import { performance } from 'node:perf_hooks';
+import { asksVersion, version } from './cli/version.ts';
 
 // What was compiled once, and types stripped from it, is kept below the system's temporary folder.
 enableCompileCache();
@@ -20,18 +21,22 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-// Loaded once signals are heard: on a busy machine that takes seconds, in which a SIGTERM would kill.
-const { runProgram } = await import('./cli/program.ts');
+const args = process.argv.slice(2);
+if (asksVersion(args)) process.stdout.write(`${version()}\n`);
+else {
+  // Loaded once signals are heard: on a busy machine that takes seconds, in which a SIGTERM would kill.
+  const { runProgram } = await import('./cli/program.ts');
 
-process.exitCode = await runProgram(process.argv.slice(2), {
-  // eslint-disable-next-line no-process-env -- handed on to config/, the only reader
-  env: process.env,
-  cwd: process.cwd(),
-  signal: stop.signal,
-  // Only who listens outlives a SIGHUP: for other commands it means that the terminal is gone.
-  onReload: (listener) => void process.on('SIGHUP', listener),
-  stdout: (text) => void process.stdout.write(text),
-  stderr: (text) => void process.stderr.write(text),
-  // A terminal that does not tell its width has no lines that could be redrawn.
-  isTerminal: process.stderr.isTTY && process.stderr.columns > 0,
-});
+  process.exitCode = await runProgram(args, {
+    // eslint-disable-next-line no-process-env -- handed on to config/, the only reader
+    env: process.env,
+    cwd: process.cwd(),
+    signal: stop.signal,
+    // Only who listens outlives a SIGHUP: for other commands it means that the terminal is gone.
+    onReload: (listener) => void process.on('SIGHUP', listener),
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+    // A terminal that does not tell its width has no lines that could be redrawn.
+    isTerminal: process.stderr.isTTY && process.stderr.columns > 0,
+  });
+}

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { logLevels } from '../log.ts';
-import { packageFile } from '../package-file.ts';
 import { registerBackfill } from './backfill.ts';
 import { registerCheck } from './check.ts';
 import {
@@ -24,6 +22,7 @@ import { registerStart } from './start.ts';
 import { registerStatus } from './status.ts';
 import { registerSync } from './sync.ts';
 import { registerVerify } from './verify.ts';
+import { version } from './version.ts';
 
 /**
  * Runs the program with a user's arguments.
@@ -88,9 +87,4 @@ function inheritSettings(parent: Command): void {
     command.copyInheritedSettings(parent);
     inheritSettings(command);
   }
-}
-
-function version(): string {
-  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string })
-    .version;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
+import { sendTogether } from './batch.ts';
 import { isNameLost } from './failure.ts';
 import {
   breakUnanswered,
@@ -55,6 +56,7 @@ export function createPool(options: {
   pool.on('connect', (client) => {
     client.on('error', () => {});
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
+    if (options.isPipelined === true) sendTogether(client);
     if (options.planned !== undefined) nameStatements(client, options.planned, naming);
   });
   return pool;

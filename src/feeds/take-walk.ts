@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { FailureClass, Why } from '../failure.ts';
-import type { WalkRow } from '../walk/walk-row.ts';
+import type { HeldWalk, WalkRow } from '../walk/walk-row.ts';
 import { kindOf } from '../lists/index.ts';
 import { ofFeed } from '../lists/feed.ts';
 import type { PlannedWalk } from '../lists/list.ts';
@@ -29,7 +29,7 @@ export async function takeWalk(
   db: Database,
   run: RunRow,
   { held, at, origin }: Taker,
-): Promise<WalkRow | 'wait' | 'elsewhere' | null> {
+): Promise<HeldWalk | 'wait' | 'elsewhere' | null> {
   return transact(db, async (tx) => {
     // Waits for whoever takes one now: a walk that it begins is to be resumed, not begun twice.
     // The feed before its run, as whoever opens a run locks them.
@@ -58,8 +58,8 @@ async function resumeWalk(
   tx: Transaction,
   run: RunRow,
   held: readonly number[],
-): Promise<WalkRow | null> {
-  const { rows } = await tx.execute<{ walk: WalkRow }>(sql`
+): Promise<HeldWalk | null> {
+  const { rows } = await tx.execute<{ walk: HeldWalk }>(sql`
     update etl.walks
     set revision = revision + 1
     where id = (
@@ -69,7 +69,7 @@ async function resumeWalk(
       limit 1
       for update
     )
-    returning to_jsonb(walks) as walk
+    returning to_jsonb(walks) || jsonb_build_object('incarnation', etl.incarnation()) as walk
   `);
   return rows[0]?.walk ?? null;
 }
@@ -79,14 +79,14 @@ async function beginWalk(
   run: RunRow,
   { scope, floor, depthMs, cursor }: PlannedWalk,
   at: Date,
-): Promise<WalkRow | null> {
-  const { rows } = await tx.execute<{ walk: WalkRow }>(sql`
+): Promise<HeldWalk | null> {
+  const { rows } = await tx.execute<{ walk: HeldWalk }>(sql`
     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
     values (${run.chain_id}, ${run.operation}, ${run.lane}, ${run.id},
             ${kindOf(run.operation).name},
             ${JSON.stringify(scope)}::jsonb, ${floor}::bigint, ${depthMs ?? null}::bigint,
             ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, ${cursor === null}, ${at.toISOString()}::timestamptz)
-    returning to_jsonb(walks) as walk
+    returning to_jsonb(walks) || jsonb_build_object('incarnation', etl.incarnation()) as walk
   `);
   return rows[0]?.walk ?? null;
 }

@@ -1,29 +1,29 @@
 import { addresses } from '../address/tables.ts';
 import { mergedColumns, mergeExpression, mergeObservations } from '../address/merge.ts';
 import { completeMembers, sameMember } from '../address/members.ts';
-import { addressLists, type AddressObservation } from '../address/observe.ts';
+import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
 import type { Row } from '../db/row.ts';
 import { isPosting, post, type Transaction } from '../db/transaction.ts';
 import { kinds, links } from './address-lists.ts';
 import { replaceChildren, type ChildLink, type ChildSet } from './children.ts';
 import { storedRows } from './complete.ts';
-import { tellingNews } from './news.ts';
-import { upsertStatement } from './upsert.ts';
+import { allNews, tellingNews, type News } from './news.ts';
+import { upsertStatement, type NewChildren } from './upsert.ts';
 import type { WrittenObservations } from './written-observations.ts';
 
 const merged: ReadonlySet<string> = new Set(mergedColumns);
 
 /**
- * Brings observations of addresses, oldest page first, into their tables: several observations of one address
- * become one, which then meets the stored row, both by the rules of `address/merge.ts`.
+ * Of what pages show of addresses, oldest page first, that which may change something: several observations
+ * of one address become one, which then meets the stored row, both by the rules of `address/merge.ts`.
  *
  * @param written what a sole writer has written so far; without it, there may be others
  */
-export async function loadAddresses(
+export async function newsOf(
   tx: Transaction,
   observations: readonly AddressObservation[],
   written?: WrittenObservations,
-): Promise<void> {
+): Promise<News> {
   const byHash = new Map<string, AddressObservation>();
   for (const observation of observations) {
     const before = byHash.get(observation.row.hash);
@@ -33,27 +33,49 @@ export async function loadAddresses(
     );
   }
   const seen = [...byHash.values()];
+  const unwritten = written?.unwritten(seen) ?? seen;
   // Who posts its statements waits for no answer; it writes alone, and remembers.
-  const unwritten = isPosting(tx)
-    ? (written?.unwritten(seen) ?? seen)
-    : await tellingNews(tx, written?.unwritten(seen) ?? seen);
-  if (unwritten.length === 0) return;
-  await upsertObservations(tx, unwritten);
+  return isPosting(tx) ? allNews(unwritten) : tellingNews(tx, unwritten);
+}
+
+/** Writes addresses, and the lists that are told of them. */
+export async function writeNews(
+  tx: Transaction,
+  { ofAbsent, ofStored, ofLists }: News,
+): Promise<void> {
+  await upsertObservations(tx, [...ofAbsent, ...ofStored, ...ofLists], childrenOf(ofAbsent));
   for (const list of addressLists) {
-    const kind = kinds[list];
-    const told = unwritten.flatMap(({ row, page_id, lists, inPart }) => {
-      const rows = lists[list];
-      const parent = { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
-      return rows === null ? [] : [{ parent, page_id, rows, inPart: inPart[list] }];
-    });
+    const told = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
     await replaceChildren(tx, links[list], await completeLists(tx, links[list], told));
   }
+}
+
+/** The list that an observation tells; null where it tells nothing of it. */
+function setOf({ row, page_id, lists, inPart }: AddressObservation, name: AddressList) {
+  const [rows, kind] = [lists[name], kinds[name]];
+  const parent = { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
+  return rows === null ? null : { parent, page_id, rows, inPart: inPart[name] };
+}
+
+/** The members of lists that are told of addresses of which nothing is stored, by their tables. */
+function childrenOf(observations: readonly AddressObservation[]): readonly NewChildren[] {
+  return addressLists.flatMap((name) => {
+    const { table, setKey } = links[name];
+    const rows = observations.flatMap((observation) => {
+      const set = setOf(observation, name);
+      return set === null
+        ? []
+        : set.rows.map((row) => ({ ...row, ...set.parent, page_id: set.page_id }));
+    });
+    return rows.length === 0 ? [] : [{ table, parentKey: setKey.slice(0, 2), rows }];
+  });
 }
 
 /** One statement, and one more for each set of columns that some observations tell nothing of. */
 async function upsertObservations(
   tx: Transaction,
   observations: readonly AddressObservation[],
+  children: readonly NewChildren[],
 ): Promise<void> {
   const byUntold = Map.groupBy(observations, ({ untold }) => untold.join());
   for (const [untold, alike] of byUntold) {
@@ -68,6 +90,8 @@ async function upsertObservations(
             : `excluded."${column}"`,
         newerOnly: false,
       },
+      // What is absent was told whole.
+      untold === '' ? children : [],
     );
     if (statement !== null) await post(tx, statement);
   }

@@ -1,8 +1,8 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { AddressObservation } from '../address/observe.ts';
 import type { Row } from '../db/row.ts';
-import type { Transaction } from '../db/transaction.ts';
-import { loadAddresses } from './addresses.ts';
+import { together, type Transaction } from '../db/transaction.ts';
+import { newsOf, writeNews } from './addresses.ts';
 import { replaceChildren } from './children.ts';
 import { completeFromStored, completeItem, type Untold } from './complete.ts';
 import { shapeOf } from './statement.ts';
@@ -56,10 +56,18 @@ export async function loadPages(
     }
   }
   const items = await completeFromStored(tx, tables, [...newest.values()]);
-  const counts = await upsert(
-    tx,
-    own,
-    items.map(({ row, page_id }) => ({ ...row, page_id })),
+  const [counts, news] = await together(
+    upsert(
+      tx,
+      own,
+      items.map(({ row, page_id }) => ({ ...row, page_id })),
+    ),
+    newsOf(
+      tx,
+      // Of repeated items too, and in the order of the pages: each observation may tell what no other does.
+      pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
+      written,
+    ),
   );
   const { key } = shapeOf(own);
   for (const [index, { table, parentKey }] of children.entries()) {
@@ -70,11 +78,6 @@ export async function loadPages(
     }));
     await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
   }
-  await loadAddresses(
-    tx,
-    // Of repeated items too, and in the order of the pages: each observation may tell what no other does.
-    pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
-    written,
-  );
+  await writeNews(tx, news);
   return counts;
 }

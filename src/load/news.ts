@@ -6,6 +6,22 @@ import type { Transaction } from '../db/transaction.ts';
 import { kinds, links } from './address-lists.ts';
 import { keyMatch, list, recordsOf, shapeOf } from './statement.ts';
 
+/** Observations that may change something. */
+export interface News {
+  /** Of addresses of which nothing is stored. */
+  readonly ofAbsent: readonly AddressObservation[];
+  /** Of others: those whose lists are stored as they are told, and those whose lists may not be. */
+  readonly ofStored: readonly AddressObservation[];
+  readonly ofLists: readonly AddressObservation[];
+}
+
+/** Who knows nothing of what is stored writes all. */
+export const allNews = (observations: readonly AddressObservation[]): News => ({
+  ofAbsent: [],
+  ofStored: [],
+  ofLists: observations,
+});
+
 /**
  * Of one observation per address those that may change something. Most tell again what is stored: read
  * here, they need no lock, which would be a write, and no look at the address's lists one by one. What
@@ -14,23 +30,31 @@ import { keyMatch, list, recordsOf, shapeOf } from './statement.ts';
 export async function tellingNews(
   tx: Transaction,
   observations: readonly AddressObservation[],
-): Promise<readonly AddressObservation[]> {
-  if (observations.length === 0) return [];
+): Promise<News> {
+  if (observations.length === 0) return allNews([]);
   const { open, spell, close } = records;
   const told = observations.flatMap((observation, at) =>
     isWhole(observation)
       ? [{ ...observation.row, ...spellLists(observation), at, page_id: observation.page_id }]
       : [],
   );
-  const { rows } = await tx.execute<{ known: string[] }>(sql`/* news of addresses */
-    select array(
-      select at from ${sql.raw(open)}${spell(told)}${sql.raw(close)} as excluded
-      where ${sql.raw(isKnown)}
-    ) as known
+  const { rows } = await tx.execute<{ at: number; told: Told }>(sql`/* news of addresses */
+    select at, told
+    from (
+      select at, ${sql.raw(toldOf)} as told
+      from ${sql.raw(open)}${spell(told)}${sql.raw(close)} as excluded
+      -- So that each address is looked at once.
+      offset 0
+    ) as looked
+    where told is distinct from 'lists'
   `);
-  const known = new Set(rows[0]?.known.map(Number));
-  return observations.filter((_, at) => !known.has(at));
+  const stored = new Map(rows.map((row) => [row.at, row.told]));
+  const those = (what: Told | undefined) => observations.filter((_, at) => stored.get(at) === what);
+  return { ofAbsent: those(null), ofStored: those('columns'), ofLists: those(undefined) };
 }
+
+/** What of an observation is not stored yet, at most; null: its address. */
+type Told = 'nothing' | 'columns' | 'lists' | null;
 
 /** What was read in part is completed by what is stored: it goes the long way. */
 const isWhole = ({ untold, inPart }: AddressObservation) =>
@@ -77,17 +101,20 @@ const storedList = (name: AddressList) => `(
     ${kinds[name] === undefined ? '' : `and member.kind = '${kinds[name]}'`}
 )`;
 
-/** As SQL: whether all that an observation, a row `excluded`, tells is stored by the rules of its merge. */
-const isKnown = `exists (
-  select from ${shape.name} as t
+/** As SQL: what an observation, a row `excluded`, tells by the rules of its merge that is not stored. */
+const toldOf = `(
+  select case
+    when not (${addressLists
+      .map(
+        (name) =>
+          `(excluded.${name} is null or excluded.${name} = coalesce(${storedList(name)}, '[]'))`,
+      )
+      .join(' and ')}) then 'lists'
+    when (${list(mergedColumns, 't.')})
+         is distinct from (${mergedColumns.map((column) => mergeExpression(column, [])).join(', ')})
+      then 'columns'
+    else 'nothing'
+  end
+  from ${shape.name} as t
   where ${keyMatch(shape.key, 't', 'excluded')}
-    and (${list(mergedColumns, 't.')})
-        is not distinct from (${mergedColumns.map((column) => mergeExpression(column, [])).join(', ')})
-  -- One by one by the key, however large the table has grown.
-  offset 0
-) and ${addressLists
-  .map(
-    (name) =>
-      `(excluded.${name} is null or excluded.${name} = coalesce(${storedList(name)}, '[]'))`,
-  )
-  .join(' and ')}`;
+)`;

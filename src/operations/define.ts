@@ -16,7 +16,14 @@ export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt
 type Kind<Walk extends Scope> = Pick<RowOfKind<Walk>, 'columns'> &
   Pick<
     Operation<Walk>,
-    'kind' | 'order' | 'defaults' | 'decidesMembership' | 'judgeEnd' | 'afterPage' | 'afterWalk'
+    | 'kind'
+    | 'order'
+    | 'defaults'
+    | 'decidesMembership'
+    | 'judgeEnd'
+    | 'tellingPages'
+    | 'afterPage'
+    | 'afterWalk'
   >;
 
 /** Makes a kind of an operation, of which it knows this. */

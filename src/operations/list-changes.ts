@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../db/digest.ts';
 import { isPosting, post, type Transaction } from '../db/transaction.ts';
-import type { ItemRows, NewestFirstWalk, WalkContext } from './operation.ts';
-import { columnsOf, isBelow, type PlacedList } from './placed-list.ts';
+import type { ItemRows, NewestFirstWalk, OrderKey, ToldPage, WalkContext } from './operation.ts';
+import { columnsOf, inOrder, isBelow, type PlacedList } from './placed-list.ts';
 
 /**
  * Items that one page may show to have left the list at once: the fifth part of a page, three at
@@ -11,6 +11,52 @@ import { columnsOf, isBelow, type PlacedList } from './placed-list.ts';
 const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 
 type PlacedRows = ItemRows & { readonly height: number };
+
+/**
+ * Of pages that are about to be written, those that may say something beyond their own rows. A walk into
+ * unread history meets nothing that is stored: one look says so of all its pages at once.
+ */
+export async function pagesWithChanges(
+  list: PlacedList,
+  tx: Transaction,
+  pages: readonly ToldPage<NewestFirstWalk>[],
+): Promise<ReadonlySet<number>> {
+  const ranges = pages.flatMap(({ walk, rows }) => {
+    const [first, last] = [rows.find(isPlaced), rows.findLast(isPlaced)];
+    if (first === undefined || last === undefined) return [];
+    if (!meetsKnown(walk) && !walk.isConclusive) return [];
+    return [{ walk, above: walk.above ?? first, last }];
+  });
+  const numbers = new Set(ranges.map(({ walk }) => walk.page_id));
+  const [first] = ranges;
+  if (first === undefined || meetsKnown(first.walk) || isPosting(tx)) return numbers;
+  const columns = columnsOf(list);
+  const { table, height, key } = columns;
+  const above = ranges
+    .map((range): OrderKey => range.above)
+    .reduce((a, b) => (inOrder(a, b) ? a : b));
+  const last = ranges
+    .map((range): OrderKey => range.last)
+    .reduce((a, b) => (inOrder(a, b) ? b : a));
+  const { rows } = await tx.execute<{ is_told: boolean }>(sql`/* stored within a range */
+    select exists (
+      select from ${table}
+      where chain_id = ${first.walk.chain_id}
+        and ${isBelow(columns, above)}
+        and ${height} >= ${last.height}
+        and (${height}, ${key}) > (${last.height}, ${last.key})
+        and removed_at is null
+        and page_id < ${Math.max(...numbers)}
+    ) as is_told
+  `);
+  return rows[0]?.is_told === false ? new Set() : numbers;
+}
+
+const isPlaced = (item: ItemRows): item is PlacedRows => item.height !== null;
+
+/** Only walks with a floor, and those that read again, meet blocks that were read before. */
+const meetsKnown = ({ floor, scope }: Pick<WalkContext<NewestFirstWalk>, 'floor' | 'scope'>) =>
+  floor !== null || scope.again === true;
 
 /**
  * What a page says beyond its own rows: which of them came late, and which stored items have
@@ -24,13 +70,11 @@ export async function noteChanges(
   walk: WalkContext<NewestFirstWalk>,
   rows: readonly ItemRows[],
 ): Promise<boolean> {
-  const placed = rows.filter((item) => item.height !== null) as PlacedRows[];
+  const placed = rows.filter(isPlaced);
   const [first, last] = [placed[0], placed.at(-1)];
   if (first === undefined || last === undefined) return true;
-  // Only walks with a floor, and those that read again, meet blocks that were read before: a walk
-  // into unread history finds nothing but new rows.
-  const meetsKnown = walk.floor !== null || walk.scope.again === true;
-  if (meetsKnown && walk.inserted > 0) await noteLateArrivals(list, tx, walk, placed);
+  // A walk into unread history finds nothing but new rows.
+  if (meetsKnown(walk) && walk.inserted > 0) await noteLateArrivals(list, tx, walk, placed);
   return walk.isConclusive ? noteRemovals(list, tx, walk, rows, first, last) : true;
 }
 

@@ -1,5 +1,5 @@
 import type { KindOf } from './define.ts';
-import { noteChanges } from './list-changes.ts';
+import { noteChanges, pagesWithChanges } from './list-changes.ts';
 import { judgeListEnd, removeBelow } from './list-end.ts';
 import type { ConfigDefaults } from './guide.ts';
 import type { ListUnit, NewestFirstWalk } from './operation.ts';
@@ -25,6 +25,7 @@ export const newestFirst =
       // Seen again: whatever was concluded from its absence is over.
       columns: { removed_at: () => null },
       judgeEnd: (db, claim) => judgeListEnd(list, db, claim),
+      tellingPages: (tx, pages) => pagesWithChanges(list, tx, pages),
       afterPage: (tx, walk, rows) => noteChanges(list, tx, walk, rows),
       afterWalk: (tx, walk) => removeBelow(list, tx, walk),
     };

@@ -21,6 +21,7 @@ export const numbered =
     decidesMembership: true,
     columns: { [number]: ({ batch }) => batch },
     // A page alone says nothing beyond its rows.
+    tellingPages: () => Promise.resolve(new Set()),
     afterPage: () => Promise.resolve(true),
     ...conclusions,
   });

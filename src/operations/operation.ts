@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import type { AddressObservation } from '../address/observe.ts';
 import type { Unread } from '../drift/unread-values.ts';
 import type { Row } from '../db/row.ts';
-import type { ConfigDefaults, Guide } from './guide.ts';
 import type { Transaction } from '../db/transaction.ts';
+import type { ConfigDefaults, Guide } from './guide.ts';
 
 /** The declared fields of `next_page_params`, passed back unchanged. */
 export type Cursor = Readonly<Record<string, string | number>>;
@@ -174,6 +174,12 @@ export interface WalkContext<Walk extends Scope = Scope> {
   readonly isConclusive: boolean;
 }
 
+/** A page that is being written: nothing of it was counted yet. */
+export interface ToldPage<Walk extends Scope = Scope> {
+  readonly walk: Omit<WalkContext<Walk>, 'inserted'>;
+  readonly rows: readonly ItemRows[];
+}
+
 /** What a walk tells an operation at its end. */
 export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<Walk> {
   /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
@@ -258,6 +264,12 @@ export interface Operation<Walk extends Scope = Scope> {
   readonly decidesMembership: boolean;
   /** What is stored says of the claim that the list ends here. Changes nothing. */
   judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim<Walk>): Promise<EndVerdict>;
+  /**
+   * Of the pages of a transaction, by their numbers, those of which something is to be concluded: `afterPage`
+   * is asked of them alone. Asked along with the writing of their rows, which says nothing of what
+   * is not on a page.
+   */
+  tellingPages(tx: Transaction, pages: readonly ToldPage<Walk>[]): Promise<ReadonlySet<number>>;
   /**
    * Runs in a page's transaction, after its rows.
    *

@@ -36,6 +36,10 @@ export const isBelow = ({ height, key }: PlacedColumns, place: OrderKey): SQL =>
   ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
 `;
 
+/** Highest first, then highest key; an item met again at a border is no disorder. */
+export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
+  a.height > b.height || (a.height === b.height && a.key >= b.key);
+
 /** The lowest item that stands in order on the last page of a walk that has one; null where none does. */
 export async function lastPlace(
   db: Pick<Transaction, 'execute'>,

@@ -14,5 +14,6 @@ export const ranked =
     defaults: { schedule, overlap: '0s', resweep: [] },
     decidesMembership: false,
     columns: {},
+    tellingPages: (_tx, pages) => Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
     ...conclusions,
   });

@@ -4,7 +4,7 @@ import { parseExactly } from '../exact-number.ts';
 import { loadPages } from '../load/load.ts';
 import { operations } from '../operations/index.ts';
 import type { ItemRows, Operation } from '../operations/operation.ts';
-import { concludeWalk, lockEnds } from '../walk/commit.ts';
+import { concludeWalk, lockEnds } from '../walk/conclude.ts';
 import { endAfter } from '../walk/end.ts';
 import { spellHeights } from '../walk/ledger.ts';
 import { normalisePage, type PageFacts } from '../walk/page.ts';

@@ -9,7 +9,7 @@ import {
 } from './archive-reader.ts';
 import { WrittenObservations } from '../load/written-observations.ts';
 import { AskedNumbers } from './wish-history.ts';
-import { writePages } from '../walk/commit.ts';
+import { writePages } from '../walk/write.ts';
 import type { ReadPage } from '../walk/fetch.ts';
 import { endAfter } from '../walk/end.ts';
 import type { WalkRow } from '../walk/walk-row.ts';

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import { largestBodyBytes } from '../explorer/body.ts';
 
 /** Whether the bodies of pages are kept, to be replayed. */
@@ -40,7 +40,9 @@ export function unpackBody(body: Buffer, packedAs: string): Buffer {
  */
 export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody[]): Promise<void> {
   if (bodies.length === 0) return;
-  await tx.execute(sql`
+  await post(
+    tx,
+    sql`
     insert into etl.raw_pages (page_id, body, encoding, commit_number)
     select page_id, body, ${encoding}, commit_number
     from unnest(
@@ -48,5 +50,6 @@ export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody
            ${sql.param(bodies.map(({ body }) => body))}::bytea[]
          ) as raw(page_id, body),
          (select nextval('etl.raw_commits') as commit_number) as this
-  `);
+  `,
+  );
 }

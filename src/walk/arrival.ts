@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import type { ReadPage } from './fetch.ts';
 import type { WalkRow } from './walk-row.ts';
 
@@ -24,10 +24,13 @@ export async function takeOver(
 ): Promise<void> {
   const top = first?.page.top ?? null;
   if (top === null || hasStrayed(first)) return;
-  await tx.execute(sql`
+  await post(
+    tx,
+    sql`
     update etl.walks set floor = ${top}
     where id = ${above} and state = 'running' and coalesce(floor, 0) < ${top}
-  `);
+  `,
+  );
 }
 
 /** Whether a walk ends with a page because it is not the one that was asked for: it says nothing of the list. */

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
 import type { Cursor } from '../operations/operation.ts';
 import type { Proof, ProvedRange } from './proof.ts';
 import type { WalkState } from './tables.ts';
-import type { WalkRow } from './walk-row.ts';
+import type { HeldWalk, WalkRow } from './walk-row.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */
 export class FencedError extends Error {
@@ -17,20 +17,27 @@ export interface LockedWalk {
   readonly used: ReadonlySet<number>;
   /** Fields that were on every item of a page of the feed. */
   readonly steady: ReadonlySet<string>;
+  /** The walk's floor as it stands now: whoever takes over a part of the walk raises it. */
+  readonly floor: number | null;
 }
 
 /**
  * Locks the walk for this transaction if this worker still holds it, and finds which of `cursors`
  * were used in the walk before.
  *
- * @throws FencedError when the walk's revision is no longer the worker's (promise 2)
+ * @throws FencedError when the walk's revision is no longer the worker's (promise 2), or the server has
+ *   crashed since the walk was taken
  */
 export async function lockWalk(
   tx: Transaction,
-  walk: WalkRow,
+  walk: HeldWalk,
   cursors: readonly (Cursor | null)[],
 ): Promise<LockedWalk> {
-  const { rows } = await tx.execute<{ used: string[]; steady: string[] }>(sql`/* lock walk */
+  const { rows } = await tx.execute<{
+    used: string[];
+    steady: string[];
+    floor: string | null;
+  }>(sql`/* lock walk */
     select array(
       select next.position - 1
       from json_array_elements(${JSON.stringify(cursors)}::json) with ordinality as next(cursor, position)
@@ -42,14 +49,20 @@ export async function lockWalk(
         )
     ) as used, array(
       select path from etl.steady_fields where steady_fields.feed = walks.feed
-    ) as steady
+    ) as steady, floor
     from etl.walks
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
+      -- A crash may have taken back revisions and numbers of pages, which others have been given since.
+      and exists (select from etl.incarnations where id = ${walk.incarnation}::uuid)
     for update
   `);
   const [row] = rows;
   if (row === undefined) throw new FencedError(`walk ${walk.id} was taken over`);
-  return { used: new Set(row.used.map(Number)), steady: new Set(row.steady) };
+  return {
+    used: new Set(row.used.map(Number)),
+    steady: new Set(row.steady),
+    floor: row.floor === null ? null : Number(row.floor),
+  };
 }
 
 /** What a transaction's pages add to their walk. */
@@ -72,14 +85,20 @@ export interface WalkAdvance {
   readonly reason: string | null;
 }
 
-/** Moves the checkpoint by compare-and-set on the walk's revision (promise 2). */
+/**
+ * Moves the checkpoint by compare-and-set on the walk's revision (promise 2). Whoever wrote before has locked
+ * the walk; for one who has not and no longer holds it the transaction fails.
+ */
 export async function moveCheckpoint(
   tx: Transaction,
   walk: WalkRow,
   advance: WalkAdvance,
 ): Promise<WalkRow> {
   const { proof } = advance;
-  const { rows } = await tx.execute<{ floor: string | null }>(sql`/* checkpoint */
+  await post(
+    tx,
+    sql`/* checkpoint */
+    with moved as (
     update etl.walks
     set revision = revision + 1,
         cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,
@@ -103,14 +122,15 @@ export async function moveCheckpoint(
         updated_at = now(),
         finished_at = case when ${advance.state} = 'running' then null else now() end
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
-    returning floor
-  `);
-  const [moved] = rows;
-  if (moved === undefined) throw new FencedError(`walk ${walk.id} was taken over`);
+    returning revision
+    )
+    -- Nobody waits for the answer: a walk that is not ours any more is a failure.
+    select 1 / count(*) from moved
+  `,
+  );
   return {
     ...walk,
     revision: walk.revision + 1,
-    floor: moved.floor === null ? null : Number(moved.floor),
     cursor: advance.cursor,
     pages: walk.pages + advance.pages,
     items: walk.items + advance.items,

@@ -116,7 +116,9 @@ export async function recordQuarantined(
     })),
   );
   if (entries.length === 0) return;
-  await tx.execute(sql`
+  await post(
+    tx,
+    sql`
     insert into etl.quarantine as t (
       chain_id, operation, scope, raw, raw_hash, reason, position, from_block, to_block, page_id,
       last_page_id
@@ -129,5 +131,6 @@ export async function recordQuarantined(
     on conflict (feed, raw_hash, md5(scope::text)) do update
     set last_page_id = excluded.last_page_id
     where coalesce(t.last_page_id, t.page_id) < excluded.last_page_id
-  `);
+  `,
+  );
 }

@@ -1,4 +1,5 @@
 import type { OrderKey } from '../operations/operation.ts';
+import { inOrder } from '../operations/placed-list.ts';
 
 /** What an item tells of its place in a list that is newest first, as far as it tells it. */
 export interface ToldPlace {
@@ -152,10 +153,6 @@ const nowhere = (places: readonly TrustedPlace[]): Judged => ({
 
 const isMostlyGone = (left: readonly unknown[], all: readonly unknown[]) =>
   all.length > 0 && left.length * 2 <= all.length;
-
-/** Newest block first, then highest key; an item met again at a border is no disorder. */
-export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
-  a.height > b.height || (a.height === b.height && a.key >= b.key);
 
 const isAt = (a: OrderKey, b: OrderKey) => a.height === b.height && a.key === b.key;
 

@@ -11,6 +11,7 @@ import {
   primaryKey,
   text,
   uniqueIndex,
+  uuid,
 } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer, integerRange, integerRanges } from '../db/column-types.ts';
 import { feeds, ofRegisteredFeed } from '../db/tables.ts';
@@ -171,3 +172,12 @@ export const pages = etlSchema.table(
     check('pages_rows_counted', sql`inserted + changed <= rows`),
   ],
 );
+
+/**
+ * One row, whose id changes with each crash of the server: migrations/0001_views.sql makes the table unlogged,
+ * so a crash empties it. What a worker remembers of before may never have reached the disk.
+ */
+export const incarnations = etlSchema.table('incarnations', {
+  is_only: boolean('is_only').primaryKey().default(true),
+  id: uuid('id').notNull().defaultRandom(),
+});

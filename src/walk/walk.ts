@@ -1,13 +1,13 @@
 import type { Database } from '../db/transaction.ts';
 import { linkAbort } from './abort.ts';
 import { FencedError } from './checkpoint.ts';
-import { commitPages } from './commit.ts';
+import { commitPages, type ToCommit } from './commit.ts';
 import type { NewDrift } from '../drift/record.ts';
 import { readPages, type ReadPage } from './fetch.ts';
 import { PageQueue } from './page-queue.ts';
 import type { WalkEnd } from './progress.ts';
 import type { PageReader } from './request.ts';
-import type { WalkRow } from './walk-row.ts';
+import type { HeldWalk, WalkRow } from './walk-row.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
 export type WalkOutcome =
@@ -40,7 +40,7 @@ export interface WalkDependencies extends Omit<PageReader, 'floor'> {
  * @throws what Postgres throws; what was committed stays, and the checkpoint says where to resume
  */
 export async function runWalk(
-  walk: WalkRow,
+  walk: HeldWalk,
   dependencies: WalkDependencies,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
@@ -74,17 +74,18 @@ export async function runWalk(
 
 /** Commits what the queue holds until it is drained or the walk ends. */
 async function writePages(
-  walk: WalkRow,
+  walk: HeldWalk,
   { db, operation, onCommit }: WalkDependencies,
   queue: PageQueue<ReadPage>,
-  onMove: (walk: WalkRow) => void,
+  onMove: (walk: HeldWalk) => void,
 ): Promise<WalkEnd | null> {
   let current = walk;
+  let above: ToCommit['above'] = 'unknown';
   for (;;) {
     const read = await queue.takeAll();
     if (read.length === 0) return null;
-    const committed = await commitPages(db, operation, current, read);
-    current = committed.walk;
+    const committed = await commitPages(db, operation, current, { read, above });
+    ({ walk: current, above } = committed);
     onMove(current);
     onCommit({
       walk: current,

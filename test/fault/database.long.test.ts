@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/postgres.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
-import { freshDatabase, freshDirectory } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
+import { ownServer } from '../support/own-server.ts';
 import { eventually } from '../support/process.ts';
 import { openDatabaseScene, shortTimeouts, poolOn, type DatabaseScene } from './database-scene.ts';
 import { hangMs } from '../support/hang.ts';
@@ -146,14 +144,6 @@ test('a statement that waits too long is ended, and its feed goes on later', asy
   await expectWhole(scene);
 });
 
-/** A Postgres of its own, for what would disturb other tests. */
-async function ownServer(settings: Readonly<Record<string, string>>) {
-  const directory = await freshDirectory();
-  const options = { directory, settings: { fsync: 'off', ...settings } };
-  const server = await startEmbeddedPostgres(options);
-  return { ...server, restart: () => startEmbeddedPostgres(options) };
-}
-
 test('a server whose connections are all taken is waited for', async () => {
   const { url } = await ownServer({ max_connections: '45' });
   const scene = await openDatabaseScene({ url, pool: poolOn(url) });
@@ -178,9 +168,6 @@ test('a server whose connections are all taken is waited for', async () => {
 test('a Postgres that is killed in the middle of a transaction and started again', async () => {
   const server = await ownServer({});
   const scene = await openDatabaseScene({ url: server.url, pool: poolOn(server.url) });
-  const pid = Number(
-    await readFile(join(server.dataDirectory, 'postmaster.pid'), 'utf8').then(firstLine),
-  );
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table etl.pages in share mode');
@@ -191,13 +178,9 @@ test('a Postgres that is killed in the middle of a transaction and started again
     return rows.length > 0;
   });
 
-  process.kill(pid, 'SIGKILL');
+  const restarted = server.crash();
 
   holder.release(true);
-  const again = await server.restart();
-  onTestFinished(() => again.stop());
-  expect(again.url).toBe(server.url);
+  expect(await restarted).toBe(server.url);
   await expectWhole(scene);
 });
-
-const firstLine = (text: string) => text.split('\n')[0];

@@ -10,12 +10,15 @@ import { createLog } from '../../src/log.ts';
 import { operations } from '../../src/operations/index.ts';
 import type { SliceBudget } from '../../src/walk/request.ts';
 import { runWalk, type WalkOutcome } from '../../src/walk/walk.ts';
-import type { WalkRow } from '../../src/walk/walk-row.ts';
+import type { HeldWalk } from '../../src/walk/walk-row.ts';
 import type { TestDatabase } from './database.ts';
 import { patient, settingsFor, type SyncRun } from './sync.ts';
 
 /** An engine of its own on a database, as each process has one. */
-export async function openContender(database: TestDatabase, run: SyncRun): Promise<Engine> {
+export async function openContender(
+  database: Pick<TestDatabase, 'url' | 'pool'>,
+  run: SyncRun,
+): Promise<Engine> {
   const open = {
     url: database.url,
     pool: database.pool,
@@ -44,13 +47,13 @@ export async function beginRun({ db }: Engine, lane: FeedLane, scope: RunScope):
 }
 
 /** Claims the run's walk, whoever holds it; null when there is none left. */
-export async function claim({ db, clock, origin }: Engine, run: RunRow): Promise<WalkRow | null> {
+export async function claim({ db, clock, origin }: Engine, run: RunRow): Promise<HeldWalk | null> {
   const walk = await takeWalk(db, run, { held: [], at: clock(), origin: origin() });
   return typeof walk === 'string' ? null : walk;
 }
 
 /** Walks on from a claim for at most so many pages. */
-export const walkOn = (engine: Engine, walk: WalkRow, pages: number): Promise<WalkOutcome> =>
+export const walkOn = (engine: Engine, walk: HeldWalk, pages: number): Promise<WalkOutcome> =>
   runWalk(
     walk,
     {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../../db/digest.ts';
 import { type Database, transact } from '../../db/transaction.ts';
 import { readBatches } from '../../operations/optimism-batch-blocks/tables.ts';
-import { lockEnds } from '../../walk/commit.ts';
+import { lockEnds } from '../../walk/conclude.ts';
 import { feedName, type Feed } from '../feed.ts';
 import type { NumberedScope } from './scope.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inOrder, judgeOrder, type PageBorders, type ToldPlace } from '../../../src/walk/order.ts';
+import { inOrder } from '../../../src/operations/placed-list.ts';
+import { judgeOrder, type PageBorders, type ToldPlace } from '../../../src/walk/order.ts';
 
 const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;

@@ -1,0 +1,87 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createPool } from '../../src/db/pool.ts';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import type { HeldWalk } from '../../src/walk/walk-row.ts';
+import { beginRun, claim, openContender, walkOn } from '../support/contender.ts';
+import { ledgerFaults } from '../support/ledger.ts';
+import { ownServer } from '../support/own-server.ts';
+import { differences } from '../support/tables.ts';
+
+const seed = 29;
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 0, blocks: 1 },
+  factories: 0,
+};
+
+/** Two workers on a Postgres that flushes what nobody waits for as late as it can. */
+async function openScene() {
+  const simulator = await startSimulator({ seed, chains: [chain] });
+  onTestFinished(() => simulator.close());
+  const server = await ownServer({ wal_writer_delay: '10s' });
+  const pool = createPool({ url: server.url, max: 4, applicationName: 'explorer-etl test' });
+  onTestFinished(() => pool.end());
+  const database = { url: server.url, pool };
+  const run = { url: simulator.url, chains: [chain], pageSize: 10 };
+  const first = await openContender(database, run);
+  const second = await openContender(database, run);
+  const lane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' } as const;
+  return { server, pool, first, second, run: await beginRun(first, lane, {}) };
+}
+
+test('a page that a crash took back is read again, and who remembers it is fenced', async () => {
+  const { server, pool, first, second, run } = await openScene();
+  const told = async () => {
+    const { rows } = await pool.query<{ pages: number; revision: number; incarnation: string }>(`
+      select (select count(*)::int from etl.pages) as pages, revision::int,
+             etl.incarnation() as incarnation
+      from etl.walks
+    `);
+    return rows[0];
+  };
+  const held = await claim(first, run);
+  if (held === null) throw new Error('no walk to claim');
+  await walkOn(first, held, 1);
+  // As the first worker has its walk in memory when it asks for the second page.
+  const { rows } = await pool.query<{ walk: HeldWalk }>(
+    'select to_jsonb(walks) as walk from etl.walks',
+  );
+  const remembered = { ...held, ...rows[0]?.walk };
+  expect(await told()).toEqual({
+    pages: 1,
+    revision: held.revision + 1,
+    incarnation: held.incarnation,
+  });
+
+  await server.crash();
+
+  const taken = await claim(second, run);
+  if (taken === null) throw new Error('no walk to claim');
+  expect(await told()).toEqual({
+    pages: 0,
+    revision: remembered.revision,
+    incarnation: taken.incarnation,
+  });
+  expect(taken.incarnation).not.toBe(held.incarnation);
+  expect(await walkOn(first, remembered, 1)).toEqual({ is: 'fenced' });
+  expect(await walkOn(second, taken, 100)).toEqual({ is: 'ended', end: { is: 'end' } });
+  expect(await differences(pool, seed, chain, { operations: ['user-operations'] })).toEqual({});
+  expect(await ledgerFaults(pool, 'under-way')).toEqual({});
+});
+
+test('the end of a walk outlasts a crash, and all pages before it', async () => {
+  const { server, pool, first, run } = await openScene();
+  const held = await claim(first, run);
+  if (held === null) throw new Error('no walk to claim');
+  expect(await walkOn(first, held, 100)).toEqual({ is: 'ended', end: { is: 'end' } });
+
+  await server.crash();
+
+  const { rows } = await pool.query('select state, pages::int from etl.walks');
+  expect(rows).toEqual([{ state: 'finished', pages: 12 }]);
+  expect(await differences(pool, seed, chain, { operations: ['user-operations'] })).toEqual({});
+});
