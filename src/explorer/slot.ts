@@ -127,7 +127,6 @@ returning
   to_char(wait_until at time zone 'utc', '${untilFormat}') as until,
   case when outcome in ('granted', 'poll') then nextval('etl.pages_id_seq') end as page_id,
   clock_timestamp()::text as at,
-  1000 * extract(epoch from gap)::float8 as gap_ms,
   timed.pause_class,
   timed.pause_reason,
   spent + ${creditsPerRequest} > budget.daily_credits as is_own_limit`;
@@ -146,8 +145,6 @@ export interface Asked {
   /** Null where no slot was given. */
   readonly page_id: string | null;
   readonly at: string;
-  /** From one slot to the next, in ms. */
-  readonly gap_ms: number;
   readonly pause_class: string | null;
   readonly pause_reason: string | null;
   /** Whether it is the configured limit of a day's credits that is used up, not the service's. */

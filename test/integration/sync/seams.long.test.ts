@@ -68,7 +68,7 @@ test('what walks side by side prove is there, whatever happens at their seams', 
             moved.add(hashOf(id));
             list.operations.push({ block, id });
           } else {
-            const [gone] = list.operations.filter((operation) => operation.block === block);
+            const gone = list.operations.find((operation) => operation.block === block);
             if (gone === undefined) continue;
             moved.add(hashOf(gone.id));
             list.operations = list.operations.filter(({ id }) => id !== gone.id);
