@@ -11,6 +11,7 @@ import { presets, startSimulator, type Simulator } from '../simulator/index.ts';
 import {
   exitCodes,
   settingsOf,
+  waitingOf,
   type Context,
   type ExitCode,
   type GlobalOptions,
@@ -71,7 +72,7 @@ async function demoAgainst(
   const database = await openDatabase(settings, { cwd: context.cwd, name: 'demo' });
   try {
     tellWhere(context, options, database);
-    await prepareDatabase(database);
+    await prepareDatabase(database, waitingOf(context));
     const started = performance.now();
     const before = await itemsRead(database);
     const targets = demoTargets(settings);

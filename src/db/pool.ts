@@ -4,8 +4,10 @@ import { isNameLost } from './failure.ts';
 import {
   breakUnanswered,
   keepAliveDelayMs,
-  withTimeouts,
+  settingsFor,
+  withSettings,
   type DatabaseTimeouts,
+  type ServerSettings,
 } from './timeouts.ts';
 
 /**
@@ -22,6 +24,10 @@ const connectTimeoutMs = 10_000;
  * @param options.applicationName shown in pg_stat_activity.
  * @param options.idleTimeoutMs how long an unused connection is kept, in ms; 0 for ever.
  * @param options.dbTimeouts how long its queries may take; for ever if absent, as migrations may.
+ * @param options.settings further settings of the server for its sessions.
+ * @param options.isPooled whether a pooler is in between, which may refuse or drop what a session is told
+ *   at its beginning, and hand a session to others. Then each transaction is told its settings, and
+ *   statements have no names.
  * @param options.planned which statements are planned once for each connection: all, or those that
  *   begin with a comment, their label. That is for work that repeats a few of them many times. A plan that
  *   is kept was made for the tables as they were, so it must hold for larger ones.
@@ -33,13 +39,19 @@ export function createPool(options: {
   applicationName: string;
   idleTimeoutMs?: number;
   dbTimeouts?: DatabaseTimeouts;
+  settings?: ServerSettings;
+  isPooled?: boolean;
   planned?: 'all' | 'labelled';
   isPipelined?: boolean;
 }): Pool {
-  const { url, dbTimeouts } = options;
-  const naming = { isUseful: true };
+  const { url, dbTimeouts, isPooled = false } = options;
+  const settings = {
+    ...(dbTimeouts !== undefined && settingsFor(dbTimeouts)),
+    ...options.settings,
+  };
+  const naming = { isUseful: !isPooled };
   const pool = new Pool({
-    connectionString: dbTimeouts === undefined ? url : withTimeouts(url, dbTimeouts),
+    connectionString: isPooled ? url : withSettings(url, settings),
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -56,15 +68,36 @@ export function createPool(options: {
     client.on('error', () => {});
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
     if (options.planned !== undefined) nameStatements(client, options.planned, naming);
+    if (isPooled) tellTransactions(client, settings);
   });
   return pool;
 }
 
 /**
+ * Sends the settings of a transaction with its `begin`, in one message. What is a single statement
+ * goes without: it holds no lock while its client is silent.
+ */
+function tellTransactions(client: PoolClient, settings: ServerSettings): void {
+  const all = Object.entries(settings).map(([name, value]) => `; set local ${name} = '${value}'`);
+  const query = client.query.bind(client) as (...told: unknown[]) => unknown;
+  client.query = ((statement: unknown, ...rest: unknown[]) => {
+    const text = typeof statement === 'string' ? statement : textOf(statement);
+    if (text === undefined || !/^begin\b/iu.test(text)) return query(statement, ...rest);
+    return query(`${text}${all.join('')}`, ...rest);
+  }) as typeof client.query;
+}
+
+const textOf = (statement: unknown): string | undefined =>
+  typeof statement === 'object' && statement !== null && 'text' in statement
+    ? String(statement.text)
+    : undefined;
+
+/**
  * Gives statements a name, by which the server knows their plan again.
  *
  * @param naming whether the server knows a name that it was told. Behind a pooler that changes servers
- *   between two transactions it does not; then the pool uses no names any more.
+ *   between two transactions it does not; then the pool uses no names any more, nor one that
+ *   a statement has by itself.
  */
 function nameStatements(
   client: PoolClient,
@@ -74,14 +107,13 @@ function nameStatements(
   const query = client.query.bind(client) as (...told: unknown[]) => unknown;
   const names = new Map<string, string>();
   const named = (statement: unknown): unknown => {
-    if (typeof statement !== 'object' || statement === null || !('text' in statement)) {
-      return statement;
-    }
-    const text = String(statement.text);
-    if (!naming.isUseful || (which === 'labelled' && !text.startsWith('/*'))) return statement;
+    const text = textOf(statement);
+    if (text === undefined) return statement;
+    if (!naming.isUseful) return { ...Object(statement), name: undefined };
+    if (which === 'labelled' && !text.startsWith('/*')) return statement;
     const name = names.get(text) ?? createHash('sha256').update(text).digest('hex').slice(0, 32);
     names.set(text, name);
-    return { ...statement, name };
+    return { ...Object(statement), name };
   };
   client.query = ((statement: unknown, ...rest: unknown[]) => {
     const answer = query(named(statement), ...rest);
