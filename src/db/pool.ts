@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Pool, type PoolClient } from 'pg';
+import { Pool, type ClientBase, type PoolClient } from 'pg';
 import { isNameLost } from './failure.ts';
 import {
   breakUnanswered,
@@ -25,9 +25,9 @@ const connectTimeoutMs = 10_000;
  * @param options.idleTimeoutMs how long an unused connection is kept, in ms; 0 for ever.
  * @param options.dbTimeouts how long its queries may take; for ever if absent, as migrations may.
  * @param options.settings further settings of the server for its sessions.
- * @param options.isPooled whether a pooler is in between, which may refuse or drop what a session is told
- *   at its beginning, and hand a session to others. Then each transaction is told its settings, and
- *   statements have no names.
+ * @param options.pooled what keeps its settings where a pooler is in between, which may refuse or drop
+ *   what a connection is told as it is made: sessions, where the pooler keeps them, or transactions.
+ *   Statements have no names then. Absent: there is no pooler.
  * @param options.planned which statements are planned once for each connection: all, or those that
  *   begin with a comment, their label. That is for work that repeats a few of them many times. A plan that
  *   is kept was made for the tables as they were, so it must hold for larger ones.
@@ -40,24 +40,25 @@ export function createPool(options: {
   idleTimeoutMs?: number;
   dbTimeouts?: DatabaseTimeouts;
   settings?: ServerSettings;
-  isPooled?: boolean;
+  pooled?: 'sessions' | 'transactions';
   planned?: 'all' | 'labelled';
   isPipelined?: boolean;
 }): Pool {
-  const { url, dbTimeouts, isPooled = false } = options;
+  const { url, dbTimeouts, pooled } = options;
   const settings = {
     ...(dbTimeouts !== undefined && settingsFor(dbTimeouts)),
     ...options.settings,
   };
-  const naming = { isUseful: !isPooled };
+  const naming = { isUseful: pooled === undefined };
   const pool = new Pool({
-    connectionString: isPooled ? url : withSettings(url, settings),
+    connectionString: pooled === undefined ? withSettings(url, settings) : url,
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     pipeline: options.isPipelined ?? false,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
+    ...(pooled === 'sessions' && { onConnect: (client) => tellSession(client, settings) }),
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
   // A connection that dies emits an error, which ends the process if nobody listens: on the pool
@@ -68,9 +69,15 @@ export function createPool(options: {
     client.on('error', () => {});
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
     if (options.planned !== undefined) nameStatements(client, options.planned, naming);
-    if (isPooled) tellTransactions(client, settings);
+    if (pooled === 'transactions') tellTransactions(client, settings);
   });
   return pool;
+}
+
+/** The pool waits for it before it hands the connection out. */
+async function tellSession(client: ClientBase, settings: ServerSettings): Promise<void> {
+  const all = Object.entries(settings).map(([name, value]) => `set ${name} = '${value}'`);
+  await client.query(all.join('; '));
 }
 
 /**

@@ -19,7 +19,12 @@ export function openWorkPools(
   isPooled: boolean,
   dbTimeouts: DatabaseTimeouts,
 ): { readonly pool: Pool; readonly budgetPool: Pool } {
-  const quick = { url, isPooled, dbTimeouts, planned: 'labelled' } as const;
+  const quick = {
+    url,
+    dbTimeouts,
+    planned: 'labelled',
+    ...(isPooled && { pooled: 'transactions' as const }),
+  } as const;
   return {
     // Not the database's own pool, whose statements may take long: migrations, proofs.
     pool: createPool({

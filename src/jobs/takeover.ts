@@ -1,9 +1,8 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
 import type { Ways } from '../db/route.ts';
-import { settingsFor } from '../db/timeouts.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import { lostJobs } from './boss-tables.ts';
@@ -39,22 +38,15 @@ export interface JobLocks {
  * @param place where a session is kept, directly or by a pooler
  */
 export function openJobLocks({ url, isPooled }: Ways['session']): JobLocks {
-  const dbTimeouts = { answerMs: silenceMs, idleSessionMs: silenceMs };
-  const settings = Object.entries(settingsFor(dbTimeouts)).map(
-    ([name, is]) => `set ${name} = ${is}`,
-  );
   // A pool of one connection that is never let go: it queues what comes at once, and reconnects.
   const session = createPool({
     url,
     max: 1,
     applicationName: 'explorer-etl locks',
     idleTimeoutMs: 0,
-    dbTimeouts,
-    isPooled,
+    dbTimeouts: { answerMs: silenceMs, idleSessionMs: silenceMs },
+    ...(isPooled && { pooled: 'sessions' }),
   });
-  // A pooler that keeps the session keeps what it is told later, too.
-  const tell = (client: PoolClient) => client.query(settings.join('; ')).catch(() => undefined);
-  if (isPooled) session.on('connect', (client) => void tell(client));
   // A beat that waits for the one before it would only queue up.
   let isBeating = false;
   const beat = async () => {

@@ -1,9 +1,12 @@
+import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { Client, type Pool } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { createPool } from '../../../src/db/pool.ts';
 import { findRoute, findWays, PoolerError } from '../../../src/db/route.ts';
 import { workTimeouts } from '../../../src/db/timeouts.ts';
+import { transact } from '../../../src/db/transaction.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { openDatabaseProxy } from '../../support/database-proxy.ts';
 import { hangMs } from '../../support/hang.ts';
@@ -80,6 +83,28 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
     expect(answers.map(({ rows: [row] }) => row?.n)).toEqual(answers.map((_, n) => n));
   });
 
+  test('that nobody knew of loses names of statements, and the transaction is made again', async () => {
+    const { url } = await freshDatabase('empty');
+    const pooler = await startPooler(url, { pool_mode: 'transaction', server_round_robin: 1 });
+    const pool = createPool({
+      url: pooler.through(url),
+      max: 10,
+      applicationName: 'explorer-etl test',
+      planned: 'labelled',
+    });
+    onTestFinished(() => pool.end());
+    const db = drizzle(pool);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        transact(db, async (tx) => {
+          const { rows } = await tx.execute<{ n: number }>(sql`/* known */ select ${n}::int as n`);
+          return rows[0]?.n;
+        }),
+      ),
+    );
+    expect(answers).toEqual(answers.map((_, n) => n));
+  });
+
   test('keeps no lock of a client that is gone', async () => {
     const { url, pool } = await freshDatabase('empty');
     const pooler = await startPooler(url, { pool_mode: 'transaction' });
@@ -107,7 +132,7 @@ function poolOn(url: string): Pool {
     applicationName: 'explorer-etl test',
     dbTimeouts: workTimeouts,
     settings: { jit: 'off' },
-    isPooled: true,
+    pooled: 'transactions',
     planned: 'labelled',
   });
   onTestFinished(() => pool.end());
