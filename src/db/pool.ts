@@ -74,10 +74,10 @@ export function createPool(options: {
   return pool;
 }
 
-/** The pool waits for it before it hands the connection out. */
-async function tellSession(client: ClientBase, settings: ServerSettings): Promise<void> {
+/** The pool waits for what this returns before it hands the connection out; its types do not say so. */
+function tellSession(client: ClientBase, settings: ServerSettings): unknown {
   const all = Object.entries(settings).map(([name, value]) => `set ${name} = '${value}'`);
-  await client.query(all.join('; '));
+  return client.query(all.join('; '));
 }
 
 /**
