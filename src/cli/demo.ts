@@ -101,7 +101,8 @@ async function itemsRead({ pool }: OpenDatabase): Promise<number> {
 
 function demoSettings(context: Context, options: GlobalOptions, baseUrl: string): Settings {
   const chains = presets.demo.map(({ id }) => String(id));
-  const env = { DATABASE_URL: context.env['DATABASE_URL'], EXPLORER_API_KEY: demoKey };
+  const { DATABASE_URL, DATABASE_URL_DIRECT } = context.env;
+  const env = { DATABASE_URL, DATABASE_URL_DIRECT, EXPLORER_API_KEY: demoKey };
   // Whatever file lies in this folder or is named is about other chains.
   const { config: _ignored, ...rest } = options;
   const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain: chains });

@@ -30,7 +30,7 @@ export async function onDatabase<Result>(
 }
 
 /** What whoever reads a standby has to know. */
-export const spellStandby = ({ behind_s }: Standby): string =>
+const spellStandby = ({ behind_s }: Standby): string =>
   `Reads a standby, ${behind_s === null ? 'nobody knows how far' : `${behind_s} s`} behind.`;
 
 /**

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
+import { describeDatabaseError } from './failure.ts';
+import { parseUrl } from './timeouts.ts';
 
 /** How statements reach Postgres: a session each, or through a pooler that keeps one or does not. */
 export type Route =
@@ -43,7 +45,7 @@ export interface Ways {
  * The ways to a database for what a worker does.
  *
  * @param directUrl leads past a pooler; null where there is none
- * @throws PoolerError where no session is kept, or the two lead to different databases
+ * @throws PoolerError where no session is kept, or the two lead to different databases, or one to none
  */
 export async function findWays(url: string, directUrl: string | null): Promise<Ways> {
   const route = await findRoute(url);
@@ -51,7 +53,10 @@ export async function findWays(url: string, directUrl: string | null): Promise<W
     if (route.is === 'transaction') throw new PoolerError(noSession('DATABASE_URL', route.pooler));
     return { route, session: { url, isPooled: route.is !== 'direct' } };
   }
-  const direct = await findRoute(directUrl);
+  const direct = await findRoute(directUrl).catch((error: unknown) => {
+    const why = describeDatabaseError(error);
+    throw new PoolerError(`DATABASE_URL_DIRECT can't be used: ${why}.`, { cause: error });
+  });
   if (direct.is === 'transaction') {
     throw new PoolerError(noSession('DATABASE_URL_DIRECT', direct.pooler));
   }
@@ -66,7 +71,7 @@ const noSession = (variable: string, pooler: string) =>
 
 /** What a pooler is called, as far as it tells. */
 async function poolerName(url: string): Promise<string> {
-  const console = new URL(url);
+  const console = parseUrl(url);
   // PgBouncer's console, which it keeps from most users, and says so in its own words.
   console.pathname = '/pgbouncer';
   try {

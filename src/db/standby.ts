@@ -36,8 +36,3 @@ export async function readStandby(pool: Pool): Promise<Standby | null> {
   const [found] = rows;
   return found?.is_standby === true ? { behind_s: found.behind_s } : null;
 }
-
-/** @throws StandbyError where the server takes no writes */
-export async function demandPrimary(pool: Pool): Promise<void> {
-  if ((await readStandby(pool)) !== null) throw new StandbyError();
-}

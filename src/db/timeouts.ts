@@ -52,10 +52,17 @@ export function settingsFor(dbTimeouts: DatabaseTimeouts): ServerSettings {
   };
 }
 
+/**
+ * A URL of Postgres as an object. That of a socket may name no host after the user, which URL refuses:
+ * node-postgres puts another in its place too, and goes by the parameter `host`.
+ */
+export const parseUrl = (url: string): URL =>
+  URL.parse(url) ?? new URL(url.replace('@/', '@nowhere.invalid/'));
+
 /** The URL with server settings for each of its sessions; those that it has already stay. */
 export function withSettings(url: string, settings: ServerSettings): string {
   if (Object.keys(settings).length === 0) return url;
-  const changed = new URL(url);
+  const changed = parseUrl(url);
   const own = changed.searchParams.get('options') ?? '';
   const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   // The last of two wins: what a person wrote into the URL.

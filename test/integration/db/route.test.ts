@@ -25,6 +25,9 @@ test('a direct way to another database is refused, whatever stands in front', as
   const [one, other] = [await freshDatabase('empty'), await freshDatabase('empty')];
   await expect(findWays(one.url, other.url)).rejects.toThrow(PoolerError);
   await expect(findWays(one.url, other.url)).rejects.toThrow(/different databases/u);
+  await expect(findWays(one.url, 'postgres://127.0.0.1:1/none')).rejects.toThrow(
+    /DATABASE_URL_DIRECT can't be used: connection refused/u,
+  );
   expect(await findWays(one.url, one.url)).toEqual({
     route: { is: 'direct' },
     session: { url: one.url, isPooled: false },
