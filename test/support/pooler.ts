@@ -45,7 +45,8 @@ export async function startPooler(
     listen_addr: '127.0.0.1',
     listen_port: port,
     unix_socket_dir: '',
-    auth_type: 'any',
+    auth_type: 'trust',
+    auth_file: join(folder, 'users'),
     ...settings,
   };
   const login = `user=${decodeURIComponent(username)} password=${decodeURIComponent(password)}`;
@@ -56,6 +57,7 @@ export async function startPooler(
     ...Object.entries(all).map(([name, value]) => `${name} = ${value}`),
   ];
   const file = join(folder, 'pgbouncer.ini');
+  await writeFile(join(folder, 'users'), `"${decodeURIComponent(username)}" ""\n`, { mode: 0o644 });
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o644 });
   const account = process.geteuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
   const child = spawn('pgbouncer', ['--quiet', file], { ...account, cwd: '/', stdio: 'ignore' });

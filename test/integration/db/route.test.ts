@@ -39,11 +39,17 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
 
   test('in transaction mode is recognised though it hands out the same session each time', async () => {
     const { url } = await freshDatabase('empty');
-    const one = await startPooler(url, { pool_mode: 'transaction', default_pool_size: 1 });
+    // Its console tells everybody its version, that of the other one tells nobody.
+    const one = await startPooler(url, {
+      pool_mode: 'transaction',
+      default_pool_size: 1,
+      auth_type: 'any',
+    });
     const many = await startPooler(url, { pool_mode: 'transaction', server_round_robin: 1 });
-    const found = { is: 'transaction', pooler: expect.stringMatching(named) };
-    expect(await findRoute(one.through(url))).toEqual(found);
+    const versioned = expect.stringMatching(/^PgBouncer \d/u);
+    expect(await findRoute(one.through(url))).toEqual({ is: 'transaction', pooler: versioned });
     await openMany(many.through(url), 5);
+    const found = { is: 'transaction', pooler: 'PgBouncer' };
     expect(await findRoute(many.through(url))).toEqual(found);
     await expect(findWays(one.through(url), null)).rejects.toThrow(/DATABASE_URL_DIRECT/u);
     await expect(findWays(one.through(url), one.through(url))).rejects.toThrow(PoolerError);
