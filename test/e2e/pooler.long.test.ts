@@ -4,7 +4,7 @@ import { startSimulator, type SimulatedChain } from '../../src/simulator/index.t
 import { freshDatabase } from '../support/database.ts';
 import { hangMs } from '../support/hang.ts';
 import { ledgerFaults } from '../support/ledger.ts';
-import { poolerVersion, startPooler } from '../support/pooler.ts';
+import { namesKept, poolerVersion, startPooler } from '../support/pooler.ts';
 import { configFolder, eventually, startProgram } from '../support/process.ts';
 import { differences } from '../support/tables.ts';
 
@@ -36,14 +36,9 @@ const config = {
 };
 
 const installed = poolerVersion();
-/** `max_prepared_statements` came with 1.21: 0 before, 200 since 1.24. */
-const knowsNames = installed !== null && Number(installed.split('.')[1]) >= 21;
 const modes = [
   { pool_mode: 'transaction', default_pool_size: 4 },
-  { pool_mode: 'transaction', server_round_robin: 1 },
-  ...(knowsNames
-    ? [0, 200].map((most) => ({ pool_mode: 'transaction', max_prepared_statements: most }))
-    : []),
+  ...namesKept().map((names) => ({ pool_mode: 'transaction', server_round_robin: 1, ...names })),
   { pool_mode: 'session', default_pool_size: 100 },
 ];
 

@@ -11,7 +11,7 @@ import { transact } from '../../../src/db/transaction.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { openDatabaseProxy } from '../../support/database-proxy.ts';
 import { hangMs } from '../../support/hang.ts';
-import { poolerVersion, startPooler } from '../../support/pooler.ts';
+import { namesKept, poolerVersion, startPooler } from '../../support/pooler.ts';
 import { eventually } from '../../support/process.ts';
 
 test('a way that only passes bytes on is direct', async () => {
@@ -93,9 +93,10 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
     expect(answers.map(({ rows: [row] }) => row?.n)).toEqual(answers.map((_, n) => n));
   });
 
-  test('that nobody knew of loses names of statements, and the transaction is made again', async () => {
+  test.each(namesKept())('that nobody knew of may lose names of statements: %j', async (names) => {
     const { url } = await freshDatabase('empty');
-    const pooler = await startPooler(url, { pool_mode: 'transaction', server_round_robin: 1 });
+    const settings = { pool_mode: 'transaction', server_round_robin: 1, ...names };
+    const pooler = await startPooler(url, settings);
     const pool = createPool({
       url: pooler.through(url),
       max: 10,
