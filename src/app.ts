@@ -6,12 +6,14 @@ import type { Pool } from 'pg';
 import { requireApiKey, type ApiKey, type Settings } from './config/settings.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres/postgres.ts';
 import { describeDatabaseError, isPermissionDenied } from './db/failure.ts';
-import { withAdvisoryLock } from './db/lock.ts';
+import { withAdvisoryLock, type Waiting } from './db/lock.ts';
 import { migrate, MigrationError } from './db/migrate.ts';
-import { withSettings, workTimeouts, type DatabaseTimeouts } from './db/timeouts.ts';
+import { workTimeouts, type DatabaseTimeouts } from './db/timeouts.ts';
 import { createPool } from './db/pool.ts';
+import { findWays } from './db/route.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import type { Database } from './db/transaction.ts';
+import { applicationName, openWorkPools, poolConnections } from './db/work-pools.ts';
 import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
@@ -28,14 +30,8 @@ import type { FetchPage } from './walk/request.ts';
 const readAheadPages = 16;
 /** Slices at once in one process; several feeds wait for the network side by side. */
 const slicesAtOnce = 8;
-/** Connections: a transaction for each slice's walkers, the watch, progress lines. */
-const poolConnections = 12;
-/** What the database shows of our sessions. */
-const applicationName = 'explorer-etl';
-/** Connections that only reserve request slots. */
-const budgetConnections = 4;
 /** One for every explorer-etl on a database, while pg-boss's schema is made. */
-const installLock = 0x65_74_6c_6a_6f_62_73n;
+const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 
 /** The database that was named does not answer, or lets nobody in. Names no password. */
 export class DatabaseUnavailableError extends Error {
@@ -100,12 +96,16 @@ async function databaseOf(embedded: EmbeddedPostgres | null, name: string): Prom
  * Brings the schema up to this program: ours, then pg-boss's, then the rights of the roles, if there
  * are any. Safe from any number of processes. Where all is there it only reads.
  *
+ * @param waiting how to wait for others that do the same; silently, and for ever, if absent
  * @throws MigrationError also where something is missing and this role may not make it
  */
-export async function prepareDatabase({ url, pool }: OpenDatabase): Promise<{ applied: number }> {
+export async function prepareDatabase(
+  { url, pool }: OpenDatabase,
+  waiting?: Waiting,
+): Promise<{ applied: number }> {
   try {
-    const result = await migrate(pool);
-    await withAdvisoryLock(pool, installLock, () => installQueues(url));
+    const result = await migrate(pool, undefined, waiting);
+    await withAdvisoryLock(pool, installLock, () => installQueues(url), waiting);
     if (result.applied > 0 && (await areRolesGranted(pool))) await grantRoles(pool);
     return result;
   } catch (error) {
@@ -154,13 +154,17 @@ export interface SourceOptions {
  * Registers the feeds of the settings, and composes client, budget and queue on a prepared
  * database.
  *
- * @throws ConfigError without an API key, OriginError where feeds were read from another explorer
+ * @throws ConfigError without an API key, OriginError where feeds were read from another explorer,
+ *   PoolerError where the way to the database keeps no session
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
   const { url } = database;
   let { explorer } = settings;
-  const { pool, budgetPool } = openPools(url, dbTimeouts);
+  const { route, session } = await findWays(url, directUrlOf(settings, database));
+  const isPooled = route.is !== 'direct';
+  if (isPooled) log.info({ pooler: route.pooler, mode: route.is }, 'database.pooled');
+  const { pool, budgetPool } = openWorkPools(url, isPooled, dbTimeouts);
   const db = drizzle(pool);
   // Whoever is under way on a key that was replaced ends on it.
   const opened: OpenKeys[] = [];
@@ -185,7 +189,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
   const boss = await configure(settings, sameData)
     .then(() =>
-      startBoss({ databaseUrl: url, log, supervise, now: () => performance.now(), dbTimeouts }),
+      startBoss({
+        databaseUrl: session.url,
+        isPooled: session.isPooled,
+        log,
+        supervise,
+        now: () => performance.now(),
+        dbTimeouts,
+      }),
     )
     .catch(async (error: unknown) => {
       await closeOpened();
@@ -196,7 +207,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     pool,
     boss,
     log,
-    databaseUrl: url,
+    session,
     concurrency: slicesAtOnce,
     reading: () => ({ pageSize: explorer.pageSize, archive: explorer.archive }),
     archiveDays: () => explorer.archiveDays,
@@ -272,25 +283,10 @@ export function openClient(
   });
 }
 
-/** The connections that pages and slots go over. No statement is long enough for compiled code to pay. */
-function openPools(url: string, dbTimeouts: DatabaseTimeouts) {
-  const quick = { dbTimeouts, planned: 'labelled', isPipelined: true } as const;
-  return {
-    // Not the database's own pool, whose statements may take long: migrations, proofs.
-    pool: createPool({
-      ...quick,
-      url: withSettings(url, { jit: 'off' }),
-      max: poolConnections,
-      applicationName,
-    }),
-    budgetPool: createPool({
-      ...quick,
-      // A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk.
-      url: withSettings(url, { jit: 'off', synchronous_commit: 'off' }),
-      max: budgetConnections,
-      applicationName: 'explorer-etl budget',
-    }),
-  };
-}
+/** Past a pooler to the database that was named; the embedded one has none in front. */
+export const directUrlOf = (
+  { directUrl }: Pick<Settings, 'directUrl'>,
+  { embedded }: Pick<OpenDatabase, 'embedded'>,
+): string | null => (embedded === null ? directUrl : null);
 
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });

@@ -11,7 +11,7 @@ import {
 import type { Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import type { Log } from '../log.ts';
-import type { Context } from './context.ts';
+import { waitingOf, type Context } from './context.ts';
 
 /** First wait for a database that does not answer, in ms, doubled up to the longest one. */
 const firstWaitMs = 500;
@@ -38,7 +38,7 @@ interface Opening {
  * or name, is thrown at once.
  *
  * @returns null when the signal aborted first
- * @throws DatabaseUnavailableError, MigrationError, OriginError, what Postgres throws
+ * @throws DatabaseUnavailableError, MigrationError, OriginError, PoolerError, StandbyError, what Postgres throws
  */
 export async function awaitEngine(
   settings: Settings,
@@ -51,6 +51,8 @@ export async function awaitEngine(
     try {
       return await openAll(settings, context, log, opening);
     } catch (error) {
+      // What fails while it is told to stop is no news.
+      if (context.signal.aborted) return null;
       const root = error instanceof DatabaseUnavailableError ? error.cause : error;
       if (!isConnectionLost(root) || attempt === mostAttempts) throw error;
       const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
@@ -69,7 +71,7 @@ async function openAll(
   const database = await openDatabase(settings, context);
   try {
     onOpen(database);
-    await prepareDatabase(database);
+    await prepareDatabase(database, waitingOf(context));
     const engine = await openEngine({ settings, database, log, supervise: true, source });
     return { database, engine };
   } catch (error) {

@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openClient, openDatabase } from '../app.ts';
+import { directUrlOf, openClient, openDatabase, type OpenDatabase } from '../app.ts';
+import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
+import { findWays, PoolerError } from '../db/route.ts';
+import { readStandby, StandbyError } from '../db/standby.ts';
 import { configuredLanes, type ConfiguredLane } from '../feeds/lanes.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
@@ -33,11 +36,7 @@ export function registerCheck({ program, run }: Registry): void {
         ];
         const database = await openDatabase(settings, context);
         try {
-          const { rows } = await database.pool.query<{ server_version: string }>(
-            'show server_version',
-          );
-          const detail = `Postgres ${rows[0]?.server_version}`;
-          findings.push({ what: 'database', ok: true, detail });
+          findings.push(await askServer(database), ...(await askRoute(settings, database)));
         } finally {
           await database.close();
         }
@@ -51,6 +50,35 @@ export function registerCheck({ program, run }: Registry): void {
         return findings.every(({ ok }) => ok) ? exitCodes.done : exitCodes.failed;
       }),
     );
+}
+
+async function askServer({ pool }: OpenDatabase): Promise<Finding> {
+  const { rows } = await pool.query<{ server_version: string }>('show server_version');
+  const version = `Postgres ${rows[0]?.server_version}`;
+  const standby = await readStandby(pool);
+  return standby === null
+    ? { what: 'database', ok: true, detail: version }
+    : { what: 'database', ok: false, detail: `${version}: ${new StandbyError().message}` };
+}
+
+/** What is between here and the server, where something is. */
+async function askRoute(settings: Settings, database: OpenDatabase): Promise<Finding[]> {
+  const { url, pool } = database;
+  const directUrl = directUrlOf(settings, database);
+  // Nothing is written there, and it cannot be asked by writing.
+  if ((await readStandby(pool)) !== null) return [];
+  try {
+    const { route } = await findWays(url, directUrl);
+    if (route.is === 'direct') return [];
+    const sessions = directUrl === null ? '' : '; sessions go the way of DATABASE_URL_DIRECT';
+    const detail = `through ${route.pooler} in ${route.is} mode${sessions}`;
+    return [{ what: 'connection', ok: true, detail }];
+  } catch (error) {
+    const isFound = error instanceof PoolerError || isConnectionLost(error);
+    if (!isFound) throw error;
+    const detail = error instanceof PoolerError ? error.message : describeDatabaseError(error);
+    return [{ what: 'connection', ok: false, detail }];
+  }
 }
 
 /** Asks for the smallest page of every feed. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
+import type { Waiting } from '../db/lock.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import { printableLines } from '../printable.ts';
 
@@ -49,6 +50,12 @@ export interface Registry {
     action: Action<Options>,
   ) => (options: Options, command: Command) => Promise<void>;
 }
+
+/** Others who hold a lock are told on stderr; a signal ends the wait. */
+export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
+  signal,
+  tell: (line) => stderr(`${line}\n`),
+});
 
 export const logOf = (context: Context, { logLevel }: GlobalOptions): Log =>
   createLog(logLevel, context.stderr);

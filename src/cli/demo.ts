@@ -11,6 +11,7 @@ import { presets, startSimulator, type Simulator } from '../simulator/index.ts';
 import {
   exitCodes,
   settingsOf,
+  waitingOf,
   type Context,
   type ExitCode,
   type GlobalOptions,
@@ -71,7 +72,7 @@ async function demoAgainst(
   const database = await openDatabase(settings, { cwd: context.cwd, name: 'demo' });
   try {
     tellWhere(context, options, database);
-    await prepareDatabase(database);
+    await prepareDatabase(database, waitingOf(context));
     const started = performance.now();
     const before = await itemsRead(database);
     const targets = demoTargets(settings);
@@ -100,7 +101,8 @@ async function itemsRead({ pool }: OpenDatabase): Promise<number> {
 
 function demoSettings(context: Context, options: GlobalOptions, baseUrl: string): Settings {
   const chains = presets.demo.map(({ id }) => String(id));
-  const env = { DATABASE_URL: context.env['DATABASE_URL'], EXPLORER_API_KEY: demoKey };
+  const { DATABASE_URL, DATABASE_URL_DIRECT } = context.env;
+  const env = { DATABASE_URL, DATABASE_URL_DIRECT, EXPLORER_API_KEY: demoKey };
   // Whatever file lies in this folder or is named is about other chains.
   const { config: _ignored, ...rest } = options;
   const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain: chains });

@@ -4,6 +4,8 @@ import { EmbeddedPostgresError } from '../embedded-postgres/failure.ts';
 import { describeDatabaseError } from '../db/failure.ts';
 import { ScratchError } from '../replay/scratch.ts';
 import { MigrationError } from '../db/migrate.ts';
+import { PoolerError } from '../db/route.ts';
+import { StandbyError } from '../db/standby.ts';
 import { OriginError } from '../feeds/origin.ts';
 import { IncompleteArchiveError } from '../replay/replay.ts';
 import { ExplorerError } from '../explorer/error.ts';
@@ -40,6 +42,8 @@ export function reportFailure(
     error instanceof UsageError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof MigrationError ||
+    error instanceof PoolerError ||
+    error instanceof StandbyError ||
     error instanceof ScratchError ||
     error instanceof IncompleteArchiveError ||
     error instanceof OriginError

@@ -1,6 +1,6 @@
 import { prepareDatabase } from '../app.ts';
 import { grantRoles, roles } from '../db/roles.ts';
-import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { exitCodes, settingsOf, waitingOf, writeJson, type Registry } from './context.ts';
 import { onDatabase } from './on-database.ts';
 import { tellWhere } from './where.ts';
 
@@ -23,20 +23,25 @@ Examples:
     )
     .action(
       run<{ readonly roles?: boolean }>(async (context, options) => {
-        return onDatabase(settingsOf(context, options, 'database'), context, async (database) => {
-          tellWhere(context, options, database);
-          const { applied } = await prepareDatabase(database);
-          const granted = options.roles === true ? Object.values(roles) : [];
-          if (granted.length > 0) await grantRoles(database.pool);
-          if (options.json) writeJson(context, { applied, roles: granted });
-          else {
-            context.stdout(
-              applied === 0 ? 'The schema is up to date.\n' : `Applied ${applied} migrations.\n`,
-            );
-            if (granted.length > 0) context.stdout(`Granted: ${granted.join(', ')}.\n`);
-          }
-          return exitCodes.done;
-        });
+        return onDatabase(
+          settingsOf(context, options, 'database'),
+          context,
+          'writes',
+          async (database) => {
+            tellWhere(context, options, database);
+            const { applied } = await prepareDatabase(database, waitingOf(context));
+            const granted = options.roles === true ? Object.values(roles) : [];
+            if (granted.length > 0) await grantRoles(database.pool);
+            if (options.json) writeJson(context, { applied, roles: granted });
+            else {
+              context.stdout(
+                applied === 0 ? 'The schema is up to date.\n' : `Applied ${applied} migrations.\n`,
+              );
+              if (granted.length > 0) context.stdout(`Granted: ${granted.join(', ')}.\n`);
+            }
+            return exitCodes.done;
+          },
+        );
       }),
     );
 }

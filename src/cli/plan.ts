@@ -4,7 +4,7 @@ import { planDocument, type PlanDocument } from '../report/plan/document.ts';
 import { requestsSince } from '../report/plan/facts.ts';
 import { forecastFeeds, unknownFeeds } from '../report/plan/plan.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
-import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { exitCodes, settingsOf, waitingOf, writeJson, type Registry } from './context.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
 import { isPrepared } from './readiness.ts';
@@ -41,10 +41,11 @@ Examples:
       run<PlanOptions>(async (context, options) => {
         const settings = settingsOf(context, options);
         if (options.probe !== undefined) requireApiKey(settings);
-        return onDatabase(settings, context, async (database) => {
+        const access = options.probe === undefined ? 'reads' : 'writes';
+        return onDatabase(settings, context, access, async (database) => {
           if (options.probe !== undefined) {
             tellWhere(context, options, database);
-            await prepareDatabase(database);
+            await prepareDatabase(database, waitingOf(context));
             const { history } = await planOf(settings, database);
             const requests = options.probe === true ? probeRequests : options.probe;
             const feeds = new Set(history.unknown);

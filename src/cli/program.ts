@@ -77,6 +77,8 @@ export async function runProgram(args: readonly string[], context: Context): Pro
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUse;
+    // Whoever waited for something was told to stop, and had nothing under way.
+    if (context.signal.aborted && error === context.signal.reason) return exitCodes.interrupted;
     return reportFailure(error, context, program.opts<GlobalOptions>());
   }
 }

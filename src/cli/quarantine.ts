@@ -40,26 +40,26 @@ export function registerQuarantine({ program, run }: Registry): void {
     .command('quarantine')
     .description('the items that could not become rows: list, retry, drop')
     .addHelpText('after', '\nExample:\n  explorer-etl quarantine list --chain 10\n');
-  const act = (work: Work) =>
+  const act = (access: 'reads' | 'writes', work: Work) =>
     run<Chosen & { readonly all?: boolean }>(async (context, options) => {
       const filter = filterOf(options);
       // What was copied once stays in quarantine, whatever the configuration names now.
       const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
-      return onDatabase(settings, context, async (database) => {
+      return onDatabase(settings, context, access, async (database) => {
         await demandPrepared(database, 'in quarantine');
         return work(database.db, filter, context, options);
       });
     });
   addFilters(group.command('list'))
     .description('list them, with the reason; --json gives all of each')
-    .action(act(list));
+    .action(act('reads', list));
   addFilters(group.command('retry'))
     .description('make rows of them by the rules of this version; makes no request')
-    .action(act(retry));
+    .action(act('writes', retry));
   addFilters(group.command('drop'))
     .description('forget them for good')
     .option('--all', 'all of them, where nothing else says which')
-    .action(act(drop));
+    .action(act('writes', drop));
 }
 
 function addFilters(command: Command): Command {

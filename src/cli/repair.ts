@@ -53,7 +53,7 @@ const neverToldAgain: ReadonlySet<string> = new Set([
 async function repair(context: Context, options: RepairOptions & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
-  return onDatabase(settings, context, async (database) => {
+  return onDatabase(settings, context, 'writes', async (database) => {
     await demandPrepared(database, 'to repair');
     await registerFeeds(
       database.db,

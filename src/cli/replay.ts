@@ -1,3 +1,5 @@
+import { directUrlOf } from '../app.ts';
+import { findWays } from '../db/route.ts';
 import { createScratchDatabase } from '../replay/scratch.ts';
 import { printable } from '../printable.ts';
 import type { RowDifference } from '../replay/compare.ts';
@@ -46,10 +48,13 @@ Examples:
 
 async function replay(context: Context, options: ReplayFlags & GlobalOptions): Promise<ExitCode> {
   const use = useOf(options);
-  return onDatabase(settingsOf(context, options, 'database'), context, async (database) => {
+  const settings = settingsOf(context, options, 'database');
+  return onDatabase(settings, context, 'writes', async (database) => {
     tellWhere(context, options, database);
     await demandPrepared(database, 'to replay');
-    const scratch = await createScratchDatabase(database.url);
+    // Another database of the server, which a pooler need not have.
+    const { session } = await findWays(database.url, directUrlOf(settings, database));
+    const scratch = await createScratchDatabase(session.url);
     const shown: RowDifference[] = [];
     let different = 0;
     try {

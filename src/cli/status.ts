@@ -13,7 +13,7 @@ export function registerStatus({ program, run }: Registry): void {
     .action(
       run<object>(async (context, options) => {
         const settings = settingsOf(context, options, 'database');
-        return onDatabase(settings, context, async (database) => {
+        return onDatabase(settings, context, 'reads', async (database) => {
           // Looking changes nothing, so it makes no tables either.
           const feeds = (await isPrepared(database))
             ? await reportFeeds(database.db, settings.explorer.pageSize)

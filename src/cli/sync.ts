@@ -18,6 +18,7 @@ import {
   exitCodes,
   settingsOf,
   UsageError,
+  waitingOf,
   writeJson,
   type Context,
   type ExitCode,
@@ -63,9 +64,9 @@ export function syncOnDatabase(
   settings: Settings,
   targets: readonly SyncTarget[],
 ): Promise<ExitCode> {
-  return onDatabase(settings, context, async (database) => {
+  return onDatabase(settings, context, 'writes', async (database) => {
     tellWhere(context, options, database);
-    await prepareDatabase(database);
+    await prepareDatabase(database, waitingOf(context));
     if (settings.configFile === null) await followWishes(database.db, targets);
     const results = await syncTargets(context, options, settings, database, targets);
     return concludeSync(context, options, results);

@@ -17,20 +17,25 @@ export function registerVerify({ program, run }: Registry): void {
     )
     .action(
       run<{ readonly rows?: true }>(async (context, options) => {
-        return onDatabase(settingsOf(context, options, 'database'), context, async (database) => {
-          await demandPrepared(database, 'to verify');
-          const report = options.rows === true ? await checkRows(database.db) : null;
-          // What a proof reads may be among the tables that are gone.
-          const feeds = report?.isReadable === false ? [] : await prove(database.db);
-          if (options.json) writeJson(context, report === null ? feeds : { feeds, rows: report });
-          else {
-            context.stdout(feeds.map(describe).join(''));
-            if (report !== null) context.stdout(describeRows(report));
-          }
-          const isComplete =
-            feeds.every(({ open }) => open.length === 0) && (report?.findings ?? []).length === 0;
-          return isComplete ? exitCodes.done : exitCodes.failed;
-        });
+        return onDatabase(
+          settingsOf(context, options, 'database'),
+          context,
+          'reads',
+          async (database) => {
+            await demandPrepared(database, 'to verify');
+            const report = options.rows === true ? await checkRows(database.db) : null;
+            // What a proof reads may be among the tables that are gone.
+            const feeds = report?.isReadable === false ? [] : await prove(database.db);
+            if (options.json) writeJson(context, report === null ? feeds : { feeds, rows: report });
+            else {
+              context.stdout(feeds.map(describe).join(''));
+              if (report !== null) context.stdout(describeRows(report));
+            }
+            const isComplete =
+              feeds.every(({ open }) => open.length === 0) && (report?.findings ?? []).length === 0;
+            return isComplete ? exitCodes.done : exitCodes.failed;
+          },
+        );
       }),
     );
 }

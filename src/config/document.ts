@@ -66,7 +66,7 @@ function unfold(document: Document.Parsed): { value: unknown } | null {
 
 /** Keys of people who put a secret where it should not be, without their separators. */
 const secretKey =
-  /^(?:explorer)?(?:apikey|key|secret|secretkey|token|password|databaseurl|connectionstring)$/u;
+  /^(?:explorer)?(?:apikey|key|secret|secretkey|token|password|databaseurl|databaseurldirect|directurl|connectionstring)$/u;
 
 function problems(issue: Issue): { path: Path; message: string }[] {
   if (issue.code === 'unrecognized_keys') {
@@ -83,11 +83,13 @@ function problems(issue: Issue): { path: Path; message: string }[] {
 function unknownKey(path: Path, key: string): string {
   const plainKey = key.toLowerCase().replaceAll(/[^a-z]/gu, '');
   if (secretKey.test(plainKey)) {
-    const variable = /database|connection|password/u.test(plainKey)
-      ? 'DATABASE_URL'
-      : plainKey.includes('secret') || plainKey === 'key'
-        ? 'EXPLORER_SECRET_KEY'
-        : 'EXPLORER_API_KEY';
+    const variable = plainKey.includes('direct')
+      ? 'DATABASE_URL_DIRECT'
+      : /database|connection|password/u.test(plainKey)
+        ? 'DATABASE_URL'
+        : plainKey.includes('secret') || plainKey === 'key'
+          ? 'EXPLORER_SECRET_KEY'
+          : 'EXPLORER_API_KEY';
     return `${show([...path, key])}: secrets do not belong in this file: set ${variable} (or ${variable}_FILE) in the environment`;
   }
   const known = knownKeys(path);

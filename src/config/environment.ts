@@ -8,6 +8,7 @@ export interface Environment {
   readonly secretKey: string | null;
   readonly baseUrl: string | null;
   readonly databaseUrl: string | null;
+  readonly directUrl: string | null;
   readonly configFile: string | null;
 }
 
@@ -30,6 +31,7 @@ export function readEnvironment(
     secretKey: secret('EXPLORER_SECRET_KEY'),
     baseUrl,
     databaseUrl: secret('DATABASE_URL'),
+    directUrl: secret('DATABASE_URL_DIRECT'),
     configFile: value(env.EXPLORER_ETL_CONFIG),
   };
 }

@@ -38,12 +38,18 @@ export interface SettingsInput {
 export function loadSettings(input: SettingsInput): Settings {
   const problems: Problem[] = [];
   const report = (message: string): void => void problems.push({ message, where: null });
+  const reportUrl = (name: string, url: string | null): void => {
+    const problem = url === null ? null : databaseUrlProblem(url);
+    if (problem !== null) report(`${name}: ${problem}`);
+  };
   const environment = readEnvironment(input.env, input.cwd, report);
   const databaseUrl = input.databaseUrl ?? environment.databaseUrl;
-  const databaseProblem = databaseUrl === null ? null : databaseUrlProblem(databaseUrl);
-  if (databaseProblem !== null) {
+  const { directUrl } = environment;
+  reportUrl(input.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url', databaseUrl);
+  reportUrl('DATABASE_URL_DIRECT', directUrl);
+  if (directUrl !== null && databaseUrl === null) {
     report(
-      `${input.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url'}: ${databaseProblem}`,
+      'DATABASE_URL_DIRECT is set and DATABASE_URL is not: with a server alone, set DATABASE_URL',
     );
   }
   const configFile = findConfig(input, environment.configFile);
@@ -74,6 +80,7 @@ export function loadSettings(input: SettingsInput): Settings {
       keys,
     },
     databaseUrl,
+    directUrl,
     chains,
     configFile,
   };

@@ -41,6 +41,8 @@ export interface Settings {
   };
   /** Null: the embedded Postgres. */
   readonly databaseUrl: string | null;
+  /** Past the pooler that `databaseUrl` leads through; null: there is none, or it keeps sessions. */
+  readonly directUrl: string | null;
   readonly chains: readonly ChainSettings[];
   /** Absolute path; null when there is no file. */
   readonly configFile: string | null;

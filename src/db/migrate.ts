@@ -5,7 +5,9 @@ import { migrate as migrateWithDrizzle } from 'drizzle-orm/node-postgres/migrato
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import { packageFile } from '../package-file.ts';
-import { withAdvisoryLock, type Session } from './lock.ts';
+import { withAdvisoryLock, type Waiting } from './lock.ts';
+import { createPool } from './pool.ts';
+import { StandbyError } from './standby.ts';
 
 /** The database cannot be brought to this program's schema. The message says what a person can do. */
 export class MigrationError extends Error {
@@ -15,7 +17,10 @@ export class MigrationError extends Error {
 const packagedFolder = packageFile('migrations');
 
 /** One lock for every program of this name on a database: "expletl" in ASCII. */
-const migrationLock = 0x65_78_70_6c_65_74_6cn;
+const migrationLock = { key: 0x65_78_70_6c_65_74_6cn, work: 'brings the schema up to date' };
+
+/** One holds the lock, one works. */
+const ownConnections = 2;
 
 /** Multiranges came with 14 and 15 is the oldest release we test; 14 ends in November 2026. */
 const oldestVersion = { number: 150_000, name: '15' };
@@ -33,24 +38,46 @@ type Journal = z.infer<typeof journalSchema>['entries'];
  * reads, so that a role without rights to create is enough.
  *
  * @param folder where the migrations are; the program's own unless a test says otherwise.
+ * @param waiting how to wait for others; silently, and for ever, if absent
  * @throws MigrationError when the server is too old, or the database was migrated by a newer
- *   version of the program or by one with other migrations.
+ *   version of the program or by one with other migrations; StandbyError when it only reads.
  */
 export async function migrate(
   database: Pool | string,
   folder: string = packagedFolder,
+  waiting?: Waiting,
 ): Promise<{ applied: number }> {
   const journal = await readJournal(folder);
-  return withAdvisoryLock(database, migrationLock, async (client) => {
-    await demandVersion(client);
-    const before = await readApplied(client);
+  if (typeof database !== 'string') return migrateOn(database, journal, folder, waiting);
+  const pool = createPool({
+    url: database,
+    max: ownConnections,
+    applicationName: 'explorer-etl migrate',
+  });
+  try {
+    return await migrateOn(pool, journal, folder, waiting);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function migrateOn(
+  pool: Pool,
+  journal: Journal,
+  folder: string,
+  waiting: Waiting | undefined,
+): Promise<{ applied: number }> {
+  await demandServer(pool);
+  const bringUp = async () => {
+    const before = await readApplied(pool);
     demandNotNewer(journal, before);
     if (missing(journal, before).length === 0) return { applied: 0 };
-    await migrateWithDrizzle(drizzle(client), { migrationsFolder: folder, ...bookkeeping });
-    const after = await readApplied(client);
+    await migrateWithDrizzle(drizzle(pool), { migrationsFolder: folder, ...bookkeeping });
+    const after = await readApplied(pool);
     demandComplete(missing(journal, after));
     return { applied: after.size - before.size };
-  });
+  };
+  return withAdvisoryLock(pool, migrationLock, bringUp, waiting);
 }
 
 /**
@@ -77,12 +104,14 @@ async function readJournal(folder: string): Promise<Journal> {
   return journalSchema.parse(JSON.parse(text)).entries;
 }
 
-async function demandVersion(client: Session): Promise<void> {
-  const { rows } = await client.query<{ number: number; name: string }>(
+async function demandServer(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ number: number; name: string; is_standby: boolean }>(
     `select current_setting('server_version_num')::int as number,
-            current_setting('server_version') as name`,
+            current_setting('server_version') as name,
+            pg_is_in_recovery() as is_standby`,
   );
   const version = rows[0];
+  if (version?.is_standby === true) throw new StandbyError();
   if (version !== undefined && version.number >= oldestVersion.number) return;
   throw new MigrationError(
     `Postgres ${oldestVersion.name} or newer is needed; this server is ${version?.name ?? 'unknown'}.`,
@@ -90,12 +119,12 @@ async function demandVersion(client: Session): Promise<void> {
 }
 
 /** The `when` of every migration that the database has had. */
-async function readApplied(client: Session): Promise<ReadonlySet<number>> {
-  const { rows: found } = await client.query<{ exists: boolean }>(
+async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
+  const { rows: found } = await pool.query<{ exists: boolean }>(
     `select to_regclass('etl.migrations') is not null as exists`,
   );
   if (found[0]?.exists !== true) return new Set();
-  const { rows } = await client.query<{ created_at: string }>(
+  const { rows } = await pool.query<{ created_at: string }>(
     'select created_at from etl.migrations',
   );
   return new Set(rows.map((row) => Number(row.created_at)));

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { Pool, type PoolClient } from 'pg';
+import { Pool, type ClientBase, type PoolClient } from 'pg';
 import { sendTogether } from './batch.ts';
 import { isNameLost } from './failure.ts';
 import {
   breakUnanswered,
   keepAliveDelayMs,
-  withTimeouts,
+  settingsFor,
+  withSettings,
   type DatabaseTimeouts,
+  type ServerSettings,
 } from './timeouts.ts';
 
 /**
@@ -23,6 +25,10 @@ const connectTimeoutMs = 10_000;
  * @param options.applicationName shown in pg_stat_activity.
  * @param options.idleTimeoutMs how long an unused connection is kept, in ms; 0 for ever.
  * @param options.dbTimeouts how long its queries may take; for ever if absent, as migrations may.
+ * @param options.settings further settings of the server for its sessions.
+ * @param options.pooled what keeps its settings where a pooler is in between, which may refuse or drop
+ *   what a connection is told as it is made: sessions, where the pooler keeps them, or transactions.
+ *   Statements have no names then. Absent: there is no pooler.
  * @param options.planned which statements are planned once for each connection: all, or those that
  *   begin with a comment, their label. That is for work that repeats a few of them many times. A plan that
  *   is kept was made for the tables as they were, so it must hold for larger ones.
@@ -34,19 +40,26 @@ export function createPool(options: {
   applicationName: string;
   idleTimeoutMs?: number;
   dbTimeouts?: DatabaseTimeouts;
+  settings?: ServerSettings;
+  pooled?: 'sessions' | 'transactions';
   planned?: 'all' | 'labelled';
   isPipelined?: boolean;
 }): Pool {
-  const { url, dbTimeouts } = options;
-  const naming = { isUseful: true };
+  const { url, dbTimeouts, pooled } = options;
+  const settings = {
+    ...(dbTimeouts !== undefined && settingsFor(dbTimeouts)),
+    ...options.settings,
+  };
+  const naming = { isUseful: pooled === undefined };
   const pool = new Pool({
-    connectionString: dbTimeouts === undefined ? url : withTimeouts(url, dbTimeouts),
+    connectionString: pooled === undefined ? withSettings(url, settings) : url,
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     pipeline: options.isPipelined ?? false,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
+    ...(pooled === 'sessions' && { onConnect: (client) => tellSession(client, settings) }),
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
   // A connection that dies emits an error, which ends the process if nobody listens: on the pool
@@ -58,15 +71,42 @@ export function createPool(options: {
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
     if (options.isPipelined === true) sendTogether(client);
     if (options.planned !== undefined) nameStatements(client, options.planned, naming);
+    if (pooled === 'transactions') tellTransactions(client, settings);
   });
   return pool;
 }
+
+/** The pool waits for what this returns before it hands the connection out; its types do not say so. */
+function tellSession(client: ClientBase, settings: ServerSettings): unknown {
+  const all = Object.entries(settings).map(([name, value]) => `set ${name} = '${value}'`);
+  return client.query(all.join('; '));
+}
+
+/**
+ * Sends the settings of a transaction with its `begin`, in one message. What is a single statement
+ * goes without: it holds no lock while its client is silent.
+ */
+function tellTransactions(client: PoolClient, settings: ServerSettings): void {
+  const all = Object.entries(settings).map(([name, value]) => `; set local ${name} = '${value}'`);
+  const query = client.query.bind(client) as (...told: unknown[]) => unknown;
+  client.query = ((statement: unknown, ...rest: unknown[]) => {
+    const text = typeof statement === 'string' ? statement : textOf(statement);
+    if (text === undefined || !/^begin\b/iu.test(text)) return query(statement, ...rest);
+    return query(`${text}${all.join('')}`, ...rest);
+  }) as typeof client.query;
+}
+
+const textOf = (statement: unknown): string | undefined =>
+  typeof statement === 'object' && statement !== null && 'text' in statement
+    ? String(statement.text)
+    : undefined;
 
 /**
  * Gives statements a name, by which the server knows their plan again.
  *
  * @param naming whether the server knows a name that it was told. Behind a pooler that changes servers
- *   between two transactions it does not; then the pool uses no names any more.
+ *   between two transactions it does not; then the pool uses no names any more, nor one that
+ *   a statement has by itself.
  */
 function nameStatements(
   client: PoolClient,
@@ -76,14 +116,13 @@ function nameStatements(
   const query = client.query.bind(client) as (...told: unknown[]) => unknown;
   const names = new Map<string, string>();
   const named = (statement: unknown): unknown => {
-    if (typeof statement !== 'object' || statement === null || !('text' in statement)) {
-      return statement;
-    }
-    const text = String(statement.text);
-    if (!naming.isUseful || (which === 'labelled' && !text.startsWith('/*'))) return statement;
+    const text = textOf(statement);
+    if (text === undefined) return statement;
+    if (!naming.isUseful) return { ...Object(statement), name: undefined };
+    if (which === 'labelled' && !text.startsWith('/*')) return statement;
     const name = names.get(text) ?? createHash('sha256').update(text).digest('hex').slice(0, 32);
     names.set(text, name);
-    return { ...statement, name };
+    return { ...Object(statement), name };
   };
   client.query = ((statement: unknown, ...rest: unknown[]) => {
     const answer = query(named(statement), ...rest);

@@ -36,26 +36,33 @@ const serverKeepAlive = {
   tcp_keepalives_count: 3,
 };
 
-/** The URL with the server's part of the timeouts, as settings of each session. */
-export function withTimeouts(url: string, dbTimeouts: DatabaseTimeouts): string {
-  const settings: Readonly<Record<string, number | undefined>> = {
+/** Settings of the server by name, for a session or a transaction. */
+export type ServerSettings = Readonly<Record<string, number | string>>;
+
+/** The server's part of the timeouts. */
+export function settingsFor(dbTimeouts: DatabaseTimeouts): ServerSettings {
+  const { statementMs, idleTransactionMs, idleSessionMs } = dbTimeouts;
+  return {
     ...serverKeepAlive,
-    statement_timeout: dbTimeouts.statementMs,
-    idle_in_transaction_session_timeout: dbTimeouts.idleTransactionMs,
-    idle_session_timeout: dbTimeouts.idleSessionMs,
+    ...(statementMs !== undefined && { statement_timeout: statementMs }),
+    ...(idleTransactionMs !== undefined && {
+      idle_in_transaction_session_timeout: idleTransactionMs,
+    }),
+    ...(idleSessionMs !== undefined && { idle_session_timeout: idleSessionMs }),
   };
-  return withSettings(
-    url,
-    Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
-  );
 }
 
+/**
+ * A URL of Postgres as an object. That of a socket may name no host after the user, which URL refuses:
+ * node-postgres puts another in its place too, and goes by the parameter `host`.
+ */
+export const parseUrl = (url: string): URL =>
+  URL.parse(url) ?? new URL(url.replace('@/', '@nowhere.invalid/'));
+
 /** The URL with server settings for each of its sessions; those that it has already stay. */
-export function withSettings(
-  url: string,
-  settings: Readonly<Record<string, number | string | undefined>>,
-): string {
-  const changed = new URL(url);
+export function withSettings(url: string, settings: ServerSettings): string {
+  if (Object.keys(settings).length === 0) return url;
+  const changed = parseUrl(url);
   const own = changed.searchParams.get('options') ?? '';
   const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   // The last of two wins: what a person wrote into the URL.

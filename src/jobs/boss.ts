@@ -1,7 +1,8 @@
 import { PgBoss, type ConstructorOptions } from 'pg-boss';
 import {
   keepAliveDelayMs,
-  withTimeouts,
+  settingsFor,
+  withSettings,
   workTimeouts,
   type DatabaseTimeouts,
 } from '../db/timeouts.ts';
@@ -29,7 +30,10 @@ const keepFinishedSeconds = 3600;
 const bossConnections = 4;
 
 export interface BossOptions {
+  /** Where a session is kept: pg-boss listens. */
   readonly databaseUrl: string;
+  /** Whether a pooler is in between, which may refuse what a session is told at its beginning. */
+  readonly isPooled?: boolean;
   readonly log: Log;
   /** Whether this process runs schedules and housekeeping; any number of processes may. */
   readonly supervise: boolean;
@@ -41,9 +45,9 @@ export interface BossOptions {
 
 /** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
 export async function startBoss(options: BossOptions): Promise<PgBoss> {
-  const { databaseUrl, log, supervise, now, dbTimeouts } = options;
+  const { databaseUrl, isPooled = false, log, supervise, now, dbTimeouts } = options;
   const boss = new PgBoss({
-    ...connection(databaseUrl, dbTimeouts),
+    ...connection(databaseUrl, isPooled, dbTimeouts),
     migrate: false,
     createSchema: false,
     supervise,
@@ -56,9 +60,12 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
   return boss;
 }
 
-/** Installs or migrates pg-boss's schema and our queues. Several processes at once are safe. */
+/**
+ * Installs or migrates pg-boss's schema and our queues. Several processes at once are safe. Its
+ * transactions are each one message, so any pooler will do.
+ */
 export async function installQueues(databaseUrl: string): Promise<void> {
-  const boss = new PgBoss({ ...connection(databaseUrl), supervise: false, schedule: false });
+  const boss = new PgBoss({ ...connection(databaseUrl, true), supervise: false, schedule: false });
   let failure: Error | null = null;
   boss.on('error', (error) => {
     failure = error;
@@ -87,9 +94,13 @@ export async function installQueues(databaseUrl: string): Promise<void> {
  * pg-boss hands these to its pool. It runs each statement on a connection taken for it alone, which
  * is closed when `query_timeout` passes.
  */
-const connection = (databaseUrl: string, dbTimeouts = workTimeouts): ConstructorOptions => {
+const connection = (
+  databaseUrl: string,
+  isPooled: boolean,
+  dbTimeouts = workTimeouts,
+): ConstructorOptions => {
   const pool = {
-    connectionString: withTimeouts(databaseUrl, dbTimeouts),
+    connectionString: isPooled ? databaseUrl : withSettings(databaseUrl, settingsFor(dbTimeouts)),
     application_name: 'explorer-etl jobs',
     max: bossConnections,
     keepAlive: true,

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
+import type { Ways } from '../db/route.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import { lostJobs } from './boss-tables.ts';
@@ -31,15 +32,20 @@ export interface JobLocks {
   close(): Promise<void>;
 }
 
-/** Opens the session of this process's job locks. A lost session is opened anew by the next job. */
-export function openJobLocks(databaseUrl: string): JobLocks {
+/**
+ * Opens the session of this process's job locks. A lost session is opened anew by the next job.
+ *
+ * @param place where a session is kept, directly or by a pooler
+ */
+export function openJobLocks({ url, isPooled }: Ways['session']): JobLocks {
   // A pool of one connection that is never let go: it queues what comes at once, and reconnects.
   const session = createPool({
-    url: databaseUrl,
+    url,
     max: 1,
     applicationName: 'explorer-etl locks',
     idleTimeoutMs: 0,
     dbTimeouts: { answerMs: silenceMs, idleSessionMs: silenceMs },
+    ...(isPooled && { pooled: 'sessions' }),
   });
   // A beat that waits for the one before it would only queue up.
   let isBeating = false;

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { JobWithMetadata } from 'pg-boss';
+import type { Ways } from '../db/route.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { linkAbort } from '../walk/abort.ts';
 import { sliceQueue } from './boss.ts';
@@ -13,7 +14,8 @@ const stopGraceMs = 2_000;
 
 export interface WorkerOptions extends SliceDependencies {
   readonly pool: Pool;
-  readonly databaseUrl: string;
+  /** Where the session is kept that shows that this process lives. */
+  readonly session: Ways['session'];
   /** Slices at once in this process. */
   readonly concurrency: number;
 }
@@ -27,8 +29,8 @@ export interface Worker {
 
 /** Works on slices until stopped, and takes over those whose worker is gone. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { pool, boss, log, databaseUrl, concurrency } = options;
-  const locks = openJobLocks(databaseUrl);
+  const { pool, boss, log, session, concurrency } = options;
+  const locks = openJobLocks(session);
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
 import { laneRecords, type LaneRecord } from './lane-status.ts';
@@ -7,10 +8,14 @@ import { jobHolders, type JobHolder } from '../jobs/boss-tables.ts';
 /**
  * What a lane is doing. `idle`: no run is open. Of an open one: `running`, by a worker that lives;
  * `awaiting`, a worker has it, and no page came for some seconds; `stalled`, none came for minutes; `queued`, it waits for a worker; `resting`, it waits
- * after a failure; `unattended`, nobody has it, such as after a kill of every worker.
+ * after a failure; `unattended`, nobody has it, such as after a kill of every worker; `unknown`, a
+ * standby does not see who has it.
  */
 export type LaneState =
-  'idle' | 'running' | 'awaiting' | 'stalled' | 'queued' | 'resting' | 'unattended';
+  'idle' | 'running' | 'awaiting' | 'stalled' | 'queued' | 'resting' | 'unattended' | 'unknown';
+
+/** Where one looks from: the locks that show living workers are the primary's alone. */
+type View = 'primary' | 'standby';
 
 /** A lane as it is now. */
 export interface LaneNow extends Omit<LaneRecord, 'feed'> {
@@ -52,18 +57,26 @@ export async function feedsNow(db: Database): Promise<FeedNow[]> {
     await laneRecords(db),
     await jobHolders(db),
   ];
+  const view = await viewOf(db);
   return feeds.map((status) => {
     const lanes = records
       .filter(({ feed }) => feed === status.feed)
       .map(({ feed, ...record }): LaneNow => {
         const job = jobs.find(({ lane }) => feedName(lane) === feed && lane.lane === record.lane);
-        const state = laneState(record, job);
+        const state = laneState(record, job, view);
         const quiet_s = job?.is === 'held' ? Math.round(quietSeconds(record, job)) : null;
         return { ...record, state, until: job?.until ?? null, quiet_s };
       });
     const state = feedState(status.state, lanes);
     return { ...status, state, reason: status.reason ?? silence(state, lanes), lanes };
   });
+}
+
+async function viewOf(db: Database): Promise<View> {
+  const { rows } = await db.execute<{ view: View }>(
+    sql`select case when pg_is_in_recovery() then 'standby' else 'primary' end as view`,
+  );
+  return rows[0]?.view ?? 'primary';
 }
 
 /** What keeps a feed that says nothing of a failure. */
@@ -78,20 +91,22 @@ const quietSeconds = (
   job: Pick<JobHolder, 'age_s'>,
 ): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
 
-/** What a lane is doing, by its run and its job. Pure. */
+/** What a lane is doing, by its run and its job, as far as can be seen from there. Pure. */
 export function laneState(
   record: Pick<LaneRecord, 'run_state' | 'last_page_age_s'>,
   job: Pick<JobHolder, 'is' | 'age_s'> | undefined,
+  view: View,
 ): LaneState {
   const { run_state, last_page_age_s } = record;
+  const unattended = view === 'primary' ? 'unattended' : 'unknown';
   if (run_state !== 'open') return 'idle';
-  if (job === undefined || job.is === 'lost') return 'unattended';
+  if (job === undefined || job.is === 'lost') return unattended;
   if (job.is === 'resting') return 'resting';
   const quiet = quietSeconds(record, job);
   if (job.is === 'queued') {
     const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
     if (isBetween) return 'running';
-    return quiet < stallSeconds ? 'queued' : 'unattended';
+    return quiet < stallSeconds ? 'queued' : unattended;
   }
   if (quiet >= stallSeconds) return 'stalled';
   return quiet < awaitSeconds ? 'running' : 'awaiting';
@@ -109,5 +124,6 @@ export function feedState(stored: string, lanes: readonly Pick<LaneNow, 'state'>
   if (has('stalled')) return 'stalled';
   if (has('awaiting')) return waitingStates.has(stored) ? stored : 'awaiting';
   if (has('resting')) return isQuiet ? 'queued' : stored;
-  return has('queued') ? 'queued' : 'unattended';
+  if (has('queued')) return 'queued';
+  return has('unattended') ? 'unattended' : 'unknown';
 }

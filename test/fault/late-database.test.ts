@@ -56,15 +56,9 @@ test('a start whose database goes away while it is prepared waits too', async ()
   onTestFinished(() => other.release(true));
   await other.query('select pg_advisory_lock($1)', [String(migrationLock)]);
   proxy.set('open');
-  await eventually('it to wait for its turn to migrate', hangMs, async () => {
-    const { rows } = await pool.query(
-      `select from pg_stat_activity
-       where datname = current_database() and query like '%advisory%' and pid <> $1
-         and application_name like 'explorer-etl%'`,
-      [Reflect.get(other, 'processID')],
-    );
-    return rows.length > 0;
-  });
+  await eventually('it to wait for its turn to migrate', hangMs, async () =>
+    program.stderr.includes('Waiting for another process'),
+  );
   const before = program.stderr.split('WARN: database.away').length;
 
   proxy.set('refuse');
@@ -90,6 +84,30 @@ test('a start that waits for its database can be stopped', async () => {
   await untilTold(2);
   program.kill('SIGTERM');
   expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
+});
+
+test.each([
+  { args: ['start'], code: 0 },
+  { args: ['migrate'], code: 130 },
+])('$args.0 that waits for the lock of another says whose, and can be stopped', async (told) => {
+  const { url, pool } = await freshDatabase();
+  const other = await pool.connect();
+  onTestFinished(() => other.release(true));
+  await other.query('select pg_advisory_lock($1)', [String(migrationLock)]);
+  const cwd = await configFolder(config);
+  const environment = { databaseUrl: url, explorerUrl: 'http://127.0.0.1:1', cwd };
+
+  const waiting = startProgram(told.args, environment);
+  const pid = String(Reflect.get(other, 'processID'));
+  await eventually('it to say whose', hangMs, async () =>
+    waiting.stderr.includes(`select pg_terminate_backend(${pid})`),
+  );
+  waiting.kill('SIGTERM');
+
+  expect(await waiting.ended(hangMs)).toEqual({ code: told.code, signal: null });
+  expect(waiting.stderr).toContain('brings the schema up to date');
+  expect(waiting.stderr).toContain('explorer-etl test');
+  expect(waiting.stderr.match(/Waiting for/gu)).toHaveLength(1);
 });
 
 test('a start whose database does not exist ends at once', async () => {

@@ -29,6 +29,8 @@ export interface Program {
 export interface ProgramEnvironment {
   /** `DATABASE_URL`. */
   readonly databaseUrl: string;
+  /** `DATABASE_URL_DIRECT`. */
+  readonly directUrl?: string;
   /** `EXPLORER_BASE_URL`. */
   readonly explorerUrl: string;
   /** Working directory: where the program finds its `explorer-etl.yaml`. */
@@ -47,6 +49,7 @@ export function startProgram(args: readonly string[], environment: ProgramEnviro
       PATH: process.env['PATH'],
       NO_COLOR: '1',
       DATABASE_URL: environment.databaseUrl,
+      ...(environment.directUrl !== undefined && { DATABASE_URL_DIRECT: environment.directUrl }),
       EXPLORER_BASE_URL: environment.explorerUrl,
       EXPLORER_API_KEY: testKey,
     },

@@ -118,13 +118,15 @@ describe('migrate', () => {
 });
 
 describe('an advisory lock', () => {
+  const seven = { key: 7n, work: 'counts to seven' };
+
   test('lets one in at a time, in turn', async () => {
     const empty = await freshDatabase('empty');
     const events: string[] = [];
     async function enter(name: string): Promise<void> {
-      await withAdvisoryLock(empty.pool, 7n, async (client) => {
+      await withAdvisoryLock(empty.pool, seven, async () => {
         events.push(`${name} in`);
-        await client.query('select pg_sleep(0.02)');
+        await empty.pool.query('select pg_sleep(0.02)');
         events.push(`${name} out`);
       });
     }
@@ -134,11 +136,10 @@ describe('an advisory lock', () => {
 
   test('is free again after a failure inside', async () => {
     const empty = await freshDatabase('empty');
-    const failing = withAdvisoryLock(empty.pool, 7n, async (client) => {
-      await client.query('begin');
+    const failing = withAdvisoryLock(empty.pool, seven, async () => {
       throw new Error('inside');
     });
     await expect(failing).rejects.toThrow('inside');
-    expect(await withAdvisoryLock(empty.url, 7n, async () => 'entered')).toBe('entered');
+    expect(await withAdvisoryLock(empty.pool, seven, async () => 'entered')).toBe('entered');
   });
 });

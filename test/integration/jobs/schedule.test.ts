@@ -59,7 +59,7 @@ async function scene(start: string) {
     applicationName: 'explorer-etl test',
   });
   let boss = await openBoss(database, clock);
-  const locks = openJobLocks(database.url);
+  const locks = openJobLocks({ url: database.url, isPooled: false });
   onTestFinished(async () => {
     await boss.stop({ graceful: false });
     await locks.close();

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, DatabaseError } from 'pg';
+import { describeDatabaseError } from './failure.ts';
+import { parseUrl } from './timeouts.ts';
+
+/** How statements reach Postgres: a session each, or through a pooler that keeps one or does not. */
+export type Route =
+  { readonly is: 'direct' } | { readonly is: 'session' | 'transaction'; readonly pooler: string };
+
+/** The way to Postgres does not keep what the program needs. The message says what to do. */
+export class PoolerError extends Error {
+  override readonly name = 'PoolerError';
+}
+
+/** A server that does not answer is reported within this many milliseconds. */
+const connectTimeoutMs = 10_000;
+
+/**
+ * Finds out whether a pooler is in between. A pooler answers requests to cancel by itself, so it makes up
+ * the process number that a client is told at its beginning; one that only passes bytes on, such as
+ * a tunnel or HAProxy, hands the server's own through. Ports and addresses would call both a pooler.
+ */
+export async function findRoute(url: string): Promise<Route> {
+  const client = await connect(url);
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    // node-postgres has it public, but not in its types.
+    if (rows[0]?.pid === Reflect.get(client, 'processID')) return { is: 'direct' };
+    const pooler = await poolerName(url);
+    return { is: (await keepsSession(client, url)) ? 'session' : 'transaction', pooler };
+  } finally {
+    await client.end();
+  }
+}
+
+/** The ways of one process: one for pages, one for what lives and dies with a session. */
+export interface Ways {
+  readonly route: Route;
+  /** Where sessions are kept: for job locks, and for the queue, which listens. */
+  readonly session: { readonly url: string; readonly isPooled: boolean };
+}
+
+/**
+ * The ways to a database for what a worker does.
+ *
+ * @param directUrl leads past a pooler; null where there is none
+ * @throws PoolerError where no session is kept, or the two lead to different databases, or one to none
+ */
+export async function findWays(url: string, directUrl: string | null): Promise<Ways> {
+  const route = await findRoute(url);
+  if (directUrl === null) {
+    if (route.is === 'transaction') throw new PoolerError(noSession('DATABASE_URL', route.pooler));
+    return { route, session: { url, isPooled: route.is !== 'direct' } };
+  }
+  const direct = await findRoute(directUrl).catch((error: unknown) => {
+    const why = describeDatabaseError(error);
+    throw new PoolerError(`DATABASE_URL_DIRECT can't be used: ${why}.`, { cause: error });
+  });
+  if (direct.is === 'transaction') {
+    throw new PoolerError(noSession('DATABASE_URL_DIRECT', direct.pooler));
+  }
+  await demandSameDatabase(url, directUrl);
+  return { route, session: { url: directUrl, isPooled: direct.is !== 'direct' } };
+}
+
+const noSession = (variable: string, pooler: string) =>
+  `${variable} leads through ${pooler} in transaction mode, which keeps no session: the locks that show ` +
+  'which workers live would stay with somebody else. Let DATABASE_URL_DIRECT name the server itself; ' +
+  'pages still go the way of DATABASE_URL. Or let DATABASE_URL name the server.';
+
+/** What a pooler is called, as far as it tells. */
+async function poolerName(url: string): Promise<string> {
+  const console = parseUrl(url);
+  // PgBouncer's console, which it keeps from most users, and says so in its own words.
+  console.pathname = '/pgbouncer';
+  try {
+    const client = await connect(console.href);
+    try {
+      const { rows } = await client.query<{ version: string }>('show version');
+      return rows[0]?.version ?? 'PgBouncer';
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    const isKept = error instanceof DatabaseError && error.message === 'not allowed';
+    return isKept ? 'PgBouncer' : 'a pooler';
+  }
+}
+
+const channel = 'explorer_etl_route';
+/** How often, and how far apart in ms, it is looked whether a notification has come. */
+const looks = 40;
+const lookIntervalMs = 25;
+
+/**
+ * Whether a session is this client's own between two transactions: only then what it listens to
+ * reaches it. What was set or locked proves nothing: a pooler with one idle session hands out the same again.
+ */
+async function keepsSession(client: Client, url: string): Promise<boolean> {
+  const word = randomBytes(8).toString('hex');
+  const other = await connect(url);
+  const heardBy = new Set<Client>();
+  for (const each of [client, other]) {
+    each.on('notification', ({ payload }) => payload === word && heardBy.add(each));
+  }
+  await client.query(`listen ${channel}`);
+  try {
+    await other.query('select pg_notify($1, $2)', [channel, word]);
+    // Heard by the other one, it is that one's session now.
+    for (let look = 0; look < looks && heardBy.size === 0; look += 1) {
+      await delay(lookIntervalMs);
+      await client.query('select 1');
+    }
+    await client.query(`unlisten ${channel}`);
+    return heardBy.has(client);
+  } finally {
+    await other.end();
+  }
+}
+
+/** Two servers, or two databases of one: a lock on one of them would show nobody that a worker lives. */
+async function demandSameDatabase(url: string, directUrl: string): Promise<void> {
+  const [one, other] = [await connect(url), await connect(directUrl)];
+  const key = randomBytes(8).readBigInt64BE();
+  try {
+    await other.query('begin');
+    await other.query('select pg_advisory_xact_lock($1)', [key.toString()]);
+    const { rows } = await one.query<{ is_seen: boolean }>(seesLock, [key.toString()]);
+    await other.query('rollback');
+    if (rows[0]?.is_seen === true) return;
+  } finally {
+    await one.end();
+    await other.end();
+  }
+  throw new PoolerError(
+    'DATABASE_URL_DIRECT and DATABASE_URL lead to different databases: both have to name the same one.',
+  );
+}
+
+const seesLock = `
+  select exists (
+    select from pg_locks
+    where locktype = 'advisory' and granted and objsubid = 1
+      and database = (select oid from pg_database where datname = current_database())
+      and ((classid::bigint << 32) | objid::bigint) = $1
+  ) as is_seen`;
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}

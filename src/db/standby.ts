@@ -1,0 +1,38 @@
+import type { Pool } from 'pg';
+
+/** The server is a standby, and something was to be written. */
+export class StandbyError extends Error {
+  override readonly name = 'StandbyError';
+
+  constructor() {
+    super(
+      'this Postgres is a standby: it takes no writes, only status, verify, plan and quarantine list work on it. Name the primary.',
+    );
+  }
+}
+
+/** What a standby's answers are worth. */
+export interface Standby {
+  /** How much older than the primary's they are, in seconds; null: nothing tells. */
+  readonly behind_s: number | null;
+}
+
+/**
+ * Whether the server is a standby, and how far behind. One that has replayed all it was sent, by a primary
+ * that it is connected to, is not behind, however long nothing was written.
+ *
+ * @returns null on a primary
+ */
+export async function readStandby(pool: Pool): Promise<Standby | null> {
+  const { rows } = await pool.query<{ is_standby: boolean; behind_s: number | null }>(`
+    select pg_is_in_recovery() as is_standby,
+           case
+             when not pg_is_in_recovery() then null
+             when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn()
+               and exists (select from pg_stat_wal_receiver where pid is not null) then 0
+             else round(extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp()))::float8
+           end as behind_s
+  `);
+  const [found] = rows;
+  return found?.is_standby === true ? { behind_s: found.behind_s } : null;
+}

@@ -1,0 +1,46 @@
+import type { Pool } from 'pg';
+import { createPool } from './pool.ts';
+import type { DatabaseTimeouts } from './timeouts.ts';
+
+/** Connections: a transaction for each slice's walkers, the watch, progress lines. */
+export const poolConnections = 12;
+/** What the database shows of our sessions. */
+export const applicationName = 'explorer-etl';
+/** Connections that only reserve request slots. */
+const budgetConnections = 4;
+
+/**
+ * The connections that pages and slots go over. No statement is long enough for compiled code to pay.
+ *
+ * @param isPooled whether a pooler is in between
+ */
+export function openWorkPools(
+  url: string,
+  isPooled: boolean,
+  dbTimeouts: DatabaseTimeouts,
+): { readonly pool: Pool; readonly budgetPool: Pool } {
+  const quick = {
+    url,
+    dbTimeouts,
+    planned: 'labelled',
+    // A pooler takes messages apart and may hold them back: there each statement is asked by itself.
+    isPipelined: !isPooled,
+    ...(isPooled && { pooled: 'transactions' as const }),
+  } as const;
+  return {
+    // Not the database's own pool, whose statements may take long: migrations, proofs.
+    pool: createPool({
+      ...quick,
+      settings: { jit: 'off' },
+      max: poolConnections,
+      applicationName,
+    }),
+    budgetPool: createPool({
+      ...quick,
+      // A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk.
+      settings: { jit: 'off', synchronous_commit: 'off' },
+      max: budgetConnections,
+      applicationName: `${applicationName} budget`,
+    }),
+  };
+}

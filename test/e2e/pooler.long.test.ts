@@ -1,0 +1,161 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Pool } from 'pg';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { freshDatabase } from '../support/database.ts';
+import { hangMs } from '../support/hang.ts';
+import { ledgerFaults } from '../support/ledger.ts';
+import { namesKept, poolerVersion, startPooler } from '../support/pooler.ts';
+import { configFolder, eventually, startProgram } from '../support/process.ts';
+import { differences } from '../support/tables.ts';
+
+const seed = 11;
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 1_500,
+  batches: { first: 1, count: 20, blocks: 30 },
+  factories: 200,
+};
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+const schedule = '0 0 1 1 *';
+const config = {
+  explorer: { requests_per_second: 1000, page_size: 10 },
+  chains: [
+    {
+      id: 10,
+      name: 'optimism',
+      operations: {
+        'user-operations': { schedule },
+        'optimism-batch-blocks': { schedule, from_batch: 1, to_batch: 20 },
+        factories: { schedule },
+      },
+    },
+  ],
+};
+
+const installed = poolerVersion();
+const modes = [
+  { pool_mode: 'transaction', default_pool_size: 4 },
+  ...namesKept().map((names) => ({ pool_mode: 'transaction', server_round_robin: 1, ...names })),
+  { pool_mode: 'session', default_pool_size: 100 },
+];
+
+/** An empty database behind a pooler, and the program on it. */
+async function openScene(settings: Readonly<Record<string, string | number>>, latencyMs = 0) {
+  const simulator = await startSimulator({ seed, chains: [chain], latencyMs });
+  onTestFinished(() => simulator.close());
+  const { url, pool } = await freshDatabase('empty');
+  const databaseUrl = (await startPooler(url, settings)).through(url);
+  const cwd = await configFolder(config);
+  const environment = { databaseUrl, explorerUrl: simulator.url, cwd };
+  const begin = (args: readonly string[], directUrl?: string) =>
+    startProgram(args, { ...environment, ...(directUrl !== undefined && { directUrl }) });
+  const run = async (args: readonly string[], directUrl?: string) => {
+    const program = begin(args, directUrl);
+    const { code } = await program.ended(hangMs);
+    return { code, stdout: program.stdout, stderr: program.stderr };
+  };
+  return { url, pool, begin, run };
+}
+
+/** Locks of sessions that nobody is in any more, or that nobody should hold. */
+async function advisoryLocks(pool: Pool): Promise<number> {
+  const { rows } = await pool.query(
+    `select from pg_locks
+     where locktype = 'advisory'
+       and database = (select oid from pg_database where datname = current_database())`,
+  );
+  return rows.length;
+}
+
+const pages = async (pool: Pool) => {
+  const { rows } = await pool.query<{ pages: number }>(
+    'select count(*)::int as pages from etl.pages',
+  );
+  return rows[0]?.pages ?? 0;
+};
+
+describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not installed)', () => {
+  test.each(modes)('%j: migrate, sync, verify and start do all that they do', async (settings) => {
+    const { url, pool, begin, run } = await openScene(settings);
+    const direct = settings.pool_mode === 'transaction' ? url : undefined;
+
+    const migrated = await Promise.all([run(['migrate']), run(['migrate']), run(['migrate'])]);
+    expect(migrated.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(migrated.filter(({ stdout }) => stdout.startsWith('Applied'))).toHaveLength(1);
+    const checked = await run(['check'], direct);
+    expect(checked.stdout).toMatch(
+      new RegExp(`^ok {4}connection: through PgBouncer.* in ${settings.pool_mode} mode`, 'mu'),
+    );
+    expect(checked.code).toBe(0);
+
+    const synced = await run(['sync'], direct);
+    expect(synced).toMatchObject({ code: 0 });
+    expect(synced.stderr).not.toMatch(/ERROR|failure|Deprecation/u);
+    expect(await differences(pool, seed, chain)).toEqual({});
+    expect(await ledgerFaults(pool, 'ended')).toEqual({});
+    expect((await run(['verify', '--rows'])).code).toBe(0);
+    expect((await run(['status'])).stdout).toContain('10/user-operations');
+
+    const started = begin(['start'], direct);
+    await eventually('start to work', hangMs, async () => started.stderr.includes('start.ready'));
+    expect(started.stderr).toMatch(/database\.pooled/u);
+    started.kill('SIGTERM');
+    expect(await started.ended(hangMs)).toEqual({ code: 0, signal: null });
+    await eventually('all locks to be free', hangMs, async () => (await advisoryLocks(pool)) === 0);
+  });
+
+  test('in transaction mode, what needs a session ends with 2 and says what to do', async () => {
+    const { pool, run } = await openScene({ pool_mode: 'transaction' });
+    expect((await run(['migrate'])).code).toBe(0);
+    for (const args of [['sync'], ['start'], ['backfill'], ['replay']]) {
+      const { code, stderr } = await run(args);
+      expect(stderr).toMatch(/through PgBouncer.* in transaction mode.*DATABASE_URL_DIRECT/u);
+      expect(code).toBe(2);
+    }
+    const checked = await run(['check', '--no-requests']);
+    expect(checked.stdout).toMatch(/^FAIL {2}connection: .*DATABASE_URL_DIRECT/mu);
+    expect(checked.code).toBe(1);
+    expect(await advisoryLocks(pool)).toBe(0);
+  });
+
+  test('a command that is killed leaves no lock, and another goes on at once', async () => {
+    const { url, pool, begin, run } = await openScene({ pool_mode: 'transaction' }, 20);
+    const killedMigration = begin(['migrate']);
+    await eventually('it to hold a lock', hangMs, async () => (await advisoryLocks(pool)) > 0);
+    killedMigration.kill('SIGKILL');
+    await killedMigration.ended(hangMs);
+    expect((await run(['migrate'])).code).toBe(0);
+
+    const killed = begin(['start'], url);
+    await eventually('pages', hangMs, async () => (await pages(pool)) > 20);
+    killed.kill('SIGKILL');
+    await killed.ended(hangMs);
+    await eventually('its locks to be free', hangMs, async () => (await advisoryLocks(pool)) === 0);
+    expect((await run(['sync'], url)).code).toBe(0);
+    expect(await differences(pool, seed, chain)).toEqual({});
+    expect((await run(['verify'])).code).toBe(0);
+  });
+
+  test('a worker that is killed is taken over by the other', async () => {
+    const { url, pool, begin, run } = await openScene({ pool_mode: 'transaction' }, 50);
+    expect((await run(['migrate'])).code).toBe(0);
+    const killed = begin(['start'], url);
+    await eventually('pages', hangMs, async () => (await pages(pool)) > 10);
+    const other = begin(['start'], url);
+    await eventually('the other', hangMs, async () => other.stderr.includes('start.ready'));
+    killed.kill('SIGKILL');
+    await eventually('it to be taken over', hangMs, async () =>
+      other.stderr.includes('job.taken-over'),
+    );
+    await eventually('all to be copied', hangMs, async () => {
+      const { rows } = await pool.query(`select from etl.runs where state = 'open'`);
+      return rows.length === 0;
+    });
+    other.kill('SIGTERM');
+    expect(await other.ended(hangMs)).toEqual({ code: 0, signal: null });
+    expect(await differences(pool, seed, chain)).toEqual({});
+  });
+});

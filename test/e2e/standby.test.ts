@@ -1,0 +1,133 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { call, expectOneMessage } from '../support/call.ts';
+import { hangMs } from '../support/hang.ts';
+import { testKey } from '../support/key.ts';
+import { configFolder, eventually, startProgram } from '../support/process.ts';
+import { startPair } from '../support/standby.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 300,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 20,
+};
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+const schedule = '0 0 1 1 *';
+const operations = {
+  'user-operations': { schedule },
+  'optimism-batch-blocks': { schedule, from_batch: 1, to_batch: 3 },
+  factories: { schedule },
+};
+const config = {
+  explorer: { page_size: 10, requests_per_second: 1000 },
+  chains: [{ id: 10, name: 'optimism', operations }],
+};
+
+const readsStandby = /^Reads a standby, \d+ s behind\.$/mu;
+
+/** What status says of a feed, on a server. */
+interface Told {
+  readonly feed: string;
+  readonly state: string;
+  readonly rows: number;
+  readonly lanes: readonly { readonly state: string }[];
+}
+
+test('on a streaming standby reading commands work and say so, and writing ones name it', async () => {
+  const simulator = await startSimulator({ seed: 3, chains: [chain], apiKey: testKey });
+  onTestFinished(() => simulator.close());
+  const { primary, standbyUrl, tellStandby, untilReplayed } = await startPair();
+  const cwd = await configFolder(config);
+  const on = (url: string) => {
+    const env = {
+      DATABASE_URL: url,
+      EXPLORER_BASE_URL: simulator.url,
+      EXPLORER_API_KEY: testKey,
+    };
+    return (...args: readonly string[]) => call(args, { env, cwd });
+  };
+  const [onPrimary, onStandby] = [on(primary.url), on(standbyUrl)];
+
+  // Before there is anything, too.
+  expect((await onStandby('status')).stdout).toContain('No feeds yet');
+  expect((await onPrimary('sync')).code).toBe(0);
+  await untilReplayed();
+  const reading = [
+    ['status'],
+    ['status', '--json'],
+    ['verify'],
+    ['verify', '--json'],
+    ['verify', '--rows'],
+    ['plan'],
+    ['quarantine', 'list'],
+  ];
+  for (const args of reading) {
+    const read = await onStandby(...args);
+    expect(read.stderr).toMatch(readsStandby);
+    expect(read.code).toBe(0);
+  }
+  expect((await onStandby('verify')).stdout).toBe((await onPrimary('verify')).stdout);
+  const checked = await onStandby('check', '--no-requests');
+  expect(checked.stdout).toMatch(/^FAIL {2}database: Postgres .*standby/mu);
+  expect(checked.code).toBe(1);
+
+  const writing = [
+    ['migrate'],
+    ['sync'],
+    ['start'],
+    ['backfill'],
+    ['repair'],
+    ['replay'],
+    ['plan', '--probe'],
+    ['quarantine', 'retry'],
+    ['quarantine', 'drop', '--all'],
+  ];
+  for (const args of writing) expectOneMessage(await onStandby(...args), /is a standby/u);
+  await tellStandby('select pg_wal_replay_pause()');
+  expect((await onPrimary('sync')).code).toBe(0);
+  await eventually('it to fall behind', hangMs, async () =>
+    /Reads a standby, [1-9]\d* s behind/u.test((await onStandby('status')).stderr),
+  );
+  await tellStandby('select pg_wal_replay_resume()');
+  await untilReplayed();
+  await eventually('it to catch up', hangMs, async () =>
+    (await onStandby('status')).stderr.includes('Reads a standby, 0 s behind'),
+  );
+  await primary.stop();
+  expect((await onStandby('status')).stderr).toMatch(readsStandby);
+});
+
+test('a standby does not know whether a worker is there', async () => {
+  const many = { ...chain, userOperations: 1_000_000 };
+  const simulator = await startSimulator({ seed: 3, chains: [many], latencyMs: 50 });
+  onTestFinished(() => simulator.close());
+  const { primary, standbyUrl, untilReplayed } = await startPair();
+  const list = { 'user-operations': { schedule } };
+  const cwd = await configFolder({
+    ...config,
+    chains: [{ ...config.chains[0], operations: list }],
+  });
+  const environment = { databaseUrl: primary.url, explorerUrl: simulator.url, cwd };
+  const worker = startProgram(['start'], environment);
+  const told = async (url: string): Promise<Told | undefined> => {
+    const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: url }, cwd });
+    return (JSON.parse(stdout) as Told[])[0];
+  };
+  await eventually('the worker to work', hangMs, async () => {
+    return (await told(primary.url))?.state === 'running';
+  });
+  await untilReplayed();
+  expect(await told(standbyUrl)).toMatchObject({ state: 'unknown' });
+
+  worker.kill('SIGKILL');
+  await worker.ended(hangMs);
+  await eventually('the primary to see it gone', hangMs, async () => {
+    return (await told(primary.url))?.state === 'unattended';
+  });
+  await untilReplayed();
+  expect(await told(standbyUrl)).toMatchObject({ state: 'unknown' });
+});
