@@ -179,7 +179,10 @@ function report(measured: ReadonlyMap<string, readonly Run[]>): void {
   console.log(table.toString());
 }
 
-const cpuOf = (one: Run) => one.programCpuMs + (one.postgresCpuMs ?? Number.NaN);
+function cpuOf(one: Run): number {
+  return one.programCpuMs + (one.postgresCpuMs ?? Number.NaN);
+}
 
-const medianOf = (all: readonly Run[], told: (one: Run) => number) =>
-  all.map(told).toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+function medianOf(all: readonly Run[], told: (one: Run) => number): number {
+  return all.map(told).toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+}
