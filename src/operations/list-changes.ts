@@ -37,7 +37,8 @@ export async function noteChanges(
 /**
  * A new row in a block that another walk had proved complete arrived behind the head. The walk's own
  * pages prove nothing against it. Few walks reach above a page near the head, so this reads few
- * rows there, however many walks there were.
+ * rows there, however many walks there were. A row is new that nothing changed since it was seen
+ * first; another server's now, where rows are spread, is not this one's.
  */
 async function noteLateArrivals(
   list: PlacedList,
@@ -65,7 +66,7 @@ async function noteLateArrivals(
       and ${height} between ${Math.min(...heights)} and ${Math.max(...heights)}
       and ${key} = any(${sql.param(placed.map((item) => item.key))}::text[])
       and page_id = ${walk.page_id}
-      and first_seen_at = now()
+      and first_seen_at = updated_at
       and ${height} <@ covered
     on conflict do nothing
   `,
