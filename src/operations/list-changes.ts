@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../db/digest.ts';
 import { isPosting, post, type Transaction } from '../db/transaction.ts';
 import type { ItemRows, NewestFirstWalk, WalkContext } from './operation.ts';
-import { columnsOf, isBelow, type PlacedList } from './placed-list.ts';
+import { columnsOf, isBelow, present, presentTime, type PlacedList } from './placed-list.ts';
 
 /**
  * Items that one page may show to have left the list at once: the fifth part of a page, three at
@@ -124,13 +124,14 @@ async function noteRemovals(
       )
     ), noted as (
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
-    ), removed as (
+    ), ${present}, removed as (
       update ${table} as t
       set ${assign(list.table, {
-        removed_at: sql`now()`,
-        updated_at: sql`now()`,
+        removed_at: presentTime,
+        updated_at: presentTime,
         page_id: sql`${walk.page_id}::bigint`,
       })}
+      from present
       where ${unseen} and exists (select from unseen) and not exists (select from unbelieved)
       returning ${sql.raw(tallied())}
     ), counted as (

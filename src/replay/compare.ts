@@ -54,6 +54,7 @@ export async function comparedTables(session: Session): Promise<ComparedTable[]>
             ${columnsOf('pg_class.oid')} as columns
      from pg_class
      where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p')
+       and not relispartition
        and relname <> all($1)
      order by exists (select from pg_constraint where conrelid = pg_class.oid and contype = 'f'),
               relname`,

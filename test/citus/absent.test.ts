@@ -1,0 +1,4 @@
+import { test } from 'vitest';
+import { missing } from './binaries.ts';
+
+test.skip(missing);

@@ -1,0 +1,23 @@
+import { defineConfig } from 'vitest/config';
+import { citusBinaries } from './test/citus/binaries.ts';
+
+/** Ten times the longest test, in ms: for what hangs. */
+const limitMs = 1_200_000;
+
+/** Tests of one server that must hold on a cluster as they are: all that a sync does, and what mends it. */
+const alike = (process.env['CITUS_ALIKE'] ?? '').split(' ').filter(Boolean);
+
+/** `npm run test:citus`: on a cluster of three servers, of which a test kills one; so one file at a time. */
+export default defineConfig({
+  test: {
+    globalSetup: ['test/citus/global-setup.ts'],
+    include:
+      citusBinaries(process.env) === null
+        ? ['test/citus/absent.test.ts']
+        : ['test/citus/!(absent).test.ts', ...alike],
+    fileParallelism: false,
+    testTimeout: limitMs,
+    hookTimeout: limitMs,
+    teardownTimeout: limitMs,
+  },
+});
