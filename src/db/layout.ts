@@ -18,7 +18,10 @@ export interface Contents {
   readonly digests: string;
 }
 
-/** How long a change of layout waits for a lock, in ms: whoever writes waits behind it as long. */
+/**
+ * How long a change of layout waits for a lock, in ms: whoever writes waits behind it as long. Unless the
+ * URL or the role has a lock_timeout of its own.
+ */
 const lockWaitMs = 10_000;
 
 /**
@@ -37,8 +40,7 @@ export async function layoutOf(
     [name],
   );
   const [table] = rows;
-  if (table === undefined) throw new Error(`there is no table ${name}`);
-  if (table.has_citus) {
+  if (table?.has_citus === true) {
     const { rows: spread } = await session.query<{ by: string | null }>(
       `select column_to_column_name(logicalrelid, partkey) as by
        from pg_dist_partition where logicalrelid = $1::regclass`,
@@ -52,7 +54,7 @@ export async function layoutOf(
       );
     }
   }
-  return table.kind === 'p' ? 'partitioned' : 'plain';
+  return table?.kind === 'p' ? 'partitioned' : 'plain';
 }
 
 /**
@@ -72,7 +74,10 @@ export async function changeLayout<T>(
   let isFailed = true;
   try {
     await session.query('begin');
-    await session.query(`set local lock_timeout = ${lockWaitMs}`);
+    await session.query(
+      `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,
+      [String(lockWaitMs)],
+    );
     await session.query('lock table etl.walks in exclusive mode');
     await session.query(`lock table ${name} in ${lock} mode`);
     const result = await work(session);
@@ -82,7 +87,7 @@ export async function changeLayout<T>(
   } catch (error) {
     if (!isLocked(error)) throw error;
     throw new MigrationError(
-      `Somebody has used ${name} for more than ${lockWaitMs / 1000} s: a long query, or a backup. Nothing was changed since the last line; run the command again.`,
+      `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed since the last line; run the command again.`,
       { cause: error },
     );
   } finally {
