@@ -127,7 +127,14 @@ test('a start outlives a worker that is killed and comes back, and copies all', 
 
   await killNode(cluster, worker);
   onTestFinished(() => startNode(cluster, worker).catch(() => undefined));
-  await eventually('news of the loss', hangMs, async () => scene.log().includes('connection'));
+  await eventually('news of the loss', hangMs, async () =>
+    scene.log().includes('connection to the remote node'),
+  );
+  // It rests: pages that can't be stored would be paid for again and again.
+  const { rows } = await scene.database.pool.query(
+    `select state, failure from etl.feeds where operation = 'user-operations'`,
+  );
+  expect(rows).toEqual([{ state: 'degraded', failure: 'not-stored' }]);
   await startNode(cluster, worker);
 
   await scene.end();

@@ -1,0 +1,150 @@
+/**
+ * What a layout of `explorer.user_operations` costs and brings: whole, partitioned by chain, and, where
+ * Citus is installed, spread over two servers. The same rows, on one machine.
+ */
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
+import { changeLargeTable } from '../src/cli/large-table.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { createPool } from '../src/db/pool.ts';
+import { upsert } from '../src/load/upsert.ts';
+import { userOperations } from '../src/operations/user-operations/tables.ts';
+import { citusBinaries } from '../test/citus/binaries.ts';
+import { joinNodes, onDatabase, startCluster, stopCluster, urlOf } from '../test/citus/cluster.ts';
+import { withServer } from './server.ts';
+
+type Layout = 'plain' | 'partitioned' | 'distributed';
+
+const { values } = parseArgs({ options: { operations: { type: 'string', default: '1000000' } } });
+const operations = Number(values.operations);
+
+/** Of so many runs the middle one counts. */
+const runs = 5;
+
+/** One chain has most of the rows, as it is: 7 of 10, then 2, then 1. */
+const fill = (count: number) => `
+  insert into explorer.addresses (chain_id, hash, name, page_id)
+  select chain, '0x' || lpad(to_hex(i), 40, '0'), 'sender ' || i, 1
+  from unnest(array[10, 8453, 42220]) as chain, generate_series(0, ${Math.ceil(count / 20)}) as i;
+  insert into explorer.user_operations (
+    chain_id, hash, block_number, timestamp, status, address_hash, entry_point_hash,
+    entry_point_version, transaction_hash, fee, page_id, digest
+  )
+  select case when i % 10 < 7 then 10 when i % 10 < 9 then 8453 else 42220 end,
+         '0x' || md5(i::text) || md5((-i)::text), i / 2, now() - i * interval '2 seconds', i % 11 > 0,
+         '0x' || lpad(to_hex((i::bigint * i) % ${Math.ceil(count / 20)}), 40, '0'),
+         '0x0000000071727de22e5e9d8baf0edac6f37da032', 'v0.7', '0x' || md5((i / 2)::text), i * 1000, i / 50, i
+  from generate_series(1, ${count}) as i;
+  analyze`;
+
+const questions: Readonly<Record<string, string>> = {
+  'top senders of the large chain': `
+    select address_hash, count(*) from explorer.user_operations
+    where chain_id = 10 group by address_hash order by count(*) desc limit 10`,
+  'top senders of the small chain': `
+    select address_hash, count(*) from explorer.user_operations
+    where chain_id = 42220 group by address_hash order by count(*) desc limit 10`,
+  'join with addresses, all of the large chain': `
+    select a.name, count(*), sum(fee) from explorer.user_operations as o
+    join explorer.addresses as a on a.chain_id = o.chain_id and a.hash = o.address_hash
+    where o.chain_id = 10 group by a.name order by 2 desc limit 10`,
+  'join with addresses, the newest 50': `
+    select o.hash, a.name
+    from (
+      select chain_id, hash, address_hash from explorer.user_operations
+      where chain_id = 10 order by block_number desc limit 50
+    ) as o
+    join explorer.addresses as a on a.chain_id = o.chain_id and a.hash = o.address_hash`,
+  'one operation by its hash': `
+    select * from explorer.user_operations
+    where chain_id = 10 and hash = '0x' || md5('1') || md5('-1')`,
+};
+
+async function measure(url: string, layout: Layout): Promise<Record<string, number>> {
+  const pool = createPool({ url, max: 2, applicationName: 'explorer-etl bench' });
+  try {
+    await migrate(url);
+    await pool.query(fill(operations));
+    await pool.query(`insert into etl.feeds (chain_id, operation, kind, settings)
+      select chain, 'user-operations', 'newest-first', '{}' from unnest(array[10, 8453, 42220]) as chain`);
+    const changed = await timed(async () => {
+      if (layout !== 'plain') await changeLargeTable(pool, layout, () => undefined);
+    });
+    await pool.query('vacuum analyze explorer.user_operations');
+    const figures: Record<string, number> = { 'the change of layout itself': changed };
+    for (const [name, question] of Object.entries(questions)) {
+      figures[name] = await middle(() => pool.query(question));
+    }
+    return { ...figures, 'a page of 50 new rows, written': await middle(pageWriter(pool)) };
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Writes the next page, each time that it is called. */
+function pageWriter(pool: Pool): () => Promise<unknown> {
+  let written = 0;
+  return () =>
+    drizzle(pool).transaction((tx) => {
+      const rows = Array.from({ length: 50 }, () => {
+        written += 1;
+        const hash = `0xnew${written}`;
+        return { chain_id: 10, hash, block_number: operations + written, page_id: written };
+      });
+      return upsert(tx, userOperations, rows);
+    });
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
+
+async function middle(work: () => Promise<unknown>): Promise<number> {
+  await work();
+  const all: number[] = [];
+  for (let run = 0; run < runs; run += 1) all.push(await timed(work));
+  return all.toSorted((a, b) => a - b)[Math.floor(runs / 2)] ?? NaN;
+}
+
+async function measureOnCluster(binaries: string): Promise<Map<Layout, Record<string, number>>> {
+  const cluster = await startCluster(binaries, '/tmp/explorer-etl-layouts-');
+  const { coordinator, workers } = cluster;
+  const found = new Map<Layout, Record<string, number>>();
+  try {
+    for (const layout of ['plain', 'partitioned', 'distributed'] as const) {
+      for (const node of [coordinator, ...workers]) {
+        await onDatabase(node, 'postgres', (client) => client.query(`create database ${layout}`));
+      }
+      await joinNodes(cluster, layout);
+      found.set(layout, await measure(urlOf(coordinator, layout), layout));
+    }
+  } finally {
+    await stopCluster(cluster);
+  }
+  return found;
+}
+
+async function measureOnOne(): Promise<Map<Layout, Record<string, number>>> {
+  const found = new Map<Layout, Record<string, number>>();
+  await withServer(async (server) => {
+    for (const layout of ['plain', 'partitioned'] as const) {
+      found.set(layout, await server.withDatabase((url) => measure(url, layout)));
+    }
+  });
+  return found;
+}
+
+const binaries = citusBinaries(process.env);
+const found = binaries === null ? await measureOnOne() : await measureOnCluster(binaries);
+const table = new Table({
+  head: [`ms, ${operations} operations`, ...found.keys()],
+  style: { head: [], border: [] },
+});
+for (const name of Object.keys(found.get('plain') ?? {})) {
+  table.push([name, ...[...found.values()].map((figures) => figures[name]?.toFixed(1) ?? '')]);
+}
+process.stdout.write(`${table.toString()}\n`);
