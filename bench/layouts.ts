@@ -138,7 +138,7 @@ async function measureOnOne(): Promise<Map<Layout, Record<string, number>>> {
   return found;
 }
 
-const binaries = citusBinaries(process.env);
+const binaries = citusBinaries();
 const found = binaries === null ? await measureOnOne() : await measureOnCluster(binaries);
 const table = new Table({
   head: [`ms, ${operations} operations`, ...found.keys()],

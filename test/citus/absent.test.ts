@@ -1,4 +1,5 @@
 import { test } from 'vitest';
-import { missing } from './binaries.ts';
 
-test.skip(missing);
+test('a cluster of three servers', ({ skip }) => {
+  skip('Citus is not installed: PG_BIN, the PATH and Debian name no Postgres with it');
+});

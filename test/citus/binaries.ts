@@ -2,16 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What tests on Citus need of the machine: Citus 13 in a Postgres 15 to 17. */
-export const missing =
-  'Citus is not installed: no extension citus in the Postgres of PG_BIN, of the PATH, or of Debian';
-
 /** Where Debian has the one that Citus is built for, whatever the PATH says. */
 const debian = '/usr/lib/postgresql/15/bin';
 
 /** The folder of a Postgres that has Citus: that of `PG_BIN`, else one that is found; null where there is none. */
-export function citusBinaries(environment: NodeJS.ProcessEnv): string | null {
-  const named = environment['PG_BIN'];
+export function citusBinaries(): string | null {
+  const named = process.env['PG_BIN'];
   const folders = named === undefined ? [folderOnPath(), debian] : [named];
   return folders.find((folder) => folder !== null && hasCitus(folder)) ?? null;
 }

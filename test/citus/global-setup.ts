@@ -24,7 +24,7 @@ const template = 'explorer_etl_test_spread';
 
 /** A cluster for the run, and on it a database to copy, of which the large table is spread. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const binaries = citusBinaries(process.env);
+  const binaries = citusBinaries();
   if (binaries === null) return async () => undefined;
   const prefix = join(tmpdir(), `explorer-etl-citus-${process.pid}-`);
   const cluster = await startCluster(binaries, prefix);
