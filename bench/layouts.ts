@@ -21,7 +21,7 @@ const { values } = parseArgs({ options: { operations: { type: 'string', default:
 const operations = Number(values.operations);
 
 /** Of so many runs the middle one counts. */
-const runs = 5;
+const runs = 11;
 
 /** One chain has most of the rows, as it is: 7 of 10, then 2, then 1. */
 const fill = (count: number) => `

@@ -1,4 +1,5 @@
 import type { PoolClient, Pool } from 'pg';
+import { isRetryable } from './failure.ts';
 import { MigrationError } from './migrate.ts';
 
 /** A table that may outgrow one machine, and the column that its rows are spread by then. */
@@ -57,17 +58,41 @@ export async function layoutOf(
   return table?.kind === 'p' ? 'partitioned' : 'plain';
 }
 
+/** Whoever begins a walk reads the table before it writes the walk: of two that wait one goes first. */
+const mostAttempts = 5;
+
 /**
  * Runs a change of layout in a transaction, with nobody writing meanwhile. Whoever commits a page, or
  * retries an item, locks its walk's row first: so that nobody who has read the table is to write to it.
  *
  * @param lock of the table: `exclusive` leaves it readable
+ * @param work may be run again, where Postgres ended it for another transaction's sake
  * @throws MigrationError where somebody holds a lock for too long; nothing is changed then
  */
 export async function changeLayout<T>(
   pool: Pool,
   { name }: Pick<LargeTable, 'name'>,
   lock: 'exclusive' | 'access exclusive',
+  work: (session: PoolClient) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await changeOnce(pool, name, lock, work);
+    } catch (error) {
+      if (attempt < mostAttempts && isRetryable(error)) continue;
+      if (!isLocked(error)) throw error;
+      throw new MigrationError(
+        `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed since the last line; run the command again.`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+async function changeOnce<T>(
+  pool: Pool,
+  name: string,
+  lock: string,
   work: (session: PoolClient) => Promise<T>,
 ): Promise<T> {
   const session = await pool.connect();
@@ -84,12 +109,6 @@ export async function changeLayout<T>(
     await session.query('commit');
     isFailed = false;
     return result;
-  } catch (error) {
-    if (!isLocked(error)) throw error;
-    throw new MigrationError(
-      `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed since the last line; run the command again.`,
-      { cause: error },
-    );
   } finally {
     // Closing the session rolls back whatever it was in the middle of.
     session.release(isFailed);

@@ -22,10 +22,16 @@ declare module 'vitest' {
 
 const template = 'explorer_etl_test_spread';
 
+const absent =
+  'Skipped: Citus is not installed. Neither PG_BIN nor the PATH names a Postgres with it, nor has Debian one.';
+
 /** A cluster for the run, and on it a database to copy, of which the large table is spread. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const binaries = citusBinaries();
-  if (binaries === null) return async () => undefined;
+  if (binaries === null) {
+    process.stdout.write(`${absent}\n`);
+    return async () => undefined;
+  }
   const prefix = join(tmpdir(), `explorer-etl-citus-${process.pid}-`);
   const cluster = await startCluster(binaries, prefix);
   const { coordinator, workers } = cluster;

@@ -11,7 +11,7 @@ import { call, expectOneMessage } from '../support/call.ts';
 import { emptyFolder } from '../support/child.ts';
 import { freshDatabase, type TestDatabase } from '../support/database.ts';
 import { hangMs } from '../support/hang.ts';
-import { movingChain, movingCopy } from '../support/moving-copy.ts';
+import { movingChain, movingCopy, pollMs } from '../support/moving-copy.ts';
 import { eventually, startProgram } from '../support/process.ts';
 import { joinNodes, killNode, onDatabase, startNode, urlOf } from './cluster.ts';
 
@@ -89,18 +89,22 @@ test('a full table is spread, though that is killed, and then followed', async (
   holder.release();
   expect(await copy.faultsAt(0)).toEqual({});
 
-  const spread = await migrate(database, '--distribute');
+  // Beside a sync, which waits meanwhile.
+  const [spread] = await Promise.all([
+    migrate(database, '--distribute'),
+    copy.syncAt(pollMs, { overlapMs: 8 * pollMs }),
+  ]);
 
   expect(spread.stdout).toMatch(
     /is spread over the servers of the cluster by hash, with its \d+ rows/,
   );
   expect(spread.code).toBe(0);
-  expect(await copy.faultsAt(0)).toEqual({});
+  expect(await copy.faultsAt(pollMs)).toEqual({});
   const again = await migrate(database, '--distribute');
   expect(again.stdout).toMatch(/is already spread over the servers/);
   expect(again.code).toBe(0);
   expectOneMessage(await migrate(database, '--partition'), /spread over servers by Citus/);
-  await copy.follow(0);
+  await copy.follow(pollMs);
   const { rows } = await database.pool.query(
     `select pg_relation_size('explorer.user_operations')::int as bytes`,
   );

@@ -15,7 +15,7 @@ const operations = ['user-operations'] as const;
 export const pollMs = 300_000;
 
 /** How often a moving list is polled before it is held against the truth. */
-const polls = 5;
+const polls = 3;
 
 /** A chain of a list of user operations whose head grows, with late, orphaned and re-included ones. */
 export const movingChain = (id: number, name: string, userOperations: number): SimulatedChain => ({

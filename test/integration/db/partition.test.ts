@@ -115,7 +115,6 @@ test('a full table is partitioned, however often that is killed, and loses no ro
      grant select on explorer.user_operations to public`,
   );
   const before = await contents(database);
-  const chains = await rowsOfChains(database);
   // Before anything was done; when the smallest chain is about to be moved; when its rows are, and the
   // partition is to be attached.
   const holds = [
@@ -128,16 +127,21 @@ test('a full table is partitioned, however often that is killed, and loses no ro
     await letGo(database, await killWaiting(database, hold));
     expect(await contents(database)).toEqual(before);
   }
-  expect((await migrate(database, '--partition', '--quiet')).code).toBe(0);
+  // The last time beside a sync, which waits now and then.
+  const [partitioned] = await Promise.all([
+    migrate(database, '--partition', '--quiet'),
+    copy.syncAt(pollMs, { overlapMs: 8 * pollMs }),
+  ]);
 
-  expect(await contents(database)).toEqual(before);
-  expect(await partitions(database)).toEqual({ ...chains, default: 0 });
+  expect(partitioned.code, partitioned.stderr).toBe(0);
+  expect(await partitions(database)).toEqual({ ...(await rowsOfChains(database)), default: 0 });
+  expect(await copy.faultsAt(pollMs)).toEqual({});
   const { rows } = await database.pool.query(
     `select obj_description(oid) as comment, relacl::text ~ '[{,]=r/' as is_public
      from pg_class where oid = 'explorer.user_operations'::regclass`,
   );
   expect(rows).toEqual([{ comment: 'As told.', is_public: true }]);
-  await copy.follow(0);
+  await copy.follow(pollMs);
   expect(Number((await contents(database))?.named)).toBeGreaterThan(Number(before?.named));
 });
 
