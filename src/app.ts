@@ -65,7 +65,9 @@ export async function openDatabase(
       ? await startEmbeddedPostgres({ directory: join(cwd, '.explorer-etl') })
       : null;
   const url = settings.databaseUrl ?? (await databaseOf(embedded, name));
-  const pool = createPool({ url, max: poolConnections, applicationName });
+  // Where Postgres compiles statements, the proof, which has hundreds of parts, takes a minute for it.
+  const uncompiled = withSettings(url, { jit: 'off' });
+  const pool = createPool({ url: uncompiled, max: poolConnections, applicationName });
   const close = async () => {
     await pool.end();
     return (await embedded?.release()) ?? 'left-running';

@@ -1,6 +1,7 @@
-import { appendFile, chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { accountFor, give, run } from '../../src/embedded-postgres/account.ts';
 import { hangMs } from '../support/hang.ts';
@@ -30,6 +31,8 @@ const settings = {
   fsync: 'off',
   max_connections: '300',
   max_worker_processes: '64',
+  // The proof is one statement of many parts: compiling it takes a minute, on one server too.
+  jit: 'off',
   'citus.max_cached_conns_per_worker': '1',
   'citus.shard_count': '4',
   // What a killed worker left in the middle is settled when it comes back, and at once.
@@ -104,13 +107,28 @@ export async function killNode({ binaries }: Cluster, { dataDirectory }: Node): 
 }
 
 /** Stops all nodes and removes what they held. */
-export async function stopCluster({ binaries, coordinator, workers }: Cluster): Promise<void> {
-  for (const { dataDirectory } of [coordinator, ...workers]) {
+export async function stopCluster({ binaries, coordinator }: Cluster): Promise<void> {
+  await removeCluster(binaries, join(coordinator.dataDirectory, '..', '..'));
+}
+
+/** What a run that was killed left: directories of the same prefix, with the number of a process that is gone. */
+export async function removeStaleClusters(binaries: string, prefix: string): Promise<void> {
+  const parent = dirname(prefix);
+  for (const name of await readdir(parent)) {
+    const pid = new RegExp(`^${basename(prefix)}(\\d+)-`).exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    await removeCluster(binaries, join(parent, name));
+  }
+}
+
+async function removeCluster(binaries: string, directory: string): Promise<void> {
+  for (const node of await readdir(directory)) {
+    const dataDirectory = join(directory, node, 'data');
     const args = ['stop', '--mode=immediate', '--pgdata', dataDirectory];
     const account = await accountFor(dataDirectory);
     await run(join(binaries, 'pg_ctl'), args, account, hangMs).catch(() => undefined);
   }
-  await rm(join(coordinator.dataDirectory, '..', '..'), { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 }
 
 /** Makes the nodes know each other in a database that each of them has. */

@@ -8,6 +8,7 @@ import { citusBinaries } from './binaries.ts';
 import {
   joinNodes,
   onDatabase,
+  removeStaleClusters,
   startCluster,
   stopCluster,
   urlOf,
@@ -32,7 +33,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     process.stdout.write(`${absent}\n`);
     return async () => undefined;
   }
-  const prefix = join(tmpdir(), `explorer-etl-citus-${process.pid}-`);
+  const own = join(tmpdir(), 'explorer-etl-citus-');
+  await removeStaleClusters(binaries, own);
+  const prefix = `${own}${process.pid}-`;
   const cluster = await startCluster(binaries, prefix);
   const { coordinator, workers } = cluster;
   const nodes = [...workers, coordinator];
