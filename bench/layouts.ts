@@ -2,6 +2,8 @@
  * What a layout of `explorer.user_operations` costs and brings: whole, partitioned by chain, and, where
  * Citus is installed, spread over two servers. The same rows, on one machine.
  */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { drizzle } from 'drizzle-orm/node-postgres';
@@ -62,25 +64,52 @@ const questions: Readonly<Record<string, string>> = {
     where chain_id = 10 and hash = '0x' || md5('1') || md5('-1')`,
 };
 
-async function measure(url: string, layout: Layout): Promise<Record<string, number>> {
+/** A database with rows in it, and what bringing it to its layout took, in ms. */
+interface Filled {
+  readonly layout: Layout;
+  readonly pool: Pool;
+  readonly changeMs: number;
+}
+
+async function fillDatabase(url: string, layout: Layout): Promise<Filled> {
   const pool = createPool({ url, max: 2, applicationName: 'explorer-etl bench' });
-  try {
-    await migrate(url);
-    await pool.query(fill(operations));
-    await pool.query(`insert into etl.feeds (chain_id, operation, kind, settings)
-      select chain, 'user-operations', 'newest-first', '{}' from unnest(array[10, 8453, 42220]) as chain`);
-    const changed = await timed(async () => {
-      if (layout !== 'plain') await changeLargeTable(pool, layout, () => undefined);
-    });
-    await pool.query('vacuum analyze explorer.user_operations');
-    const figures: Record<string, number> = { 'the change of layout itself': changed };
-    for (const [name, question] of Object.entries(questions)) {
-      figures[name] = await middle(() => pool.query(question));
+  await migrate(url);
+  await pool.query(fill(operations));
+  await pool.query(`insert into etl.feeds (chain_id, operation, kind, settings)
+    select chain, 'user-operations', 'newest-first', '{}' from unnest(array[10, 8453, 42220]) as chain`);
+  const changeMs = await timed(async () => {
+    if (layout !== 'plain') await changeLargeTable(pool, layout, () => undefined);
+  });
+  await pool.query('vacuum analyze explorer.user_operations');
+  return { layout, pool, changeMs };
+}
+
+/** Of each layout the middle of some runs; layouts take turns, so that what else the machine does is the same to all. */
+async function measure(filled: readonly Filled[]): Promise<string[][]> {
+  const works = Object.entries(questions).map(
+    ([name, question]) =>
+      [
+        name,
+        filled.map(
+          ({ pool }) =>
+            () =>
+              pool.query(question),
+        ),
+      ] as const,
+  );
+  const writers = filled.map(({ pool }) => pageWriter(pool));
+  const rows = [
+    ['the change of layout itself', ...filled.map(({ changeMs }) => changeMs.toFixed(0))],
+  ];
+  for (const [name, each] of [...works, ['a page of 50 new rows, written', writers] as const]) {
+    const times: number[][] = each.map(() => []);
+    for (let run = 0; run <= runs; run += 1) {
+      for (const [at, work] of each.entries()) times[at]?.push(await timed(work));
     }
-    return { ...figures, 'a page of 50 new rows, written': await middle(pageWriter(pool)) };
-  } finally {
-    await pool.end();
+    rows.push([name, ...times.map(([_first, ...counted]) => middle(counted).toFixed(1))]);
   }
+  for (const { pool } of filled) await pool.end();
+  return rows;
 }
 
 /** Writes the next page, each time that it is called. */
@@ -103,48 +132,45 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-async function middle(work: () => Promise<unknown>): Promise<number> {
-  await work();
-  const all: number[] = [];
-  for (let run = 0; run < runs; run += 1) all.push(await timed(work));
-  return all.toSorted((a, b) => a - b)[Math.floor(runs / 2)] ?? NaN;
-}
+const middle = (times: readonly number[]) =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? NaN;
 
-async function measureOnCluster(binaries: string): Promise<Map<Layout, Record<string, number>>> {
-  const cluster = await startCluster(binaries, '/tmp/explorer-etl-layouts-');
+async function measureOnCluster(binaries: string): Promise<string[][]> {
+  const cluster = await startCluster(binaries, join(tmpdir(), 'explorer-etl-layouts-'));
   const { coordinator, workers } = cluster;
-  const found = new Map<Layout, Record<string, number>>();
   try {
+    const filled: Filled[] = [];
     for (const layout of ['plain', 'partitioned', 'distributed'] as const) {
       for (const node of [coordinator, ...workers]) {
         await onDatabase(node, 'postgres', (client) => client.query(`create database ${layout}`));
       }
       await joinNodes(cluster, layout);
-      found.set(layout, await measure(urlOf(coordinator, layout), layout));
+      filled.push(await fillDatabase(urlOf(coordinator, layout), layout));
     }
+    return await measure(filled);
   } finally {
     await stopCluster(cluster);
   }
-  return found;
 }
 
-async function measureOnOne(): Promise<Map<Layout, Record<string, number>>> {
-  const found = new Map<Layout, Record<string, number>>();
-  await withServer(async (server) => {
-    for (const layout of ['plain', 'partitioned'] as const) {
-      found.set(layout, await server.withDatabase((url) => measure(url, layout)));
-    }
-  });
-  return found;
-}
+const measureOnOne = (): Promise<string[][]> =>
+  withServer((server) =>
+    server.withDatabase((plain) =>
+      server.withDatabase(async (partitioned) =>
+        measure([
+          await fillDatabase(plain, 'plain'),
+          await fillDatabase(partitioned, 'partitioned'),
+        ]),
+      ),
+    ),
+  );
 
 const binaries = citusBinaries();
-const found = binaries === null ? await measureOnOne() : await measureOnCluster(binaries);
+const rows = binaries === null ? await measureOnOne() : await measureOnCluster(binaries);
+const layouts = ['plain', 'partitioned', 'distributed'].slice(0, (rows[0]?.length ?? 1) - 1);
 const table = new Table({
-  head: [`ms, ${operations} operations`, ...found.keys()],
+  head: [`ms, ${operations} operations`, ...layouts],
   style: { head: [], border: [] },
 });
-for (const name of Object.keys(found.get('plain') ?? {})) {
-  table.push([name, ...[...found.values()].map((figures) => figures[name]?.toFixed(1) ?? '')]);
-}
+for (const row of rows) table.push(row);
 process.stdout.write(`${table.toString()}\n`);

@@ -33,6 +33,9 @@ export async function createTestDatabase(
     async drop() {
       if (!pool.ended) await pool.end();
       for (const server of servers) {
+        // Citus has somebody look after each database, who may come back meanwhile.
+        if (others.length > 0)
+          await command(server, `alter database ${name} allow_connections false`);
         await command(server, `drop database if exists ${name} with (force)`);
       }
     },
