@@ -1,8 +1,25 @@
 import { prepareDatabase } from '../app.ts';
 import { grantRoles, roles } from '../db/roles.ts';
-import { exitCodes, settingsOf, waitingOf, writeJson, type Registry } from './context.ts';
+import {
+  exitCodes,
+  settingsOf,
+  UsageError,
+  waitingOf,
+  writeJson,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { changeLargeTable } from './large-table.ts';
 import { onDatabase } from './on-database.ts';
 import { tellWhere } from './where.ts';
+
+interface MigrateOptions {
+  readonly roles?: boolean;
+  readonly distribute?: boolean;
+  readonly partition?: boolean;
+}
 
 /** `migrate`: brings the database's schema up to this program. */
 export function registerMigrate({ program, run }: Registry): void {
@@ -10,38 +27,59 @@ export function registerMigrate({ program, run }: Registry): void {
     .command('migrate')
     .description("bring the database's schema up to this program")
     .option('--roles', `also make the roles ${Object.values(roles).join(', ')}, and grant them`)
+    .option('--partition', 'also partition explorer.user_operations by chain')
+    .option(
+      '--distribute',
+      'also spread explorer.user_operations over the servers of a Citus cluster',
+    )
     .addHelpText(
       'after',
       `
 Roles have no login: grant them to users who have one, such as
   grant ${roles.analyst} to alice;
+Again after a chain was added, --partition makes its partition.
 
 Examples:
   DATABASE_URL=postgres://user@host/chains explorer-etl migrate
   DATABASE_URL=postgres://user@host/chains explorer-etl migrate --roles
+  DATABASE_URL=postgres://user@host/chains explorer-etl migrate --partition
+  DATABASE_URL=postgres://user@coordinator/chains explorer-etl migrate --distribute
 `,
     )
-    .action(
-      run<{ readonly roles?: boolean }>(async (context, options) => {
-        return onDatabase(
-          settingsOf(context, options, 'database'),
-          context,
-          'writes',
-          async (database) => {
-            tellWhere(context, options, database);
-            const { applied } = await prepareDatabase(database, waitingOf(context));
-            const granted = options.roles === true ? Object.values(roles) : [];
-            if (granted.length > 0) await grantRoles(database.pool);
-            if (options.json) writeJson(context, { applied, roles: granted });
-            else {
-              context.stdout(
-                applied === 0 ? 'The schema is up to date.\n' : `Applied ${applied} migrations.\n`,
-              );
-              if (granted.length > 0) context.stdout(`Granted: ${granted.join(', ')}.\n`);
-            }
-            return exitCodes.done;
-          },
-        );
-      }),
-    );
+    .action(run<MigrateOptions>(migrate));
+}
+
+function migrate(context: Context, options: MigrateOptions & GlobalOptions): Promise<ExitCode> {
+  const wanted = layoutOf(options);
+  const settings = settingsOf(context, options, 'database');
+  return onDatabase(settings, context, 'writes', async (database) => {
+    tellWhere(context, options, database);
+    const waiting = waitingOf(context);
+    const { applied } = await prepareDatabase(database, waiting);
+    const tell = (step: string) => {
+      if (!options.quiet) context.stderr(`${step}\n`);
+    };
+    const layout =
+      wanted === null ? null : await changeLargeTable(database.pool, wanted, tell, waiting);
+    const granted = options.roles === true ? Object.values(roles) : [];
+    if (granted.length > 0) await grantRoles(database.pool);
+    if (options.json) {
+      writeJson(context, { applied, roles: granted, ...(layout !== null && { layout }) });
+    } else {
+      context.stdout(
+        applied === 0 ? 'The schema is up to date.\n' : `Applied ${applied} migrations.\n`,
+      );
+      if (layout !== null) context.stdout(`${layout.told}.\n`);
+      if (granted.length > 0) context.stdout(`Granted: ${granted.join(', ')}.\n`);
+    }
+    return exitCodes.done;
+  });
+}
+
+function layoutOf({ partition, distribute }: MigrateOptions): 'partitioned' | 'distributed' | null {
+  if (partition === true && distribute === true) {
+    throw new UsageError('--partition and --distribute exclude each other: choose one.');
+  }
+  if (partition === true) return 'partitioned';
+  return distribute === true ? 'distributed' : null;
 }

@@ -126,10 +126,16 @@ export function isConnectionLost(error: unknown): boolean {
   if (!(root instanceof Error)) return false;
   const code = codeOf(root);
   if (code === undefined) return driverLosses.has(root.message);
-  return root instanceof DatabaseError
-    ? lostStates.has(code) || code.startsWith('08')
-    : code in systemLabels;
+  if (!(root instanceof DatabaseError)) return code in systemLabels;
+  return (lostStates.has(code) || code.startsWith('08')) && !isLostBehind(root);
 }
+
+/**
+ * What a server says of a connection of its own, to another server of a cluster: ours is still there, or
+ * it would have said it with FATAL. The same work fails for as long as that server is away.
+ */
+const isLostBehind = ({ severity, code }: DatabaseError): boolean =>
+  severity === 'ERROR' && /^(08|57P)/.test(code ?? '');
 
 /**
  * True when the transaction lost against another one, was silent for longer than its locks are left

@@ -108,7 +108,8 @@ function around(
   const merged = data.map(rule);
   const changes: Readonly<Record<string, string>> = {
     ...Object.fromEntries(data.map((column, index) => [column, merged[index]])),
-    updated_at: 'now()',
+    // What the new row bears: some servers of Citus would each say their own now.
+    updated_at: 'excluded."updated_at"',
     page_id: 'greatest(t.page_id, excluded.page_id)',
   };
   const assignments = Object.entries(changes).map(([column, value]) => `"${column}" = ${value}`);
@@ -125,7 +126,7 @@ function around(
        on conflict (${list(shape.key)}) do update
        set ${assignments.join(', ')}, ${digest}
        where ${newerOnly ? 't.page_id < excluded.page_id and ' : ''}${differs}
-       returning ${tallied()}, ${list(shape.key.slice(1), 't.')}, t.xmax = 0 as is_new
+       returning ${tallied()}, ${list(shape.key.slice(1), 't.')}, ${isNew} as is_new
      ), noted as (${tally(table, 'written')}
      )`,
     `
@@ -136,6 +137,12 @@ function around(
      group by page_id`,
   ];
 }
+
+/**
+ * As SQL: a change keeps the digest that the row had, so a row with one digest alone is new. `xmax` tells
+ * it too, but no partitioned table has one, nor has one that is spread over servers.
+ */
+const isNew = 't.digest_before is null and t.digest is not null';
 
 /** The columns of a row that is new, as SQL: those given, the times of now, and none of the others. */
 function newRow({ types }: TableShape, given: readonly string[]) {

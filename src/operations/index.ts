@@ -1,3 +1,4 @@
+import { tableName } from '../db/digest.ts';
 import { factories } from './factories/index.ts';
 import type { Operation } from './operation.ts';
 import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';
@@ -19,3 +20,6 @@ export type OperationName = keyof typeof all;
 export const operations: Readonly<Record<OperationName, Operation>> = all;
 
 export const operationNames = Object.keys(all) as readonly OperationName[];
+
+/** The table that outgrows a machine first, and the column of its key that tells its rows apart. */
+export const largeTable = { name: tableName(userOperations.table), spreadBy: 'hash' } as const;

@@ -2,7 +2,14 @@ import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../db/digest.ts';
 import { isPosting, post, type Transaction } from '../db/transaction.ts';
 import type { ItemRows, NewestFirstWalk, OrderKey, ToldPage, WalkContext } from './operation.ts';
-import { columnsOf, inOrder, isBelow, type PlacedList } from './placed-list.ts';
+import {
+  columnsOf,
+  inOrder,
+  isBelow,
+  present,
+  presentTime,
+  type PlacedList,
+} from './placed-list.ts';
 
 /**
  * Items that one page may show to have left the list at once: the fifth part of a page, three at
@@ -81,7 +88,8 @@ export async function noteChanges(
 /**
  * A new row in a block that another walk had proved complete arrived behind the head. The walk's own
  * pages prove nothing against it. Few walks reach above a page near the head, so this reads few
- * rows there, however many walks there were.
+ * rows there, however many walks there were. A row is new that nothing changed since it was seen
+ * first; another server's now, where rows are spread, is not this one's.
  */
 async function noteLateArrivals(
   list: PlacedList,
@@ -109,7 +117,7 @@ async function noteLateArrivals(
       and ${height} between ${Math.min(...heights)} and ${Math.max(...heights)}
       and ${key} = any(${sql.param(placed.map((item) => item.key))}::text[])
       and page_id = ${walk.page_id}
-      and first_seen_at = now()
+      and first_seen_at = updated_at
       and ${height} <@ covered
     on conflict do nothing
   `,
@@ -167,13 +175,14 @@ async function noteRemovals(
       )
     ), noted as (
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
-    ), removed as (
+    ), ${present}, removed as (
       update ${table} as t
       set ${assign(list.table, {
-        removed_at: sql`now()`,
-        updated_at: sql`now()`,
+        removed_at: presentTime,
+        updated_at: presentTime,
         page_id: sql`${walk.page_id}::bigint`,
       })}
+      from present
       where ${unseen} and exists (select from unseen) and not exists (select from unbelieved)
       returning ${sql.raw(tallied())}
     ), counted as (

@@ -9,7 +9,14 @@ import type {
   OrderKey,
   WalkEndContext,
 } from './operation.ts';
-import { columnsOf, isBelow, lastPlace, type PlacedList } from './placed-list.ts';
+import {
+  columnsOf,
+  isBelow,
+  lastPlace,
+  present,
+  presentTime,
+  type PlacedList,
+} from './placed-list.ts';
 
 const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
 
@@ -22,11 +29,6 @@ const listedBelow = (list: PlacedList, chainId: number, place: OrderKey) => sql`
   and ${isBelow(columnsOf(list), place)}
   and removed_at is null
 `;
-
-/** As SQL: written by a page in order. One that a page out of order wrote may stand at a wrong block. */
-const isWitness = sql`not exists (
-  select from etl.pages where pages.id = t.page_id and not is_ordered
-)`;
 
 /** The list can't end where stored items stand below. */
 export async function judgeListEnd(
@@ -41,27 +43,54 @@ export async function judgeListEnd(
   const asked = typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
   const end = last ?? asked ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
-  const { table, height, key } = columnsOf(list);
-  const { rows } = await db.execute<{ height: string; key: string }>(sql`
-    select ${height} as height, ${key} as key
-    from ${table} as t
-    where ${listedBelow(list, claim.chain_id, end)}
-      and ${isWitness}
-      and ${key} <> all(${sql.param(claim.rows.map((item) => item.key))}::text[])
-    order by ${height} desc, ${key} desc
-    limit 1
-  `);
-  const [below] = rows;
-  if (below === undefined) {
+  const below = await nextWitness(list, db, claim, end);
+  if (below === null) {
     return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };
   }
-  const at = { height: Number(below.height), key: below.key };
   const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
   return {
     is: 'contradicted',
-    evidence: `${where}, but items are stored below, the next at ${one[order.unit]} ${at.height}`,
-    ask: order.cursorAt(at),
+    evidence: `${where}, but items are stored below, the next at ${one[order.unit]} ${below.height}`,
+    ask: order.cursorAt(below),
   };
+}
+
+/** Stored items that are looked at together: the first one is a witness almost always. */
+const witnessesAtOnce = 50;
+
+/**
+ * The highest stored item below a place that the page does not serve, and that a page in order wrote: one
+ * that a page out of order wrote may stand at a wrong block. Items and pages are asked for one after the
+ * other: where items are spread over servers, the two can't be joined.
+ */
+async function nextWitness(
+  list: PlacedList,
+  db: Pick<Transaction, 'execute'>,
+  claim: EndClaim,
+  end: OrderKey,
+): Promise<OrderKey | null> {
+  const { table, height, key } = columnsOf(list);
+  // Each round goes further down the list, to its end at most.
+  for (let place: OrderKey = end; ;) {
+    const { rows } = await db.execute<{ height: string; key: string; page_id: string }>(sql`
+      select ${height} as height, ${key} as key, page_id
+      from ${table}
+      where ${listedBelow(list, claim.chain_id, place)}
+        and ${key} <> all(${sql.param(claim.rows.map((item) => item.key))}::text[])
+      order by ${height} desc, ${key} desc
+      limit ${witnessesAtOnce}
+    `);
+    const { rows: disordered } = await db.execute<{ id: string }>(sql`
+      select id from etl.pages
+      where id = any(${sql.param(rows.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
+    `);
+    const doubtful = new Set(disordered.map(({ id }) => id));
+    const witness = rows.find(({ page_id }) => !doubtful.has(page_id));
+    const last = witness ?? rows.at(-1);
+    if (last === undefined) return null;
+    place = { height: Number(last.height), key: last.key };
+    if (witness !== undefined) return place;
+  }
 }
 
 /** Whether the list was found to end at this block before, which was believed then. */
@@ -100,13 +129,14 @@ export async function removeBelow(
   if (!walk.isUnbroken) return null;
   const end = (await lastPlace(tx, walk.walk_id)) ?? aboveAll;
   await tx.execute(sql`
-    with removed as (
+    with ${present}, removed as (
       update ${columnsOf(list).table} as t
       set ${assign(list.table, {
-        removed_at: sql`now()`,
-        updated_at: sql`now()`,
+        removed_at: presentTime,
+        updated_at: presentTime,
         page_id: sql`${walk.page_id}::bigint`,
       })}
+      from present
       where ${listedBelow(list, walk.chain_id, end)} and page_id < ${walk.page_id}
       returning ${sql.raw(tallied())}
     )

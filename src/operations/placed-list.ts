@@ -40,6 +40,13 @@ export const isBelow = ({ height, key }: PlacedColumns, place: OrderKey): SQL =>
 export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
   a.height > b.height || (a.height === b.height && a.key >= b.key);
 
+/**
+ * As a common table expression: the time of the transaction, for an update of items. In an update of rows
+ * that are spread over servers each would say its own, and Citus refuses it in a case.
+ */
+export const present = sql`present as materialized (select now() as at)`;
+export const presentTime = sql`present.at`;
+
 /** The lowest item that stands in order on the last page of a walk that has one; null where none does. */
 export async function lastPlace(
   db: Pick<Transaction, 'execute'>,

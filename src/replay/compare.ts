@@ -54,6 +54,7 @@ export async function comparedTables(session: Session): Promise<ComparedTable[]>
             ${columnsOf('pg_class.oid')} as columns
      from pg_class
      where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p')
+       and not relispartition
        and relname <> all($1)
      order by exists (select from pg_constraint where conrelid = pg_class.oid and contype = 'f'),
               relname`,
@@ -186,10 +187,14 @@ export async function* differences(
 
 async function shownRows(session: Session, table: ComparedTable, keys: readonly string[]) {
   const { rows } = await session.query<{ key: string; row: Record<string, string | null> }>(
-    `select ${keyText(table.key)} as key, (
-       select jsonb_object_agg(each.key, each.value) from jsonb_each_text(to_jsonb(t)) as each
+    // The rows first: they may be spread over servers, which would not do the rest.
+    `with shown as materialized (
+       select ${keyText(table.key)} as key, to_jsonb(t) as row ${keyed(table)}
+     )
+     select key, (
+       select jsonb_object_agg(each.key, each.value) from jsonb_each_text(row) as each
      ) as row
-     ${keyed(table)}`,
+     from shown`,
     [jsonList(keys)],
   );
   return new Map(rows.map(({ key, row }) => [key, row]));
@@ -213,13 +218,15 @@ export async function adopt(sides: Sides, table: ComparedTable): Promise<number>
     );
     const wanted = rows[0]?.rows ?? '[]';
     await sides.present.query(
-      `delete from ${name} as t
-       using json_populate_recordset(null::${name}, $1) as given
-       where (${quoted(key, 't.')}) = (${quoted(key, 'given.')})
-         and not exists (
+      `with gone as materialized (
+         select ${quoted(key)} from json_populate_recordset(null::${name}, $1) as given
+         where not exists (
            select from json_populate_recordset(null::${name}, $2) as wanted
            where (${quoted(key, 'wanted.')}) = (${quoted(key, 'given.')})
-         )`,
+         )
+       )
+       delete from ${name} as t using gone
+       where (${quoted(key, 't.')}) = (${quoted(key, 'gone.')})`,
       [given, wanted],
     );
     await sides.present.query(

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
+import { transact, type Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 import type { ListKindName, ListUnit } from '../operations/operation.ts';
 import { driftNotes } from '../drift/notes.ts';
@@ -39,7 +39,15 @@ export interface FeedProof {
  * whatever it is, and so is one of which something is found that is not.
  */
 export async function prove(db: Database): Promise<FeedProof[]> {
-  const { rows } = await db.execute<{ proof: FeedProof }>(sql`
+  const { rows } = await transact(db, async (tx) => {
+    // A statement of hundreds of parts: where Postgres compiles it, that takes a minute.
+    await tx.execute(sql`set local jit = off`);
+    return tx.execute<{ proof: FeedProof }>(proofs());
+  });
+  return rows.map(({ proof }) => proof);
+}
+
+const proofs = () => sql`
     with finding as (${findings})
     select json_build_object(
       'feed', feed,
@@ -64,9 +72,7 @@ export async function prove(db: Database): Promise<FeedProof[]> {
     ) as proof
     from etl.feeds
     order by feeds.chain_id, feeds.operation
-  `);
-  return rows.map(({ proof }) => proof);
-}
+`;
 
 /** What is known to be missing or doubtful, one line each: it keeps a feed from being complete. */
 const findings = sql`

@@ -8,8 +8,9 @@ import {
   addressWatchlistNames,
 } from '../address/tables.ts';
 import { digestOf, digestOfRow, keyOf, tableName } from '../db/digest.ts';
+import { layoutOf } from '../db/layout.ts';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
-import { operationNames, operations } from '../operations/index.ts';
+import { largeTable, operationNames, operations } from '../operations/index.ts';
 import { chains } from '../lists/tables.ts';
 
 /** The tables whose rows the ledger counts; those that refer to others come first. */
@@ -46,11 +47,15 @@ const mostListed = 1_000;
 
 /**
  * Computes every row's digest again, and holds the rows that there are against the ledger. Changes
- * nothing, so it runs on a standby too; one snapshot, so that workers may go on meanwhile.
+ * nothing, so it runs on a standby too; one snapshot, so that workers may go on meanwhile. Several servers
+ * have no snapshot in common: where rows are spread, no page is committed meanwhile.
  */
 export async function checkRows(db: Database): Promise<RowReport> {
+  const isSpread = (await layoutOf(db.$client, largeTable)) === 'distributed';
   return transact(db, async (tx) => {
     await tx.execute(sql`set transaction isolation level repeatable read, read only`);
+    // Who commits a page locks its walk's row; a lock takes no snapshot, so what it waited for is seen.
+    if (isSpread) await tx.execute(sql`lock table etl.walks in share mode`);
     const findings: RowFinding[] = [];
     let [rows, unlisted] = [0, 0];
     const lost = await lostTables(tx);

@@ -81,7 +81,10 @@ const config = {
     id,
     name,
     key: name,
-    operations: { 'user-operations': { schedule: yearly }, factories: { schedule: yearly } },
+    operations: {
+      'user-operations': { schedule: yearly, parallel: 1 },
+      factories: { schedule: yearly },
+    },
   })),
 };
 

@@ -17,10 +17,13 @@ export interface TestDatabase {
 export async function createTestDatabase(
   from: 'migrated' | 'empty' = 'migrated',
 ): Promise<TestDatabase> {
-  const { url: serverUrl, template } = inject('databaseServer');
+  const { url: serverUrl, template, others } = inject('databaseServer');
   const name = `${template}_${randomBytes(6).toString('hex')}`;
   const source = from === 'migrated' ? template : 'template0';
-  await command(serverUrl, `create database ${name} template ${source}`);
+  const servers = [serverUrl, ...others];
+  for (const server of servers.toReversed()) {
+    await command(server, `create database ${name} template ${source}`);
+  }
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const pool = createPool({ url: url.href, max: 10, applicationName: 'explorer-etl test' });
@@ -29,7 +32,12 @@ export async function createTestDatabase(
     pool,
     async drop() {
       if (!pool.ended) await pool.end();
-      await command(serverUrl, `drop database if exists ${name} with (force)`);
+      for (const server of servers) {
+        // Citus has somebody look after each database, who may come back meanwhile.
+        if (others.length > 0)
+          await command(server, `alter database ${name} allow_connections false`);
+        await command(server, `drop database if exists ${name} with (force)`);
+      }
     },
   };
 }

@@ -14,7 +14,12 @@ import { migrate } from '../../src/db/migrate.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     /** A server that tests may create databases on, and a migrated database to copy. */
-    databaseServer: { url: string; template: string };
+    databaseServer: {
+      url: string;
+      template: string;
+      /** Servers of the same cluster, which have a database of the same name. */
+      others: readonly string[];
+    };
     /** For mkdtemp: where this run's directories go; leftovers of killed runs are found by it. */
     directoryPrefix: string;
   }
@@ -54,7 +59,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await server.close();
     throw error;
   }
-  project.provide('databaseServer', { url: server.url, template });
+  project.provide('databaseServer', { url: server.url, template, others: [] });
   return async () => {
     await dropDatabases(server.url, template);
     await server.close();

@@ -1,8 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Cursor } from '../../operations/operation.ts';
 import { feedName, ofFeed, type Feed } from '../feed.ts';
-import { itemsOf } from './items.ts';
 
 /** A range of blocks that no finished page proves complete; both ends belong to it. */
 export interface Gap {
@@ -134,6 +133,8 @@ export async function floorsOf(
   depthsMs: readonly number[],
   below: number | null = null,
 ): Promise<Floor[]> {
+  const itemBelow = (place: SQL) =>
+    sql`etl.item_below(${feed.chain_id}, ${feed.operation}, ${place})`;
   const { rows } = await tx.execute<{ depth: number; floor: string; from: string }>(sql`
     with top as materialized (
       select least(highest, ${below}::bigint) as block,
@@ -145,23 +146,14 @@ export async function floorsOf(
       where ${ofFeed(feed)} and highest is not null
     ), anchor as materialized (
       select block, least(lowest, block) as lowest,
-             (
-               select timestamp from ${itemsOf(feed)}
-                 and height <= block
-                 and timestamp is not null
-               order by height desc
-               limit 1
-             ) as at
+             (select timestamp from ${itemBelow(sql`block, 'infinity'`)}) as at
       from top
     )
     select depth_ms as depth, block as "from",
            case when at is null then block else greatest(lowest, coalesce(
              (
-               select height from ${itemsOf(feed)}
-                 and height <= block
-                 and timestamp < at - make_interval(secs => depth_ms / 1000)
-               order by height desc
-               limit 1
+               select height
+               from ${itemBelow(sql`block, at - make_interval(secs => depth_ms / 1000)`)}
              ),
              0
            )) end as floor

@@ -78,9 +78,7 @@ async function listGaps(db: Database, feed: Feed): Promise<ListGap[]> {
   const { rows } = await db.execute<{ ends_at: string | null }>(sql`
     select (
       select 1000 * extract(epoch from timestamp)
-      from ${itemsOf(feed)} and height > top and timestamp is not null
-      order by height
-      limit 1
+      from etl.item_above(${feed.chain_id}, ${feed.operation}, top + 1)
     ) as ends_at
     from unnest(${sql.param(gaps.map(({ to }) => to))}::bigint[]) with ordinality as gap(top, place)
     order by place

@@ -1,6 +1,20 @@
 import { sql } from 'drizzle-orm';
-import type { Feed } from '../feed.ts';
+import { operations } from '../../operations/index.ts';
+import { columnsOf } from '../../operations/placed-list.ts';
+import { feedName, type Feed } from '../feed.ts';
 
-/** As SQL, after `from`: the stored items of a feed's list, by where they stand; more conditions may follow. */
-export const itemsOf = ({ chain_id, operation }: Feed) =>
-  sql`etl.listed_items where chain_id = ${chain_id} and operation = ${operation} and height is not null`;
+/**
+ * As SQL, after `from`: the stored items of a feed's list, by where they stand; more conditions may
+ * follow. Of their own table: where it is spread over servers, a union with another one would be copied
+ * before its conditions are met.
+ *
+ * @throws Error where the feed's list has no order by place
+ */
+export function itemsOf({ chain_id, operation }: Feed) {
+  const { table: own, order } = operations[operation];
+  if (order === null) throw new Error(`${feedName({ chain_id, operation })} is in no order`);
+  const { table, height, time } = columnsOf({ table: own, order });
+  return sql`
+    (select chain_id, ${height} as height, ${time} as timestamp from ${table}) as item
+    where chain_id = ${chain_id} and height is not null`;
+}

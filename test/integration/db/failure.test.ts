@@ -59,6 +59,16 @@ describe('the description of a failure', () => {
     expect(isConnectionLost(error)).toBe(true);
   });
 
+  test('tells a server that lost another one from one that is lost', async () => {
+    const database = await freshDatabase();
+    const raised = `do $$ begin raise exception using errcode = '08006', message = 'connection to the remote node failed'; end $$`;
+    const error = await failureOf(database.pool.query(raised));
+    expect(describeDatabaseError(error)).toBe(
+      'connection failure (08006), connection to the remote node failed',
+    );
+    expect(isConnectionLost(error)).toBe(false);
+  });
+
   test('names the database that does not exist', async () => {
     const database = await freshDatabase();
     const url = new URL(database.url);

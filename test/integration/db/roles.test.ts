@@ -122,7 +122,11 @@ test('an analyst reads schema explorer but for what belongs to the owner of the 
     insert into explorer.address_labels (chain_id, address_hash, kind, position, label, page_id)
     values (10, '0x1', 'private', 0, 'mine', 1), (10, '0x1', 'public', 0, 'ours', 1);
     insert into explorer.address_watchlist_names (chain_id, address_hash, position, label, page_id)
-    values (10, '0x1', 0, 'mine', 1)
+    values (10, '0x1', 0, 'mine', 1);
+    insert into etl.feeds (chain_id, operation, kind, settings) values
+      (10, 'user-operations', 'newest-first', '{}'),
+      (10, 'optimism-batch-blocks', 'numbered', '{}'),
+      (10, 'factories', 'ranked', '{}')
   `);
   const { pool } = await userWith(database, roles.analyst);
   const { rows } = await pool.query('select kind, label from explorer.address_labels');

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { Client } from 'pg';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { createPool } from '../../src/db/pool.ts';
+import { upsert } from '../../src/load/upsert.ts';
+import { userOperations } from '../../src/operations/user-operations/tables.ts';
+import { killSyncs, seedOr } from '../fault/kills.ts';
+import { openDatabaseScene } from '../fault/database-scene.ts';
+import { call, expectOneMessage } from '../support/call.ts';
+import { emptyFolder } from '../support/child.ts';
+import { freshDatabase, type TestDatabase } from '../support/database.ts';
+import { hangMs } from '../support/hang.ts';
+import { movingChain, movingCopy, pollMs } from '../support/moving-copy.ts';
+import { eventually, startProgram } from '../support/process.ts';
+import { joinNodes, killNode, onDatabase, startNode, urlOf } from './cluster.ts';
+
+const optimism = movingChain(10, 'optimism', 300);
+const celo = movingChain(42220, 'celo', 120);
+
+const migrate = ({ url }: Pick<TestDatabase, 'url'>, ...flags: readonly string[]) =>
+  call(['migrate', ...flags], { env: { DATABASE_URL: url } });
+
+/** A database of three servers that know each other, with nothing spread over them yet. */
+async function unspread(): Promise<TestDatabase> {
+  const cluster = inject('cluster');
+  const { coordinator, workers } = cluster;
+  const name = `unspread_${randomBytes(6).toString('hex')}`;
+  const nodes = [coordinator, ...workers];
+  for (const node of nodes) {
+    await onDatabase(node, 'postgres', (client) => client.query(`create database ${name}`));
+  }
+  await joinNodes(cluster, name);
+  const url = urlOf(coordinator, name);
+  const pool = createPool({ url, max: 10, applicationName: 'explorer-etl test' });
+  const drop = async () => {
+    await pool.end();
+    for (const node of nodes) {
+      await onDatabase(node, 'postgres', (client) =>
+        client.query(`drop database ${name} with (force)`),
+      );
+    }
+  };
+  onTestFinished(drop);
+  return { url, pool, drop };
+}
+
+/** How many rows of the large table each worker has. */
+async function rowsOfWorkers({ pool }: TestDatabase): Promise<number[]> {
+  const { rows } = await pool.query<{ rows: number }>(
+    `select sum(result::int)::int as rows
+     from run_command_on_shards('explorer.user_operations', 'select count(*) from %s')
+     join citus_shards using (shardid)
+     group by nodename, nodeport`,
+  );
+  return rows.map((row) => row.rows);
+}
+
+test('moving lists are followed exactly where their table is spread over servers', async () => {
+  const database = await freshDatabase();
+  const copy = await movingCopy(database, [optimism, celo]);
+  await copy.syncAt(0);
+  await copy.follow(0);
+  expect(await rowsOfWorkers(database)).toEqual([expect.any(Number), expect.any(Number)]);
+});
+
+test('a full table is spread, though that is killed, and then followed', async () => {
+  const database = await unspread();
+  expect((await migrate(database)).code).toBe(0);
+  const copy = await movingCopy(database, [optimism, celo]);
+  await copy.syncAt(0);
+  const holder = await database.pool.connect();
+  await holder.query('begin; lock table explorer.user_operations in row exclusive mode');
+  const program = startProgram(['migrate', '--distribute'], {
+    databaseUrl: database.url,
+    explorerUrl: copy.simulator.url,
+    cwd: await emptyFolder(),
+  });
+  await eventually('a wait for the lock', hangMs, async () => {
+    const { rows } = await database.pool.query(
+      `select from pg_stat_activity
+       where application_name = 'explorer-etl' and wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0;
+  });
+  program.kill('SIGKILL');
+  await program.ended(hangMs);
+  await holder.query('rollback');
+  holder.release();
+  expect(await copy.faultsAt(0)).toEqual({});
+
+  // Beside a sync, which waits meanwhile.
+  const [spread] = await Promise.all([
+    migrate(database, '--distribute'),
+    copy.syncAt(pollMs, { overlapMs: 8 * pollMs }),
+  ]);
+
+  expect(spread.stdout).toMatch(
+    /is spread over the servers of the cluster by hash, with its \d+ rows/,
+  );
+  expect(spread.code).toBe(0);
+  expect(await copy.faultsAt(pollMs)).toEqual({});
+  const again = await migrate(database, '--distribute');
+  expect(again.stdout).toMatch(/is already spread over the servers/);
+  expect(again.code).toBe(0);
+  expectOneMessage(await migrate(database, '--partition'), /spread over servers by Citus/);
+  await copy.follow(pollMs);
+  const { rows } = await database.pool.query(
+    `select pg_relation_size('explorer.user_operations')::int as bytes`,
+  );
+  expect(rows).toEqual([{ bytes: 0 }]);
+});
+
+test('what cannot be spread is refused, with what to do', async () => {
+  const database = await unspread();
+  await migrate(database, '--partition');
+  expectOneMessage(await migrate(database, '--distribute'), /is partitioned: .* not both/);
+});
+
+const seed = seedOr(1);
+test(`a sync that is killed again and again copies all (seed ${seed})`, async () => {
+  expect(await killSyncs(seed)).toEqual({});
+});
+
+test('a start outlives a worker that is killed and comes back, and copies all', async () => {
+  const cluster = inject('cluster');
+  const [worker] = cluster.workers;
+  if (worker === undefined) throw new Error('no worker');
+  const scene = await openDatabaseScene(await freshDatabase());
+  await scene.morePages(5);
+
+  await killNode(cluster, worker);
+  onTestFinished(() => startNode(cluster, worker).catch(() => undefined));
+  await eventually('news of the loss', hangMs, async () =>
+    scene.log().includes('connection to the remote node'),
+  );
+  // It rests: pages that can't be stored would be paid for again and again.
+  const { rows } = await scene.database.pool.query(
+    `select state, failure from etl.feeds where operation = 'user-operations'`,
+  );
+  expect(rows).toEqual([{ state: 'degraded', failure: 'not-stored' }]);
+  await startNode(cluster, worker);
+
+  await scene.end();
+  expect(await scene.faults()).toEqual({});
+});
+
+test('a page of one item is committed on all servers or on none: in two phases', async () => {
+  const database = await freshDatabase();
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c citus.log_remote_commands=on');
+  const client = new Client({ connectionString: url.href });
+  const said: string[] = [];
+  client.on('notice', ({ message }) => said.push(message ?? ''));
+  await client.connect();
+  onTestFinished(() => client.end());
+
+  await drizzle(client).transaction((tx) =>
+    upsert(tx, userOperations, [{ chain_id: 10, hash: '0x01', block_number: 1, page_id: 1 }]),
+  );
+
+  expect(said.filter((message) => message.includes('PREPARE TRANSACTION'))).not.toEqual([]);
+});
