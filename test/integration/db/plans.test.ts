@@ -21,9 +21,9 @@ const wholePart = 0.4;
 
 /** What grows with history and has to. */
 const argued: Readonly<Record<string, string>> = {
-  'report/proof.ts prove: explorer.blocks':
+  'report/proof.ts: explorer.blocks':
     'verify holds each block against the one below it: that is the proof',
-  'report/proof.ts prove: etl.walks':
+  'report/proof.ts: etl.walks':
     'verify adds up what walks prove again, beside what is kept of it, and tells their times',
 };
 

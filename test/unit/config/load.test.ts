@@ -294,9 +294,7 @@ chains:
   });
 
   test('a key in the place of its variable is refused without being repeated', () => {
-    const said = complaints(() =>
-      load('explorer: { keys: { base: { env: proapi-canary } } }'),
-    ).join();
-    expect(said).toMatch(/^(?!.*canary).*not the name of an environment variable/su);
+    const said = complaints(() => load('explorer: { keys: { base: { env: proapi-canary } } }'));
+    expect(said.join()).toMatch(/^(?!.*canary).*not the name of an environment variable/su);
   });
 });
