@@ -92,12 +92,14 @@ async function blocksOf(tx: Transaction, feed: Feed, items: number): Promise<num
 /** The lowest stored item above a block; null where there is none, or each was entered at in vain before. */
 async function itemAbove(tx: Transaction, feed: Feed, block: number): Promise<OrderKey | null> {
   const { rows } = await tx.execute<{ height: string; key: string }>(sql`
-    select height, key
-    from (
+    -- Taken out first: where rows are spread over servers, they cannot be joined with walks.
+    with item as materialized (
       select height, key from ${itemsOf(feed)} and height > ${block}
       order by height, key
       limit ${mostEntries}
-    ) as item
+    )
+    select height, key
+    from item
     where not exists (
       select from etl.walks
       where ${ofFeed(feed)}

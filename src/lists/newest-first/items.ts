@@ -13,8 +13,10 @@ import { feedName, type Feed } from '../feed.ts';
 export function itemsOf({ chain_id, operation }: Feed) {
   const { table: own, order } = operations[operation];
   if (order === null) throw new Error(`${feedName({ chain_id, operation })} is in no order`);
-  const { table, height, time } = columnsOf({ table: own, order });
+  const { table, height, key, time } = columnsOf({ table: own, order });
   return sql`
-    (select chain_id, ${height} as height, ${time} as timestamp from ${table}) as item
+    (
+      select chain_id, ${height} as height, ${key} as key, ${time} as timestamp from ${table}
+    ) as item
     where chain_id = ${chain_id} and height is not null`;
 }

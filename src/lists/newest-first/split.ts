@@ -7,7 +7,6 @@ import { walksCalledFor } from '../walks-called-for.ts';
 import { isRunning, type BegunWalk } from './begun.ts';
 import { believesEntries, orderOf } from './entry.ts';
 import { firstOperationAt } from './estimate.ts';
-import { itemsOf } from './items.ts';
 import { boundsOf, type NewestFirstRun } from './scope.ts';
 
 /** What a walk has left that is parted is this much for each part, at least, in pages. */
@@ -171,15 +170,12 @@ async function beginningOf(
   if (since === undefined && unit === 'batches') return { height: 0, isReached: true };
   const first = since === undefined ? firstOperationAt : Date.parse(since);
   const { rows } = await tx.execute<{ beginning: number | null }>(sql`
-    with stored as not materialized (
-      select height, 1000 * extract(epoch from timestamp) as ms
-      from ${itemsOf(feed)} and timestamp is not null
-    )
     select (
-      low.height - (low.ms - ${first}) * (high.height - low.height) / nullif(high.ms - low.ms, 0)
+      low.height - (1000 * extract(epoch from low.timestamp) - ${first}) * (high.height - low.height)
+        / nullif(1000 * extract(epoch from high.timestamp - low.timestamp), 0)
     )::float8 as beginning
-    from (select * from stored order by height desc limit 1) as high,
-         (select * from stored order by height limit 1) as low
+    from etl.item_below(${feed.chain_id}, ${feed.operation}, ${Number.MAX_SAFE_INTEGER}, 'infinity') as high,
+         etl.item_above(${feed.chain_id}, ${feed.operation}, 0) as low
   `);
   const height = Math.max(0, Math.floor(rows[0]?.beginning ?? 0));
   return { height, isReached: since !== undefined && height > 0 };
