@@ -23,8 +23,7 @@ export function openWorkPools(
     url,
     dbTimeouts,
     planned: 'labelled',
-    // A pooler takes messages apart and may hold them back: there each statement is asked by itself.
-    isPipelined: !isPooled,
+    isPipelined: true,
     ...(isPooled && { pooled: 'transactions' as const }),
   } as const;
   return {

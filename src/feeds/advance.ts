@@ -74,7 +74,10 @@ interface Slice {
   feedFailure: FeedFailure | null;
   fenced: boolean;
   elsewhere: boolean;
-  exhausted: boolean;
+  /** How many walks have come to rest in it. */
+  ended: number;
+  /** Of how many that was known when nothing was left to begin; another one may leave something. */
+  exhaustedAt: number | null;
   pages: number;
   readonly news: News;
 }
@@ -104,7 +107,8 @@ export async function advance(
     feedFailure: null,
     fenced: false,
     elsewhere: false,
-    exhausted: false,
+    ended: 0,
+    exhaustedAt: null,
     pages: 0,
     news: openNews(),
   };
@@ -163,10 +167,7 @@ async function walkOn(
       slice.elsewhere = true;
       return;
     }
-    if (walk === null) {
-      slice.exhausted = true;
-      return;
-    }
+    if (walk === null) return;
     using _work = slice.news.work();
     const outcome = await runWalk(
       walk,
@@ -184,12 +185,15 @@ async function walkOn(
       },
       signal,
     );
-    // What it read may leave something to begin, which whoever found nothing could not know.
-    slice.exhausted = false;
     if (outcome.is === 'fenced') slice.fenced = true;
     if (outcome.is === 'failure') await meetFailure(dependencies.db, slice, walk, outcome.error);
+    // What it read may leave something to begin, which whoever found nothing could not know.
+    slice.ended += 1;
   }
 }
+
+/** Whether nothing is left to begin, as of the last walk that came to rest. */
+const isExhausted = ({ ended, exhaustedAt }: Slice) => exhaustedAt === ended;
 
 /**
  * Takes a walk after the slice's other walkers have taken theirs: one that was begun a moment ago
@@ -203,13 +207,15 @@ function takeInTurn(
   const taken = slice.taking.then(async () => {
     // Where one found nothing to begin a moment ago, all others would.
     if (slice.news.isAwaited && !isWoken) return 'wait';
-    if (slice.exhausted && !isWoken) return null;
+    if (isExhausted(slice)) return null;
+    const { ended } = slice;
     const walk = await takeWalk(db, slice.run, {
       held: [...slice.held],
       at: clock(),
       origin: origin(),
     });
-    if (typeof walk === 'object' && walk !== null) slice.held.add(walk.id);
+    if (walk === null) slice.exhaustedAt = ended;
+    else if (typeof walk === 'object') slice.held.add(walk.id);
     return walk;
   });
   slice.taking = taken.catch(() => undefined);
@@ -240,12 +246,12 @@ async function conclude(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const { run, feedFailure, fenced, elsewhere, exhausted, pages } = slice;
+  const { run, feedFailure, fenced, elsewhere, pages } = slice;
   if (elsewhere) return { is: 'elsewhere', run };
   if (fenced) return { is: 'fenced' };
   if (feedFailure !== null) return { is: 'failure', run, feedFailure, progressed: pages > 0 };
   if (signal.aborted) return { is: 'stopped' };
-  if (!exhausted || (await hasRunningWalk(db, run))) return { is: 'more' };
+  if (!isExhausted(slice) || (await hasRunningWalk(db, run))) return { is: 'more' };
   const failures = await walkFailures(db, run);
   const [first] = failures;
   const why =

@@ -21,7 +21,7 @@ const chainOf = (id: number): SimulatedChain => ({
 const small = { id: 10, operations: { factories: { schedule } } };
 /** Added when nothing of another chain may be asked any more: by its first request that would show. */
 const later = { id: 30, operations: { factories: { schedule } } };
-const large = { id: 20, operations: { 'user-operations': { schedule } } };
+const large = { id: 20, operations: { 'user-operations': { schedule, parallel: 1 } } };
 
 /** A running `start` whose configuration the test rewrites. */
 async function scene(chains: readonly object[]) {

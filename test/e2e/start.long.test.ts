@@ -27,7 +27,7 @@ const configOf = (chains: readonly SimulatedChain[]) => ({
     id,
     name,
     operations: {
-      'user-operations': { schedule },
+      'user-operations': { schedule, parallel: 1 },
       'optimism-batch-blocks': { schedule, to_batch: 10_000, parallel: 2 },
       factories: { schedule },
     },

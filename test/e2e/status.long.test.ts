@@ -36,7 +36,7 @@ async function scene(latencyMs: number) {
       {
         id: chain.id,
         operations: {
-          'user-operations': { schedule },
+          'user-operations': { schedule, parallel: 1 },
           'optimism-batch-blocks': { schedule },
           factories: { schedule },
         },

@@ -106,7 +106,7 @@ test('what walks side by side prove is there, whatever happens at their seams', 
         await database.drop();
       }
     }),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
   // Else nothing was tried.
   expect(seams).toBeGreaterThan(0);
