@@ -8,7 +8,7 @@ import { kinds, links } from './address-lists.ts';
 import { replaceChildren, type ChildLink, type ChildSet } from './children.ts';
 import { storedRows } from './complete.ts';
 import { allNews, tellingNews, type News } from './news.ts';
-import { upsertStatement, type NewChildren } from './upsert.ts';
+import { upsertStatement } from './upsert.ts';
 import type { WrittenObservations } from './written-observations.ts';
 
 const merged: ReadonlySet<string> = new Set(mergedColumns);
@@ -43,9 +43,11 @@ export async function writeNews(
   tx: Transaction,
   { ofAbsent, ofStored, ofLists }: News,
 ): Promise<void> {
-  await upsertObservations(tx, [...ofAbsent, ...ofStored, ...ofLists], childrenOf(ofAbsent));
+  await upsertObservations(tx, [...ofAbsent, ...ofStored, ...ofLists]);
+  // Also of what was absent when it was looked at: another may have stored it since, and told no list.
+  const telling = [...ofAbsent, ...ofLists];
   for (const list of addressLists) {
-    const told = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
+    const told = telling.flatMap((observation) => setOf(observation, list) ?? []);
     await replaceChildren(tx, links[list], await completeLists(tx, links[list], told));
   }
 }
@@ -57,25 +59,10 @@ function setOf({ row, page_id, lists, inPart }: AddressObservation, name: Addres
   return rows === null ? null : { parent, page_id, rows, inPart: inPart[name] };
 }
 
-/** The members of lists that are told of addresses of which nothing is stored, by their tables. */
-function childrenOf(observations: readonly AddressObservation[]): readonly NewChildren[] {
-  return addressLists.flatMap((name) => {
-    const { table, setKey } = links[name];
-    const rows = observations.flatMap((observation) => {
-      const set = setOf(observation, name);
-      return set === null
-        ? []
-        : set.rows.map((row) => ({ ...row, ...set.parent, page_id: set.page_id }));
-    });
-    return rows.length === 0 ? [] : [{ table, parentKey: setKey.slice(0, 2), rows }];
-  });
-}
-
 /** One statement, and one more for each set of columns that some observations tell nothing of. */
 async function upsertObservations(
   tx: Transaction,
   observations: readonly AddressObservation[],
-  children: readonly NewChildren[],
 ): Promise<void> {
   const byUntold = Map.groupBy(observations, ({ untold }) => untold.join());
   for (const [untold, alike] of byUntold) {
@@ -90,8 +77,6 @@ async function upsertObservations(
             : `excluded."${column}"`,
         newerOnly: false,
       },
-      // What is absent was told whole.
-      untold === '' ? children : [],
     );
     if (statement !== null) await post(tx, statement);
   }

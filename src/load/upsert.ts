@@ -49,60 +49,29 @@ export async function upsert(
   );
 }
 
-/** Rows of a child table that are written if their parent is new. */
-export interface NewChildren {
-  readonly table: PgTable;
-  /** The child's columns that name its parent, in the order of the parent's key. */
-  readonly parentKey: readonly string[];
-  readonly rows: readonly Row[];
-}
-
-/**
- * What `upsert` runs, for who needs no counts; null where there are no rows.
- *
- * @param children of rows that may be new. Where one is stored by now, whoever wrote it has told its children
- */
+/** What `upsert` runs, for who needs no counts; null where there are no rows. */
 export function upsertStatement(
   table: PgTable,
   rows: readonly Row[],
   options: UpsertOptions,
-  children: readonly NewChildren[] = [],
 ): SQL | null {
   const [first] = rows;
   if (first === undefined) return null;
   const columns = Object.keys(first);
   const records = recordsOf(shapeOf(table), columns);
-  const [head, written, tail] = around(table, columns, options);
-  const parts = children.map((child, at) => insertNew(shapeOf(table), child, `child${at}`));
-  return sql`${sql.raw(head + records.open)}${records.spell(rows)}${sql.raw(records.close + written)}${sql.join(parts)}${sql.raw(tail)}`;
-}
-
-/** The part of a statement that writes the children of its new rows. */
-function insertNew(parent: TableShape, { table, parentKey, rows }: NewChildren, name: string): SQL {
-  const shape = shapeOf(table);
-  const columns = Object.keys(rows[0] ?? {});
-  const { open, spell, close } = recordsOf(shape, columns);
-  const isOfNew = parent.key.map((column, at) => `written."${column}" = row."${parentKey[at]}"`);
-  return sql`${sql.raw(`, ${name} as (
-       insert into ${shape.name} as t (${list(columns)}, first_seen_at, updated_at, digest)
-       select ${list(columns)}, now(), now(), ${digestOf(table, newRow(shape, columns))}
-       from ${open}`)}${spell(rows)}${sql.raw(`${close} as row
-       where exists (select from written where is_new and ${isOfNew.join(' and ')})
-       order by ${list(shape.key)}
-       returning ${tallied()}
-     ), ${name}_noted as (${tally(table, name)}
-     )`)}`;
+  const [head, tail] = around(table, columns, options);
+  return sql`${sql.raw(head + records.open)}${records.spell(rows)}${sql.raw(records.close + tail)}`;
 }
 
 /**
- * The statement before and after its rows, and its end. Sorted by key, so that none deadlock. It notes in
+ * The statement before and after its rows. Sorted by key, so that none deadlock. It notes in
  * the ledger what it writes.
  */
 function around(
   table: PgTable,
   columns: readonly string[],
   { rule, newerOnly }: UpsertOptions,
-): readonly [string, string, string] {
+): readonly [string, string] {
   const shape = shapeOf(table);
   const data = columns.filter((column) => column !== 'page_id' && !shape.key.includes(column));
   const merged = data.map(rule);
@@ -126,10 +95,9 @@ function around(
        on conflict (${list(shape.key)}) do update
        set ${assignments.join(', ')}, ${digest}
        where ${newerOnly ? 't.page_id < excluded.page_id and ' : ''}${differs}
-       returning ${tallied()}, ${list(shape.key.slice(1), 't.')}, ${isNew} as is_new
+       returning ${tallied()}, ${isNew} as is_new
      ), noted as (${tally(table, 'written')}
-     )`,
-    `
+     )
      select page_id,
             count(*) filter (where is_new) as inserted,
             count(*) filter (where not is_new) as changed

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
 import { addressOf, hashOf, load } from './loader.ts';
 
 /** The address of the first operation, as its newest page shows it. */
@@ -46,4 +47,32 @@ test.each([
   await load(pool, 'user-operations', [page(2, { ...sender, ...news })]);
   // A lock is a write as well: who tells nothing new takes none.
   expect((await version()) === before).toBe(isKnown);
+});
+
+test('the lists of an address are stored though another one stores it meanwhile without them', async () => {
+  const { pool } = await freshDatabase();
+  const other = await pool.connect();
+  await other.query('begin');
+  await other.query('insert into explorer.addresses (chain_id, hash, page_id) values (10, $1, 1)', [
+    addressOf(1),
+  ]);
+
+  // It looks before the other one commits, and waits for it then.
+  const loading = load(pool, 'user-operations', [page(2, sender)]);
+  await vi.waitFor(
+    async () => {
+      const { rows } = await pool.query('select from pg_locks where not granted');
+      expect(rows).not.toEqual([]);
+    },
+    { timeout: hangMs },
+  );
+  await other.query('commit');
+  other.release();
+  await loading;
+
+  const { rows } = await pool.query(
+    'select implementation_hash from explorer.address_implementations where address_hash = $1',
+    [addressOf(1)],
+  );
+  expect(rows).toEqual([{ implementation_hash: addressOf(9) }]);
 });
