@@ -45,18 +45,17 @@ export async function pagesWithChanges(
   const last = ranges
     .map((range): OrderKey => range.last)
     .reduce((a, b) => (inOrder(a, b) ? b : a));
-  const { rows } = await tx.execute<{ is_told: boolean }>(sql`/* stored within a range */
-    select exists (
-      select from ${table}
-      where chain_id = ${first.walk.chain_id}
-        and ${isBelow(columns, above)}
-        and ${height} >= ${last.height}
-        and (${height}, ${key}) > (${last.height}, ${last.key})
-        and removed_at is null
-        and page_id < ${Math.max(...numbers)}
-    ) as is_told
+  const { rows } = await tx.execute(sql`/* stored within a range */
+    select page_id from ${table}
+    where chain_id = ${first.walk.chain_id}
+      and ${isBelow(columns, above)}
+      and ${height} >= ${last.height}
+      and (${height}, ${key}) > (${last.height}, ${last.key})
+      and removed_at is null
+      and page_id < ${Math.max(...numbers)}
+    limit 1
   `);
-  return rows[0]?.is_told === false ? new Set() : numbers;
+  return rows.length === 0 ? new Set() : numbers;
 }
 
 const isPlaced = (item: ItemRows): item is PlacedRows => item.height !== null;

@@ -47,7 +47,10 @@ export async function startPair(): Promise<Pair> {
   const primary = await startEmbeddedPostgres({ directory, settings });
   const standbyUrl = await startStandby(copy, primary.url);
   const untilReplayed = async () => {
-    const written = await ask<{ lsn: string }>(primary.url, 'select pg_current_wal_lsn() as lsn');
+    const written = await ask<{ lsn: string }>(
+      primary.url,
+      'select pg_current_wal_insert_lsn() as lsn',
+    );
     await eventually('the standby to replay it', hangMs, async () => {
       const reached = `select pg_last_wal_replay_lsn() >= '${written?.lsn}' as is_there`;
       return (await ask<{ is_there: boolean }>(standbyUrl, reached))?.is_there;
