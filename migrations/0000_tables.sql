@@ -441,6 +441,67 @@ CREATE TABLE "etl"."raw_pages" (
 	"stored_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."batch_sums" (
+	"chain_id" bigint NOT NULL,
+	"batch_number" bigint NOT NULL,
+	"first_at" timestamp with time zone,
+	"last_at" timestamp with time zone,
+	"blocks" bigint NOT NULL,
+	"transactions" numeric,
+	"size" numeric,
+	"gas_used" numeric,
+	"gas_limit" numeric,
+	"burnt_fees" numeric,
+	"transaction_fees" numeric,
+	CONSTRAINT "batch_sums_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."block_days" (
+	"chain_id" bigint NOT NULL,
+	"day" date NOT NULL,
+	"blocks" bigint NOT NULL,
+	"transactions" numeric,
+	"gas_used" numeric,
+	"gas_limit" numeric,
+	"burnt_fees" numeric,
+	"transaction_fees" numeric,
+	CONSTRAINT "block_days_chain_id_day_pk" PRIMARY KEY("chain_id","day")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."operation_days" (
+	"chain_id" bigint NOT NULL,
+	"day" date NOT NULL,
+	"entry_point_version" text,
+	"operations" bigint NOT NULL,
+	"failed" bigint NOT NULL,
+	"senders" bigint NOT NULL,
+	"fees" numeric
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."rollups" (
+	"name" text PRIMARY KEY NOT NULL,
+	"read_to" timestamp with time zone,
+	"begun_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."sender_sums" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"first_operation_at" timestamp with time zone,
+	"last_operation_at" timestamp with time zone,
+	"operations" bigint NOT NULL,
+	"failed" bigint NOT NULL,
+	"fees" numeric,
+	CONSTRAINT "sender_sums_chain_id_address_hash_pk" PRIMARY KEY("chain_id","address_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."stale_sums" (
+	"name" text NOT NULL,
+	"chain_id" bigint NOT NULL,
+	"key" text NOT NULL,
+	CONSTRAINT "stale_sums_name_chain_id_key_pk" PRIMARY KEY("name","chain_id","key")
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."damage" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"found_at" timestamp with time zone DEFAULT now() NOT NULL,
@@ -472,7 +533,9 @@ CREATE TABLE "etl"."row_counts" (
 	"rows" bigint NOT NULL,
 	"digests" numeric NOT NULL,
 	"first_page_id" bigint,
-	"last_page_id" bigint
+	"last_page_id" bigint,
+	"lowest_page_id" bigint,
+	"highest_page_id" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."incarnations" (
@@ -524,6 +587,19 @@ CREATE TABLE "etl"."pages" (
 	"fetched_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "pages_nothing_dropped" CHECK (items = rows + quarantined + repeats),
 	CONSTRAINT "pages_rows_counted" CHECK (inserted + changed <= rows)
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."thinnings" (
+	"feed" text NOT NULL,
+	"lane" text NOT NULL,
+	"walks" bigint NOT NULL,
+	"runs" bigint NOT NULL,
+	"pages" bigint NOT NULL,
+	"credits" bigint NOT NULL,
+	"spanned_items" bigint NOT NULL,
+	"spanned_blocks" bigint NOT NULL,
+	"last_ended_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "thinnings_feed_lane_pk" PRIMARY KEY("feed","lane")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."walks" (
@@ -579,8 +655,10 @@ ALTER TABLE "explorer"."optimism_batch_l1_transactions" ADD CONSTRAINT "optimism
 ALTER TABLE "etl"."quarantine" ADD CONSTRAINT "quarantine_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."askings" ADD CONSTRAINT "askings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."stale_sums" ADD CONSTRAINT "stale_sums_name_rollups_name_fk" FOREIGN KEY ("name") REFERENCES "etl"."rollups"("name") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."lane_totals" ADD CONSTRAINT "lane_totals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."thinnings" ADD CONSTRAINT "thinnings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("feed","lane") WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("feed","lane","id");--> statement-breakpoint
@@ -591,6 +669,7 @@ CREATE INDEX "rankings_chain" ON "etl"."rankings" USING btree ("chain_id","walk_
 CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp","chain_id");--> statement-breakpoint
+CREATE INDEX "blocks_updated_at" ON "explorer"."blocks" USING brin ("updated_at") WITH (autosummarize=true);--> statement-breakpoint
 CREATE INDEX "blocks_pending" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id") WHERE is_pending_update;--> statement-breakpoint
 CREATE INDEX "read_batches_unproved" ON "explorer"."read_batches" USING btree ("batch_number","chain_id") WHERE not is_proved;--> statement-breakpoint
 CREATE INDEX "read_batches_heights" ON "explorer"."read_batches" USING gist (int8range("first_height", "last_height", '[]')) WHERE blocks_count > 0;--> statement-breakpoint
@@ -598,10 +677,18 @@ CREATE INDEX "listed_batches_l1_timestamp" ON "explorer"."listed_batches" USING 
 CREATE INDEX "optimism_batch_l1_transactions_hash" ON "explorer"."optimism_batch_l1_transactions" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "user_operations_block_number" ON "explorer"."user_operations" USING btree ("chain_id","block_number","hash");--> statement-breakpoint
 CREATE INDEX "user_operations_address_hash" ON "explorer"."user_operations" USING btree ("address_hash","chain_id");--> statement-breakpoint
+CREATE INDEX "user_operations_timestamp" ON "explorer"."user_operations" USING btree ("timestamp" DESC NULLS FIRST,"chain_id");--> statement-breakpoint
+CREATE INDEX "user_operations_transaction_hash" ON "explorer"."user_operations" USING hash ("transaction_hash");--> statement-breakpoint
+CREATE INDEX "user_operations_timeless" ON "explorer"."user_operations" USING btree ("chain_id","block_number") WHERE timestamp is null;--> statement-breakpoint
+CREATE INDEX "user_operations_updated_at" ON "explorer"."user_operations" USING brin ("updated_at") WITH (autosummarize=true);--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("feed","raw_hash",md5("scope"::text));--> statement-breakpoint
 CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("feed","id");--> statement-breakpoint
 CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit_number","page_id");--> statement-breakpoint
 CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
+CREATE INDEX "batch_sums_last_at" ON "etl"."batch_sums" USING btree ("last_at","chain_id");--> statement-breakpoint
+CREATE INDEX "operation_days_day" ON "etl"."operation_days" USING btree ("chain_id","day");--> statement-breakpoint
+CREATE INDEX "sender_sums_operations" ON "etl"."sender_sums" USING btree ("operations","chain_id");--> statement-breakpoint
+CREATE INDEX "row_counts_pages" ON "etl"."row_counts" USING brin ("lowest_page_id","highest_page_id") WITH (autosummarize=true);--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint
 CREATE INDEX "pages_entry" ON "etl"."pages" USING btree ("feed","top","id") WHERE cursor_in is not null and is_ordered;--> statement-breakpoint

@@ -185,9 +185,10 @@ begin
     returning t.chain_id, t.first_seen_at, t.page_id, t.digest
   )
   insert into etl.row_counts (
-    chain_id, table_name, first_seen_at, rows, digests, first_page_id, last_page_id
+    chain_id, table_name, first_seen_at, rows, digests, first_page_id, last_page_id,
+    lowest_page_id, highest_page_id
   )
-  select chain_id, 'explorer.block_reorgs', first_seen_at, 1, digest, page_id, page_id
+  select chain_id, 'explorer.block_reorgs', first_seen_at, 1, digest, page_id, page_id, page_id, page_id
   from written;
   return null;
 end
@@ -730,21 +731,77 @@ begin
 end
 $$;
 --> statement-breakpoint
-comment on function etl.count_walk is 'Keeps etl.lane_totals: adds a walk that ends, and takes away what is changed or deleted.';
+comment on function etl.count_walk is 'Keeps etl.lane_totals: adds a walk that ends, and takes away what is changed.';
+--> statement-breakpoint
+create function etl.uncount_walks() returns trigger
+language plpgsql as $$
+begin
+  update etl.lane_totals as kept
+  set pages = kept.pages - ended.pages,
+      inserted = kept.inserted - ended.inserted,
+      archived_bytes = kept.archived_bytes - ended.archived_bytes,
+      credits = kept.credits - ended.credits,
+      spanned_items = kept.spanned_items - ended.spanned_items,
+      spanned_blocks = kept.spanned_blocks - ended.spanned_blocks
+  from (
+    select feed, lane, sum(pages) as pages, sum(inserted) as inserted,
+           sum(archived_bytes) as archived_bytes, sum(credits) as credits,
+           coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0) as spanned_items,
+           coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as spanned_blocks
+    from gone
+    where state <> 'running'
+    group by feed, lane
+  ) as ended
+  where (kept.feed, kept.lane) = (ended.feed, ended.lane);
+  -- The rows are locked by now: whoever ended a walk before is seen, whoever does so after adds to this.
+  update etl.lane_totals as kept
+  set proved = etl.proof_of_walks(kept.feed, kept.lane)
+  where exists (
+    select from gone
+    where (gone.feed, gone.lane) = (kept.feed, kept.lane)
+      and gone.state <> 'running' and gone.proved <> '{}'
+  );
+  return null;
+end
+$$;
+--> statement-breakpoint
+comment on function etl.uncount_walks is 'Keeps etl.lane_totals: takes away walks that are deleted. What they proved goes with them, unless others prove it.';
+--> statement-breakpoint
+create function etl.count_thinning() returns trigger
+language plpgsql as $$
+begin
+  update etl.lane_totals
+  set pages = pages + coalesce(new.pages, 0) - coalesce(old.pages, 0),
+      credits = credits + coalesce(new.credits, 0) - coalesce(old.credits, 0),
+      spanned_items = spanned_items + coalesce(new.spanned_items, 0) - coalesce(old.spanned_items, 0),
+      spanned_blocks = spanned_blocks + coalesce(new.spanned_blocks, 0) - coalesce(old.spanned_blocks, 0)
+  where feed = coalesce(new.feed, old.feed) and lane = coalesce(new.lane, old.lane);
+  return null;
+end
+$$;
+--> statement-breakpoint
+comment on function etl.count_thinning is 'Keeps etl.lane_totals: goes on counting walks that were thinned out of the ledger.';
 --> statement-breakpoint
 create view etl.walk_totals as
 select feed, lane, sum(pages)::bigint as pages, sum(inserted)::bigint as inserted,
        sum(archived_bytes)::bigint as archived_bytes, sum(credits)::bigint as credits,
-       coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0)::bigint as spanned_items,
-       coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0)::bigint
-         as spanned_blocks,
+       sum(spanned_items)::bigint as spanned_items, sum(spanned_blocks)::bigint as spanned_blocks,
        coalesce(range_agg(proved), '{}') as proved,
-       max(updated_at) filter (where pages > 0) as last_page_at
-from etl.walks
-where state <> 'running'
+       max(last_page_at) as last_page_at
+from (
+  select feed, lane, pages, inserted, archived_bytes, credits,
+         case when cuts = 0 and top > bottom then items else 0 end as spanned_items,
+         case when cuts = 0 and top > bottom then top - bottom else 0 end as spanned_blocks,
+         proved, case when pages > 0 then updated_at end as last_page_at
+  from etl.walks
+  where state <> 'running'
+  union all
+  select feed, lane, pages, 0, 0, credits, spanned_items, spanned_blocks, '{}', null
+  from etl.thinnings
+) as walked
 group by feed, lane;
 --> statement-breakpoint
-comment on view etl.walk_totals is 'What etl.lane_totals must be: the ended walks of each lane, added up one by one.';
+comment on view etl.walk_totals is 'What etl.lane_totals must be: the ended walks of each lane, added up one by one, and those that were thinned out, which prove nothing here.';
 --> statement-breakpoint
 create function etl.proof_of_walks(of_feed text, of_lane text) returns int8multirange
 language sql stable
@@ -885,7 +942,7 @@ lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range;
 --> statement-breakpoint
 comment on view etl.covered_ranges is 'Ranges of blocks whose items are complete, without those in which an item stands in quarantine.';
 --> statement-breakpoint
-create view explorer.coverage as
+create view etl.proved_ranges as
 select chain_id, operation, feed,
        lower(range) as from_block,
        upper(range) - 1 as to_block,
@@ -900,49 +957,7 @@ join etl.feeds using (feed), lateral (
     and proved && range
 ) as walked;
 --> statement-breakpoint
-comment on view explorer.coverage is 'Ranges of blocks (or batches, see unit) whose items are complete, as of a time. Nothing is missing inside them that the explorer listed then. Blocks in which an item stands in quarantine are left out; one that a person dropped from there is told of by explorer-etl verify.';
-comment on column explorer.coverage.chain_id is 'Number of the chain.';
-comment on column explorer.coverage.operation is 'Name of the operation.';
-comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column explorer.coverage.from_block is 'First block of the range.';
-comment on column explorer.coverage.to_block is 'Last block of the range.';
-comment on column explorer.coverage.as_of is 'When the oldest of the walks that prove the range began.';
-comment on column explorer.coverage.unit is 'What the range counts: blocks, or batches of a list that is ordered by their numbers.';
-comment on column explorer.coverage.newest_as_of is 'When the newest of the walks that prove some of the range began.';
---> statement-breakpoint
-create view explorer.gaps as
-select chain_id, operation, feed, lower(gap) as from_block, upper(gap) - 1 as to_block, unit
-from etl.feed_gaps
-join etl.feeds using (feed);
---> statement-breakpoint
-comment on view explorer.gaps is 'Ranges of blocks (or batches, see unit) whose items are not proved complete. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
-comment on column explorer.gaps.chain_id is 'Number of the chain.';
-comment on column explorer.gaps.operation is 'Name of the operation.';
-comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column explorer.gaps.from_block is 'First block of the gap.';
-comment on column explorer.gaps.to_block is 'Last block of the gap.';
-comment on column explorer.gaps.unit is 'What the range counts: blocks, or batches of a list that is ordered by their numbers.';
---> statement-breakpoint
-create view explorer.freshness as
-select feeds.chain_id, feeds.operation, feeds.feed,
-       newest.height as newest_block,
-       newest.timestamp as newest_at,
-       now() - newest.timestamp as lag,
-       feeds.last_success_at,
-       upper(feed_coverage.covered) - 1 as covered_to
-from etl.feeds
-left join etl.feed_coverage using (feed)
-left join lateral etl.newest_item(feeds.chain_id, feeds.operation) as newest on true;
---> statement-breakpoint
-comment on view explorer.freshness is 'How current each feed is.';
-comment on column explorer.freshness.chain_id is 'Number of the chain.';
-comment on column explorer.freshness.operation is 'Name of the operation.';
-comment on column explorer.freshness.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column explorer.freshness.newest_block is 'Block of the newest item, or its number in a list of batches. Null: there is none, or the list has no such order.';
-comment on column explorer.freshness.newest_at is 'Time of that item, UTC. Null: not told.';
-comment on column explorer.freshness.lag is 'How long ago that was.';
-comment on column explorer.freshness.last_success_at is 'When a run of the feed last finished. Null: never.';
-comment on column explorer.freshness.covered_to is 'Highest block, or batch, that is proved complete. Null: none, or the list has no such order.';
+comment on view etl.proved_ranges is 'Coverage of newest-first lists: explorer.coverage has that of the others too.';
 --> statement-breakpoint
 create trigger note_reorg
 after update of hash on explorer.blocks
@@ -961,8 +976,14 @@ execute function etl.count_walk();
 --> statement-breakpoint
 create trigger count_deleted
 after delete on etl.walks
-for each row when (old.state <> 'running')
-execute function etl.count_walk();
+referencing old table as gone
+for each statement
+execute function etl.uncount_walks();
+--> statement-breakpoint
+create trigger count_thinning
+after insert or update or delete on etl.thinnings
+for each row
+execute function etl.count_thinning();
 --> statement-breakpoint
 create trigger note_asking
 after update of asked on etl.feeds
@@ -1114,6 +1135,8 @@ comment on column etl.row_counts.rows is 'Rows added, less those deleted.';
 comment on column etl.row_counts.digests is 'The digests of rows as they are now, less those from before.';
 comment on column etl.row_counts.first_page_id is 'Lowest page_id of the rows added. Null: none were.';
 comment on column etl.row_counts.last_page_id is 'Highest page_id of the rows added. Null: none were.';
+comment on column etl.row_counts.lowest_page_id is 'Lowest etl.pages.id of the rows that were written, new and changed. A row''s page_id lies between this and the next column of one of the entries. Null: none was written.';
+comment on column etl.row_counts.highest_page_id is 'Highest of them.';
 --> statement-breakpoint
 comment on table etl.runs is 'Wishes to bring a lane of a feed up to date, from sync or a schedule. One at most is open for each lane.';
 comment on column etl.runs.id is 'Number of the run.';
@@ -1354,7 +1377,7 @@ comment on column etl.drift.occurrences is 'How often it was seen: in items, or 
 comment on column etl.drift.first_page_id is 'etl.pages.id of the page that first showed it.';
 comment on column etl.drift.first_seen_at is 'When it was first seen.';
 --> statement-breakpoint
-comment on table etl.lane_totals is 'What the ended walks of each lane come to together, kept by triggers on etl.walks: reports and polls read it instead of a year of walks.';
+comment on table etl.lane_totals is 'What the ended walks of each lane come to together, kept by triggers on etl.walks, with those of etl.thinnings: reports and polls read it instead of a year of walks.';
 comment on column etl.lane_totals.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.lane_totals.lane is 'live or backfill.';
 comment on column etl.lane_totals.pages is 'Pages that they committed.';
@@ -1425,6 +1448,17 @@ comment on column etl.steady_fields.operation is 'Name of the operation, such as
 comment on column etl.steady_fields.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.steady_fields.path is 'Where in an item.';
 comment on column etl.steady_fields.page_id is 'etl.pages.id of the page that first had it on every item.';
+--> statement-breakpoint
+comment on table etl.thinnings is 'What was thinned out of the ledger of each lane (explorer.ledger_days): walks that brought nothing, and whose blocks older walks prove.';
+comment on column etl.thinnings.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column etl.thinnings.lane is 'live or backfill.';
+comment on column etl.thinnings.walks is 'Walks that were deleted.';
+comment on column etl.thinnings.runs is 'Runs that were deleted with the last of their walks.';
+comment on column etl.thinnings.pages is 'Pages of those walks.';
+comment on column etl.thinnings.credits is 'What the pages cost of the key''s credits.';
+comment on column etl.thinnings.spanned_items is 'Items of those that kept the order of the list.';
+comment on column etl.thinnings.spanned_blocks is 'Blocks that those went over.';
+comment on column etl.thinnings.last_ended_at is 'When the newest of them ended.';
 --> statement-breakpoint
 comment on table etl.walks is 'Passes along a chain of pages: what each covers, how far it came, where it goes on.';
 comment on column etl.walks.id is 'Number of the walk.';

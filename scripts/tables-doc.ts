@@ -10,9 +10,9 @@ const file = join(import.meta.dirname, '../docs/tables.md');
 
 await withServer((server) =>
   server.withDatabase(async (url) => {
+    await migrate(url);
     const pool = createPool({ url, max: 1, applicationName: 'explorer-etl docs' });
     try {
-      await migrate(pool);
       await writeFile(file, await tablesPage(pool));
     } finally {
       await pool.end();

@@ -1,18 +1,21 @@
 import type { Pool } from 'pg';
 import { format } from 'prettier';
 
-/** A table or view of schema `explorer`, as the catalog describes it. */
+/** A table or view of schema `explorer`, as the dictionary describes it. */
 interface Relation {
   readonly name: string;
   readonly is_view: boolean;
   readonly comment: string | null;
+  readonly questions: readonly string[] | null;
   readonly columns: readonly Column[];
 }
 
 interface Column {
   readonly name: string;
   readonly type: string;
+  readonly unit: string | null;
   readonly is_key: boolean;
+  readonly is_nullable: boolean;
   readonly comment: string | null;
 }
 
@@ -20,10 +23,10 @@ interface Column {
 const manyTables = 5;
 
 /**
- * docs/tables.md, from the comments of a migrated database.
+ * docs/tables.md, from `explorer.dictionary` of a migrated database.
  *
  * @returns Markdown as prettier leaves it
- * @throws where a table, a view or a column has no comment
+ * @throws where a table, a view or a column has no comment, or a table no questions
  */
 export async function tablesPage(pool: Pool): Promise<string> {
   const { rows: relations } = await pool.query<Relation>(catalog);
@@ -50,10 +53,10 @@ export async function tablesPage(pool: Pool): Promise<string> {
 
 const introduction = `# The tables of schema explorer
 
-<!-- Made by npm run docs:tables from the comments in the database. Do not edit. -->
+<!-- Made by npm run docs:tables from explorer.dictionary. Do not edit. -->
 
-Every table, view and column has a comment in the database; this page repeats them. In psql
-\`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.
+Every table, view and column has a comment in the database. The view \`explorer.dictionary\` lists them, and this page
+repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.
 
 - Hashes and addresses are lower-case text, sorted by bytes.
 - Amounts in wei are \`numeric(78,0)\`. Divide by \`1e18\` for ether.
@@ -90,6 +93,7 @@ function describe(relation: Relation, shared: ReadonlyMap<string, Column>): stri
   return [
     `### ${name}`,
     textOf(comment, name),
+    `Ask: ${questionsOf(relation).join(' ')}`,
     list(columns.filter((column) => !isShared(column))),
     ...(also.length === 0 ? [] : [`Also: ${also.join(', ')}.`]),
   ].join('\n\n');
@@ -98,7 +102,15 @@ function describe(relation: Relation, shared: ReadonlyMap<string, Column>): stri
 const list = (columns: readonly Column[]) => columns.map(describeColumn).join('\n');
 
 const describeColumn = (column: Column) =>
-  `- ${code(column.name)} ${column.type}${keyMark(column)}. ${textOf(column.comment, column.name)}`;
+  `- ${code(column.name)} ${column.type}${marks(column)}. ${textOf(column.comment, column.name)}`;
+
+const marks = (column: Column) =>
+  `${keyMark(column)}${column.unit === null ? '' : `, ${column.unit}`}${column.is_nullable ? ', nullable' : ''}`;
+
+function questionsOf({ name, questions }: Relation): readonly string[] {
+  if (questions === null) throw new Error(`${name} answers no questions`);
+  return questions;
+}
 
 const keyMark = ({ is_key }: Column) => (is_key ? ' _key_' : '');
 const code = (name: string) => `\`${name}\``;
@@ -111,22 +123,15 @@ function textOf(comment: string | null, name: string): string {
 }
 
 const catalog = `
-select relation.relname as name,
-       relation.relkind = 'v' as is_view,
-       obj_description(relation.oid, 'pg_class') as comment,
-       (
+select whole.table_name as name, whole.kind = 'view' as is_view, whole.description as comment,
+       whole.questions, (
          select json_agg(json_build_object(
-           'name', attname,
-           'type', replace(format_type(atttypid, atttypmod), 'timestamp with time zone', 'timestamptz'),
-           'is_key', exists (
-             select from pg_constraint
-             where conrelid = relation.oid and contype = 'p' and attnum = any (conkey)
-           ),
-           'comment', col_description(relation.oid, attnum)
-         ) order by attnum)
-         from pg_attribute
-         where attrelid = relation.oid and attnum > 0 and not attisdropped
+           'name', column_name, 'type', type, 'unit', unit, 'is_key', coalesce(is_key, false),
+           'is_nullable', is_nullable, 'comment', description
+         ) order by position)
+         from explorer.dictionary as part
+         where part.table_name = whole.table_name and column_name is not null
        ) as columns
-from pg_class as relation
-where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p', 'v', 'm')
-order by relation.relname`;
+from explorer.dictionary as whole
+where column_name is null
+order by table_name`;

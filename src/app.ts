@@ -26,8 +26,13 @@ import type { ServeOptions } from './jobs/serve.ts';
 import type { Log } from './log.ts';
 import type { FetchPage } from './walk/request.ts';
 
-/** Pages that may wait to be written: some MB at most (docs/decisions/0003-read-ahead.md). */
-const readAheadPages = 16;
+/** How pages are written (docs/decisions/0003-read-ahead.md). */
+const writing = {
+  /** So many may wait: some MB at most. */
+  readAhead: 16,
+  /** What a kill may cost more, and how much later rows of a long walk are seen. */
+  gatherMs: 250,
+};
 /** Slices at once in one process; several feeds wait for the network side by side. */
 const slicesAtOnce = 8;
 /** One for every explorer-etl on a database, while pg-boss's schema is made. */
@@ -211,7 +216,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     concurrency: slicesAtOnce,
     reading: () => ({ pageSize: explorer.pageSize, archive: explorer.archive }),
     archiveDays: () => explorer.archiveDays,
-    readAhead: readAheadPages,
+    ledgerDays: () => explorer.ledgerDays,
+    ...writing,
     fetchPage: (request, signal) => currentKeys(opened).fetchPage(request, signal),
     now: () => performance.now(),
     random: Math.random,

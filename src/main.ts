@@ -1,5 +1,6 @@
 import { enableCompileCache } from 'node:module';
 import { performance } from 'node:perf_hooks';
+import { openStdout } from './cli/stdout.ts';
 import { asksVersion, version } from './cli/version.ts';
 
 // What was compiled once, and types stripped from it, is kept below the system's temporary folder.
@@ -10,8 +11,10 @@ const echoMs = 500;
 
 const stop = new AbortController();
 let stoppedAt = 0;
+let isYielded = false;
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => {
+    if (isYielded && name === 'SIGINT') return;
     const isAgain = stop.signal.aborted;
     // A second signal means now.
     if (isAgain && performance.now() - stoppedAt > echoMs) process.exit(130);
@@ -34,7 +37,8 @@ else {
     signal: stop.signal,
     // Only who listens outlives a SIGHUP: for other commands it means that the terminal is gone.
     onReload: (listener) => void process.on('SIGHUP', listener),
-    stdout: (text) => void process.stdout.write(text),
+    ...openStdout(),
+    yieldTerminal: () => void (isYielded = true),
     stderr: (text) => void process.stderr.write(text),
     // A terminal that does not tell its width has no lines that could be redrawn.
     isTerminal: process.stderr.isTTY && process.stderr.columns > 0,

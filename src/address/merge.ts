@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../db/row.ts';
 import { completeMembers, sameMember } from './members.ts';
 import {
@@ -41,6 +42,7 @@ export function mergeObservations(
   older: AddressObservation,
   newer: AddressObservation,
 ): AddressObservation {
+  if (tellTheSame(older, newer)) return newer;
   const informed = isInformed(newer.row);
   const choose = (column: MergedColumn): unknown => {
     const [before, after] = [older.row[column], newer.row[column]];
@@ -70,6 +72,19 @@ export function mergeObservations(
     inPart: Object.fromEntries(inPart),
   };
 }
+
+/** Whether two observations that were read whole say the same, as most do that stand on one page. */
+const tellTheSame = (older: AddressObservation, newer: AddressObservation): boolean =>
+  older.untold.length + newer.untold.length === 0 &&
+  older.inPart === newer.inPart &&
+  mergedColumns.every((column) => isSame(older.row[column], newer.row[column])) &&
+  addressLists.every((list) => isSame(older.lists[list], newer.lists[list]));
+
+const isSame = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b) && a.length + b.length === 0) return true;
+  return typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b);
+};
 
 /** What neither tells. */
 function mergeUntold(older: AddressObservation, newer: AddressObservation) {

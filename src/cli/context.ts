@@ -12,11 +12,25 @@ export interface Context {
   /** Aborts at the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
+  /**
+   * Resolves once all that was given to stdout is taken, so that no more than that waits in memory; absent
+   * where it is taken at once. Rejects with OutputClosedError where nobody reads it any more.
+   */
+  readonly drained?: () => Promise<void>;
   readonly stderr: (text: string) => void;
   /** Calls the listener at every SIGHUP from now on; absent where nobody sends one. */
   readonly onReload?: (listener: () => void) => void;
+  /** Leaves a Ctrl-C to a program that has the terminal from now on; absent where there is none. */
+  readonly yieldTerminal?: () => void;
   /** Whether stderr is a terminal that lines can be redrawn on. */
   readonly isTerminal: boolean;
+  /** Characters in a line of the terminal that stdout is; absent where it is none. */
+  readonly columns?: number;
+}
+
+/** Who read stdout has had enough, such as `head`. */
+export class OutputClosedError extends Error {
+  override readonly name = 'OutputClosedError';
 }
 
 /** Exit codes of design section 8. */

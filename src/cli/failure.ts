@@ -7,6 +7,7 @@ import { MigrationError } from '../db/migrate.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
 import { OriginError } from '../feeds/origin.ts';
+import { StatementError, StatementTimeoutError } from '../query/failure.ts';
 import { IncompleteArchiveError } from '../replay/replay.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import {
@@ -40,6 +41,7 @@ export function reportFailure(
   }
   if (
     error instanceof UsageError ||
+    error instanceof StatementError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof MigrationError ||
     error instanceof PoolerError ||
@@ -51,7 +53,7 @@ export function reportFailure(
     say(error.message);
     return exitCodes.wrongUse;
   }
-  if (error instanceof ExplorerError) {
+  if (error instanceof ExplorerError || error instanceof StatementTimeoutError) {
     say(error.message);
     return exitCodes.failed;
   }

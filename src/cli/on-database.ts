@@ -5,14 +5,14 @@ import { UsageError, type Context } from './context.ts';
 import { isPrepared } from './readiness.ts';
 
 /**
- * Opens the database of the settings for a command's work, and closes it however that ends. Where that
- * is a standby it says so, and how old what it tells is.
+ * Opens the database of the settings, or the embedded one of that name, for a command's work, and closes
+ * it however that ends. Where that is a standby it says so, and how old what it tells is.
  *
  * @throws StandbyError where a command that writes is given a standby
  */
 export async function onDatabase<Result>(
   settings: Pick<Settings, 'databaseUrl'>,
-  context: Context,
+  context: Context & { readonly name?: string },
   access: 'reads' | 'writes',
   work: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {

@@ -4,16 +4,19 @@ import { registerBackfill } from './backfill.ts';
 import { registerCheck } from './check.ts';
 import {
   exitCodes,
+  OutputClosedError,
   type Action,
   type Context,
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
+import { registerDb } from './db.ts';
 import { registerDemo } from './demo.ts';
 import { reportFailure } from './failure.ts';
 import { registerInit } from './init.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerPlan } from './plan.ts';
+import { registerQuery } from './query.ts';
 import { registerQuarantine } from './quarantine.ts';
 import { registerRepair } from './repair.ts';
 import { registerReplay } from './replay.ts';
@@ -65,6 +68,8 @@ export async function runProgram(args: readonly string[], context: Context): Pro
   registerPlan(registry);
   registerStart(registry);
   registerStatus(registry);
+  registerQuery(registry);
+  registerDb(registry);
   registerVerify(registry);
   registerRepair(registry);
   registerQuarantine(registry);
@@ -79,6 +84,7 @@ export async function runProgram(args: readonly string[], context: Context): Pro
       return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUse;
     // Whoever waited for something was told to stop, and had nothing under way.
     if (context.signal.aborted && error === context.signal.reason) return exitCodes.interrupted;
+    if (error instanceof OutputClosedError) return exitCodes.done;
     return reportFailure(error, context, program.opts<GlobalOptions>());
   }
 }

@@ -10,6 +10,8 @@ import { followWishes } from '../feeds/wishes.ts';
 import { feedName } from '../lists/feed.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
+import { describeDatabaseError } from '../db/failure.ts';
+import { rollUp } from '../rollups/roll.ts';
 import { tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
 import { createLog } from '../log.ts';
@@ -54,7 +56,16 @@ ${examplesOf('sync')}`,
 async function sync(context: Context, options: SyncOptions & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
-  return syncOnDatabase(context, options, settings, targetsOf(settings, options, new Date()));
+  const code = await syncOnDatabase(
+    context,
+    options,
+    settings,
+    targetsOf(settings, options, new Date()),
+  );
+  if (code === exitCodes.done && !options.json && !options.quiet) {
+    context.stdout('Look at it:  explorer-etl query --list    or in SQL:  explorer-etl db shell\n');
+  }
+  return code;
 }
 
 /** Brings the database up to this program, then the targets up to date, and tells how they ended. */
@@ -96,6 +107,10 @@ export async function syncTargets(
       syncOnce(targets, engine, signal),
     );
     await tidyUp(engine, context.signal);
+    // What was asked for is done; the views say up to when they are.
+    await rollUp(engine, context.signal).catch((error: unknown) =>
+      engine.log.warn({ error: describeDatabaseError(error) }, 'sums.failure'),
+    );
     return results;
   } finally {
     await progress.end();

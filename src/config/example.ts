@@ -17,6 +17,7 @@ explorer:
   page_size: 50 # a page costs the same whatever its size
   # archive: all # keep every page's body (3 to 13 KB each), so that replay can rebuild all tables
   # archive_days: 90 # for so long; without it for ever
+  # ledger_days: 90 # keep polls that brought nothing for so long; without it for ever
   # daily_credits: 100000 # spend no more than this in a day (UTC)
 
 ${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map(chain).join('\n')}`}`;

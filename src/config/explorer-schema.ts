@@ -66,6 +66,14 @@ export const explorer = z
       .describe(
         'Days after which archived bodies are deleted. Without it they are kept for ever. Replay rebuilds only what is archived whole.',
       ),
+    ledger_days: z
+      .int()
+      .min(7)
+      .max(36_500)
+      .nullish()
+      .describe(
+        'Days after which polls that brought nothing are deleted from the ledger, where other walks prove the same. Without it they are kept for ever, 1.4 KB each.',
+      ),
     keys: z
       .record(z.string().min(1), key)
       .optional()

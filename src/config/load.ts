@@ -77,6 +77,7 @@ export function loadSettings(input: SettingsInput): Settings {
       pageSize: limits.page_size,
       archive: limits.archive,
       archiveDays: limits.archive_days ?? null,
+      ledgerDays: limits.ledger_days ?? null,
       keys,
     },
     databaseUrl,

@@ -36,6 +36,8 @@ export interface Settings {
     readonly archive: 'off' | 'all';
     /** How long they are kept, in days; null: for ever. */
     readonly archiveDays: number | null;
+    /** How long walks that brought nothing stay in the ledger, in days; null: for ever. */
+    readonly ledgerDays: number | null;
     /** Further keys, by the names that chains choose them by. */
     readonly keys: Readonly<Record<string, NamedKey>>;
   };

@@ -106,13 +106,15 @@ export const talliedGone = (alias = 't'): string =>
  */
 export const tally = (table: PgTable, from: string): string => `
   insert into etl.row_counts (
-    chain_id, table_name, first_seen_at, rows, digests, first_page_id, last_page_id
+    chain_id, table_name, first_seen_at, rows, digests, first_page_id, last_page_id,
+    lowest_page_id, highest_page_id
   )
   select chain_id, '${tableName(table)}', first_seen_at,
          count(*) filter (where digest_before is null) - count(*) filter (where digest is null),
          coalesce(sum(digest), 0) - coalesce(sum(digest_before), 0),
          min(page_id) filter (where digest_before is null),
-         max(page_id) filter (where digest_before is null)
+         max(page_id) filter (where digest_before is null),
+         min(page_id), max(page_id)
   from ${from}
   group by chain_id, first_seen_at`;
 

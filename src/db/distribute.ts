@@ -8,6 +8,7 @@ import {
   type LargeTable,
 } from './layout.ts';
 import { MigrationError } from './migrate.ts';
+import { isEnforced } from './relations.ts';
 
 /** What spreading a table came to: `already` is one that was spread before. */
 export interface Distributed {
@@ -36,6 +37,7 @@ export async function distribute(pool: Pool, table: LargeTable): Promise<Distrib
     await demandNodes(pool);
     moved = await changeLayout(pool, table, 'exclusive', async (session) => {
       const before = await contentsOf(session, name);
+      await dropRelations(session, name);
       await session.query(`select create_distributed_table($1, $2)`, [name, spreadBy]);
       demandSame(name, before, await contentsOf(session, name));
       return before;
@@ -43,6 +45,17 @@ export async function distribute(pool: Pool, table: LargeTable): Promise<Distrib
   }
   await dropLocalRows(pool, name);
   return { outcome: moved === null ? 'already' : 'done', rows: moved?.rows ?? null };
+}
+
+/** Citus refuses foreign keys to tables that stay where they are, also those that are only told. */
+async function dropRelations(session: PoolClient, name: string): Promise<void> {
+  const { rows } = await session.query<{ statement: string }>(
+    `select format('alter table %s drop constraint %I', $1::text, conname) as statement
+     from pg_constraint
+     where conrelid = $1::regclass and contype = 'f' and not ${isEnforced}`,
+    [name],
+  );
+  for (const { statement } of rows) await session.query(statement);
 }
 
 /** Citus leaves what was copied where it was, unseen; also where a run was killed before this. */

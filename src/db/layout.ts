@@ -1,6 +1,7 @@
 import type { PoolClient, Pool } from 'pg';
 import { isRetryable } from './failure.ts';
 import { MigrationError } from './migrate.ts';
+import { inTransaction } from './session.ts';
 
 /** A table that may outgrow one machine, and the column that its rows are spread by then. */
 export interface LargeTable {
@@ -95,24 +96,15 @@ async function changeOnce<T>(
   lock: string,
   work: (session: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const session = await pool.connect();
-  let isFailed = true;
-  try {
-    await session.query('begin');
+  return inTransaction(pool, async (session) => {
     await session.query(
       `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,
       [String(lockWaitMs)],
     );
     await session.query('lock table etl.walks in exclusive mode');
     await session.query(`lock table ${name} in ${lock} mode`);
-    const result = await work(session);
-    await session.query('commit');
-    isFailed = false;
-    return result;
-  } finally {
-    // Closing the session rolls back whatever it was in the middle of.
-    session.release(isFailed);
-  }
+    return work(session);
+  });
 }
 
 const isLocked = (error: unknown) =>

@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { MigrationError } from './migrate.ts';
+import { isEnforced } from './relations.ts';
 
 /**
  * Puts a partitioned table in a table's place, and the table below it as the partition for all rows. No
@@ -43,7 +44,7 @@ async function demandAlone(session: PoolClient, name: string): Promise<void> {
      where refobjid = $1::regclass and classid = 'pg_rewrite'::regclass
      union
      select 'the constraint ' || conname || ' of ' || conrelid::regclass
-     from pg_constraint where confrelid = $1::regclass or (conrelid = $1::regclass and contype = 'f')
+     from pg_constraint where confrelid = $1::regclass or (conrelid = $1::regclass and contype = 'f' and ${isEnforced})
      union
      select 'the trigger ' || tgname from pg_trigger where tgrelid = $1::regclass and not tgisinternal
      union
@@ -67,7 +68,8 @@ async function keysOf(session: PoolClient, name: string): Promise<string[]> {
   return statements(
     session,
     `select format('alter table %s add constraint %I %s', $1::text, conname, pg_get_constraintdef(oid)) as statement
-     from pg_constraint where conrelid = $1::regclass and contype in ('p', 'u')`,
+     from pg_constraint
+     where conrelid = $1::regclass and (contype in ('p', 'u') or contype = 'f' and not ${isEnforced})`,
     name,
   );
 }

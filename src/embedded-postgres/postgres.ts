@@ -1,7 +1,6 @@
 import { realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { isConnectionLost } from '../db/failure.ts';
 import { accountFor } from './account.ts';
 import { provideBinaries } from './binaries.ts';
@@ -12,6 +11,7 @@ import { launch } from './launch.ts';
 import { withLock } from './lock.ts';
 import { closeToOthers, readPassword } from './password.ts';
 import { findPostmaster, stopPostmaster, type Postmaster } from './postmaster.ts';
+import { takeLease, usersOf, type Lease } from './users.ts';
 
 /** A Postgres server of this machine that this process uses, until `release` or `stop`. */
 export interface EmbeddedPostgres {
@@ -36,13 +36,6 @@ export interface EmbeddedPostgres {
   /** Stops the server whoever uses it. */
   stop(): Promise<void>;
 }
-
-/** The connection each process holds from start to release: proof of use that its death ends. */
-const leaseName = 'explorer-etl lease';
-
-/** Postgres lists a closed connection for a moment longer; in milliseconds. */
-const farewellMs = 1_000;
-const farewellPollMs = 25;
 
 /**
  * Uses the Postgres server of `directory`, starting it if it does not run and making its data if
@@ -94,6 +87,71 @@ export async function stopEmbeddedPostgres(directory: string): Promise<boolean> 
   });
 }
 
+/**
+ * Stops the server of `directory` unless somebody is connected.
+ *
+ * @returns who is; nobody where it was stopped. Null when none runs there.
+ */
+export async function stopUnlessUsed(directory: string): Promise<readonly string[] | null> {
+  const path = await unlessMissing(realpath(directory));
+  if (path === undefined) return null;
+  return withLock(lockOf(path), async () => {
+    const home = await findHome(path);
+    const postmaster = home === undefined ? undefined : await findPostmaster(home.dataDirectory);
+    if (home === undefined || postmaster === undefined) return null;
+    const users = await usersOf(await urlOf(home, postmaster.port));
+    if (users.length === 0) await stopIn(home);
+    return users;
+  });
+}
+
+/** The Postgres of a directory as it is now. */
+export interface EmbeddedPostgresState {
+  readonly dataDirectory: string;
+  readonly logFile: string;
+  /** Null when it does not run. */
+  readonly server: {
+    readonly pid: number;
+    readonly port: number;
+    /** As that of EmbeddedPostgres. */
+    readonly url: string;
+    /** Whether it runs on when nobody uses it any more. */
+    readonly isKept: boolean;
+    /** Who is connected, by name. */
+    readonly users: readonly string[];
+  } | null;
+}
+
+/** Whether there is a Postgres of `directory`, running or not. */
+export async function hasEmbeddedPostgres(directory: string): Promise<boolean> {
+  const path = await unlessMissing(realpath(directory));
+  return path !== undefined && (await findHome(path)) !== undefined;
+}
+
+/** Looks at the Postgres of `directory`, and starts nothing; null when there is no data. */
+export async function inspectEmbeddedPostgres(
+  directory: string,
+): Promise<EmbeddedPostgresState | null> {
+  const path = await unlessMissing(realpath(directory));
+  if (path === undefined) return null;
+  // Whoever leaves meanwhile would take the look for use.
+  return withLock(lockOf(path), async () => {
+    const home = await findHome(path);
+    if (home === undefined) return null;
+    const { dataDirectory, logFile } = home;
+    const postmaster = await findPostmaster(dataDirectory);
+    if (postmaster === undefined) return { dataDirectory, logFile, server: null };
+    const { pid, port } = postmaster;
+    const url = await urlOf(home, port);
+    const users = await usersOf(url);
+    return {
+      dataDirectory,
+      logFile,
+      server: { pid, port, url, isKept: await isKept(home), users },
+    };
+  });
+}
+
 /** How often a server that is there but lets nobody in is looked at again. */
 const entries = 20;
 /** Between two polls, in milliseconds: a killed server is gone within a few. */
@@ -141,53 +199,15 @@ async function stopIn({ dataDirectory, keepFile }: Home): Promise<boolean> {
   return true;
 }
 
-interface Lease {
-  readonly client: Client;
-  /** Its process on the server. */
-  readonly pid: number;
-}
-
-async function takeLease(url: string): Promise<Lease> {
-  const client = new Client({
-    connectionString: url,
-    application_name: leaseName,
-    keepAlive: true,
-  });
-  // A server that stops ends the lease; whoever queries it next hears of that.
-  client.on('error', () => {});
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  return { client, pid: rows[0]?.pid ?? 0 };
-}
-
 async function release(home: Home, lease: Lease): Promise<'stopped' | 'left-running'> {
   await lease.client.end();
   const postmaster = await findPostmaster(home.dataDirectory);
   if (postmaster === undefined) return 'stopped';
   if (await isKept(home)) return 'left-running';
-  if (await isUsed(await urlOf(home, postmaster.port), lease.pid)) return 'left-running';
+  const users = await usersOf(await urlOf(home, postmaster.port), lease.pid);
+  if (users.length > 0) return 'left-running';
   await stopPostmaster(postmaster.pid, home.dataDirectory);
   return 'stopped';
-}
-
-async function isUsed(url: string, endedPid: number): Promise<boolean> {
-  const observer = await takeLease(url);
-  try {
-    const deadlineMs = performance.now() + farewellMs;
-    for (;;) {
-      const { rows } = await observer.client.query<{ application_name: string }>(
-        `select application_name from pg_stat_activity
-          where backend_type = 'client backend' and pid not in (pg_backend_pid(), $1)`,
-        [endedPid],
-      );
-      if (rows.length === 0) return false;
-      if (rows.some((row) => row.application_name === leaseName)) return true;
-      if (performance.now() > deadlineMs) return true;
-      await sleep(farewellPollMs);
-    }
-  } finally {
-    await observer.client.end();
-  }
 }
 
 async function urlOf(home: Home, port: number): Promise<string> {

@@ -1,11 +1,10 @@
-import { type Database, transact } from '../db/transaction.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import { operations } from '../operations/index.ts';
 import { kindOf } from '../lists/index.ts';
 import { linkAbort } from '../walk/abort.ts';
 import type { FetchPage, PageReader, SliceBudget } from '../walk/request.ts';
-import { runWalk, type WalkProgress } from '../walk/walk.ts';
-import type { WalkRow } from '../walk/walk-row.ts';
+import { runWalk, type WalkOutcome, type WalkProgress } from '../walk/walk.ts';
 import type { FeedLane, FeedState } from '../lists/feed.ts';
 import { openNews, type News } from './news.ts';
 import { beginWork, recover, type Recovered } from './recover.ts';
@@ -18,7 +17,7 @@ import {
   takeWalk,
   walkFailures,
 } from './take-walk.ts';
-import { closeRun, currentRun, hasOtherOpenRun, hasFailingOther } from './run.ts';
+import { closeRun, currentRun, hasFailingOther, hasOtherOpenRun, lockFeed } from './run.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { failureOf, type FeedFailure } from './failure.ts';
 
@@ -44,6 +43,7 @@ export interface AdvanceDependencies {
   /** How pages are read from now on; asked for each walk, as a configuration may be read anew. */
   readonly reading: () => Pick<PageReader, 'pageSize' | 'archive'>;
   readonly readAhead: number;
+  readonly gatherMs: number;
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
   /** Told when a feed that was failing succeeds again. */
   readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
@@ -79,8 +79,17 @@ interface Slice {
   /** Of how many that was known when nothing was left to begin; another one may leave something. */
   exhaustedAt: number | null;
   pages: number;
+  /** Of how many pages that was known when something to begin was last looked for. */
+  lookedAt: number;
   readonly news: News;
 }
+
+/** How many more pages must be read before they may leave something to begin: looking costs as much as a page. */
+const tellingPages = ({ lookedAt }: Slice) => Math.min(100, Math.max(5, lookedAt / 20));
+
+/** Whether a commit may leave something to begin: a walk's first one tells where it has arrived. */
+const isTelling = (slice: Slice, { walk, pages }: WalkProgress) =>
+  walk.pages === pages || slice.pages - slice.lookedAt >= tellingPages(slice);
 
 /**
  * Works on a lane's open run until the slice's budget is spent, the run is done, or something
@@ -99,7 +108,7 @@ export async function advance(
   if (run === null) return { is: 'idle' };
   const slice: Slice = {
     run,
-    isFailing: (await beginWork(db, lane)) || run.failures_in_a_row > 0,
+    isFailing: (await beginWork(db, run)) || run.failures_in_a_row > 0,
     recovering: null,
     budget,
     held: new Set(),
@@ -110,6 +119,7 @@ export async function advance(
     ended: 0,
     exhaustedAt: null,
     pages: 0,
+    lookedAt: 0,
     news: openNews(),
   };
   using walkers = linkAbort(signal);
@@ -134,10 +144,9 @@ async function sayRecovered(
   lane: FeedLane,
   { run }: Slice,
   { db, onRecovered }: AdvanceDependencies,
-  state: FeedState = 'running',
 ): Promise<void> {
   // Where it can't be noted, the database is gone, and the next slice's first page notes it.
-  const recovered = await recover(db, run, state).catch(() => null);
+  const recovered = await recover(db, run).catch(() => null);
   if (recovered !== null) onRecovered?.(lane, recovered);
 }
 
@@ -178,7 +187,7 @@ async function walkOn(
         budget: slice.budget,
         onCommit: (progress) => {
           slice.pages += progress.pages;
-          slice.news.tell();
+          if (isTelling(slice, progress)) slice.news.tell();
           if (slice.isFailing) slice.recovering ??= sayRecovered(lane, slice, dependencies);
           dependencies.onCommit(lane, progress);
         },
@@ -186,7 +195,9 @@ async function walkOn(
       signal,
     );
     if (outcome.is === 'fenced') slice.fenced = true;
-    if (outcome.is === 'failure') await meetFailure(dependencies.db, slice, walk, outcome.error);
+    if (outcome.is === 'failure') await meetFailure(dependencies.db, slice, outcome);
+    // Ended, it is taken by nobody; a list of numbers has thousands in a slice.
+    if (outcome.is === 'ended') slice.held.delete(walk.id);
     // What it read may leave something to begin, which whoever found nothing could not know.
     slice.ended += 1;
   }
@@ -209,6 +220,7 @@ function takeInTurn(
     if (slice.news.isAwaited && !isWoken) return 'wait';
     if (isExhausted(slice)) return null;
     const { ended } = slice;
+    slice.lookedAt = slice.pages;
     const walk = await takeWalk(db, slice.run, {
       held: [...slice.held],
       at: clock(),
@@ -225,15 +237,15 @@ function takeInTurn(
 async function meetFailure(
   db: Database,
   slice: Slice,
-  walk: WalkRow,
-  error: unknown,
+  { walk, error }: Extract<WalkOutcome, { is: 'failure' }>,
 ): Promise<void> {
   const feedFailure = failureOf(error);
   if (feedFailure === null) throw error;
   // What stops the feed will stop the walk above it too; a position that was made may be all that fails.
   if (!feedFailure.isOfKey && (await giveUpEntry(db, walk, feedFailure))) return;
-  if (feedFailure.walkOnly) await endWalk(db, walk, 'abandoned', feedFailure);
-  else slice.feedFailure = feedFailure;
+  if (feedFailure.walkOnly) {
+    if (!(await endWalk(db, walk, 'abandoned', feedFailure))) slice.fenced = true;
+  } else slice.feedFailure = feedFailure;
   if (kindOf(walk.operation).beginsAnew(feedFailure.failure)) {
     await endWalk(db, walk, 'failed', feedFailure);
   }
@@ -258,15 +270,17 @@ async function conclude(
     first === undefined
       ? null
       : { ...first, reason: failures.map(({ reason }) => reason).join('; ') };
-  const state = why === null ? await stateAtRest(db, run) : 'failed';
   // A run that found nothing to ask for has gone well too.
   if (why === null && slice.isFailing && slice.pages === 0) {
-    await sayRecovered(lane, slice, dependencies, state);
+    await sayRecovered(lane, slice, dependencies);
   }
   // Together: whoever is killed in between would leave the feed `running` until its next run.
   await transact(db, async (tx) => {
-    // The feed before its run, as whoever opens a run locks them.
+    // The feed before its run, as whoever opens a run locks them. Of two runs that end at the same
+    // moment, the second one sees that the first has.
+    await lockFeed(tx, lane);
     if (why !== null || !(await hasFailingOther(tx, run))) {
+      const state = why === null ? await stateAtRest(tx, run) : 'failed';
       await setFeedState(tx, lane, state, state === 'unordered' ? unordered : why);
     }
     await closeRun(tx, run, why === null ? 'finished' : 'failed', why);
@@ -275,7 +289,7 @@ async function conclude(
 }
 
 /** What a feed is after a run that failed nowhere: its other lane may still be at work. */
-async function stateAtRest(db: Database, run: RunRow): Promise<FeedState> {
-  if (await brokenOrder(db, run)) return 'unordered';
-  return (await hasOtherOpenRun(db, run)) ? 'running' : 'idle';
+async function stateAtRest(tx: Transaction, run: RunRow): Promise<FeedState> {
+  if (await brokenOrder(tx, run)) return 'unordered';
+  return (await hasOtherOpenRun(tx, run)) ? 'running' : 'idle';
 }

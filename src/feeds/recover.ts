@@ -12,18 +12,19 @@ export interface Recovered {
 const failing = sql`any(${sql.param(failingStates)}::text[])`;
 
 /**
- * Notes that a slice works on a feed. A failing feed keeps its state until something succeeded:
- * a try is no success.
+ * Notes that a slice works on a feed's run, unless another worker has ended it meanwhile. A failing
+ * feed keeps its state until something succeeded: a try is no success.
  *
  * @returns whether it is failing
  */
-export async function beginWork(db: Database, feed: Feed): Promise<boolean> {
+export async function beginWork(db: Database, run: RunRow): Promise<boolean> {
   const { rows } = await db.execute<{ failing: boolean }>(sql`
     with work as (
       update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()
-      where ${ofFeed(feed)} and state <> 'running' and not state = ${failing}
+      where ${ofFeed(run)} and state <> 'running' and not state = ${failing}
+        and exists (select from etl.runs where id = ${run.id} and state = 'open')
     )
-    select state = ${failing} as failing from etl.feeds where ${ofFeed(feed)}
+    select state = ${failing} as failing from etl.feeds where ${ofFeed(run)}
   `);
   return rows[0]?.failing ?? false;
 }
@@ -34,11 +35,7 @@ export async function beginWork(db: Database, feed: Feed): Promise<boolean> {
  *
  * @returns null when the feed is not failing, or still is
  */
-export async function recover(
-  db: Database,
-  run: RunRow,
-  state: FeedState,
-): Promise<Recovered | null> {
+export async function recover(db: Database, run: RunRow): Promise<Recovered | null> {
   return transact(db, async (tx) => {
     // The feed before its run, as whoever opens a run locks them.
     const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
@@ -46,7 +43,7 @@ export async function recover(
         select state, reason from etl.feeds where ${ofFeed(run)} for no key update
       )
       update etl.feeds
-      set state = ${state}, failure = null, reason = null, poll_again_at = null, updated_at = now()
+      set state = 'running', failure = null, reason = null, poll_again_at = null, updated_at = now()
       from before
       where ${ofFeed(run)}
         and before.state = ${failing}

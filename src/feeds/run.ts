@@ -53,7 +53,7 @@ export async function openRun(
 }
 
 /** Keeps other runs of the feed from being opened or taken meanwhile. Whoever only refers to it goes on. */
-async function lockFeed(tx: Transaction, feed: Feed): Promise<void> {
+export async function lockFeed(tx: Transaction, feed: Feed): Promise<void> {
   await tx.execute(sql`select from etl.feeds where ${ofFeed(feed)} for no key update`);
 }
 
@@ -153,8 +153,8 @@ export async function countFailure(
 }
 
 /** Whether another lane of the run's feed has a run open too. */
-export async function hasOtherOpenRun(db: Database, run: RunRow): Promise<boolean> {
-  const { rows } = await db.execute(sql`
+export async function hasOtherOpenRun(tx: Transaction, run: RunRow): Promise<boolean> {
+  const { rows } = await tx.execute(sql`
     select from etl.runs
     where ${ofFeed(run)} and state = 'open' and id <> ${run.id}
   `);
@@ -162,11 +162,8 @@ export async function hasOtherOpenRun(db: Database, run: RunRow): Promise<boolea
 }
 
 /** Whether another open run of the feed is failing: its state stands until that one succeeds. */
-export async function hasFailingOther(
-  db: Pick<Database, 'execute'>,
-  run: RunRow,
-): Promise<boolean> {
-  const { rows } = await db.execute(sql`
+export async function hasFailingOther(tx: Transaction, run: RunRow): Promise<boolean> {
+  const { rows } = await tx.execute(sql`
     select from etl.runs
     where ${ofFeed(run)} and state = 'open' and failures_in_a_row > 0 and id <> ${run.id}
   `);

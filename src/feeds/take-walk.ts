@@ -91,14 +91,18 @@ async function beginWalk(
   return rows[0]?.walk ?? null;
 }
 
-/** Ends a walk that can't go on; its rows stay. */
+/**
+ * Ends a walk that can't go on; its rows stay. Only for who holds it: another one may be on its way with it.
+ *
+ * @returns whether it was still this worker's
+ */
 export async function endWalk(
   db: Database,
   walk: WalkRow,
   state: 'failed' | 'abandoned',
   why: Why,
-): Promise<void> {
-  await end(db, sql`id = ${walk.id}`, state, why);
+): Promise<boolean> {
+  return end(db, held(walk), state, why);
 }
 
 /**
@@ -108,8 +112,11 @@ export async function endWalk(
  * @returns whether it was such a walk
  */
 export async function giveUpEntry(db: Database, walk: WalkRow, why: Why): Promise<boolean> {
-  return end(db, sql`id = ${walk.id} and scope ? 'entry' and pages = 0`, 'abandoned', why);
+  return end(db, sql`${held(walk)} and scope ? 'entry' and pages = 0`, 'abandoned', why);
 }
+
+/** As SQL: that nobody has taken a walk over. */
+const held = ({ id, revision }: WalkRow) => sql`id = ${id} and revision = ${revision}`;
 
 async function end(
   db: Database,
@@ -152,8 +159,8 @@ export async function hasRunningWalk(db: Database, run: RunRow): Promise<boolean
 }
 
 /** Whether a walk of the run met pages that broke the list's order. */
-export async function brokenOrder(db: Database, run: RunRow): Promise<boolean> {
-  const { rows } = await db.execute(
+export async function brokenOrder(tx: Transaction, run: RunRow): Promise<boolean> {
+  const { rows } = await tx.execute(
     sql`select from etl.walks where run_id = ${run.id} and not is_ordered limit 1`,
   );
   return rows.length > 0;

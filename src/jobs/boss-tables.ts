@@ -64,6 +64,21 @@ export async function dropWaiting(db: Database, queue: string, key: string): Pro
   `);
 }
 
+/** A job that is taken up at once waits for no longer. */
+const takenUpWithin = '1 second';
+
+/** Whether a slice has been due for a while and no worker was free. The API counts those too that rest. */
+export async function isSliceAwaited(db: Pick<Database, 'execute'>): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from pgboss.job
+    where name = ${sliceQueue}
+      and state in ('created', 'retry')
+      and start_after < pgboss.job_now() - ${takenUpWithin}::interval
+    limit 1
+  `);
+  return rows.length > 0;
+}
+
 /** Who attends to a lane's job: a worker that lives, nobody yet, or nobody until a time. */
 export interface JobHolder {
   readonly lane: FeedLane;

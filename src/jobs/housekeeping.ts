@@ -1,17 +1,23 @@
 import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
+import { thinLedger } from '../lists/thin.ts';
 import { expireArchive } from '../replay/expire.ts';
 import { forgetDoneRereads } from '../rows/rereads.ts';
+import { rollUp } from '../rollups/roll.ts';
 import type { Log } from '../log.ts';
 
 /** What is tidied up, and by which clock. */
 export interface HouseOptions {
   readonly db: Database;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
   readonly log: Log;
   readonly clock: () => Date;
   /** How long archived bodies are kept from now on, in days; null: for ever. */
   readonly archiveDays: () => number | null;
+  /** How long walks that brought nothing stay in the ledger from now on, in days; null: for ever. */
+  readonly ledgerDays: () => number | null;
 }
 
 /** Retention is told in days, so an hour more or less is nothing; in ms. */
@@ -19,17 +25,44 @@ const intervalMs = 3_600_000;
 /** How often it is looked whether the retention has changed, in ms. */
 const pollIntervalMs = 2_000;
 
+/** How long sums rest after they were brought up to date: in times of what that took, within bounds in ms. */
+const sumsRest = { ms: 60_000, times: 20, mostMs: 900_000 };
+
+/**
+ * Keeps sums of what is stored up to date until the signal aborts: once a minute, or less often where
+ * that would take more than a twentieth of the time, but each quarter of an hour.
+ */
+export function keepSums(
+  { db, log, now }: Pick<HouseOptions, 'db' | 'log' | 'now'>,
+  signal: AbortSignal,
+): Promise<void> {
+  let dueMs = now();
+  const poll = async () => {
+    const begun = now();
+    if (begun < dueMs) return;
+    // Also where it fails.
+    dueMs = begun + sumsRest.ms;
+    await rollUp({ db, now }, signal);
+    const pacedMs = sumsRest.times * (now() - begun);
+    dueMs = now() + Math.min(Math.max(sumsRest.ms, pacedMs), sumsRest.mostMs);
+  };
+  return every(pollIntervalMs, signal, poll, (error) =>
+    log.warn({ error: describeDatabaseError(error) }, 'sums.failure'),
+  );
+}
+
 /**
  * Tidies up now, every hour and when the retention has changed, until the signal aborts. A lost database
  * is waited for.
  */
 export function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<void> {
-  let days: number | null = null;
+  let [archiveDays, ledgerDays]: (number | null)[] = [null, null];
   let restMs = 0;
   const poll = async () => {
     restMs -= pollIntervalMs;
-    if (restMs > 0 && options.archiveDays() === days) return;
-    days = options.archiveDays();
+    const isSame = options.archiveDays() === archiveDays && options.ledgerDays() === ledgerDays;
+    if (restMs > 0 && isSame) return;
+    [archiveDays, ledgerDays] = [options.archiveDays(), options.ledgerDays()];
     restMs = intervalMs;
     await tidyUp(options, signal);
   };
@@ -39,14 +72,16 @@ export function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<v
 }
 
 /**
- * Tidies up once: archived bodies that are older than they are to be kept, and notes of what was to be
- * read again and has been.
+ * Tidies up once: archived bodies that are older than they are to be kept, notes of what was to be read
+ * again and has been, and old walks that brought nothing.
  */
 export async function tidyUp(
-  { db, log, clock, archiveDays }: HouseOptions,
+  { db, log, clock, archiveDays, ledgerDays }: HouseOptions,
   signal: AbortSignal,
 ): Promise<void> {
   await forgetDoneRereads(db);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.info({ pages }, 'archive.expired');
+  const thinned = await thinLedger(db, ledgerDays(), clock(), signal);
+  if (thinned.walks > 0) log.info({ ...thinned }, 'ledger.thinned');
 }

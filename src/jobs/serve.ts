@@ -5,7 +5,7 @@ import { dueLanes } from '../feeds/due.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { runQueue } from './boss.ts';
 import { returnToPresent } from './boss-tables.ts';
-import { keepHouse, type HouseOptions } from './housekeeping.ts';
+import { keepHouse, keepSums, type HouseOptions } from './housekeeping.ts';
 import { tellOutages } from './outage.ts';
 import { openLaneInTurn, setSchedules, workOnRuns, type LaneSchedule } from './schedule.ts';
 import { sendSlice } from './send.ts';
@@ -31,7 +31,11 @@ export async function serve(
   await openDue(schedules, options);
   const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
   await workOnRuns(options, worker.locks);
-  await Promise.all([checkRegularly(options, changes, signal), keepHouse(options, signal)]);
+  await Promise.all([
+    checkRegularly(options, changes, signal),
+    keepHouse(options, signal),
+    keepSums(options, signal),
+  ]);
   await boss.offWork(runQueue, { wait: true });
   await worker.stop();
 }

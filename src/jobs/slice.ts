@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { transact } from '../db/transaction.ts';
@@ -10,13 +11,10 @@ import { closeRun, countFailure, currentRun } from '../feeds/run.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { refusal, restMs } from '../feeds/failure.ts';
 import type { Log } from '../log.ts';
-import type { SliceBudget } from '../walk/request.ts';
+import { isSliceAwaited } from './boss-tables.ts';
 import { chainSlice } from './send.ts';
+import { openSliceBudget } from './slice-budget.ts';
 
-/** Pages that a slice may read: at 50 rows each, some tens of seconds of a slow API. */
-const slicePages = 500;
-/** How long a slice may run, in ms. Short enough that a few workers serve many feeds fairly. */
-const sliceMs = 10_000;
 /** How long a feed that the explorer does not serve is left alone, in ms. */
 const dayMs = 24 * 60 * 60 * 1000;
 /** Part of it that is added at random, so that all such feeds are not looked at in one moment. */
@@ -52,11 +50,17 @@ export async function runSlice(
   dependencies: SliceDependencies,
   { stopping, abort }: SliceSignals,
 ): Promise<void> {
-  const { log, now, works } = dependencies;
+  const { db, log, now, works, reading } = dependencies;
   const lane = job.data;
   if (!works(lane)) return chain(job, dependencies, notMineMs);
   const started = now();
-  const budget = sliceBudget(started, now, stopping);
+  const before = reading();
+  const budget = openSliceBudget({
+    now,
+    stopping,
+    // The next one's walks are read as the configuration says by then.
+    givesWay: async () => !isDeepStrictEqual(reading(), before) || (await isSliceAwaited(db)),
+  });
   const outcome = await advanceSafely(lane, budget, tellingDrift(dependencies), abort);
   log.info(
     { feed: feedName(lane), lane: lane.lane, ms: Math.round(now() - started), outcome: outcome.is },
@@ -89,7 +93,7 @@ function tellingDrift(dependencies: SliceDependencies): SliceDependencies {
  */
 async function advanceSafely(
   lane: FeedLane,
-  budget: ReturnType<typeof sliceBudget>,
+  budget: ReturnType<typeof openSliceBudget>,
   dependencies: SliceDependencies,
   abort: AbortSignal,
 ): Promise<AdvanceOutcome> {
@@ -180,25 +184,4 @@ async function chain(
   afterMs: number,
 ): Promise<void> {
   await transact(db, (tx) => chainSlice(boss, tx, job, afterMs));
-}
-
-/** A slice makes at least one request, however late it starts, unless it is to stop. */
-function sliceBudget(
-  started: number,
-  now: () => number,
-  stopping: AbortSignal,
-): SliceBudget & { readonly spent: boolean } {
-  let pages = 0;
-  const isSpent = () =>
-    stopping.aborted || pages >= slicePages || (pages > 0 && now() - started >= sliceMs);
-  return {
-    get spent() {
-      return isSpent();
-    },
-    takePage() {
-      if (isSpent()) return false;
-      pages += 1;
-      return true;
-    },
-  };
 }

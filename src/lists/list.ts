@@ -140,6 +140,13 @@ export interface ListKind<
   /** The run's next walk. */
   nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
   readonly proof: ListProof;
+  /**
+   * As SQL: whether the ledger can do without an ended walk, a row `later`, which brought nothing: nothing
+   * is concluded from it that is not concluded from others.
+   *
+   * @param at the present
+   */
+  isSpare(at: Date): SQL;
   /** A range that is proved, in words. */
   spell(range: { readonly from: number; readonly to: number; readonly unit: ListUnit }): string;
   readonly status: ListReach;

@@ -8,6 +8,8 @@ export interface FeedSettings {
   readonly schedule: string;
   /** IANA name that the schedule is read in. */
   readonly timezone: string;
+  /** How long ago the list's head may have been looked at, in ms; null: nobody asks. */
+  readonly freshness: number | null;
 }
 
 /** Five fields or a nickname: the queue looks at schedules once a minute, so no seconds. */
@@ -53,6 +55,14 @@ export const duration = z
     'not a duration: a number and a unit, such as 30s',
   )
   .transform((text) => parseDuration(text) ?? 0);
+
+/** An objective that a view judges; nothing is done by it. */
+export const freshness = duration
+  .nullish()
+  .transform((ms) => ms ?? null)
+  .describe(
+    'How old the last look at the head of the list may be, such as 15m: explorer.freshness tells whether it is. Costs nothing. Without it nothing is judged.',
+  );
 
 /** A date or timestamp; ISO 8601 in UTC once it is read, null where there is none. */
 export const time = z

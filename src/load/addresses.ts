@@ -8,7 +8,7 @@ import { kinds, links } from './address-lists.ts';
 import { replaceChildren, type ChildLink, type ChildSet } from './children.ts';
 import { storedRows } from './complete.ts';
 import { allNews, tellingNews, type News } from './news.ts';
-import { upsertStatement } from './upsert.ts';
+import { insertStatement, upsertStatement } from './upsert.ts';
 import type { WrittenObservations } from './written-observations.ts';
 
 const merged: ReadonlySet<string> = new Set(mergedColumns);
@@ -38,25 +38,41 @@ export async function newsOf(
   return isPosting(tx) ? allNews(unwritten) : tellingNews(tx, unwritten);
 }
 
-/** Writes addresses, and the lists that are told of them. */
+/** Writes what is told of addresses beyond those that were added, and the lists that are told of them. */
 export async function writeNews(
   tx: Transaction,
-  { ofAbsent, ofStored, ofLists }: News,
+  { ofAdded, ofStored, ofLists }: News,
 ): Promise<void> {
-  await upsertObservations(tx, [...ofAbsent, ...ofStored, ...ofLists]);
-  // Also of what was absent when it was looked at: another may have stored it since, and told no list.
-  const telling = [...ofAbsent, ...ofLists];
+  await upsertObservations(tx, [...ofStored, ...ofLists]);
   for (const list of addressLists) {
-    const told = telling.flatMap((observation) => setOf(observation, list) ?? []);
-    await replaceChildren(tx, links[list], await completeLists(tx, links[list], told));
+    const link = links[list];
+    const members = ofAdded.flatMap((observation) => membersOf(observation, list));
+    const statement = insertStatement(link.table, members);
+    if (statement !== null) await post(tx, statement);
+    const told = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
+    await replaceChildren(tx, link, await completeLists(tx, link, told));
   }
 }
 
 /** The list that an observation tells; null where it tells nothing of it. */
-function setOf({ row, page_id, lists, inPart }: AddressObservation, name: AddressList) {
-  const [rows, kind] = [lists[name], kinds[name]];
-  const parent = { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
-  return rows === null ? null : { parent, page_id, rows, inPart: inPart[name] };
+function setOf(observation: AddressObservation, name: AddressList) {
+  const { page_id, lists, inPart } = observation;
+  const rows = lists[name];
+  return rows && { parent: parentOf(observation, name), page_id, rows, inPart: inPart[name] };
+}
+
+function parentOf({ row }: AddressObservation, name: AddressList) {
+  const kind = kinds[name];
+  return { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
+}
+
+/** The members of a list as rows of its table. */
+function membersOf(observation: AddressObservation, name: AddressList): readonly Row[] {
+  const { lists, page_id } = observation;
+  const rows = lists[name] ?? [];
+  if (rows.length === 0) return rows;
+  const own = { ...parentOf(observation, name), page_id };
+  return rows.map((row) => ({ ...row, ...own }));
 }
 
 /** One statement, and one more for each set of columns that some observations tell nothing of. */

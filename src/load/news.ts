@@ -2,14 +2,15 @@ import { sql } from 'drizzle-orm';
 import { mergedColumns, mergeExpression } from '../address/merge.ts';
 import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
 import { addresses } from '../address/tables.ts';
-import type { Transaction } from '../db/transaction.ts';
+import { together, type Transaction } from '../db/transaction.ts';
 import { kinds, links } from './address-lists.ts';
 import { keyMatch, list, recordsOf, shapeOf } from './statement.ts';
+import { insertSpelled } from './upsert.ts';
 
 /** Observations that may change something. */
 export interface News {
-  /** Of addresses of which nothing is stored. */
-  readonly ofAbsent: readonly AddressObservation[];
+  /** Of addresses that were added as they are told, and have no lists yet. */
+  readonly ofAdded: readonly AddressObservation[];
   /** Of others: those whose lists are stored as they are told, and those whose lists may not be. */
   readonly ofStored: readonly AddressObservation[];
   readonly ofLists: readonly AddressObservation[];
@@ -17,40 +18,55 @@ export interface News {
 
 /** Who knows nothing of what is stored writes all. */
 export const allNews = (observations: readonly AddressObservation[]): News => ({
-  ofAbsent: [],
+  ofAdded: [],
   ofStored: [],
   ofLists: observations,
 });
 
 /**
- * Of one observation per address those that may change something. Most tell again what is stored: read
- * here, they need no lock, which would be a write, and no look at the address's lists one by one. What
- * another transaction writes after this look is as if it came after the observation.
+ * Adds addresses of which nothing is stored, and finds those of which something else is. Most are told
+ * as they are stored: read here, they need no lock, which would be a write, and no look at the address's lists
+ * one by one. What another transaction writes after this look is as if it came after the observation; one
+ * that adds the same address is waited for, so nothing is taken for new that is not.
  */
 export async function tellingNews(
   tx: Transaction,
   observations: readonly AddressObservation[],
 ): Promise<News> {
-  if (observations.length === 0) return allNews([]);
+  const whole = observations.filter(isWhole);
+  if (whole.length === 0) return allNews(observations);
   const { open, spell, close } = records;
-  const told = observations.flatMap((observation, at) =>
-    isWhole(observation)
-      ? [{ ...observation.row, ...spellLists(observation), at, page_id: observation.page_id }]
-      : [],
+  const text = spell(
+    whole.map((observation, at) => ({
+      ...observation.row,
+      ...spellLists(observation),
+      at,
+      page_id: observation.page_id,
+    })),
   );
-  const { rows } = await tx.execute<{ at: number; told: Told }>(sql`/* news of addresses */
+  const looking = sql`/* news of addresses */
     select at, told
     from (
       select at, ${sql.raw(toldOf)} as told
-      from ${sql.raw(open)}${spell(told)}${sql.raw(close)} as excluded
+      from ${sql.raw(open)}${text}${sql.raw(close)} as excluded
       -- So that each address is looked at once.
       offset 0
     ) as looked
-    where told is distinct from 'lists'
-  `);
-  const stored = new Map(rows.map((row) => [row.at, row.told]));
-  const those = (what: Told | undefined) => observations.filter((_, at) => stored.get(at) === what);
-  return { ofAbsent: those(null), ofStored: those('columns'), ofLists: those(undefined) };
+    where told is distinct from 'nothing'
+  `;
+  const [added, looked] = await together(
+    tx.execute<{ hash: string }>(insertSpelled(addresses, records, text)),
+    tx.execute<{ at: number; told: Told }>(looking),
+  );
+  const isNew = new Set(added.rows.map(({ hash }) => hash));
+  const those = (...what: readonly Told[]) =>
+    looked.rows.flatMap(({ at, told }) => (what.includes(told) ? (whole[at] ?? []) : []));
+  return {
+    ofAdded: whole.filter(({ row }) => isNew.has(row.hash)),
+    ofStored: those('columns'),
+    // Also where somebody deleted the address between the two statements.
+    ofLists: [...those('lists', null), ...observations.filter((one) => !isWhole(one))],
+  };
 }
 
 /** What of an observation is not stored yet, at most; null: its address. */
@@ -94,20 +110,26 @@ function spellLists({ lists }: AddressObservation) {
   );
 }
 
-const storedList = (name: AddressList) => `(
-  select jsonb_agg(jsonb_build_array(${list(columnsOf(name), 'member.')}) order by position)
-  from ${shapeOf(links[name].table).name} as member
+const membersOf = (name: AddressList, what = '') => `
+  select ${what} from ${shapeOf(links[name].table).name} as member
   where member.chain_id = excluded.chain_id and member.address_hash = excluded.hash
-    ${kinds[name] === undefined ? '' : `and member.kind = '${kinds[name]}'`}
-)`;
+    ${kinds[name] === undefined ? '' : `and member.kind = '${kinds[name]}'`}`;
+
+const storedList = (name: AddressList) =>
+  `coalesce((${membersOf(
+    name,
+    `jsonb_agg(jsonb_build_array(${list(columnsOf(name), 'member.')}) order by position)`,
+  )}), '[]')`;
 
 /** As SQL: what an observation, a row `excluded`, tells by the rules of its merge that is not stored. */
 const toldOf = `(
   select case
+    -- The transaction has just added it.
+    when t.page_id = excluded.page_id and t.first_seen_at = now() then 'nothing'
     when not (${addressLists
       .map(
         (name) =>
-          `(excluded.${name} is null or excluded.${name} = coalesce(${storedList(name)}, '[]'))`,
+          `(excluded.${name} is null or case when excluded.${name} = '[]' then not exists (${membersOf(name)}) else excluded.${name} = ${storedList(name)} end)`,
       )
       .join(' and ')}) then 'lists'
     when (${list(mergedColumns, 't.')})

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { assign, tallied, tally } from '../db/digest.ts';
-import { isPosting, post, type Transaction } from '../db/transaction.ts';
+import { isPosting, post, together, type Transaction } from '../db/transaction.ts';
 import type { ItemRows, NewestFirstWalk, OrderKey, ToldPage, WalkContext } from './operation.ts';
 import {
   columnsOf,
@@ -20,8 +20,9 @@ const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 type PlacedRows = ItemRows & { readonly height: number };
 
 /**
- * Of pages that are about to be written, those that may say something beyond their own rows. A walk into
- * unread history meets nothing that is stored: one look says so of all its pages at once.
+ * Of pages that are about to be written, those that may say something beyond their own rows. Most pages
+ * stand where nothing is stored, and where no other walk has proved anything: one look says so of all pages
+ * of a transaction.
  */
 export async function pagesWithChanges(
   list: PlacedList,
@@ -32,11 +33,12 @@ export async function pagesWithChanges(
     const [first, last] = [rows.find(isPlaced), rows.findLast(isPlaced)];
     if (first === undefined || last === undefined) return [];
     if (!meetsKnown(walk) && !walk.isConclusive) return [];
-    return [{ walk, above: walk.above ?? first, last }];
+    const heights = rows.flatMap(({ height }) => height ?? []);
+    return [{ walk, above: walk.above ?? first, last, heights }];
   });
   const numbers = new Set(ranges.map(({ walk }) => walk.page_id));
   const [first] = ranges;
-  if (first === undefined || meetsKnown(first.walk) || isPosting(tx)) return numbers;
+  if (first === undefined || isPosting(tx)) return numbers;
   const columns = columnsOf(list);
   const { table, height, key } = columns;
   const above = ranges
@@ -45,7 +47,7 @@ export async function pagesWithChanges(
   const last = ranges
     .map((range): OrderKey => range.last)
     .reduce((a, b) => (inOrder(a, b) ? b : a));
-  const { rows } = await tx.execute(sql`/* stored within a range */
+  const stored = tx.execute(sql`/* stored within a range */
     select page_id from ${table}
     where chain_id = ${first.walk.chain_id}
       and ${isBelow(columns, above)}
@@ -55,7 +57,26 @@ export async function pagesWithChanges(
       and page_id < ${Math.max(...numbers)}
     limit 1
   `);
-  return rows.length === 0 ? new Set() : numbers;
+  const heights = ranges.flatMap((range) => range.heights);
+  const looks = meetsKnown(first.walk) ? [stored, provedAt(tx, first.walk, heights)] : [stored];
+  const found = await together(...looks);
+  return found.every(({ rows }) => rows.length === 0) ? new Set() : numbers;
+}
+
+/** Whether others have proved anything between the lowest and the highest block: what is new there came late. */
+function provedAt(
+  tx: Transaction,
+  { feed, walk_id }: Pick<WalkContext, 'feed' | 'walk_id'>,
+  heights: readonly number[],
+) {
+  const blocks = sql`int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')`;
+  return tx.execute(sql`/* proved within a range */
+    select from etl.lane_totals where feed = ${feed} and proved && ${blocks}
+    union all
+    select from etl.walks
+    where feed = ${feed} and state = 'running' and id <> ${walk_id} and proved && ${blocks}
+    limit 1
+  `);
 }
 
 const isPlaced = (item: ItemRows): item is PlacedRows => item.height !== null;

@@ -20,7 +20,7 @@ export interface NewestFirstWalk {
   readonly again?: boolean;
   /** Where it enters the list: a position that was made, so it is believed only by what is served there. */
   readonly entry?: OrderKey;
-  /** The walk whose part below the entry it takes over, once it has arrived. */
+  /** The walk whose rest it shares with others that entered below it; it takes over a part once it has arrived. */
   readonly above?: number;
 }
 

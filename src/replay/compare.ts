@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { isEnforced } from '../db/relations.ts';
 
 /** What a table holds, as a number of rows and a digest of all of them, whatever their order. */
 export interface TableDigest {
@@ -56,8 +57,10 @@ export async function comparedTables(session: Session): Promise<ComparedTable[]>
      where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p')
        and not relispartition
        and relname <> all($1)
-     order by exists (select from pg_constraint where conrelid = pg_class.oid and contype = 'f'),
-              relname`,
+     order by exists (
+       select from pg_constraint
+       where conrelid = pg_class.oid and contype = 'f' and ${isEnforced}
+     ), relname`,
     [notOfPages],
   );
   return rows;
@@ -235,6 +238,16 @@ export async function adopt(sides: Sides, table: ComparedTable): Promise<number>
        on conflict (${quoted(key)}) do update
        set ${sets.map((column) => `"${column}" = excluded."${column}"`).join(', ')}`,
       [wanted],
+    );
+    // The ledger of rows is corrected when all are adopted; where they come from it has to know, too.
+    await sides.present.query(
+      `insert into etl.row_counts (
+         chain_id, table_name, first_seen_at, rows, digests, lowest_page_id, highest_page_id
+       )
+       select distinct chain_id, $2, first_seen_at, 0, 0, page_id, page_id
+       from json_populate_recordset(null::${name}, $1)
+       where page_id is not null`,
+      [wanted, name],
     );
     count += keys.length;
   }

@@ -13,6 +13,8 @@ import {
   type Sides,
   type TableDigest,
 } from './compare.ts';
+import { inTransaction } from '../db/session.ts';
+import { rollUpAnew } from '../rollups/roll.ts';
 import { correctLedger } from '../rows/damage.ts';
 import { operationNames, operations } from '../operations/index.ts';
 import { countedTables } from '../rows/check.ts';
@@ -126,6 +128,8 @@ async function adoptAll(
     if (count === 0) {
       // Each row was held against the archive: what is there now is what there should be.
       for (const table of countedTables) await correctLedger(drizzle(present), table);
+      // Rows came with the times that they had, and others went.
+      await rollUpAnew(drizzle(present));
       return total;
     }
   }
@@ -134,9 +138,12 @@ async function adoptAll(
 
 async function missingPages(session: PoolClient): Promise<number> {
   const { rows } = await session.query<{ missing: number }>(
-    `select count(*)::float8 as missing
-     from etl.pages
-     where not exists (select from etl.raw_pages where page_id = id)`,
+    `select (
+       (select coalesce(sum(pages), 0) from etl.thinnings) + (
+         select count(*) from etl.pages
+         where not exists (select from etl.raw_pages where page_id = id)
+       )
+     )::float8 as missing`,
   );
   return rows[0]?.missing ?? 0;
 }
@@ -163,20 +170,5 @@ async function copyFeeds(from: Pool, to: Pool): Promise<void> {
        select ${columns} from json_populate_recordset(null::${table}, $1)`,
       [rows[0]?.rows],
     );
-  }
-}
-
-async function inTransaction<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): Promise<T> {
-  const session = await pool.connect();
-  let isFailed = true;
-  try {
-    await session.query('begin');
-    const result = await work(session);
-    await session.query('commit');
-    isFailed = false;
-    return result;
-  } finally {
-    // Closing the session rolls back whatever it was in the middle of.
-    session.release(isFailed);
   }
 }

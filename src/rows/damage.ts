@@ -5,6 +5,7 @@ import { digestOfRow, keyOf, tableName } from '../db/digest.ts';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 import { chains } from '../lists/tables.ts';
+import { rollUpAnew } from '../rollups/roll.ts';
 import { comparedCounts, countedTables, missingAddresses } from './check.ts';
 
 /**
@@ -38,6 +39,7 @@ export async function noteDamage(db: Database): Promise<ReadonlyMap<string, numb
       order by table_name
     `);
     if (rows.length > 0) {
+      await rollUpAnew(tx);
       const emptied = new Set<PgTable>();
       for (const kind of Object.values(kinds)) {
         for (const table of await kind.rereadDamaged(tx)) emptied.add(table);

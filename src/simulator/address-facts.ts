@@ -1,4 +1,5 @@
 import type { World } from './chain.ts';
+import { plausibleAccount } from './plausible-address.ts';
 import { Random } from './random.ts';
 
 /** What the explorer knows of an address, fixed by its hash. */
@@ -51,9 +52,12 @@ const implementationPool = 48;
 /** Every how many addresses one has a NUL in its name. */
 const nulEvery = 13;
 
-/** Whether the explorer knows the address: seven in eight, told by the last digit of its hash. */
-export function isKnown(hash: string): boolean {
-  return !hash.endsWith('8') && !hash.endsWith('f');
+/**
+ * Whether the explorer knows the address: seven in eight, told by the last digit of its hash, and all
+ * of a directory.
+ */
+export function isKnown({ lived }: World, hash: string): boolean {
+  return lived?.directory.facts.has(hash) === true || !(hash.endsWith('8') || hash.endsWith('f'));
 }
 
 /** A miner of the chain: always known to the explorer. */
@@ -63,6 +67,10 @@ export function minerOf(world: World, index: number): string {
 
 /** The facts of a known address. */
 export function addressFactsOf(world: World, hash: string): AddressFacts {
+  const { lived, streams } = world;
+  if (lived !== null) {
+    return lived.directory.facts.get(hash) ?? plausibleAccount(hash, streams['address-facts']);
+  }
   const random = new Random(world.streams['address-facts'], Number.parseInt(hash.slice(-8), 16));
   const hasNul = world.oddities.has('nul-in-name') && random.oneIn(nulEvery);
   const name = hasNul || random.oneIn(3) ? `${random.pick(names)} ${random.below(10_000)}` : null;

@@ -91,7 +91,7 @@ function middleOf({ lowest, highest }: HeightRange): number {
 
 function rangeOfSlot(world: World, slot: number): HeightRange {
   const { blocks } = world.chain.batches;
-  const floor = world.course?.batchesFloor ?? firstHeight;
+  const floor = (world.course ?? world.lived?.timetable)?.batchesFloor ?? firstHeight;
   return {
     lowest: floor + blocksBefore(blocks, slot),
     highest: floor + blocksBefore(blocks, slot + 1) - 1,

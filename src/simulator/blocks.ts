@@ -3,6 +3,7 @@ import { drawArbitrum, type ArbitrumFacts } from './arbitrum.ts';
 import { listedAtMs, newestBatchFloor } from './batches.ts';
 import { lacksHash, weiOf, type World } from './chain.ts';
 import { instantOf } from './instant.ts';
+import { plausibleContents } from './plausible-block.ts';
 import { editionOf, Random } from './random.ts';
 import { reorgsOf } from './reorgs.ts';
 
@@ -96,32 +97,52 @@ function drawBlock(world: World, height: number, edition: number, parentHash: st
   const random = new Random(editionOf(world.streams.block, edition), height);
   const hash = random.hex(8);
   const wei = weiOf(world, height);
-  const gas = drawGas(random);
+  const contents =
+    world.lived === null
+      ? drawContents(world, height, random)
+      : plausibleContents(world.lived, height, random);
   return {
+    ...contents,
     height,
     hash,
     lacksHash: lacksHash(world, height),
     parentHash,
+    gasLimit: wei(contents.gasLimit),
+    gasUsed: wei(contents.gasUsed),
+    baseFeePerGas: wei(contents.baseFeePerGas),
+    burntFees: wei(contents.burntFees),
+    difficulty: wei(contents.difficulty),
+    totalDifficulty: wei(contents.totalDifficulty),
+    priorityFee: wei(contents.priorityFee),
+    transactionFees: wei(contents.transactionFees),
+    rewards: contents.rewards.map((reward) => ({ ...reward, reward: wei(reward.reward) })),
+    extra: drawExtra(world, height, random),
+  };
+}
+
+/** What a block holds: all but what tells it from others. */
+export type Contents = Omit<Block, 'height' | 'hash' | 'lacksHash' | 'parentHash' | 'extra'>;
+
+function drawContents(world: World, height: number, random: Random): Contents {
+  const gas = drawGas(random);
+  return {
     timestampMs: instantOf(world, height, random.below(1000)),
     minerHash: minerOf(world, random.below(miners)),
     ...gas,
-    gasLimit: wei(gas.gasLimit),
-    gasUsed: wei(gas.gasUsed),
-    baseFeePerGas: wei(drawWei(random, 2)),
-    burntFees: wei(drawWei(random, 4)),
+    baseFeePerGas: drawWei(random, 2),
+    burntFees: drawWei(random, 4),
     burntFeesPercentage: random.oneIn(8) ? null : random.below(1_300_000) / 10_000,
-    difficulty: wei(random.oneIn(2) ? '0' : drawWei(random, 3)),
-    totalDifficulty: wei(drawWei(random, 8)),
-    priorityFee: wei(drawWei(random, 3)),
-    transactionFees: wei(random.decimal(1 + random.below(6))),
+    difficulty: random.oneIn(2) ? '0' : drawWei(random, 3),
+    totalDifficulty: drawWei(random, 8),
+    priorityFee: drawWei(random, 3),
+    transactionFees: random.decimal(1 + random.below(6)),
     nonce: random.hex(2),
     size: random.oneIn(15) ? null : 600 + random.below(200_000),
     transactionsCount: random.below(400),
     isPendingUpdate: random.oneIn(10) ? null : false,
-    rewards: drawRewards(world, random, wei),
+    rewards: drawRewards(world, random),
     uncles: random.oneIn(9) ? [random.hex(8)] : [],
     arbitrum: world.chain.family === 'arbitrum' ? drawArbitrum(world, height, random) : null,
-    extra: drawExtra(world, height, random),
   };
 }
 
@@ -140,14 +161,10 @@ function drawGas(random: Random) {
   };
 }
 
-function drawRewards(
-  world: World,
-  random: Random,
-  wei: (reward: string) => string,
-): readonly Reward[] {
+function drawRewards(world: World, random: Random): readonly Reward[] {
   const { generation } = world.chain;
   return Array.from({ length: random.below(3) }, () => ({
-    reward: wei(random.decimal(1 + random.below(4))),
+    reward: random.decimal(1 + random.below(4)),
     type: random.pick(rewardTypes[generation]),
     addressHash: generation === 'v10' ? minerOf(world, random.below(miners)) : null,
   }));

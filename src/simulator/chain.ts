@@ -1,8 +1,11 @@
 import { blocksBefore } from './batch-size.ts';
+import { planRhythm, type Calendar } from './calendar.ts';
+import { createDirectory, type Directory } from './directory.ts';
 import type { Disorder } from './disorder.ts';
 import { planCourse, type Course, type Motion } from './motion.ts';
 import { slotsBefore, type Numbering } from './numbering.ts';
 import { createStream, type Stream } from './random.ts';
+import { planTimetable, type Timetable } from './timetable.ts';
 
 /** The lowest height of every chain, and of its user operations: as long as those of OP Mainnet. */
 export const firstHeight = 105_000_000;
@@ -31,12 +34,16 @@ export interface SimulatedChain {
   readonly name: string;
   readonly family: Family;
   readonly generation: Generation;
-  /** How many operations the list holds; with motion, about how many were made before the start. */
+  /**
+   * How many operations the list holds; with motion, about how many were made before the start; with
+   * a calendar, about how many its first 90 days hold.
+   */
   readonly userOperations: number;
   /**
    * Batches `first` to `first + count - 1` of `blocks` blocks on average. Sizes vary with a period
    * of 5 batches, so that any 5 batches in a row (holes not counted) hold exactly `5 * blocks`.
-   * With motion these are full at the start, and others follow.
+   * With motion these are full at the start, and others follow. With a calendar the first one begins
+   * at a time of its own.
    */
   readonly batches: { readonly first: number; readonly count: number; readonly blocks: number };
   /** Batch numbers that hold nothing; the heights of their neighbours meet. */
@@ -49,6 +56,8 @@ export interface SimulatedChain {
   readonly disorder?: Disorder;
   /** How the chain moves with the simulator's clock; without it nothing ever changes. */
   readonly motion?: Motion;
+  /** Makes everything look lived in, up to a present; not together with motion. */
+  readonly calendar?: Calendar;
 }
 
 const streamNames = [
@@ -57,6 +66,8 @@ const streamNames = [
   'batch-hole',
   'block',
   'block-shape',
+  'calendar',
+  'directory',
   'disorder',
   'factory',
   'factory-life',
@@ -70,6 +81,7 @@ const streamNames = [
   'reorg',
   'sender',
   'user-operation',
+  'user-operation-bundle',
   'user-operation-life',
   'user-operation-rung',
   'user-operation-shape',
@@ -80,19 +92,33 @@ type StreamName = (typeof streamNames)[number];
 
 /** A chain with the streams that its seed gives it: all that an item is a function of. */
 export interface World {
+  /** As described; with a calendar `userOperations` are those until its end. */
   readonly chain: SimulatedChain;
   readonly oddities: ReadonlySet<Oddity>;
   readonly numbering: Numbering;
   /** Null where nothing moves. */
   readonly course: Course | null;
+  /** What a calendar makes of the chain; null without one. */
+  readonly lived: Lived | null;
   readonly streams: Readonly<Record<StreamName, Stream>>;
 }
 
-/** The world of a chain under a seed. */
-export function createWorld(seed: number, chain: SimulatedChain): World {
+/** What is peculiar to a chain that lives by the calendar. */
+export interface Lived {
+  readonly timetable: Timetable;
+  readonly directory: Directory;
+}
+
+/**
+ * The world of a chain under a seed. Throws a RangeError where its motion or calendar makes no sense.
+ */
+export function createWorld(seed: number, described: SimulatedChain): World {
   const streams = Object.fromEntries(
-    streamNames.map((name) => [name, createStream(seed, chain.id, name)]),
+    streamNames.map((name) => [name, createStream(seed, described.id, name)]),
   ) as Record<StreamName, Stream>;
+  const lived = liveBy(described, streams);
+  const userOperations = lived?.timetable.operations ?? described.userOperations;
+  const chain = { ...described, userOperations };
   const { first, count, blocks } = chain.batches;
   const numbering: Numbering = {
     first,
@@ -104,11 +130,23 @@ export function createWorld(seed: number, chain: SimulatedChain): World {
   };
   const history = {
     lowest: firstHeight,
-    operations: chain.userOperations,
+    operations: userOperations,
     batchBlocks: blocksBefore(blocks, slotsBefore(numbering, first + count)),
   };
   const course = chain.motion === undefined ? null : planCourse(chain.motion, history);
-  return { chain, oddities: new Set(chain.oddities), numbering, course, streams };
+  return { chain, oddities: new Set(chain.oddities), numbering, course, lived, streams };
+}
+
+function liveBy(chain: SimulatedChain, streams: World['streams']): Lived | null {
+  const { calendar, motion, userOperations: operations } = chain;
+  if (calendar === undefined) return null;
+  if (motion !== undefined) throw new RangeError('a chain has a calendar or motion, not both');
+  const rhythm = planRhythm(calendar, streams.calendar);
+  const stream = streams['user-operation-rung'];
+  return {
+    timetable: planTimetable(rhythm, { lowest: firstHeight, operations, stream }),
+    directory: createDirectory(chain, streams.directory, streams['address-facts']),
+  };
 }
 
 /** The largest value of 256 bits, which fills every wei field under `max-wei`. */

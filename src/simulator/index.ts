@@ -13,6 +13,6 @@ export {
 export { startInstantMs } from './instant.ts';
 export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
-export { presets } from './presets.ts';
+export { demoChains, demoStart } from './presets.ts';
 export type { OperationName } from './route.ts';
 export { startSimulator, type Simulator, type SimulatorOptions } from './server.ts';

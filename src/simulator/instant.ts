@@ -1,4 +1,5 @@
 import { firstHeight, type Generation, type World } from './chain.ts';
+import { blockTimeMs, minedAt } from './timetable.ts';
 
 /**
  * When the lowest height was mined, milliseconds since 1970; on a chain that moves, the start of
@@ -6,15 +7,14 @@ import { firstHeight, type Generation, type World } from './chain.ts';
  */
 export const startInstantMs = Date.UTC(2026, 9, 1);
 
-/** Block time of an Optimism chain. */
-const blockTimeMs = 2000;
-
 /**
  * When a height was mined, milliseconds since 1970; whole seconds in v10, which prints no decimals.
- * On a chain that moves it lies in the block time before the height appears, never in the future.
+ * On a chain that moves it lies in the block time before the height appears, never in the future; on
+ * one with a calendar it is the block's own time, in whole seconds as on real chains.
  */
 export function instantOf(world: World, height: number, fractionMs: number): number {
-  const { course } = world;
+  const { course, lived } = world;
+  if (lived !== null) return minedAt(lived.timetable, height);
   const blockMs = course?.blockMs ?? blockTimeMs;
   const origin = course === null ? firstHeight : course.headAtStart + 1;
   const instantMs = startInstantMs + (height - origin) * blockMs;

@@ -16,21 +16,27 @@ export interface Standing {
   readonly size: number;
 }
 
-/**
- * Sort values that rise with the ordinal (0 is the lowest item), with ties, computed and inverted
- * in constant time: rung t has a value in [first + t * step, first + (t + 1) * step).
- */
+/** Sort values that rise with the ordinal (0 is the lowest item), computed and inverted in O(log). */
 export interface Ladder {
-  readonly first: number;
-  readonly step: number;
-  readonly stream: Stream;
+  /** The value of a rung; rises with the rung. */
+  readonly valueOf: (rung: number) => number;
+  /** The only rung that can have a value; one below 0 or without items if there is none. */
+  readonly rungAt: (value: number) => number;
+}
+
+/** Rung t has a value in [first + t * step, first + (t + 1) * step). */
+export function evenLadder(first: number, step: number, stream: Stream): Ladder {
+  return {
+    valueOf: (rung) => first + rung * step + new Random(stream, rung).below(step),
+    rungAt: (value) => Math.floor((value - first) / step),
+  };
 }
 
 /** The standing of item `ordinal`. */
 export function standingOf(ladder: Ladder, ordinal: number): Standing {
   const rung = rungOf(ordinal);
   const place = ordinal - startOf(rung);
-  return { value: valueOf(ladder, rung), place, size: sizes[rung % sizes.length] ?? 1 };
+  return { value: ladder.valueOf(rung), place, size: sizes[rung % sizes.length] ?? 1 };
 }
 
 /**
@@ -43,10 +49,10 @@ export function seekOrdinal(
   key: string,
   keyOf: (ordinal: number) => string,
 ): number {
-  const rung = Math.floor((value - ladder.first) / ladder.step);
+  const rung = ladder.rungAt(value);
   if (rung < 0) return -1;
   const start = startOf(rung);
-  const rungValue = valueOf(ladder, rung);
+  const rungValue = ladder.valueOf(rung);
   if (rungValue > value) return start - 1;
   const end = startOf(rung + 1) - 1;
   if (rungValue < value) return end;
@@ -72,9 +78,4 @@ export function rungOf(ordinal: number): number {
 export function startOf(rung: number): number {
   const round = Math.floor(rung / sizes.length);
   return round * itemsPerRound + (starts[rung % sizes.length] ?? 0);
-}
-
-function valueOf(ladder: Ladder, rung: number): number {
-  const { first, step, stream } = ladder;
-  return first + rung * step + new Random(stream, rung).below(step);
 }

@@ -71,11 +71,17 @@ function batchAt(world: World, number: number, atMs: number): ListedBatch | null
     number,
     timestampMs: instantOf(world, highest, random.below(1000)),
     l1Transactions: Array.from({ length: 1 + random.below(3) }, () => random.hex(8)),
-    container: random.oneIn(9) ? null : random.pick(containers),
+    container: drawContainer(world, random),
     start: lowest,
     end: highest,
     transactions: (highest - lowest + 1) * (1 + random.below(20)),
   };
+}
+
+/** With a calendar nearly all go into blobs, and some elsewhere when blobs are dear. */
+function drawContainer({ lived }: World, random: Random): string | null {
+  if (lived !== null) return random.oneIn(9) ? 'in_calldata' : 'in_blob4844';
+  return random.oneIn(9) ? null : random.pick(containers);
 }
 
 function renderBatch({ chain: { generation } }: World, batch: ListedBatch): unknown {

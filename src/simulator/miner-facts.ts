@@ -1,4 +1,5 @@
 import type { World } from './chain.ts';
+import { feeVaultTags } from './directory.ts';
 import { Random } from './random.ts';
 
 /** What only a block shows of its miner; labels and watchlist names only to their owner's key. */
@@ -25,8 +26,18 @@ export interface Label {
 
 const tagTypes = ['name', 'generic', 'classifier', 'information', 'note', 'protocol'] as const;
 
+/** With a calendar there is one miner. */
+const feeVaultFacts: MinerFacts = {
+  ensDomainName: null,
+  tags: feeVaultTags,
+  privateLabels: [],
+  publicLabels: [],
+  watchlistNames: [],
+};
+
 /** The miner facts of an address, fixed by its hash. */
 export function minerFactsOf(world: World, hash: string): MinerFacts {
+  if (world.lived !== null) return feeVaultFacts;
   const random = new Random(world.streams['miner-facts'], Number.parseInt(hash.slice(-8), 16));
   return {
     ensDomainName: random.oneIn(2) ? `miner-${random.below(1000)}.eth` : null,

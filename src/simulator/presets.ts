@@ -1,17 +1,39 @@
+import { slotAtPlace } from './batch-size.ts';
+import { dayMs, storyDays, type Calendar } from './calendar.ts';
 import type { SimulatedChain } from './chain.ts';
+import { blocksBetween } from './timetable.ts';
 
-/** Chains that are ready to serve. */
-export const presets: { readonly demo: readonly SimulatedChain[] } = {
-  /** 21,000 user operations, 4,000 blocks in 20 batches and 560 factories on two chains. */
-  demo: [
+/** Blocks of a batch: one every six to seven minutes. */
+const blocks = 200;
+
+/** Batches begin half a day before the story ends. */
+const batchDays = 0.5;
+
+/** When a demo that is first run at a time begins: at midnight (UTC), 90 days before. */
+export function demoStart(nowMs: number): number {
+  return (Math.floor(nowMs / dayMs) - storyDays) * dayMs;
+}
+
+/**
+ * Two chains that live by the calendar, as they stand at a time: in their first 90 days about 21,000
+ * user operations, and 560 factories. Batches come after that; asking for the blocks of all of them
+ * would take long.
+ */
+export function demoChains(startMs: number, nowMs: number): readonly SimulatedChain[] {
+  const batchesFromMs = startMs + (storyDays - batchDays) * dayMs;
+  const calendar: Calendar = { startMs, endMs: nowMs, batchesFromMs };
+  const count = slotAtPlace(blocks, blocksBetween(batchesFromMs, nowMs));
+  const batches = { first: 1, count, blocks };
+  return [
     {
       id: 10,
       name: 'optimism',
       family: 'optimism',
       generation: 'v12',
       userOperations: 12_000,
-      batches: { first: 1, count: 10, blocks: 200 },
+      batches,
       factories: 300,
+      calendar,
     },
     {
       id: 42_220,
@@ -19,8 +41,9 @@ export const presets: { readonly demo: readonly SimulatedChain[] } = {
       family: 'celo',
       generation: 'v11',
       userOperations: 9000,
-      batches: { first: 1, count: 10, blocks: 200 },
+      batches,
       factories: 260,
+      calendar,
     },
-  ],
-};
+  ];
+}

@@ -185,7 +185,7 @@ const unixNow = () => performance.timeOrigin + performance.now();
 function faultOf(request: FaultRequest, { faults, seed }: SimulatorOptions): Fault | null {
   if (faults === undefined) return null;
   const random = new Random(createStream(seed, 'fault'), request.number);
-  return faults(request, () => random.next() / 2 ** 32);
+  return faults(request, () => random.part());
 }
 
 function answerOf(

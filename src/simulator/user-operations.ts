@@ -1,8 +1,10 @@
 import { isKnown, minerOf, type Appearance } from './address-facts.ts';
 import { firstHeight, lacksHash, weiOf, type World } from './chain.ts';
+import { entryPoints } from './directory.ts';
 import { factoryAddressAt } from './factories.ts';
 import { instantOf } from './instant.ts';
-import { rankDigits, seekOrdinal, standingOf, type Ladder } from './ladder.ts';
+import { evenLadder, rankDigits, seekOrdinal, standingOf, type Ladder } from './ladder.ts';
+import { plausibleTraits } from './plausible-operation.ts';
 import { editionOf, Random } from './random.ts';
 
 /** A user operation; ordinal 0 is the oldest of the list. */
@@ -24,19 +26,14 @@ export interface UserOperation {
   readonly extra: Readonly<Record<string, unknown>> | null;
 }
 
+/** Which operation it is, and where it stands. */
+type Place = Pick<UserOperation, 'hash' | 'blockNumber' | 'edition'>;
+
 /** An address in an operation, and how it appears there. */
 interface Party {
   readonly hash: string;
   readonly shown: Appearance;
 }
-
-/** The singleton contracts of ERC-4337, from the releases of eth-infinitism/account-abstraction. */
-const entryPoints = [
-  { version: 'v0.6', hash: '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789' },
-  { version: 'v0.7', hash: '0x0000000071727de22e5e9d8baf0edac6f37da032' },
-  { version: 'v0.8', hash: '0x4337084d9e255ff0702461cf8895ce9e3b5ff108' },
-  { version: 'v0.9', hash: '0x433709009b8330fda32311df1c2afa402ed8d009' },
-] as const;
 
 /** Operations to one sender, on average. */
 const operationsPerSender = 4;
@@ -45,7 +42,8 @@ const operationsPerSender = 4;
 const bareSenderEvery = 17;
 
 function ladderOf(world: World): Ladder {
-  return { first: firstHeight, step: 3, stream: world.streams['user-operation-rung'] };
+  const { lived, streams } = world;
+  return lived?.timetable.ladder ?? evenLadder(firstHeight, 3, streams['user-operation-rung']);
 }
 
 /** The operation with this ordinal where nothing moves: a function of seed, chain and ordinal. */
@@ -57,31 +55,60 @@ export function userOperationAt(world: World, ordinal: number): UserOperation {
   });
 }
 
+/** What an operation does, wherever it stands. */
+export interface Traits extends Pick<
+  UserOperation,
+  'transactionHash' | 'fee' | 'status' | 'timestampMs' | 'extra'
+> {
+  readonly senderHash: string;
+  readonly entryPoint: (typeof entryPoints)[number];
+}
+
 /** The facts of an operation that stands at this place on the chain. */
-export function drawUserOperation(
-  world: World,
-  ordinal: number,
-  place: Pick<UserOperation, 'hash' | 'blockNumber' | 'edition'>,
-): UserOperation {
+export function drawUserOperation(world: World, ordinal: number, place: Place): UserOperation {
   const { blockNumber, hash, edition } = place;
-  const stream = world.streams['user-operation'];
-  const random = new Random(stream, ordinal);
-  // Each edition has its own draws; those of the first go on after the draws of the hash.
+  const random = new Random(world.streams['user-operation'], ordinal);
+  // The draws of the hash come first.
   random.hex(8);
-  const entryPoint = random.pick(entryPoints);
-  const sender = drawSender(world, ordinal, random);
-  const own = edition === 0 ? random : new Random(editionOf(stream, edition), ordinal);
+  const { senderHash, entryPoint, fee, ...traits } =
+    world.lived === null
+      ? drawTraits(world, ordinal, place, random)
+      : plausibleTraits(world, world.lived, blockNumber, random);
   return {
     ordinal,
     edition,
     hash,
     lacksHash: lacksHash(world, ordinal),
     blockNumber,
-    sender,
-    entryPoint: { hash: entryPoint.hash, shown: isKnown(entryPoint.hash) ? 'full' : 'unknown' },
+    sender: showSender(world, ordinal, senderHash),
+    entryPoint: {
+      hash: entryPoint.hash,
+      shown: isKnown(world, entryPoint.hash) ? 'full' : 'unknown',
+    },
     entryPointVersion: entryPoint.version,
+    fee: weiOf(world, ordinal)(fee),
+    ...traits,
+  };
+}
+
+function drawTraits(
+  world: World,
+  ordinal: number,
+  { blockNumber, edition }: Place,
+  random: Random,
+): Traits {
+  const entryPoint = random.pick(entryPoints);
+  const senderHash = drawSenderHash(world, random);
+  // Each edition has its own draws; those of the first go on here.
+  const own =
+    edition === 0
+      ? random
+      : new Random(editionOf(world.streams['user-operation'], edition), ordinal);
+  return {
+    entryPoint,
+    senderHash,
     transactionHash: own.hex(8),
-    fee: weiOf(world, ordinal)(own.decimal(1 + own.below(5))),
+    fee: own.decimal(1 + own.below(5)),
     status: !own.oneIn(12),
     timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
     extra:
@@ -105,9 +132,8 @@ export function seekUserOperation(world: World, blockNumber: number, hash: strin
   return seekOrdinal(ladderOf(world), blockNumber, hash, keyOf);
 }
 
-function drawSender(world: World, ordinal: number, random: Random): Party {
-  const hash = drawSenderHash(world, random);
-  if (!isKnown(hash)) return { hash, shown: 'unknown' };
+function showSender(world: World, ordinal: number, hash: string): Party {
+  if (!isKnown(world, hash)) return { hash, shown: 'unknown' };
   return { hash, shown: ordinal % bareSenderEvery === 0 ? 'bare' : 'full' };
 }
 

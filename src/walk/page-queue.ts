@@ -10,6 +10,8 @@ export class PageQueue<Page> {
   #waiting: (() => void)[] = [];
   /** Whether the consumer has done with what it took. */
   #isIdle = false;
+  /** How many wait until it has done with all. */
+  #awaited = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -24,11 +26,17 @@ export class PageQueue<Page> {
     return true;
   }
 
-  /** All that waits, at least one page; empty only when the queue was closed and is drained. */
-  async takeAll(): Promise<Page[]> {
+  /**
+   * All that waits, at least one page; empty only when the queue was closed and is drained.
+   *
+   * @param gathering settles when no more pages are to be waited for, or its signal aborts; without it the
+   *   first page is enough. So it is where the queue is full or closed, or somebody wants it drained.
+   */
+  async takeAll(gathering?: (signal: AbortSignal) => Promise<unknown>): Promise<Page[]> {
     this.#isIdle = true;
     if (this.#pages.length === 0) this.#wake();
     while (this.#pages.length === 0 && !this.#closed) await this.#change();
+    if (gathering !== undefined) await this.#gather(gathering);
     this.#isIdle = false;
     const pages = this.#pages;
     this.#pages = [];
@@ -36,9 +44,25 @@ export class PageQueue<Page> {
     return pages;
   }
 
+  async #gather(gathering: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const ending = new AbortController();
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    const over = gathering(ending.signal).then(end, end);
+    const isRipe = () =>
+      isOver || this.#closed || this.#awaited > 0 || this.#pages.length >= this.#limit;
+    while (!isRipe()) await Promise.race([over, this.#change()]);
+    ending.abort();
+  }
+
   /** Resolves when the consumer has done with all that was pushed, or the queue is closed. */
   async drained(): Promise<void> {
+    this.#awaited += 1;
+    this.#wake();
     while (!this.#closed && (this.#pages.length > 0 || !this.#isIdle)) await this.#change();
+    this.#awaited -= 1;
   }
 
   /** No page is taken in any more; those that wait can still be taken out. */

@@ -114,6 +114,25 @@ export const laneTotals = etlSchema.table(
   (table) => [primaryKey({ columns: [table.feed, table.lane] })],
 );
 
+/** What was thinned out of a lane's ledger: its totals go on counting it. It proves nothing. */
+export const thinnings = etlSchema.table(
+  'thinnings',
+  {
+    feed: text('feed')
+      .notNull()
+      .references(() => feeds.feed),
+    lane: text('lane', { enum: lanes }).notNull(),
+    walks: integer('walks').notNull(),
+    runs: integer('runs').notNull(),
+    pages: integer('pages').notNull(),
+    credits: integer('credits').notNull(),
+    spanned_items: integer('spanned_items').notNull(),
+    spanned_blocks: integer('spanned_blocks').notNull(),
+    last_ended_at: instant('last_ended_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.feed, table.lane] })],
+);
+
 export const pages = etlSchema.table(
   'pages',
   {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/transaction.ts';
 import { linkAbort } from './abort.ts';
 import { FencedError } from './checkpoint.ts';
@@ -14,7 +15,8 @@ export type WalkOutcome =
   | { readonly is: 'ended'; readonly end: WalkEnd }
   | { readonly is: 'paused' }
   | { readonly is: 'fenced' }
-  | { readonly is: 'failure'; readonly error: unknown };
+  /** With the walk as it was left: its revision is the one that this worker holds. */
+  | { readonly is: 'failure'; readonly error: unknown; readonly walk: WalkRow };
 
 /** What a committed transaction added, for progress lines. */
 export interface WalkProgress {
@@ -28,6 +30,8 @@ export interface WalkDependencies extends Omit<PageReader, 'floor'> {
   readonly db: Database;
   /** How many pages may wait to be written. */
   readonly readAhead: number;
+  /** How long pages wait for others that are written with them, in ms. */
+  readonly gatherMs: number;
   readonly onCommit: (progress: WalkProgress) => void;
 }
 
@@ -69,20 +73,23 @@ export async function runWalk(
   }
   const read = await reading;
   if (signal.aborted || 'outcome' in read) return { is: 'paused' };
-  return { is: 'failure', error: read.error };
+  return { is: 'failure', error: read.error, walk: current };
 }
 
 /** Commits what the queue holds until it is drained or the walk ends. */
 async function writePages(
   walk: HeldWalk,
-  { db, operation, onCommit }: WalkDependencies,
+  { db, operation, gatherMs, onCommit }: WalkDependencies,
   queue: PageQueue<ReadPage>,
   onMove: (walk: HeldWalk) => void,
 ): Promise<WalkEnd | null> {
   let current = walk;
   let above: ToCommit['above'] = 'unknown';
   for (;;) {
-    const read = await queue.takeAll();
+    // The first page tells others that the walk has arrived.
+    const read = await queue.takeAll(
+      current === walk ? undefined : (over) => sleep(gatherMs, undefined, { signal: over }),
+    );
     if (read.length === 0) return null;
     const committed = await commitPages(db, operation, current, { read, above });
     ({ walk: current, above } = committed);

@@ -14,6 +14,7 @@ const sources = [
   'bin',
   'src',
   'migrations',
+  'questions',
   'package.json',
   'tsconfig.json',
   'explorer-etl.schema.json',
@@ -49,6 +50,11 @@ afterAll(() => rm(scratch, { recursive: true, force: true }));
 test('the installed package tells how to use it', async () => {
   const { stdout } = await run('npx', ['explorer-etl', '--help'], folder);
   expect(stdout).toContain('Usage: explorer-etl');
+});
+
+test('the installed package brings the questions', async () => {
+  const { stdout } = await run('npx', ['explorer-etl', 'query', '--list'], folder);
+  expect(stdout).toContain('top-senders');
 });
 
 test('the installed package runs the demo', async () => {

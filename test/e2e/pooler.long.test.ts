@@ -98,6 +98,10 @@ describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not i
     expect(await ledgerFaults(pool, 'ended')).toEqual({});
     expect((await run(['verify', '--rows'])).code).toBe(0);
     expect((await run(['status'])).stdout).toContain('10/user-operations');
+    expect(await run(['query', 'operations-daily', '--json'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"operations":'),
+    });
 
     const started = begin(['start'], direct);
     await eventually('start to work', hangMs, async () => started.stderr.includes('start.ready'));

@@ -64,6 +64,7 @@ test('on a streaming standby reading commands work and say so, and writing ones 
     ['verify', '--rows'],
     ['plan'],
     ['quarantine', 'list'],
+    ['query', 'select count(*) from explorer.user_operations'],
   ];
   for (const args of reading) {
     const read = await onStandby(...args);

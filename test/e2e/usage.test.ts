@@ -242,6 +242,8 @@ describe('help', () => {
     'plan',
     'start',
     'status',
+    'query',
+    'db',
     'simulate',
   ];
 

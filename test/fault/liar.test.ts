@@ -4,7 +4,7 @@ import { describeEnding, isWell, playStories } from '../liar/play.ts';
 import { freshDatabase } from '../support/database.ts';
 
 /** `npm run liar -- --runs 5000` plays more of them. */
-const stories = 150;
+const stories = 60;
 /** At once: while one waits for its database another one can think. */
 const players = 2;
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { TestDatabase } from '../support/database.ts';
 import { eventually, type Program } from '../support/process.ts';
@@ -82,7 +83,7 @@ async function killInTime(
   };
   if ((await eventually('a moment to kill', hangMs, progress)) === 'over') return false;
   if (moment.at === 'write') return killInTransaction(scene, kill);
-  await after(moment.afterMs);
+  await delay(moment.afterMs);
   return kill();
 }
 
@@ -115,5 +116,3 @@ async function isWriterHalted(pool: Pool): Promise<boolean> {
   `);
   return rows.length > 0;
 }
-
-const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

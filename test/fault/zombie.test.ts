@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Engine } from '../../src/app.ts';
@@ -9,9 +10,8 @@ import { startSimulator, type SimulatedChain } from '../../src/simulator/index.t
 import { beginRun, claim, openContender, pageBudget, walkOn } from '../support/contender.ts';
 import { freshDatabase } from '../support/database.ts';
 import { ledgerFaults } from '../support/ledger.ts';
-import { eventually } from '../support/process.ts';
+import { untilLocked } from '../support/locks.ts';
 import { differences } from '../support/tables.ts';
-import { hangMs } from '../support/hang.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {
@@ -99,13 +99,7 @@ test('two workers that begin a walk at the same moment claim the same one', asyn
   await gate.query('begin');
   await gate.query('select from etl.runs for update');
   const claims = Promise.all([mustClaim(first, run), mustClaim(second, run)]);
-  await eventually('both to wait', hangMs, async () => {
-    const { rows } = await database.pool.query<{ waiting: number }>(`
-      select count(*)::int as waiting from pg_stat_activity
-      where wait_event_type = 'Lock' and datname = current_database()
-    `);
-    return rows[0]?.waiting === 2;
-  });
+  await untilLocked(database.pool, 2);
 
   await gate.query('commit');
 
@@ -127,7 +121,7 @@ test('workers that keep taking a walk from each other leave what one alone leave
       const run = await beginRun(first, lane(operation), scopeOf[operation]);
       const contend = async (engine: Engine, own: typeof a) => {
         for (const { pages, rest } of own) {
-          await new Promise((resolve) => setTimeout(resolve, rest));
+          await delay(rest);
           const walk = await claim(engine, run);
           if (walk !== null) await walkOn(engine, walk, pages);
         }

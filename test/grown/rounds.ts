@@ -1,11 +1,13 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
 import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { dueLanes } from '../../src/feeds/due.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { feedName } from '../../src/lists/feed.ts';
-import { syncOnce } from '../../src/jobs/sync.ts';
+import { syncOnce, type SyncTarget } from '../../src/jobs/sync.ts';
+import { thinLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
 import { reportFeeds } from '../../src/report/feed-report.ts';
 import { feedsNow } from '../../src/report/lane-state.ts';
@@ -23,6 +25,39 @@ export interface Round {
 }
 
 const dayMs = 86_400_000;
+/** The least that a configuration may say: so most of the history is old. */
+const ledgerDays = 7;
+
+/** What `backfill --from-block --to-block` asks for: a few blocks within the hole that a poll left. */
+async function rangeInGap(pool: Pick<Pool, 'query'>, chain: number): Promise<SyncTarget> {
+  const { rows } = await pool.query<{ middle: number }>(
+    `select (from_block + (to_block - from_block) / 2)::float8 as middle
+     from explorer.gaps where chain_id = $1 and operation = 'user-operations'
+     order by from_block desc limit 1`,
+    [chain],
+  );
+  const [gap] = rows;
+  if (gap === undefined) throw new Error('the grown list has no hole');
+  return {
+    lane: { chain_id: chain, operation: 'user-operations', lane: 'backfill' },
+    scope: { from_block: gap.middle - 2, to_block: gap.middle + 2, at_once: true },
+  };
+}
+
+/** Makes the list one that served something else at a made position just now. @returns the walk that says so */
+async function doubtPositions(pool: Pick<Pool, 'query'>, chain: number): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, from_head)
+     select chain_id, operation, lane, id, 'newest-first', '{"entry": {"height": 1, "key": "0x"}}', 'finished', 'astray', false
+     from etl.runs where chain_id = $1 and operation = 'user-operations' and lane = 'backfill'
+     limit 1
+     returning id`,
+    [chain],
+  );
+  const [walk] = rows;
+  if (walk === undefined) throw new Error('the grown list was never read');
+  return walk.id;
+}
 
 /**
  * What people and schedules have the program do, one thing after the other: the reports, a poll of each
@@ -83,12 +118,25 @@ export async function goRound(
       const live = lanes.filter(({ lane }) => lane.lane === 'live');
       const others = lanes.filter(({ lane }) => lane.lane !== 'live');
       await round('due', () => dueLanes(db, lanes, 'schedule', engine.clock()));
-      for (const target of [...live, ...others]) {
-        const { lane } = target;
-        await round(`${lane.lane} lane of ${feedName(lane)}`, () =>
-          syncOnce([target], engine, new AbortController().signal),
-        );
+      const work = (target: SyncTarget) => syncOnce([target], engine, new AbortController().signal);
+      for (const target of live) {
+        await round(`live lane of ${feedName(target.lane)}`, () => work(target));
       }
+      const range = await rangeInGap(pool, 10);
+      await round(`a range of blocks of ${feedName(range.lane)}`, () => work(range));
+      const doubt = await doubtPositions(pool, 8453);
+      const other = await rangeInGap(pool, 8453);
+      await round(`a range of blocks of ${feedName(other.lane)}, without made positions`, () =>
+        work(other),
+      );
+      await pool.query('delete from etl.walks where id = $1', [doubt]);
+      for (const target of others) {
+        const { lane } = target;
+        await round(`${lane.lane} lane of ${feedName(lane)}`, () => work(target));
+      }
+      await round('housekeeping', () =>
+        thinLedger(db, ledgerDays, engine.clock(), new AbortController().signal),
+      );
     } finally {
       await engine.close();
     }

@@ -37,6 +37,7 @@ export function fill({ table, chain, count, columns, stored, but = 'false' }: Fi
 /** What the ledger of rows has of a table: an entry for each moment, as one transaction leaves it. */
 export const countRows = (table: PgTable) => `
   insert into etl.row_counts
-  select chain_id, '${tableName(table)}', first_seen_at, count(*), sum(digest), min(page_id), max(page_id)
+  select chain_id, '${tableName(table)}', first_seen_at, count(*), sum(digest), min(page_id), max(page_id),
+         min(page_id), max(page_id)
   from ${tableName(table)}
   group by chain_id, first_seen_at`;

@@ -2,19 +2,28 @@ import { expect } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { emptyFolder, type Ended } from './child.ts';
 
+interface CallOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** As wide as this is the terminal that stdout is; none if absent. */
+  readonly columns?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** The same program without a process around it, which costs a second each. */
 export async function call(
   args: readonly string[],
-  { env = {}, cwd }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  { env = {}, cwd, columns, signal }: CallOptions = {},
 ): Promise<Ended> {
   const output = { stdout: '', stderr: '' };
   const code = await runProgram(args, {
     env,
     cwd: cwd ?? (await emptyFolder()),
-    signal: new AbortController().signal,
+    signal: signal ?? new AbortController().signal,
     stdout: (text) => void (output.stdout += text),
     stderr: (text) => void (output.stderr += text),
     isTerminal: false,
+    ...(columns !== undefined && { columns }),
   });
   return { code, ...output };
 }

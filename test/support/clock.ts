@@ -24,8 +24,8 @@ export async function setClockBack(pool: Pool, by: string): Promise<void> {
 }
 
 /**
- * Sets the clock of a database to noon for whoever connects from now on, so that no midnight, when
- * credits come back, falls into a test: `now()` and `clock_timestamp()` are other functions than Postgres'.
+ * Sets the clock of a database to noon for the session of a pool that has one, and for whoever connects from
+ * now on, so that no midnight, when credits come back, falls into a test: `now()` and `clock_timestamp()` are other functions than Postgres'.
  * Not for tests with jobs, since the defaults of pg-boss' columns are bound to Postgres' own.
  */
 export async function startAtNoon(pool: Pool): Promise<void> {
@@ -42,7 +42,8 @@ export async function startAtNoon(pool: Pool): Promise<void> {
            return pg_catalog.clock_timestamp() + %1$L::interval;', shift);
       execute format('alter database %I set search_path = noon, pg_catalog', current_database());
     end
-    $$`);
+    $$;
+    set search_path = noon, pg_catalog`);
 }
 
 const today = () => new Date().toISOString().slice(0, 10);

@@ -6,6 +6,7 @@ import { truthAt } from '../truth/truth.ts';
 import type { TestDatabase } from './database.ts';
 import { ledgerFaults } from './ledger.ts';
 import { watchedDifferences } from './observer.ts';
+import { sumFaults, sumUp } from './sums.ts';
 import { runSync, type SyncRun } from './sync.ts';
 
 const seed = 17;
@@ -64,7 +65,11 @@ export async function movingCopy(database: TestDatabase, chains: readonly Simula
   };
   /** What is not as it should be for one who has watched until a time. */
   const faultsAt = async (atMs: number): Promise<object> => {
-    const found: Record<string, unknown> = { ...(await ledgerFaults(database.pool, 'ended')) };
+    await sumUp(database.pool);
+    const found: Record<string, unknown> = {
+      ...(await ledgerFaults(database.pool, 'ended')),
+      ...(await sumFaults(database.pool)),
+    };
     for (const chain of chains) {
       const world = { seed, chain, scope: { operations } };
       const known = { user_operations: await seen(database, chain, atMs) };

@@ -17,7 +17,7 @@ export interface BegunWalk extends Record<string, unknown> {
   readonly depth_ms: number | null;
   /** The block at which it entered the list, where that position was made; null where it was not. */
   readonly entry: number | null;
-  /** The walk of which it takes over a part; null: none. */
+  /** The walk whose rest it shares, with others that entered below that one; null: none. */
   readonly above: number | null;
 }
 
@@ -42,9 +42,12 @@ const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
   entry !== null &&
   ((state === 'abandoned' && pages === 0) || reason === 'astray' || reason === 'nothing');
 
-/** Whether it entered at an item that has left the list: it met nothing above the gap, so it proves no beginning. */
-const isInVain = (walk: BegunWalk, gap: Gap) =>
-  walk.entry !== null && walk.state === 'finished' && (walk.top ?? 0) <= gap.to;
+/**
+ * Whether it entered above a gap and met nothing there, so it proves no beginning: the item has left the list,
+ * or none stands in the stretch that was guessed.
+ */
+export const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
+  entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
 
 /**
  * Whether a walk of the run was to close a gap: it is not tried again by the same run, so a run ends. A

@@ -66,14 +66,19 @@ const itemsAbove = 25;
 /**
  * A position to enter a gap at: that of the lowest stored item above it, so that the walk meets all that is
  * in the gap, and nothing else. Into the middle of a gap a little above, because a walk proves nothing
- * above the first item that it meets. Null where no stored item is known that leads in.
+ * above the first item that it meets. Where no item stands there, twice as far above each time: an empty
+ * stretch of n items' width costs log n requests, and at most as many items above it. Null where no stored
+ * item is known that leads in.
+ *
+ * @param vain how many walks of the run entered above the gap and met nothing there
  */
 export async function entryInto(
   tx: Transaction,
   feed: Feed,
   gap: WantedGap,
+  vain: number,
 ): Promise<OrderKey | null> {
-  const height = gap.to + (await blocksOf(tx, feed, itemsAbove));
+  const height = gap.to + (await blocksOf(tx, feed, itemsAbove * 2 ** vain));
   return gap.to < gap.top && height < gap.top
     ? orderOf(feed).topOf(height)
     : itemAbove(tx, feed, gap.top);

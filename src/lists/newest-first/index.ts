@@ -13,6 +13,7 @@ import { planBackfillWalk, planLiveWalk } from './plan.ts';
 import { proof } from './proof.ts';
 import type { NewestFirstScope } from './scope.ts';
 import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
+import { isSpare } from './spare.ts';
 import { status } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
@@ -37,6 +38,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
   proof,
+  isSpare,
   spell: ({ from, to, unit }) => `${unit} ${from} to ${to}`,
   status,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {

@@ -1,6 +1,14 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { isRunning, reaches, tried, walksOf, wasRefused, type BegunWalk } from './begun.ts';
+import {
+  isInVain,
+  isRunning,
+  reaches,
+  tried,
+  walksOf,
+  wasRefused,
+  type BegunWalk,
+} from './begun.ts';
 import {
   entryAbove,
   floorsOf,
@@ -187,7 +195,10 @@ async function planGap(
   if (begun.some((walk) => wasRefused(walk, next))) {
     return { scope: boundsOf(run), floor, cursor: null };
   }
-  const entry = (await believesEntries(tx, feed, at)) ? await entryInto(tx, feed, next) : null;
+  const vain = begun.filter((walk) => isInVain(walk, next)).length;
+  const entry = (await believesEntries(tx, feed, at))
+    ? await entryInto(tx, feed, next, vain)
+    : null;
   if (entry === null) {
     return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, feed, next) };
   }

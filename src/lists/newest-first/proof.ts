@@ -27,14 +27,14 @@ export const proof: ListProof = {
       )
       order by from_block
     )
-    from explorer.coverage
-    where coverage.feed = feeds.feed
+    from etl.proved_ranges
+    where proved_ranges.feed = feeds.feed
   `,
   head: sql`select null::json`,
   notes: sql`select null::json`,
   findings: sql`
-    select feed, 'gap: ' || unit || ' ' || from_block || ' to ' || to_block as open
-    from explorer.gaps
+    select feed, 'gap: ' || unit || ' ' || lower(gap) || ' to ' || upper(gap) - 1 as open
+    from etl.feed_gaps join etl.feeds using (feed)
   `,
   readsAgain: sql`later.proved @> int8range(item.from_block, item.to_block, '[]')`,
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ConfigDefaults, Configured } from '../../operations/guide.ts';
 import { parseDuration } from '../../time.ts';
 import { mostWalks } from '../walks-called-for.ts';
-import { duration, schedule, time, timezone } from '../settings.ts';
+import { duration, freshness, schedule, time, timezone } from '../settings.ts';
 
 const dayMs = 86_400_000;
 /** Beyond it a resweep is a new reading of the history, which `backfill --again` does better. */
@@ -50,6 +50,7 @@ export const newestFirstSettings = ({ guide: { items, about }, defaults }: Confi
         `Each time costs one page (20 credits) at least, and one for every 50 ${items} that are new or within the overlap; resweep adds deeper polls.`,
       ),
       timezone,
+      freshness,
       overlap: duration
         .prefault(defaults.overlap)
         .describe(

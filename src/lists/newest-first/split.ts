@@ -22,6 +22,15 @@ const seamCost = 3 / 4;
 /** How far below what is known of a list the next position is tried, in pages, while little is known. */
 const firstStep = 100;
 
+/**
+ * How many pages farther the second position is tried, together with the first: from there on a list is
+ * worth as many seams as there are walks, and the round trips until then are lost to all of them.
+ */
+const secondStep = 1500;
+
+/** Positions that may lead nowhere, whatever is known of a list; as many are tried before one was served. */
+const freeTries = 2;
+
 /** What a walk under way has yet to read. */
 interface Rest {
   readonly walk: BegunWalk;
@@ -30,6 +39,8 @@ interface Rest {
   readonly to: number;
   /** About how many. */
   readonly pages: number;
+  /** Whether it is known that the list goes on below; else about half of the blocks have something. */
+  readonly isSure: boolean;
 }
 
 /** What is known of a list that a run reads. */
@@ -51,6 +62,7 @@ interface Beginning {
  * takes over what is below once it has arrived (`walk/arrival.ts`). There are as many walks as the key's
  * rate and the round trip call for, each about as long; when one has ended, the longest rest is parted
  * again. Where nobody knows how far a list goes back, positions are tried ever farther below what is known.
+ * What is known is parted for all walks at once: one that has yet to arrive counts as if it had.
  * Null where one more walk would not pay, or the service does not serve made positions.
  */
 export async function planSplit(
@@ -65,20 +77,36 @@ export async function planSplit(
   if (missing < 1) return null;
   const { unit, topOf, cursorAt } = orderOf(run);
   const beginning = await beginningOf(tx, run, unit, run.scope.since);
-  const known: Known = { begun, density, beginning };
-  const rests = begun.flatMap((walk) => restOf(walk, known) ?? []);
-  const pages = [...begun, ...rests].reduce((sum, part) => sum + part.pages, 0);
-  const allowed = pages * seamPart - costOf(begun);
-  const seam =
-    (allowed < 0 ? null : farther(known, pages)) ??
-    (allowed < seamCost ? null : evenly(rests, missing));
+  const seam = seamOf({ begun, density, beginning }, missing);
   if (seam === null || !(await believesEntries(tx, run, at))) return null;
-  const entry = topOf(seam.height);
+  const { walk, height } = seam;
+  const entry = topOf(height);
   return {
-    scope: { ...boundsOf(run), entry, above: seam.walk.id },
-    floor: seam.walk.floor === 0 ? null : seam.walk.floor,
+    scope: { ...boundsOf(run), entry, above: firstOf(walk) },
+    floor: walk.floor === 0 ? null : walk.floor,
     cursor: cursorAt(entry),
   };
+}
+
+/** Where one of so many walks more is to enter, as long as that pays. */
+function seamOf(known: Known, missing: number): Seam | null {
+  const { begun, density } = known;
+  const entered = begun.filter(({ above }) => above !== null);
+  const isServed = entered.some(({ pages }) => pages > 0);
+  if (!isServed && entered.filter(isRunning).length >= freeTries) return null;
+  const open = openRest(known);
+  const rests = begun.flatMap((walk) => restOf(walk, known) ?? []);
+  const sure = [...begun, ...rests].reduce((sum, { pages }) => sum + pages, 0);
+  const cost = costOf(begun);
+  const step = (open?.walk.pages === 0 ? secondStep : Math.max(firstStep, sure)) / density;
+  const isLimited = open !== null && open.to - step <= open.from;
+  const mayFail = cost < freeTries || cost <= sure * seamPart;
+  if (open !== null && mayFail && (!isLimited || cost < freeTries)) {
+    const seam = farther(open, isLimited ? null : step);
+    if (seam !== null) return seam;
+  }
+  if (sure * seamPart - cost < seamCost) return null;
+  return evenly(isLimited && open.walk.pages > 0 ? [...rests, open] : rests, missing);
 }
 
 /** Where a walk is parted. */
@@ -105,22 +133,61 @@ const costOf = (begun: readonly BegunWalk[]) =>
     return sum + (walk.pages > 0 && walk.reason !== 'nothing' ? seamCost : 1);
   }, 0);
 
-const isOpenEnded = ({ floor }: BegunWalk, { beginning }: Known) =>
-  floor === 0 && !beginning.isReached;
+/** Where a walk stands, or is to enter; null: nobody knows yet. */
+const placeOf = ({ bottom, entry }: BegunWalk) => bottom ?? entry;
 
-/** Whether a part of a walk can be given away: not while another part is, which has its bounds from it. */
-const mayBeParted = (walk: BegunWalk, { begun }: Known) =>
-  isRunning(walk) &&
-  !walk.is_again &&
-  walk.pages > 0 &&
-  !begun.some((other) => isRunning(other) && other.pages === 0 && other.above === walk.id);
+/** The walk whose rest it shares with others. */
+const firstOf = ({ above, id }: BegunWalk) => above ?? id;
 
-/** What a walk has yet to read, if it is known where that ends. */
+/** The walks under way that share a walk's rest and entered below a place. */
+function walksBelow(walk: BegunWalk, place: number, { begun }: Known): readonly BegunWalk[] {
+  return begun.filter(
+    (other) =>
+      isRunning(other) &&
+      firstOf(other) === firstOf(walk) &&
+      other.entry !== null &&
+      other.entry < place,
+  );
+}
+
+/** Whether nobody knows where a walk's part ends: nothing is known to be below it. */
+const isOpenEnded = (walk: BegunWalk, place: number, known: Known) =>
+  walk.floor === 0 &&
+  !known.beginning.isReached &&
+  !walksBelow(walk, place, known).some(({ pages }) => pages > 0);
+
+/** One that enters the list for others too has to arrive before. */
+const mayBeParted = (walk: BegunWalk) =>
+  isRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
+
+/** What a walk has yet to read, if it is known where that ends; one below it counts as if it had arrived. */
 function restOf(walk: BegunWalk, known: Known): Rest | null {
-  const to = walk.bottom;
-  if (!mayBeParted(walk, known) || to === null || isOpenEnded(walk, known)) return null;
-  const from = Math.max(walk.floor, known.beginning.height, lowestUseful(to, known));
-  return from < to ? { walk, from, to, pages: (to - from) * known.density } : null;
+  const to = placeOf(walk);
+  if (!mayBeParted(walk) || to === null || isOpenEnded(walk, to, known)) return null;
+  const from = Math.max(
+    walk.floor,
+    known.beginning.height,
+    lowestUseful(to, known),
+    ...walksBelow(walk, to, known).map(({ entry }) => entry ?? 0),
+  );
+  return from < to ? { walk, from, to, pages: (to - from) * known.density, isSure: true } : null;
+}
+
+/**
+ * What the lowest walk may have yet to read, down to where nothing is or can be. Null where none goes to an
+ * end that nobody knows, or a position below it is being tried; but the first one is not waited for.
+ */
+function openRest(known: Known): Rest | null {
+  const isFirst = known.begun.filter(({ above }) => above !== null).length <= 1;
+  for (const walk of known.begun) {
+    const to = placeOf(walk);
+    if (!mayBeParted(walk) || to === null || !isOpenEnded(walk, to, known)) continue;
+    if (walksBelow(walk, to, known).length > 0) continue;
+    if (walk.pages === 0 && !isFirst) return null;
+    const from = Math.max(known.beginning.height, lowestUseful(to, known));
+    return { walk, from, to, pages: ((to - from) * known.density) / 2, isSure: false };
+  }
+  return null;
 }
 
 /** The highest position below a block that led to nothing, or to nothing that is wanted; 0: none did. */
@@ -134,28 +201,21 @@ const lowestUseful = (to: number, { begun }: Known) =>
     ),
   );
 
-/**
- * A position below all that is known, where a walk goes to an end that nobody knows: as far again as is
- * known, or half the way to where nothing is. One at a time.
- */
-function farther(known: Known, pages: number): Seam | null {
-  const walk = known.begun.find((each) => mayBeParted(each, known) && isOpenEnded(each, known));
-  const to = walk?.bottom ?? null;
-  if (walk === undefined || to === null) return null;
-  const step = Math.max(firstStep, pages) / known.density;
-  const limit = Math.max(known.beginning.height, lowestUseful(to, known));
-  const isLimited = to - step <= limit;
-  if (isLimited && (to - limit) * known.density < 2 * shortestPart) return null;
-  const height = Math.floor(isLimited ? (to + limit) / 2 : to - step);
+/** A position so far below all that is known, or half the way to where nothing is. */
+function farther({ walk, from, to, pages }: Rest, step: number | null): Seam | null {
+  if (step === null && pages < shortestPart) return null;
+  const height = Math.floor(step === null ? (to + from) / 2 : to - step);
   return height > 0 ? { walk, height } : null;
 }
 
-/** The longest rest's part of one of so many walks more, the lowest. */
+/** The lowest part of the longest rest, so that so many walks more have each about as much to read. */
 function evenly(rests: readonly Rest[], missing: number): Seam | null {
   const [longest] = rests.toSorted((a, b) => b.pages - a.pages);
   if (longest === undefined) return null;
-  const { walk, from, to, pages } = longest;
-  const parts = Math.min(missing + 1, Math.floor(pages / shortestPart));
+  const { walk, from, to, pages, isSure } = longest;
+  const all = rests.reduce((sum, rest) => sum + rest.pages, 0);
+  const fair = Math.round((pages * (rests.length + missing)) / all);
+  const parts = Math.min(isSure ? Math.max(2, fair) : 2, Math.floor(pages / shortestPart));
   return parts < 2 ? null : { walk, height: from + Math.floor((to - from) / parts) };
 }
 

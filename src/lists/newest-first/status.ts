@@ -15,9 +15,9 @@ export const status: ListReach = {
       'missing', gaps.blocks
     ) as coverage
     from explorer.freshness, lateral (
-      select count(*) as number, coalesce(sum(to_block - from_block + 1), 0) as blocks
-      from explorer.gaps
-      where gaps.feed = freshness.feed
+      select count(*) as number, coalesce(sum(upper(gap) - lower(gap)), 0) as blocks
+      from etl.feed_gaps
+      where feed_gaps.feed = freshness.feed
     ) as gaps
     where freshness.feed = feeds.feed
   `,

@@ -11,6 +11,7 @@ import { proof } from './proof.ts';
 import { batchesToRead, batchRequests } from './repairs.ts';
 import type { NumberedScope } from './scope.ts';
 import { numberedSettings, type NumberedSettings } from './settings.ts';
+import { isSpare } from './spare.ts';
 import { status } from './status.ts';
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
@@ -32,6 +33,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
   proof,
+  isSpare,
   spell: ({ from, to }) => `batches ${from} to ${to}`,
   status,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Configured } from '../../operations/guide.ts';
-import { schedule, timezone } from '../settings.ts';
+import { freshness, schedule, timezone } from '../settings.ts';
 
 const batchNumber = z.int().min(0);
 
@@ -13,6 +13,7 @@ export const numberedSettings = ({ guide, defaults }: Configured) =>
         'Each time costs one page (20 credits) to look above the newest batch, three where one is new, 3 to 29 pages for each batch that is new, and one or more for each that is read again.',
       ),
       timezone,
+      freshness,
       from_batch: batchNumber
         .default(1)
         .describe('First batch to read. Each batch costs 3 to 29 pages of 20 credits.'),

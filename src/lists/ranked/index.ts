@@ -33,6 +33,8 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   beginsAnew: (failure) => failure === 'truncated',
   nextWalk: (tx, run) => planRankedWalk(tx, run),
   proof,
+  // Each is an observation of the whole list, and there are few.
+  isSpare: () => sql`false`,
   spell: ({ to }) => `ranking of ${to} factories`,
   status,
   async estimate(db, feed, _settings, { pollsPerDay }) {

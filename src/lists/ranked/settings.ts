@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Configured } from '../../operations/guide.ts';
-import { schedule, timezone } from '../settings.ts';
+import { freshness, schedule, timezone } from '../settings.ts';
 
 /** Keys of a ranked list; parsing `{}` gives the defaults. */
 export const rankedSettings = ({ guide, defaults }: Configured) =>
@@ -11,6 +11,7 @@ export const rankedSettings = ({ guide, defaults }: Configured) =>
         `Each time reads the whole list: one page of 20 credits for every 50 ${guide.items}.`,
       ),
       timezone,
+      freshness,
     })
     .describe(guide.about);
 

@@ -124,7 +124,7 @@ export const optimismBatchBlocks = operation({
     sql: `select chain_id, count(*) as batches, sum(blocks_count) as blocks,
        min(first_height) as first_height, max(last_height) as last_height,
        bool_and(is_contiguous and is_linked) as whole
-from explorer.optimism_batches
+from explorer.read_batches
 group by chain_id
 order by chain_id`,
   },

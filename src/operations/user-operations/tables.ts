@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { boolean, index, jsonb, primaryKey, text } from 'drizzle-orm/pg-core';
 import {
   bigNumber,
@@ -30,5 +31,17 @@ export const userOperations = explorerSchema.table(
     // The list's own order, in which ranges are proved complete and left operations are found.
     index('user_operations_block_number').on(table.chain_id, table.block_number, table.hash),
     index('user_operations_address_hash').on(table.address_hash, table.chain_id),
+    // For those who query: docs/decisions/0027-indexes.md.
+    // Descending, as a history is written: pages of the index are filled, not split in half.
+    index('user_operations_timestamp').on(table.timestamp.desc().nullsFirst(), table.chain_id),
+    index('user_operations_transaction_hash').using('hash', table.transaction_hash),
+    // Those whose time is that of their block.
+    index('user_operations_timeless')
+      .on(table.chain_id, table.block_number)
+      .where(sql`timestamp is null`),
+    // What was written since a moment: what is summed up beforehand asks for it.
+    index('user_operations_updated_at')
+      .using('brin', table.updated_at)
+      .with({ autosummarize: true }),
   ],
 );

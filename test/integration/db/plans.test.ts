@@ -25,7 +25,34 @@ const argued: Readonly<Record<string, string>> = {
     'verify holds each block against the one below it: that is the proof',
   'report/proof.ts: etl.walks':
     'verify adds up what walks prove again, beside what is kept of it, and tells their times',
+  'lists/thin.ts timesTold: etl.walks':
+    'housekeeping asks when the oldest and the newest walk of what is covered began, once an hour',
+  'lists/thin.ts lockIdle: etl.walks':
+    'it looks at each old walk of a feed once an hour, 500 of them in a transaction',
+  'lists/thin.ts spareWalks: etl.walks':
+    'it holds those that brought nothing against what all older walks prove',
+  'lists/thin.ts spareWalks: etl.row_counts':
+    'and against the pages that rows were written from, from the oldest to the newest of the 500',
 };
+
+/** The statements that a backfill lane of a newest-first list plans its walks by. */
+const planning = [
+  'lists/newest-first/begun.ts walksOf',
+  'lists/newest-first/coverage.ts entryAbove',
+  'lists/newest-first/coverage.ts floorsOf',
+  'lists/newest-first/coverage.ts gapsOf',
+  'lists/newest-first/coverage.ts hasCoverage',
+  'lists/newest-first/coverage.ts liveEnd',
+  'lists/newest-first/due.ts hasUnfinished',
+  'lists/newest-first/entry.ts believesEntries',
+  'lists/newest-first/entry.ts blocksOf',
+  'lists/newest-first/entry.ts itemAbove',
+  'lists/newest-first/resweep.ts dueDepths',
+  'lists/newest-first/resweep.ts isShort',
+  'lists/newest-first/segments.ts entriesWithin',
+  'lists/newest-first/split.ts beginningOf',
+  'lists/walks-called-for.ts walksCalledFor',
+];
 
 let rounds: readonly Round[] = [];
 let rowsOf: ReadonlyMap<string, number> = new Map();
@@ -63,14 +90,26 @@ describe('no statement reads more the longer the history is', () => {
     'live lane of 10/user-operations',
     'live lane of 10/optimism-batches',
     'live lane of 10/optimism-batch-blocks',
+    'a range of blocks of 10/user-operations',
+    'a range of blocks of 8453/user-operations, without made positions',
     'backfill lane of 10/user-operations',
     'backfill lane of 10/optimism-batch-blocks',
     'backfill lane of 10/factories',
+    'housekeeping',
   ])('of %s', (what) => {
     const gone = rounds.filter((round) => round.what === what);
     expect(gone.flatMap(({ statements }) => statements)).not.toEqual([]);
     expect([...new Set(gone.flatMap(growing))]).toEqual([]);
   });
+});
+
+test('what history of a newest-first list is planned by is among them', () => {
+  const asked = new Set(
+    rounds
+      .filter(({ what }) => /^(?:a range|backfill)/u.test(what))
+      .flatMap(({ statements }) => statements.map(({ from }) => from)),
+  );
+  expect([...asked].filter((from) => planning.includes(from)).toSorted()).toEqual(planning);
 });
 
 test('what may grow still does, or its reason is to go', () => {

@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { prepareDatabase } from '../../../src/app.ts';
-import { createPool } from '../../../src/db/pool.ts';
 import { grantRoles, roles } from '../../../src/db/roles.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { grantedDatabase, opened, userWith } from '../../support/roles.ts';
 import { configFolder, eventually, startProgram } from '../../support/process.ts';
 import { runSync, testKey } from '../../support/sync.ts';
 import { differences } from '../../support/tables.ts';
@@ -22,44 +20,6 @@ const chain: SimulatedChain = {
   factories: 30,
 };
 const seed = 5;
-
-const opened = (database: Pick<TestDatabase, 'url' | 'pool'>) => ({
-  ...database,
-  db: drizzle(database.pool),
-  embedded: null,
-  close: async () => 'left-running' as const,
-});
-
-/** A prepared database whose roles are granted, and on which nobody else may create anything. */
-async function grantedDatabase(): Promise<TestDatabase> {
-  const database = await freshDatabase();
-  await prepareDatabase(opened(database));
-  await grantRoles(database.pool);
-  await database.pool.query(`
-    do $$ begin
-      execute format('revoke all on database %I from public', current_database());
-    end $$;
-    revoke all on schema public from public
-  `);
-  return database;
-}
-
-/** A user who logs in with one of the roles, and no other right. */
-async function userWith(database: TestDatabase, role: string): Promise<TestDatabase> {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await database.pool.query(`create role ${name} login password 'test' in role ${role}`);
-  const url = new URL(database.url);
-  url.username = name;
-  url.password = 'test';
-  const pool = createPool({ url: url.href, max: 4, applicationName: 'explorer-etl test user' });
-  onTestFinished(async () => {
-    await pool.end();
-    const admin = createPool({ url: database.url, max: 1, applicationName: 'explorer-etl test' });
-    await admin.query(`drop role ${name}`).catch(() => undefined);
-    await admin.end();
-  });
-  return { url: url.href, pool, drop: async () => undefined };
-}
 
 const attempt = (pool: Pool, statement: string) =>
   pool.query(statement).then(
@@ -97,7 +57,7 @@ test('start runs with the worker role alone', async () => {
   const database = await grantedDatabase();
   const worker = await userWith(database, roles.worker);
   const cwd = await configFolder({
-    explorer: { requests_per_second: 1000, archive: 'all', archive_days: 1 },
+    explorer: { requests_per_second: 1000, archive: 'all', archive_days: 1, ledger_days: 7 },
     chains: [{ id: 10, operations: { 'user-operations': {}, factories: {} } }],
   });
   const environment = { databaseUrl: worker.url, explorerUrl: await simulated(), cwd };

@@ -2,8 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { eventually } from '../../support/process.ts';
+import { untilLocked } from '../../support/locks.ts';
 
 const listed = (settings: Record<string, unknown>) => [
   { chain_id: 10, chain_name: 'optimism', operation: 'user-operations' as const, settings },
@@ -46,12 +45,7 @@ test('a page with a bad item does not wait for whoever holds its feed and waits 
   await page.query("begin; set local lock_timeout = '100ms'; select from etl.walks for update");
   const other = { origin: 'http://127.0.0.2', isSameData: true };
   const claiming = registerFeeds(db, listed({}), 'file', other);
-  await eventually('the claim waits for the walk', hangMs, async () => {
-    const { rows } = await pool.query(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-    );
-    return rows.length > 0;
-  });
+  await untilLocked(pool);
 
   await page.query(
     `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)

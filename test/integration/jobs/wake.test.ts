@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { sliceQueue } from '../../../src/jobs/boss.ts';
 import { openLane } from '../../../src/jobs/schedule.ts';
-import { runSlice } from '../../../src/jobs/slice.ts';
+import { runSlice, type SliceDependencies } from '../../../src/jobs/slice.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
 import { openContender } from '../../support/contender.ts';
 import { freshDatabase } from '../../support/database.ts';
@@ -38,12 +38,21 @@ async function openScene() {
     );
     return rows.length;
   };
-  const work = (fetched: JobWithMetadata<FeedLane>) => {
+  const work = (
+    fetched: JobWithMetadata<FeedLane>,
+    { now, reading }: Pick<SliceDependencies, 'now' | 'reading'> = engine,
+  ) => {
     const never = new AbortController().signal;
-    const dependencies = { ...engine, works: () => true, onFailure: 'come-back' } as const;
+    const dependencies = {
+      ...engine,
+      now,
+      reading,
+      works: () => true,
+      onFailure: 'come-back',
+    } as const;
     return runSlice(fetched, dependencies, { stopping: never, abort: never });
   };
-  return { simulator, engine, job, queued, work };
+  return { ...database, simulator, engine, job, queued, work };
 }
 
 test('the last slice of a run queues none', async () => {
@@ -61,6 +70,32 @@ test('a run that replaces another gets its slice from the one that was at work',
 
   await openLane(engine.db, engine.boss, lane, { max_pages: 2 });
   await working;
+
+  expect(await queued()).toBe(1);
+});
+
+test.each([
+  ['gives way to a lane that waits', "now() - interval '1 minute'", 2],
+  ['goes on while another lane rests', "now() + interval '1 hour'", 1],
+])('a slice whose time is over %s', async (_, due, left) => {
+  const { simulator, engine, pool, job, queued, work } = await openScene();
+  await openLane(engine.db, engine.boss, { ...lane, lane: 'live' }, {});
+  await pool.query(`update pgboss.job set start_after = ${due} where state = 'created'`);
+
+  await work(job, { ...engine, now: () => (simulator.requests > 5 ? 11_000 : 0) });
+
+  // That lane's, and the next one of its own where it gave way.
+  expect(await queued()).toBe(left);
+});
+
+test('a slice whose time is over gives way where pages are read otherwise from now on', async () => {
+  const { simulator, engine, job, queued, work } = await openScene();
+  const isLater = () => simulator.requests > 5;
+
+  await work(job, {
+    now: () => (isLater() ? 11_000 : 0),
+    reading: () => ({ ...engine.reading(), pageSize: isLater() ? 20 : 10 }),
+  });
 
   expect(await queued()).toBe(1);
 });

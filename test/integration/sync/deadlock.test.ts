@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations } from '../../support/listed-operations.ts';
-import { eventually } from '../../support/process.ts';
+import { untilLocked } from '../../support/locks.ts';
 import { listedChain, runSync } from '../../support/sync.ts';
-import { hangMs } from '../../support/hang.ts';
 
 test('pages that lose a deadlock are written all the same, and asked for once', async () => {
   const list = await listOperations([{ block: 1, id: 1 }]);
@@ -24,12 +23,7 @@ test('pages that lose a deadlock are written all the same, and asked for once', 
 
   const syncing = sync();
   // The page holds its operations and waits for their addresses: now each waits for the other.
-  await eventually('the page waits for a lock', hangMs, async () => {
-    const { rows } = await database.pool.query(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-    );
-    return rows.length > 0;
-  });
+  await untilLocked(database.pool);
   await other.query(
     `update explorer.user_operations set updated_at = now() where hash = '${hashOf(1)}'`,
   );

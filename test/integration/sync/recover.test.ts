@@ -3,7 +3,7 @@ import type { FeedLane } from '../../../src/lists/feed.ts';
 import { beginWork, recover } from '../../../src/feeds/recover.ts';
 import type { Why } from '../../../src/failure.ts';
 import { setFeedState } from '../../../src/feeds/register.ts';
-import { countFailure } from '../../../src/feeds/run.ts';
+import { closeRun, countFailure } from '../../../src/feeds/run.ts';
 import { beginRun, openContender } from '../../support/contender.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { smallChain } from './copy.ts';
@@ -36,22 +36,32 @@ async function openScene() {
 const waiting = { state: 'waiting', ...outOfCredits };
 
 test('a failing feed keeps its state while it is tried again', async () => {
-  const { db, state } = await openScene();
-  expect(await beginWork(db, backfill)).toBe(true);
+  const { db, runs, state } = await openScene();
+  expect(await beginWork(db, runs.backfill)).toBe(true);
   expect(await state()).toEqual(waiting);
 });
 
 test('a lane that goes well does not hide the failure of the other', async () => {
   const { db, runs, state } = await openScene();
-  expect(await recover(db, runs.live, 'running')).toBeNull();
+  expect(await recover(db, runs.live)).toBeNull();
   expect(await state()).toEqual(waiting);
 });
 
 test('the lane that was failing ends it', async () => {
   const { db, runs, state } = await openScene();
-  expect(await recover(db, runs.backfill, 'running')).toEqual({
+  expect(await recover(db, runs.backfill)).toEqual({
     was: 'waiting',
     reason: waiting.reason,
   });
   expect(await state()).toEqual({ state: 'running', failure: null, reason: null });
+});
+
+test('a feed is not at work on a run that another worker has ended', async () => {
+  const { db, runs, state } = await openScene();
+  await setFeedState(db, live, 'idle');
+  await closeRun(db, runs.live, 'finished', null);
+
+  expect(await beginWork(db, runs.live)).toBe(false);
+
+  expect(await state()).toEqual({ state: 'idle', failure: null, reason: null });
 });

@@ -66,7 +66,7 @@ export async function watchOperations(
         is_removed: row['removed_at'] !== null,
       }))
       .sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  return { runAt, query, stored, expectedAt };
+  return { database, runAt, query, stored, expectedAt };
 }
 
 type Row = Record<string, unknown>;

@@ -4,10 +4,13 @@ import { loadSettings } from '../../../src/config/load.ts';
 import { requireApiKey } from '../../../src/config/settings.ts';
 import { complaints, folder, load } from './folder.ts';
 
+/** What each list has. */
+const common = { timezone: 'UTC', freshness: null };
+
 const standard = {
   'user-operations': {
     schedule: '*/5 * * * *',
-    timezone: 'UTC',
+    ...common,
     overlapMs: 30_000,
     resweep: [
       { depthMs: 300_000, everyMs: 1_200_000 },
@@ -19,18 +22,18 @@ const standard = {
   },
   'optimism-batch-blocks': {
     schedule: '*/10 * * * *',
-    timezone: 'UTC',
+    ...common,
     fromBatch: 1,
     toBatch: null,
     reread: 2,
     parallel: 4,
   },
-  factories: { schedule: '0 */6 * * *', timezone: 'UTC' },
+  factories: { schedule: '0 */6 * * *', ...common },
 };
 
 const listed = {
   schedule: '*/10 * * * *',
-  timezone: 'UTC',
+  ...common,
   overlapMs: 3_600_000,
   resweep: [{ depthMs: 86_400_000, everyMs: 86_400_000 }],
   since: null,
@@ -49,6 +52,7 @@ describe('without a file', () => {
         pageSize: 50,
         archive: 'off',
         archiveDays: null,
+        ledgerDays: null,
         keys: {},
       },
       databaseUrl: null,
@@ -106,11 +110,12 @@ explorer:
   page_size: 10
   archive: all
   archive_days: 90
+  ledger_days: 365
 chains:
   - id: 10
     name: op
     operations:
-      user-operations: { schedule: '@hourly', timezone: Europe/Berlin, overlap: 2m, resweep: [], since: 2024-01-01, parallel: 3 }
+      user-operations: { schedule: '@hourly', timezone: Europe/Berlin, freshness: 15m, overlap: 2m, resweep: [], since: 2024-01-01, parallel: 3 }
       optimism-batch-blocks: { from_batch: 5, to_batch: 9, reread: 0, parallel: 1 }
   - id: 8453
     operations:
@@ -119,6 +124,7 @@ chains:
 `;
 
   test('every key has its effect', () => {
+    const batches = { fromBatch: 5, toBatch: 9, reread: 0, parallel: 1 };
     const settings = load(text);
     expect(settings.explorer).toMatchObject({
       baseUrl: 'http://localhost:4000/api',
@@ -127,6 +133,7 @@ chains:
       pageSize: 10,
       archive: 'all',
       archiveDays: 90,
+      ledgerDays: 365,
       keys: {},
     });
     expect(settings.chains).toEqual([
@@ -137,18 +144,13 @@ chains:
           'user-operations': {
             schedule: '@hourly',
             timezone: 'Europe/Berlin',
+            freshness: 900_000,
             overlapMs: 120_000,
             resweep: [],
             since: '2024-01-01T00:00:00.000Z',
             parallel: 3,
           },
-          'optimism-batch-blocks': {
-            ...standard['optimism-batch-blocks'],
-            fromBatch: 5,
-            toBatch: 9,
-            reread: 0,
-            parallel: 1,
-          },
+          'optimism-batch-blocks': { ...common, schedule: '*/10 * * * *', ...batches },
         },
       },
       { id: 8453, name: 'base', operations: { factories: standard.factories } },
@@ -259,13 +261,9 @@ chains:
 
   test('each chain has the key that it names, with the limits of that key', () => {
     const cwd = folder({ 'explorer-etl.yaml': text, spare: 'canary-3\n' });
-    const env = {
-      EXPLORER_API_KEY: 'canary-1',
-      EXPLORER_SECRET_KEY: 'secret',
-      KEY_OF_BASE: 'canary-2',
-      KEY_OF_SPARE_FILE: 'spare',
-    };
-    expect([...requireApiKey(load(null, { cwd, env }))]).toEqual([
+    const env = { EXPLORER_API_KEY: 'canary-1', EXPLORER_SECRET_KEY: 'secret' };
+    const named = { ...env, KEY_OF_BASE: 'canary-2', KEY_OF_SPARE_FILE: 'spare' };
+    expect([...requireApiKey(load(null, { cwd, env: named }))]).toEqual([
       [
         10,
         { apiKey: 'canary-1', secretKey: 'secret', requestsPerSecond: 5, dailyCredits: 100_000 },

@@ -68,3 +68,61 @@ test('refuses the page of a pusher that waits when it is closed', async () => {
   expect(await refused).toBe(false);
   expect(await queue.takeAll()).toEqual([1]);
 });
+
+/** Gathers until it is told to stop; says when the queue has no more use for it. */
+function openGathering() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const gathering = {
+    isOver: false,
+    stop: resolve,
+    until: (signal: AbortSignal) => {
+      signal.addEventListener('abort', () => {
+        gathering.isOver = true;
+      });
+      return promise;
+    },
+  };
+  return gathering;
+}
+
+test('waits with what came for as long as it is told to', async () => {
+  const queue = new PageQueue<number>(4);
+  const gathering = openGathering();
+  await queue.push(1);
+  const taken = queue.takeAll(gathering.until);
+  await queue.push(2);
+  expect(await isSettled(taken)).toBe(false);
+
+  gathering.stop();
+
+  expect(await taken).toEqual([1, 2]);
+});
+
+test.each([
+  ['is full', (queue: PageQueue<number>) => void queue.push(2)],
+  ['is closed', (queue: PageQueue<number>) => queue.close()],
+  ['is to be drained', (queue: PageQueue<number>) => void queue.drained()],
+])('waits no longer where it %s', async (_what, happen) => {
+  const queue = new PageQueue<number>(2);
+  const gathering = openGathering();
+  await queue.push(1);
+  const taken = queue.takeAll(gathering.until);
+  expect(await isSettled(taken)).toBe(false);
+
+  happen(queue);
+
+  expect(await taken).toContain(1);
+  expect(gathering.isOver).toBe(true);
+});
+
+test('does not gather what does not come', async () => {
+  const queue = new PageQueue<number>(2);
+  const gathering = openGathering();
+  const taken = queue.takeAll(gathering.until);
+  gathering.stop();
+  expect(await isSettled(taken)).toBe(false);
+
+  queue.close();
+
+  expect(await taken).toEqual([]);
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ScopeBounds } from '../../../src/lists/list.ts';
 import { freshDatabase } from '../../support/database.ts';
 import {
   hashOf,
@@ -24,20 +25,32 @@ const listOf = (pages: number): ListedOperation[] =>
 const isMade = (token: string) => token.endsWith('f'.repeat(64));
 
 /** A list that several walks read side by side, since one waits for each answer. */
-async function world(pages: number) {
-  const operations = listOf(pages);
+async function world(pages: number, isListed: (block: number) => boolean = () => true) {
+  const operations = listOf(pages).filter(({ block }) => isListed(block));
   const list = await listOperations(operations);
   list.latencyMs = 25;
   const database = await freshDatabase();
-  const sync = async () => {
+  const sync = async (bounds: ScopeBounds & { readonly most?: number } = {}) => {
+    const { most = Infinity, ...range } = bounds;
+    const stop = new AbortController();
+    const { onRequest } = list;
+    let requests = 0;
+    list.onRequest = (token) => {
+      requests += 1;
+      if (requests > most) stop.abort();
+      return onRequest(token);
+    };
     const results = await runSync(database, {
+      ...range,
       url: list.url,
       chains: [listedChain],
       operations: ['user-operations'],
       pageSize,
       parallel: 6,
       overlapMs: 0,
+      signal: stop.signal,
     });
+    list.onRequest = onRequest;
     return { states: results.map(({ state }) => state), requests: list.takeRequests() };
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
@@ -68,7 +81,7 @@ async function world(pages: number) {
   };
   const placeOf = (token: string) =>
     operations.findIndex(({ block }) => block <= Number(token.split(',')[0]));
-  return { sync, query, stands, answerMade, pageFrom, placeOf };
+  return { list, sync, query, stands, answerMade, pageFrom, placeOf };
 }
 
 type Answer = ReturnType<OperationsList['onRequest']>;
@@ -90,10 +103,35 @@ test('history is read by walks side by side, for one request in a hundred more',
   expect(walks).toBeGreaterThan(1);
 });
 
+test.each<[string, (nth: number) => boolean]>([
+  ['the first position is answered last', (nth) => nth === 1],
+  ['the second position is answered last', (nth) => nth === 2],
+  ['every other position is answered later', (nth) => nth % 2 === 0],
+  ['each but the newest is answered later', (nth) => nth < 6],
+])('no part is read twice where %s', async (_, isLate) => {
+  const { list, sync, stands, answerMade } = await world(many);
+  const soon = list.latencyMs;
+  const made = answerMade(() => {
+    list.latencyMs = isLate(made.times) ? soon * 8 : soon;
+    return null;
+  });
+  const { onRequest } = list;
+  list.onRequest = (token) => {
+    list.latencyMs = soon;
+    return onRequest(token);
+  };
+
+  const { requests } = await sync();
+
+  expect(await stands()).toEqual(whole);
+  expect(requests).toBeLessThanOrEqual(many * 1.02 + 2 + 2);
+});
+
 test.each<[string, number, (at: World, token: string) => Answer, number]>([
-  ['refuses it', few, () => ({ status: 400 }), 1],
+  // Two positions are tried at once, and then no other.
+  ['refuses it', few, () => ({ status: 400 }), 2],
   ['fails at it', few, () => ({ status: 422 }), 3],
-  ['serves the head instead', few, ({ pageFrom }) => pageFrom(0), 1],
+  ['serves the head instead', few, ({ pageFrom }) => pageFrom(0), 2],
   ['serves nothing', few, () => ({ operations: [], next: null }), 10],
   [
     'serves an empty page',
@@ -105,7 +143,7 @@ test.each<[string, number, (at: World, token: string) => Answer, number]>([
     'begins above it',
     many,
     ({ pageFrom, placeOf }, token) => pageFrom(Math.max(0, placeOf(token) - 1)),
-    1,
+    2,
   ],
   [
     'begins far below it',
@@ -129,11 +167,12 @@ test('that made positions lead nowhere is remembered', async () => {
   const { sync, query, stands, answerMade } = await world(few);
   const made = answerMade(() => ({ status: 400 }));
   await sync();
+  const { times } = made;
   await dig(query, 10, 40);
 
   await sync();
 
-  expect(made.times).toBe(1);
+  expect(made.times).toBe(times);
   expect(await stands()).toEqual(whole);
 });
 
@@ -162,4 +201,24 @@ test.each([
   const poll = 2;
   expect(requests).toBeLessThanOrEqual(Math.ceil(items / pageSize) + 1 + poll + more);
   expect(await stands()).toEqual(whole);
+});
+
+test.each([
+  ['a range with an empty stretch above it', 20, 60],
+  ['a range of which nothing is listed', 60, 80],
+])('%s is read with few requests', async (_, fromBlock, toBlock) => {
+  const { sync, query } = await world(few * 10, (block) => block <= 40 || block > 250);
+  // Each try to enter it is one that costs a page or two, and goes twice as far.
+  const tries = 2 * Math.log2(250 - toBlock);
+  const items = 2 * (toBlock - fromBlock + 250 - toBlock);
+
+  const { states, requests } = await sync({ fromBlock, toBlock, most: 2 * items });
+
+  expect(states).toEqual(['finished']);
+  expect(requests).toBeLessThanOrEqual(tries + items / pageSize + 2);
+  expect(
+    await query(
+      `select from explorer.gaps where from_block <= ${toBlock} and to_block >= ${fromBlock}`,
+    ),
+  ).toEqual([]);
 });

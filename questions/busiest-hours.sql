@@ -1,0 +1,18 @@
+-- At which hours, UTC, are there most user operations?
+--
+-- :chain = all  number of the chain
+-- :days = 7     so many days, the last of them that of the newest stored operation
+with period as materialized (
+  select date_trunc('day', max(newest_at), 'UTC') - make_interval(days => :days::int - 1) as since,
+         max(newest_at) as newest
+  from explorer.freshness
+  where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+)
+select extract(hour from timestamp at time zone 'UTC')::int as hour, chain_id,
+       count(*) as operations,
+       round(100 * count(*) / sum(count(*)) over (partition by chain_id), 1) as percent
+from explorer.operations_enriched
+where timestamp between (select since from period) and (select newest from period)
+  and (:chain::bigint is null or chain_id = :chain)
+group by hour, chain_id
+order by operations desc, chain_id, hour;

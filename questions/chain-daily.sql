@@ -1,0 +1,15 @@
+-- What did the stored blocks carry each day?
+--
+-- :chain = all  number of the chain
+-- :days = 30    so many days, the last of them that of the newest stored block
+with period as materialized (
+  select max(day) - :days::int + 1 as since
+  from explorer.chain_daily
+  where :chain::bigint is null or chain_id = :chain
+)
+select day, chain_id, blocks, transactions::bigint as transactions, gas_used,
+       round(fill_percent::numeric, 1) as fill_percent, round(burnt_eth, 6) as burnt_eth
+from explorer.chain_daily
+where day >= (select since from period)
+  and (:chain::bigint is null or chain_id = :chain)
+order by day desc, chain_id;

@@ -1,0 +1,18 @@
+-- What share has each version of the entry point, by week?
+--
+-- :chain = all  number of the chain
+-- :days = 90    so many days, the last of them that of the newest stored operation
+with period as materialized (
+  select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
+  from explorer.freshness
+  where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+)
+select date_trunc('week', day)::date as week, chain_id, entry_point_version as version,
+       sum(operations)::bigint as operations,
+       round(100 * sum(operations) / sum(sum(operations)) over all_versions, 1) as percent
+from explorer.operations_daily
+where day >= (select since from period)
+  and (:chain::bigint is null or chain_id = :chain)
+group by week, chain_id, version
+window all_versions as (partition by date_trunc('week', day)::date, chain_id)
+order by week desc, chain_id, operations desc, version;

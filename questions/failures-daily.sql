@@ -1,0 +1,15 @@
+-- How many user operations failed each day, by version?
+--
+-- :chain = all  number of the chain
+-- :days = 30    so many days, the last of them that of the newest stored operation
+with period as materialized (
+  select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
+  from explorer.freshness
+  where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+)
+select day, chain_id, entry_point_version as version, operations, failed,
+       round(100.0 * failed / nullif(operations, 0), 1) as failed_percent
+from explorer.operations_daily
+where day >= (select since from period)
+  and (:chain::bigint is null or chain_id = :chain)
+order by day desc, chain_id, version;

@@ -1,0 +1,17 @@
+-- How many user operations and fees were there each day?
+--
+-- :chain = all  number of the chain
+-- :days = 30    so many days, the last of them that of the newest stored operation
+with period as materialized (
+  select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
+  from explorer.freshness
+  where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+)
+select day, chain_id, sum(operations)::bigint as operations, sum(failed)::bigint as failed,
+       round(sum(fee_eth), 6) as fee_eth,
+       round(1e9 * sum(fee_eth) / nullif(sum(operations), 0), 3) as mean_gwei
+from explorer.operations_daily
+where day >= (select since from period)
+  and (:chain::bigint is null or chain_id = :chain)
+group by day, chain_id
+order by day desc, chain_id;

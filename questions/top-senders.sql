@@ -1,0 +1,27 @@
+-- Which accounts sent most user operations?
+--
+-- :chain = all  number of the chain
+-- :days = 7     so many days, the last of them that of the newest stored operation
+-- :limit = 20   rows at most
+with period as materialized (
+  select date_trunc('day', max(newest_at), 'UTC') - make_interval(days => :days::int - 1) as since,
+         max(newest_at) as newest
+  from explorer.freshness
+  where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+)
+, sender as (
+  select chain_id, address_hash, count(*) as operations,
+         count(*) filter (where not status) as failed,
+         round(sum(fee) / 1e18, 6) as fee_eth
+  from explorer.operations_enriched
+  where timestamp between (select since from period) and (select newest from period)
+    and (:chain::bigint is null or chain_id = :chain)
+    and address_hash is not null
+  group by chain_id, address_hash
+  order by operations desc, chain_id, address_hash
+  limit :limit
+)
+select sender.chain_id, sender.address_hash, name, operations, failed, fee_eth
+from sender
+left join explorer.addresses on (addresses.chain_id, hash) = (sender.chain_id, sender.address_hash)
+order by operations desc, chain_id, address_hash;

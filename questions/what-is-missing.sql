@@ -1,0 +1,14 @@
+-- How old is each list, how much of it is not complete?
+--
+-- :chain = all  number of the chain
+select feed, unit, date_trunc('second', newest_at) as newest_at,
+       date_trunc('second', looked_at) as looked_at, is_fresh, covered_to,
+       coalesce(gaps, 0) as gaps, coalesce(missing, 0) as missing
+from explorer.freshness
+left join (
+  select feed, count(*) as gaps, sum(to_block - from_block + 1)::bigint as missing
+  from explorer.gaps
+  group by feed
+) as gap using (feed)
+where :chain::bigint is null or chain_id = :chain
+order by feed;

@@ -1,0 +1,124 @@
+import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
+import {
+  BigValueGraphMode,
+  GraphDrawStyle,
+  StackingMode,
+} from '@grafana/grafana-foundation-sdk/common';
+import { StackingConfigBuilder } from '@grafana/grafana-foundation-sdk/common';
+import {
+  DashboardBuilder,
+  DatasourceVariableBuilder,
+  QueryVariableBuilder,
+  VariableRefresh,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import * as stat from '@grafana/grafana-foundation-sdk/stat';
+import * as table from '@grafana/grafana-foundation-sdk/table';
+import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
+
+const plugin = 'grafana-postgresql-datasource';
+
+/** A statement for Grafana's Postgres data source, which the SDK has no type of. */
+class SqlQuery implements Builder<Dataquery> {
+  readonly #rawSql: string;
+  readonly #format: 'time_series' | 'table';
+
+  constructor(rawSql: string, format: 'time_series' | 'table') {
+    this.#rawSql = rawSql;
+    this.#format = format;
+  }
+
+  build(): Dataquery {
+    const query = {
+      refId: 'A',
+      datasource: { type: plugin, uid: '${datasource}' },
+      editorMode: 'code',
+      format: this.#format,
+      rawQuery: true,
+      rawSql: this.#rawSql,
+      _implementsDataqueryVariant() {},
+    };
+    return query;
+  }
+}
+
+/** What every panel has: its title, what it shows in a sentence, its statement, its unit of Grafana. */
+export interface PanelText {
+  readonly title: string;
+  readonly about: string;
+  readonly sql: string;
+  readonly unit?: string;
+}
+
+/** Columns of a row of panels; Grafana has 24. */
+const half = 12;
+const height = 8;
+
+/** A chart over time: column `time`, `metric` where there are several lines, and the value. */
+export function chart({ title, about, sql, unit = 'short' }: PanelText, style: 'lines' | 'bars') {
+  const panel = new timeseries.PanelBuilder()
+    .title(title)
+    .description(about)
+    .unit(unit)
+    .span(half)
+    .height(height)
+    .drawStyle(style === 'bars' ? GraphDrawStyle.Bars : GraphDrawStyle.Line)
+    .fillOpacity(style === 'bars' ? 80 : 10)
+    .withTarget(new SqlQuery(sql, 'time_series'));
+  return style === 'bars'
+    ? panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal))
+    : panel;
+}
+
+/** Rows as they are. */
+export const rows = ({ title, about, sql, unit = 'short' }: PanelText) =>
+  new table.PanelBuilder()
+    .title(title)
+    .description(about)
+    .unit(unit)
+    .span(half)
+    .height(height)
+    .withTarget(new SqlQuery(sql, 'table'));
+
+/** One number. */
+export const number = ({ title, about, sql, unit = 'short' }: PanelText) =>
+  new stat.PanelBuilder()
+    .title(title)
+    .description(about)
+    .unit(unit)
+    .span(half / 2)
+    .height(height / 2)
+    .graphMode(BigValueGraphMode.None)
+    .withTarget(new SqlQuery(sql, 'table'));
+
+export interface Board {
+  readonly uid: string;
+  readonly title: string;
+  readonly about: string;
+  /** What is shown before somebody chooses, such as now-30d. */
+  readonly from: string;
+  readonly panels: readonly ReturnType<typeof chart | typeof rows | typeof number>[];
+}
+
+/** A dashboard over one database and the chains that a person chooses, all at first. */
+export function dashboard({ uid, title, about, from, panels }: Board) {
+  const builder = new DashboardBuilder(title)
+    .uid(`explorer-etl-${uid}`)
+    .description(about)
+    .tags(['explorer-etl'])
+    .timezone('utc')
+    .time({ from, to: 'now' })
+    .refresh('5m')
+    .withVariable(new DatasourceVariableBuilder('datasource').label('Database').type(plugin))
+    .withVariable(
+      new QueryVariableBuilder('chain')
+        .label('Chain')
+        .datasource({ type: plugin, uid: '${datasource}' })
+        .query('select name as __text, chain_id as __value from explorer.chains order by name')
+        .refresh(VariableRefresh.OnDashboardLoad)
+        .multi(true)
+        .includeAll(true)
+        .current({ text: 'All', value: '$__all' }),
+    );
+  for (const panel of panels) builder.withPanel(panel);
+  return builder.build();
+}

@@ -1,0 +1,111 @@
+import { chart, dashboard, number, rows } from './panels.ts';
+import { ofDay, ofDays } from './when.ts';
+
+export const userOperations = dashboard({
+  uid: 'user-operations',
+  title: 'User operations',
+  about: 'ERC-4337 user operations: how many, how many failed, for what fees, by whom.',
+  from: 'now-90d',
+  panels: [
+    number({
+      title: 'Operations',
+      about: 'Operations of the days that are shown.',
+      sql: `select sum(operations)::bigint as operations from explorer.operations_daily
+  where ${ofDays}`,
+    }),
+    number({
+      title: 'Failed',
+      about: 'The share of them that failed.',
+      unit: 'percent',
+      sql: `select 100.0 * sum(failed) / nullif(sum(operations), 0) as failed from explorer.operations_daily
+  where ${ofDays}`,
+    }),
+    number({
+      title: 'Fees, ether',
+      about: 'What they cost together, in ether.',
+      sql: `select sum(fee_eth)::float8 as fee_eth from explorer.operations_daily
+  where ${ofDays}`,
+    }),
+    number({
+      title: 'Accounts',
+      about: 'Accounts that have ever sent one.',
+      sql: 'select count(*) as senders from explorer.senders where chain_id in ($chain)',
+    }),
+    chart(
+      {
+        title: 'Operations a day, by entry point',
+        about: 'One version of the entry point replaces another.',
+        sql: `select ${ofDay} as time, coalesce(entry_point_version, 'not told') as metric,
+         sum(operations)::bigint as operations
+  from explorer.operations_daily
+  where ${ofDays}
+  group by day, entry_point_version
+  order by day`,
+      },
+      'bars',
+    ),
+    chart(
+      {
+        title: 'Failed, percent',
+        about: 'Of the operations of each day and chain.',
+        unit: 'percent',
+        sql: `select ${ofDay} as time, name as metric,
+         (100.0 * sum(failed) / nullif(sum(operations), 0))::float8 as failed
+  from explorer.operations_daily
+  join explorer.chains using (chain_id)
+  where ${ofDays}
+  group by day, name
+  order by day`,
+      },
+      'lines',
+    ),
+    chart(
+      {
+        title: 'Fees a day, ether',
+        about: 'Of each chain.',
+        sql: `select ${ofDay} as time, name as metric, sum(fee_eth)::float8 as fee_eth
+  from explorer.operations_daily
+  join explorer.chains using (chain_id)
+  where ${ofDays}
+  group by day, name
+  order by day`,
+      },
+      'bars',
+    ),
+    chart(
+      {
+        title: 'New accounts a day',
+        about: 'Accounts whose first operation was on that day.',
+        sql: `select date_trunc('day', first_operation_at, 'UTC') as time, chains.name as metric,
+         count(*) as senders
+  from explorer.senders
+  join explorer.chains using (chain_id)
+  where $__timeFilter(first_operation_at) and chain_id in ($chain)
+  group by time, chains.name
+  order by time`,
+      },
+      'bars',
+    ),
+    rows({
+      title: 'Who sends most',
+      about: 'Of all time.',
+      sql: `select chains.name as chain, coalesce(senders.name, address_hash) as sender, operations, failed,
+         fee_eth::float8 as fee_eth, last_operation_at
+  from explorer.senders
+  join explorer.chains using (chain_id)
+  where chain_id in ($chain)
+  order by operations desc
+  limit 20`,
+    }),
+    rows({
+      title: 'The newest operations',
+      about: 'Within the time that is shown.',
+      sql: `select timestamp, chain_name as chain, hash, coalesce(sender_name, address_hash) as sender,
+         entry_point_version as version, status, fee_eth::float8 as fee_eth
+  from explorer.operations_enriched
+  where $__timeFilter(timestamp) and chain_id in ($chain)
+  order by timestamp desc
+  limit 50`,
+    }),
+  ],
+});

@@ -1,0 +1,172 @@
+import type { Command } from 'commander';
+import { openDatabase } from '../app.ts';
+import type { Settings } from '../config/settings.ts';
+import {
+  inspectEmbeddedPostgres,
+  stopEmbeddedPostgres,
+  stopUnlessUsed,
+  type EmbeddedPostgresState,
+} from '../embedded-postgres/postgres.ts';
+import {
+  exitCodes,
+  settingsOf,
+  UsageError,
+  writeJson,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { demoDatabase, embeddedDirectory } from './existing.ts';
+import { psql, withoutPassword } from './psql.ts';
+
+interface DemoOption {
+  readonly demo?: boolean;
+}
+
+/** `db start|stop|status|url|shell`: the embedded Postgres for a person to keep and to connect to. */
+export function registerDb({ program, run }: Registry): void {
+  const group = program
+    .command('db')
+    .description('the embedded Postgres: start, stop, status, url; a shell in any database')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  explorer-etl db start\n  explorer-etl db shell\n  explorer-etl db stop\n',
+    );
+  group
+    .command('start')
+    .description('start it, and let it run until db stop, whoever comes and goes')
+    .action(run<object>(start));
+  group
+    .command('stop')
+    .description('stop it, unless somebody is connected')
+    .option('--force', 'cut off who is connected; what they had not committed is lost')
+    .action(run<{ force?: boolean }>(stop));
+  group
+    .command('status')
+    .description('whether it runs, where, and who is connected')
+    .action(run<object>(status));
+  addDemo(group.command('url'))
+    .description('print its address, password included, for other programs')
+    .action(run<DemoOption>(url));
+  addDemo(group.command('shell'))
+    .argument('[arguments...]', 'for psql, behind --')
+    .description('open psql in the database that the other commands use')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  explorer-etl db shell\n  explorer-etl db shell -- -c "\\\\dt explorer.*"\n',
+    )
+    .action((args: readonly string[], options: DemoOption, command: Command) =>
+      run<DemoOption>((context, all) => psql(context, all, args))(options, command),
+    );
+}
+
+const addDemo = (command: Command): Command =>
+  command.option('--demo', "the demo's database instead");
+
+async function start(context: Context, options: GlobalOptions): Promise<ExitCode> {
+  const settings = demandEmbedded(context, options);
+  const database = await openDatabase(settings, context);
+  await database.pool.end();
+  await database.embedded?.detach();
+  const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
+  return tell(context, options, state);
+}
+
+async function stop(
+  context: Context,
+  options: GlobalOptions & { readonly force?: boolean },
+): Promise<ExitCode> {
+  demandEmbedded(context, options);
+  const directory = embeddedDirectory(context);
+  if (options.force === true) return told(context, options, await stopEmbeddedPostgres(directory));
+  const users = await stopUnlessUsed(directory);
+  if (users !== null && users.length > 0) {
+    throw new UsageError(
+      `the embedded Postgres is in use by ${users.join(', ')}: end that first, or cut it off with --force.`,
+    );
+  }
+  return told(context, options, users !== null);
+}
+
+function told(context: Context, { json }: GlobalOptions, isStopped: boolean): ExitCode {
+  if (json) writeJson(context, { stopped: isStopped });
+  else context.stdout(isStopped ? 'Stopped.\n' : 'It was not running.\n');
+  return exitCodes.done;
+}
+
+async function status(context: Context, options: GlobalOptions): Promise<ExitCode> {
+  demandEmbedded(context, options);
+  return tell(context, options, await inspectEmbeddedPostgres(embeddedDirectory(context)));
+}
+
+/** Says how it is, without the password. */
+function tell(
+  context: Context,
+  { json }: GlobalOptions,
+  state: EmbeddedPostgresState | null,
+): ExitCode {
+  const server = state?.server ?? null;
+  if (json) {
+    writeJson(context, {
+      running: server !== null,
+      kept: server?.isKept ?? false,
+      pid: server?.pid ?? null,
+      port: server?.port ?? null,
+      users: server?.users ?? [],
+      data_directory: state?.dataDirectory ?? null,
+      log_file: state?.logFile ?? null,
+    });
+    return exitCodes.done;
+  }
+  context.stdout(`${(state === null ? ['There is none here yet.'] : lines(state)).join('\n')}\n`);
+  return exitCodes.done;
+}
+
+function lines({ server, dataDirectory, logFile }: EmbeddedPostgresState): string[] {
+  const files = [`Data:      ${dataDirectory}`, `Log:       ${logFile}`];
+  if (server === null) return ['Not running.  Start it:  explorer-etl db start', ...files];
+  const { pid, port, isKept, users } = server;
+  return [
+    `Running on 127.0.0.1:${port}, process ${pid}, ${isKept ? 'until "explorer-etl db stop"' : 'until nobody uses it any more'}.`,
+    `Used by:   ${users.length === 0 ? 'nobody' : users.join(', ')}`,
+    ...files,
+    'Look:      explorer-etl query --list    or in SQL:  explorer-etl db shell',
+    'Connect:   explorer-etl db url    prints its address, with the password',
+  ];
+}
+
+async function url(context: Context, options: GlobalOptions & DemoOption): Promise<ExitCode> {
+  const settings = settingsOf(context, options, 'database');
+  const { databaseUrl } = settings;
+  if (databaseUrl !== null) {
+    if (options.demo === true) demandEmbedded(context, options);
+    context.stderr('Without its password: you gave that address yourself.\n');
+    return print(context, options, withoutPassword(databaseUrl).url);
+  }
+  const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
+  if (state?.server === null || state === null) {
+    throw new UsageError(
+      'the embedded Postgres does not run, so it has no address: start it with "explorer-etl db start".',
+    );
+  }
+  const address = new URL(state.server.url);
+  if (options.demo === true) address.pathname = `/${demoDatabase}`;
+  return print(context, options, address.href);
+}
+
+function print(context: Context, { json }: GlobalOptions, address: string): ExitCode {
+  if (json) writeJson(context, { url: address });
+  else context.stdout(`${address}\n`);
+  return exitCodes.done;
+}
+
+/** @throws UsageError where another Postgres is in use */
+function demandEmbedded(context: Context, options: GlobalOptions): Settings {
+  const settings = settingsOf(context, options, 'database');
+  if (settings.databaseUrl === null) return settings;
+  const named = options.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
+  throw new UsageError(
+    `no embedded Postgres is in use: ${named} names a server of your own, which this program neither starts nor stops.`,
+  );
+}

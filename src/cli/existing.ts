@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { OpenDatabase } from '../app.ts';
+import type { Settings } from '../config/settings.ts';
+import { hasEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
+import { UsageError, type Context } from './context.ts';
+
+/** The database of the embedded Postgres that demo fills. */
+export const demoDatabase = 'demo';
+
+/** Where the embedded Postgres of a folder lives. */
+export const embeddedDirectory = ({ cwd }: Pick<Context, 'cwd'>): string =>
+  join(cwd, '.explorer-etl');
+
+/**
+ * Where to look for data that is there already. Who only looks makes no server for it.
+ *
+ * @returns the context, with the database of the embedded Postgres that is wanted
+ * @throws UsageError where there is none
+ */
+export async function existing(
+  context: Context,
+  { databaseUrl }: Pick<Settings, 'databaseUrl'>,
+  { demo }: { readonly demo?: boolean },
+): Promise<Context & { readonly name?: string }> {
+  if (databaseUrl !== null) {
+    if (demo !== true) return context;
+    throw new UsageError(
+      '--demo is of the embedded Postgres, and DATABASE_URL or --database-url names another: leave one out.',
+    );
+  }
+  if (!(await hasEmbeddedPostgres(embeddedDirectory(context)))) {
+    throw new UsageError(
+      `there is no database yet: ${context.cwd} has no .explorer-etl, and DATABASE_URL is not set. Run demo or sync first, or go to the folder where you did.`,
+    );
+  }
+  return demo === true ? { ...context, name: demoDatabase } : context;
+}
+
+/** @throws UsageError where nothing was copied to the database yet */
+export async function demandData({ pool }: OpenDatabase): Promise<void> {
+  // Analysts may not look into schema etl.
+  const { rows } = await pool.query<{ is_there: boolean }>(
+    `select to_regnamespace('explorer') is not null as is_there`,
+  );
+  if (rows[0]?.is_there === true) return;
+  throw new UsageError('there is nothing in this database yet: run demo, sync or start first.');
+}

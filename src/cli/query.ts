@@ -1,0 +1,211 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { InvalidArgumentError, Option } from 'commander';
+import { nearest } from '../config/nearest.ts';
+import { questions, readQuestion, statementOf, type Question } from '../query/question.ts';
+import { readAnswer } from '../query/read.ts';
+import { parseDuration } from '../time.ts';
+import { wholeNumber } from './chosen-feeds.ts';
+import {
+  exitCodes,
+  settingsOf,
+  UsageError,
+  writeJson,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { demandData, existing } from './existing.ts';
+import { onDatabase } from './on-database.ts';
+import { formats, openOutput, type Format } from './query-output.ts';
+
+interface QueryOptions {
+  readonly list?: boolean;
+  readonly file?: string;
+  readonly format?: Format;
+  readonly limit?: number;
+  readonly timeout: number;
+  readonly chain?: number;
+  readonly days?: number;
+  readonly sql?: boolean;
+  readonly demo?: boolean;
+}
+
+/** A table is for reading; more rows are for programs. */
+const tableRows = 1_000;
+/** Longer than a question takes on a large copy, and short enough for one that never ends. */
+const defaultTimeout = '60s';
+/** statement_timeout is an int32. */
+const longestTimeoutMs = 2 ** 31 - 1;
+
+/** `query`: asks the database one thing, and changes nothing. */
+export function registerQuery({ program, run }: Registry): void {
+  program
+    .command('query')
+    .argument('[question]', 'a statement in SQL, or the name of a question')
+    .description('ask the database: in SQL, or a question that comes with the program')
+    .option('--list', 'list the questions')
+    .option('--file <file>', 'ask the statement of a file; - is stdin')
+    .option('--sql', 'print the statement of the question instead of asking it')
+    .addOption(new Option('--format <format>', 'of the answer (default: table)').choices(formats))
+    .option(
+      '--limit <n>',
+      `rows at most (default: of a table ${tableRows}, else all)`,
+      wholeNumber(1),
+    )
+    .option(
+      '--timeout <time>',
+      'how long the server may work on it, such as 5m; 0 for ever',
+      timeoutOf,
+      timeoutOf(defaultTimeout),
+    )
+    .option('--chain <id>', 'of a question: only this chain', wholeNumber(1))
+    .option('--days <n>', 'of a question: so many days back', wholeNumber(1))
+    .option('--demo', "ask the demo's database")
+    .addHelpText(
+      'after',
+      `
+The transaction is read only. Times are in UTC.
+
+Examples:
+  explorer-etl query --list
+  explorer-etl query top-senders --chain 10 --days 7
+  explorer-etl query "select * from explorer.freshness"
+  explorer-etl query --file report.sql --format csv > report.csv
+`,
+    )
+    // The default in ms means nothing to people.
+    .configureHelp({ optionDescription: describeOption })
+    .action((asked: string | undefined, options: QueryOptions, command) =>
+      run<QueryOptions>((context, all) => query(context, all, asked))(options, command),
+    );
+}
+
+const describeOption = ({ description, long }: Option): string =>
+  long === '--timeout' ? `${description} (default: ${defaultTimeout})` : description;
+
+async function query(
+  context: Context,
+  options: QueryOptions & GlobalOptions,
+  asked: string | undefined,
+): Promise<ExitCode> {
+  const format = formatOf(options);
+  if (options.list === true) return list(context, format);
+  const question = await questionOf(context, options, asked);
+  if (options.sql === true) {
+    context.stdout(question.text);
+    return exitCodes.done;
+  }
+  const { limit, chain, days } = options;
+  const isLimited = question.parameters.some(({ name }) => name === 'limit');
+  const statement = statementOf(question, {
+    ...(chain !== undefined && { chain }),
+    ...(days !== undefined && { days }),
+    ...(isLimited && limit !== undefined && { limit }),
+  });
+  const most = limit ?? (format === 'table' ? tableRows : null);
+  const settings = settingsOf(context, { ...options, chain: [] }, 'database');
+  const place = await existing(context, settings, options);
+  return onDatabase(settings, place, 'reads', async (database) => {
+    await demandData(database);
+    const output = openOutput(format, context, options.quiet);
+    const { signal } = context;
+    const bounds = { timeoutMs: options.timeout, limit: isLimited ? null : most, signal };
+    const end = await readAnswer(database.pool, statement, bounds, output);
+    await output.end();
+    if (end === 'cut') {
+      context.stderr(`There are more rows: ${hintOf(options, format)}\n`);
+    }
+    return exitCodes.done;
+  });
+}
+
+const hintOf = ({ limit }: QueryOptions, format: Format) =>
+  limit === undefined && format === 'table'
+    ? `a table shows ${tableRows}, --limit more, --format csv or json all.`
+    : `--limit ${limit} cut them.`;
+
+function formatOf({ format, json }: QueryOptions & GlobalOptions): Format {
+  if (!json) return format ?? 'table';
+  if (format === undefined || format === 'json') return 'json';
+  throw new UsageError(`--json and --format ${format} exclude each other: choose one.`);
+}
+
+async function questionOf(
+  context: Context,
+  { file }: QueryOptions,
+  asked: string | undefined,
+): Promise<Question> {
+  if (asked !== undefined && file !== undefined) {
+    throw new UsageError('a statement and --file exclude each other: choose one.');
+  }
+  if (file !== undefined) return readQuestion(file, await readStatement(context, file));
+  if (asked === undefined) {
+    throw new UsageError(
+      'nothing is asked: add a statement in quotes, --file, or the name of a question; "explorer-etl query --list" lists them.',
+    );
+  }
+  return /^[\w-]+$/u.test(asked) ? namedQuestion(asked) : readQuestion('a statement', asked);
+}
+
+function namedQuestion(name: string): Question {
+  const all = questions();
+  const question = all.find((one) => one.name === name);
+  if (question !== undefined) return question;
+  const near = nearest(
+    name,
+    all.map((one) => one.name),
+  );
+  const guess = near === null ? '' : ` Did you mean ${near}?`;
+  throw new UsageError(
+    `there is no question ${name}.${guess} "explorer-etl query --list" lists them.`,
+  );
+}
+
+async function readStatement({ cwd }: Context, file: string): Promise<string> {
+  if (file === '-') return textOf(process.stdin);
+  try {
+    return await readFile(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+function list(context: Context, format: Format): ExitCode {
+  const all = questions();
+  if (format === 'json') {
+    writeJson(
+      context,
+      all.map(({ name, question, parameters }) => ({
+        name,
+        question,
+        parameters: parameters.map((one) => ({
+          name: one.name,
+          default: one.fallback === null ? null : Number(one.fallback),
+          meaning: one.meaning,
+        })),
+      })),
+    );
+    return exitCodes.done;
+  }
+  const longest = Math.max(...all.map(({ name }) => name.length));
+  for (const { name, question, parameters } of all) {
+    const flags = parameters.map((one) => `--${one.name} ${one.fallback ?? 'all'}`);
+    context.stdout(`${name.padEnd(longest)}  ${question}\n`);
+    context.stdout(`${' '.repeat(longest)}  ${flags.join('  ')}\n`);
+  }
+  context.stdout('\nAsk one:  explorer-etl query top-senders --days 7\n');
+  context.stdout('Its SQL:  explorer-etl query top-senders --sql\n');
+  return exitCodes.done;
+}
+
+/** In ms; a bare number counts seconds. */
+function timeoutOf(value: string): number {
+  const ms = parseDuration(/^\d+$/u.test(value) ? `${value}s` : value);
+  if (ms !== null && ms <= longestTimeoutMs && (ms >= 1 || ms === 0)) return Math.round(ms);
+  throw new InvalidArgumentError(
+    'It is a time such as 30s, 5m or 1h, of at most 24 days; 0 for ever.',
+  );
+}

@@ -1,0 +1,254 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { transact, type Database, type Transaction } from '../db/transaction.ts';
+import { kinds } from './index.ts';
+import type { ListKind } from './list.ts';
+
+/** Walks that are looked at in one transaction: it takes some 100 ms, however many there are. */
+const judgedAtOnce = 500;
+
+/** What was deleted from the ledger. */
+export interface Thinned {
+  readonly walks: number;
+  readonly pages: number;
+  readonly runs: number;
+}
+
+const nothing: Thinned = { walks: 0, pages: 0, runs: 0 };
+
+/**
+ * Deletes walks that ended more than `days` before `at` from the ledger, with their pages and runs: those
+ * that brought nothing, of which no row says that it came from there, and whose blocks older walks prove.
+ * So what is proved is still proved by walks that are there, and totals count what is gone. In batches,
+ * until all were looked at or the signal aborts. Only what is so old by the database's clock too.
+ */
+export async function thinLedger(
+  db: Database,
+  days: number | null,
+  at: Date,
+  signal: AbortSignal,
+): Promise<Thinned> {
+  if (days === null) return nothing;
+  const { rows: feeds } = await db.execute<{ feed: string; kind: ListKind['name'] }>(
+    sql`select feed, kind from etl.feeds order by feed`,
+  );
+  let total = nothing;
+  for (const { feed, kind } of feeds) {
+    const told = await timesTold(db, feed);
+    let after = 0;
+    while (!signal.aborted) {
+      const batch = { feed, kind: kinds[kind], days, at, after, told };
+      const { thinned, last } = await transact(db, (tx) => thinBatch(tx, batch));
+      total = sum(total, thinned);
+      if (last === null) break;
+      after = last;
+    }
+  }
+  return total;
+}
+
+const sum = (a: Thinned, b: Thinned): Thinned => ({
+  walks: a.walks + b.walks,
+  pages: a.pages + b.pages,
+  runs: a.runs + b.runs,
+});
+
+/**
+ * When the oldest and the newest walk began of each range that is covered: coverage says so. Read once: what
+ * begins meanwhile is young.
+ */
+async function timesTold(db: Database, feed: string): Promise<readonly string[]> {
+  const { rows } = await db.execute<{ at: string }>(sql`
+    select unnest(array[as_of, newest_as_of])::text as at from etl.proved_ranges
+    where proved_ranges.feed = ${feed}
+  `);
+  return rows.map(({ at }) => at);
+}
+
+/** Whose walks are looked at, and from which one on. */
+interface Batch {
+  readonly feed: string;
+  readonly kind: ListKind;
+  readonly days: number;
+  readonly at: Date;
+  readonly after: number;
+  /** When walks began that coverage tells the time of. */
+  readonly told: readonly string[];
+}
+
+/** As SQL: the moment before which walks and runs are old. */
+const oldest = ({ days, at }: Batch) =>
+  sql`least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})`;
+
+async function thinBatch(
+  tx: Transaction,
+  batch: Batch,
+): Promise<{ thinned: Thinned; last: number | null }> {
+  const ids = await lockIdle(tx, batch);
+  const [first] = ids;
+  if (first === undefined) return { thinned: nothing, last: null };
+  const spare = await spareWalks(tx, batch, ids);
+  const thinned = spare.length === 0 ? nothing : await deleteWalks(tx, spare);
+  return { thinned, last: ids.length < judgedAtOnce ? null : Math.max(...ids) };
+}
+
+/**
+ * The next old walks that brought nothing new. Locked, so that no retry of an item from quarantine writes rows of
+ * their pages meanwhile; whoever is at it goes first. What is asked next is asked of a state in which that is over.
+ */
+async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
+  const { rows } = await tx.execute<{ id: number }>(sql`
+    select id::float8 as id
+    from etl.walks
+    where feed = ${batch.feed}
+      and id > ${batch.after}
+      and state = 'finished'
+      and inserted = 0
+      and changed = 0
+      and archived_bytes = 0
+      and finished_at < ${oldest(batch)}
+    order by id
+    limit ${judgedAtOnce}
+    for update skip locked
+  `);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Those of some walks that are spare. None is borne out by a newer one, so of any number that prove the
+ * same the oldest stays. Those that coverage tells the time of stay too.
+ */
+async function spareWalks(
+  tx: Transaction,
+  batch: Batch,
+  ids: readonly number[],
+): Promise<readonly number[]> {
+  const { feed, kind, at, told } = batch;
+  const { rows } = await tx.execute<{ id: number }>(sql`
+    with idle as materialized (
+      select later.*, span.lowest, span.highest
+      from etl.walks as later
+      join etl.runs on runs.id = later.run_id
+      left join lateral (
+        select min(pages.id) as lowest, max(pages.id) as highest
+        from etl.pages where walk_id = later.id
+      ) as span on true
+      where later.id = any(${sql.param(ids)}::bigint[])
+        and runs.state in ('finished', 'failed', 'superseded')
+        and runs.closed_at < ${oldest(batch)}
+    ), older as materialized (
+      select coalesce(range_agg(proved), '{}') as proved, max(top) as top
+      from etl.walks
+      where feed = ${feed} and id < (select min(id) from idle) and state <> 'running'
+    ), written as materialized (
+      ${namedPages(feed)}
+    )
+    select later.id::float8 as id
+    from idle as later
+    cross join older
+    cross join written
+    where (later.lowest is null or not written.numbers && int8range(later.lowest, later.highest, '[]'))
+      and (
+        later.proved <@ older.proved
+        or later.proved <@ (older.proved + coalesce(
+          (select range_agg(near.proved) ${near} and near.proved && later.proved), '{}'
+        ))
+      )
+      and (
+        coalesce(later.top <= older.top, later.top is null)
+        or exists (select ${near} and near.top >= later.top)
+      )
+      and later.started_at <> all(${sql.param(told)}::timestamptz[])
+      and not exists (select from etl.rereads where rereads.feed = ${feed} and after_walk < later.id)
+      and not exists (
+        select from etl.quarantine as item
+        where item.feed = ${feed} and dropped_at is not null and ${kind.proof.readsAgain}
+      )
+      and ${kind.isSpare(at)}
+  `);
+  return rows.map(({ id }) => id);
+}
+
+/** As SQL: walks of the batch's part of the ledger that are older than a row `later`. */
+const near = sql`
+  from etl.walks as near
+  where near.feed = later.feed
+    and near.id >= (select min(id) from idle)
+    and near.id < later.id
+    and near.state <> 'running'
+`;
+
+/** As SQL: the pages, as one multirange, that rows and entries of other tables refer to, near those of `idle`. */
+const namedPages = (feed: string): SQL => sql`
+  select coalesce(range_agg(int8range(lowest_page_id, highest_page_id, '[]')), '{}') as numbers
+  from (
+    select lowest_page_id, highest_page_id
+    from etl.row_counts
+    where lowest_page_id <= (select max(highest) from idle)
+      and highest_page_id >= (select min(lowest) from idle)
+    union all
+    select page_id, page_id from etl.quarantine where feed = ${feed}
+    union all
+    select last_page_id, last_page_id from etl.quarantine
+    where feed = ${feed} and last_page_id is not null
+    union all
+    select first_page_id, first_page_id from etl.drift where feed = ${feed}
+    union all
+    select page_id, page_id from etl.steady_fields where feed = ${feed}
+    union all
+    select page_id, page_id from etl.raw_pages
+    where page_id between (select min(lowest) from idle) and (select max(highest) from idle)
+  ) as named
+`;
+
+/** Deletes walks with their pages, and runs that are left without any; the newest ones of a lane stay. */
+async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Thinned> {
+  const { rows } = await tx.execute<Record<keyof Thinned, number>>(sql`
+    with gone_pages as (
+      delete from etl.pages where walk_id = any(${sql.param(ids)}::bigint[]) returning id
+    ), gone as (
+      delete from etl.walks where id = any(${sql.param(ids)}::bigint[]) returning *
+    ), gone_runs as (
+      delete from etl.runs as run
+      where id in (select run_id from gone)
+        and not exists (
+          select from etl.walks
+          where walks.run_id = run.id and walks.id <> all(${sql.param(ids)}::bigint[])
+        )
+        and exists (
+          select from etl.runs as newer
+          where newer.feed = run.feed and newer.lane = run.lane and newer.id > run.id
+            and newer.state = 'finished'
+        )
+      returning feed, lane
+    ), part as materialized (
+      select feed, lane, count(*) as walks, sum(pages) as pages, sum(credits) as credits,
+             coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0) as spanned_items,
+             coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as spanned_blocks,
+             max(finished_at) as last_ended_at,
+             (
+               select count(*) from gone_runs
+               where (gone_runs.feed, gone_runs.lane) = (gone.feed, gone.lane)
+             ) as runs
+      from gone
+      group by feed, lane
+    ), noted as (
+      insert into etl.thinnings as t (
+        feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, last_ended_at
+      )
+      select feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, last_ended_at
+      from part
+      on conflict (feed, lane) do update
+      set walks = t.walks + excluded.walks,
+          runs = t.runs + excluded.runs,
+          pages = t.pages + excluded.pages,
+          credits = t.credits + excluded.credits,
+          spanned_items = t.spanned_items + excluded.spanned_items,
+          spanned_blocks = t.spanned_blocks + excluded.spanned_blocks,
+          last_ended_at = greatest(t.last_ended_at, excluded.last_ended_at)
+    )
+    select sum(walks)::float8 as walks, sum(pages)::float8 as pages, sum(runs)::float8 as runs
+    from part
+  `);
+  const [row] = rows;
+  return row === undefined ? nothing : { walks: row.walks, pages: row.pages, runs: row.runs };
+}

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { packageFile } from '../package-file.ts';
+import { StatementError } from './failure.ts';
+import type { Statement } from './read.ts';
+
+/** What a question may be asked about: the flags of `query` by the same names. */
+export const parameterNames = ['chain', 'days', 'limit'] as const;
+export type ParameterName = (typeof parameterNames)[number];
+
+/** A parameter of a question, `:days` in its statement. */
+export interface Parameter {
+  readonly name: ParameterName;
+  /** What holds without the flag; null: all. */
+  readonly fallback: string | null;
+  readonly meaning: string;
+}
+
+/** A statement with a name, kept in a file of that name. */
+export interface Question {
+  readonly name: string;
+  /** What it answers, in a sentence. */
+  readonly question: string;
+  readonly parameters: readonly Parameter[];
+  /** The whole file. psql runs it too, given its parameters: `psql -v chain=null -v days=30 -f FILE`. */
+  readonly text: string;
+}
+
+/** The questions that come with the program, by name. */
+export function questions(): Question[] {
+  const folder = packageFile('questions');
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .toSorted()
+    .map((file) => readQuestion(basename(file, '.sql'), readFileSync(join(folder, file), 'utf8')));
+}
+
+const parameterLine = /^:(\w+) = (\S+) +(.+)$/u;
+
+/**
+ * Reads the comment at the top of a statement: what it answers, then a line for each parameter such as
+ * `-- :days = 30  so many days back`. The default `all` is null.
+ *
+ * @throws StatementError where a parameter is none that `query` has a flag for
+ */
+export function readQuestion(name: string, text: string): Question {
+  const comment = /^(?:--[^\n]*\n)*/u.exec(text)?.[0] ?? '';
+  const lines = comment.split('\n').map((line) => line.replace(/^--\s*/u, ''));
+  const parameters = lines.flatMap((line) => {
+    const [, parameter, fallback = '', meaning = ''] = parameterLine.exec(line) ?? [];
+    if (parameter === undefined) return [];
+    return [
+      { name: knownName(parameter), fallback: fallback === 'all' ? null : fallback, meaning },
+    ];
+  });
+  const end = lines.findIndex((line) => line === '' || parameterLine.test(line));
+  return { name, question: lines.slice(0, end).join(' '), parameters, text };
+}
+
+function knownName(parameter: string): ParameterName {
+  const name = parameterNames.find((known) => known === parameter);
+  if (name !== undefined) return name;
+  const flags = parameterNames.map((known) => `:${known}`).join(', ');
+  throw new StatementError(`the comment names a parameter :${parameter}; there are ${flags}.`);
+}
+
+/**
+ * The statement of a question with these values, and the defaults of the rest.
+ *
+ * @throws StatementError where a value is given for a parameter that the question does not have
+ */
+export function statementOf(
+  { name, parameters, text }: Question,
+  given: Readonly<Partial<Record<ParameterName, number>>>,
+): Statement {
+  for (const other of parameterNames) {
+    if (given[other] === undefined || parameters.some((one) => one.name === other)) continue;
+    const flags = parameters.map((one) => `--${one.name}`).join(', ');
+    const has = flags === '' ? 'it has no parameters' : `it has ${flags}`;
+    throw new StatementError(`${name} is not asked by --${other}: ${has}.`);
+  }
+  const values = parameters.map(({ name: one, fallback }) => given[one]?.toString() ?? fallback);
+  // `::bigint` is a cast.
+  const placed = text.replaceAll(/(?<!:):([a-z]+)/gu, (written, one) => {
+    const place = parameters.findIndex((parameter) => parameter.name === one);
+    return place === -1 ? written : `$${place + 1}`;
+  });
+  return { text: placed, values };
+}

@@ -1,0 +1,188 @@
+import { on } from 'node:events';
+import type { Readable } from 'node:stream';
+import { Query, type Pool, type PoolClient, type QueryArrayResult } from 'pg';
+import { explainFailure } from './failure.ts';
+import { demandReading } from './statement.ts';
+
+/** A statement with the values of its `$1`, `$2`, …, as text; null is null. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly (string | null)[];
+}
+
+/** How much a statement may take. */
+export interface Bounds {
+  /** How long the server may work on it, in ms; 0 for ever. */
+  readonly timeoutMs: number;
+  /** Rows at most; null for all. */
+  readonly limit: number | null;
+  /** Ends it early. */
+  readonly signal: AbortSignal;
+}
+
+/** A column of an answer. */
+export interface Column {
+  readonly name: string;
+  /** Its type's oid. */
+  readonly type: number;
+}
+
+/** Values as Postgres writes them: no digit is lost. */
+export type Row = readonly (string | null)[];
+
+/** What an answer is given to, piece by piece. */
+export interface Answer {
+  /** Once, before any row, also where there are none. */
+  begin(columns: readonly Column[]): void;
+  /** Some rows, in order. More are read once it resolves. */
+  rows(rows: readonly Row[]): Promise<void>;
+}
+
+/** So many rows wait while others are written, and so many are handed over at once. */
+const waitingRows = 1_000;
+
+/**
+ * Reads the answer to one statement in a transaction that is read only and rolled back, with as much
+ * memory as some thousand rows take. Times are in UTC.
+ *
+ * It is a guard against slips. A superuser's rights are put off, so that functions which end sessions,
+ * write files or read them are refused; but a statement that sets out to get them back can. People who are
+ * not trusted get a role of their own (docs/operating.md).
+ *
+ * @returns whether rows were left out because of the limit
+ * @throws StatementError where it is no statement that reads, StatementTimeoutError, `signal.reason` where
+ *   that is aborted, and what Postgres throws
+ */
+export async function readAnswer(
+  pool: Pool,
+  statement: Statement,
+  bounds: Bounds,
+  answer: Answer,
+): Promise<'whole' | 'cut'> {
+  demandReading(statement.text);
+  bounds.signal.throwIfAborted();
+  const session = await pool.connect();
+  let isDone = false;
+  try {
+    const pid = await beginReading(session, bounds.timeoutMs);
+    const cancel = () =>
+      void pool.query('select pg_cancel_backend($1)', [pid]).catch(() => undefined);
+    bounds.signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const end = await readRows(session, statement, bounds.limit, answer);
+      if (end === 'whole') await session.query('rollback');
+      isDone = end === 'whole';
+      return end;
+    } finally {
+      bounds.signal.removeEventListener('abort', cancel);
+    }
+  } catch (error) {
+    bounds.signal.throwIfAborted();
+    throw explainFailure(error, statement.text, bounds.timeoutMs);
+  } finally {
+    // Closing it ends what it was in the middle of.
+    session.release(!isDone);
+  }
+}
+
+/** Begins the transaction and gives the process of its session. */
+async function beginReading(session: PoolClient, timeoutMs: number): Promise<number> {
+  await session.query('begin transaction read only');
+  // It is a query too: after one, "set transaction read write" is refused.
+  const { rows } = await session.query<{ pid: number }>(
+    `select pg_backend_pid() as pid,
+            set_config('statement_timeout', $1, true),
+            set_config('timezone', 'UTC', true),
+            set_config('datestyle', 'ISO, YMD', true),
+            set_config('intervalstyle', 'postgres', true),
+            set_config('bytea_output', 'hex', true)`,
+    [String(timeoutMs)],
+  );
+  // Citus logs in to its other servers as the role that is set, which can't log in. Policies would leave
+  // out rows that a superuser sees: better an error than fewer rows.
+  await session.query(
+    `select set_config('row_security', 'off', true), set_config('role', 'pg_read_all_data', true)
+     from pg_roles
+     where rolname = current_user and rolsuper
+       and not exists (select from pg_extension where extname = 'citus')`,
+  );
+  return rows[0]?.pid ?? 0;
+}
+
+/**
+ * A cursor would keep Postgres from answering with parallel workers, so all rows are asked for at once,
+ * and the socket rests while enough of them wait.
+ */
+async function readRows(
+  session: PoolClient,
+  { text, values }: Statement,
+  limit: number | null,
+  answer: Answer,
+): Promise<'whole' | 'cut'> {
+  const query = new Query({
+    text,
+    values: [...values],
+    rowMode: 'array',
+    types: { getTypeParser: () => (value: string) => value },
+    // With it the server accepts one statement only.
+    queryMode: 'extended',
+  } as ConstructorParameters<typeof Query>[0]);
+  // The iteration throws it; this one is for what comes after its end.
+  query.on('error', () => {});
+  const socket = socketOf(session);
+  const source = Object.assign(query, {
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+  });
+  let ended: Told | null = null;
+  query.once('end', (result: Told) => (ended = result));
+  const events = on(source, 'row', {
+    close: ['end'],
+    highWaterMark: waitingRows,
+    lowWaterMark: waitingRows / 2,
+  });
+  session.query(query);
+  const end = await handOver(events, limit, answer, () => ended);
+  // The iteration leaves it at rest where its end came while rows were waiting.
+  socket.resume();
+  return end;
+}
+
+type Told = Pick<QueryArrayResult, 'fields'>;
+
+async function handOver(
+  events: AsyncIterable<unknown[]>,
+  limit: number | null,
+  answer: Answer,
+  ending: () => Told | null,
+): Promise<'whole' | 'cut'> {
+  let hasBegun = false;
+  let read = 0;
+  let batch: Row[] = [];
+  for await (const event of events) {
+    const [row, told] = event as [Row, Told];
+    if (!hasBegun) answer.begin(columnsOf(told));
+    hasBegun = true;
+    if (read === limit) {
+      await answer.rows(batch);
+      return 'cut';
+    }
+    read += 1;
+    batch.push(row);
+    if (batch.length === waitingRows) {
+      await answer.rows(batch);
+      batch = [];
+    }
+  }
+  const end = ending();
+  if (!hasBegun && end !== null) answer.begin(columnsOf(end));
+  await answer.rows(batch);
+  return 'whole';
+}
+
+const columnsOf = ({ fields }: Told): Column[] =>
+  fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }));
+
+/** node-postgres has it public, but not in its types. */
+const socketOf = (session: PoolClient) =>
+  Reflect.get(Object(Reflect.get(session, 'connection')), 'stream') as Readable;

@@ -1,0 +1,121 @@
+import { sql } from 'drizzle-orm';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
+
+/** Everything is summed up anew so often: what changed without a trace is right again by then. */
+const anewEvery = '1 day';
+/** Longer than a transaction of this program may go on before it writes (`db/timeouts.ts`). */
+const longest = '10 minutes';
+/** How long a transaction that sums up is to take, in ms: whoever stops waits as long. */
+const turnMs = 100;
+/** How many keys it takes at most, however quick the last ones were. */
+const mostKeys = 5_000;
+
+export interface RollUpOptions {
+  readonly db: Database;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Brings what is summed up beforehand up to what is stored: finds what was written since the last time,
+ * and sums up again the days, senders and batches that it belongs to. Killed at any moment, the rest is
+ * done the next time. Several processes take turns.
+ *
+ * @returns how many keys were summed up
+ */
+export async function rollUp({ db, now }: RollUpOptions, signal: AbortSignal): Promise<number> {
+  const { rows } = await db.execute<{ name: string }>(
+    sql`select name from etl.rollups order by name`,
+  );
+  let keys = 0;
+  for (const { name } of rows) {
+    if (signal.aborted) break;
+    await transact(db, (tx) => noteStale(tx, name));
+    keys += await sumAllUp(name, { db, now }, signal);
+  }
+  return keys;
+}
+
+/** Has everything summed up anew the next time: rows were deleted, which leaves no trace to find it by. */
+export async function rollUpAnew(tx: Pick<Transaction, 'execute'>): Promise<void> {
+  await tx.execute(sql`update etl.rollups set read_to = null where read_to is not null`);
+}
+
+/** A name of `etl.rollups`, as part of the name of a function. */
+const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`);
+
+async function noteStale(tx: Transaction, name: string): Promise<void> {
+  const { rows } = await tx.execute<{ since: string | null; horizon: string }>(sql`
+    select case when begun_at > now() - ${anewEvery}::interval then read_to end::text as since,
+           -- A row tells when its transaction began, and is seen when that has ended.
+           least(
+             now(),
+             (
+               select min(xact_start) from pg_stat_activity
+               where datname = current_database() and backend_type = 'client backend'
+                 -- Who reads for longer writes no more.
+                 and (backend_xid is not null or xact_start > now() - ${longest}::interval)
+             ),
+             (select min(prepared) from pg_prepared_xacts where database = current_database())
+           )::text as horizon
+    from etl.rollups where name = ${name}
+    for no key update skip locked
+  `);
+  const [turn] = rows;
+  // Another process is at it.
+  if (turn === undefined) return;
+  const { since, horizon } = turn;
+  const keys =
+    since === null
+      ? sql`${named('all', name)}()`
+      : sql`${named('stale', name)}(${since}::timestamptz)`;
+  await tx.execute(sql`
+    insert into etl.stale_sums (name, chain_id, key)
+    select ${name}, chain_id, key from ${keys} where key is not null
+    on conflict do nothing
+  `);
+  await tx.execute(sql`
+    update etl.rollups
+    set read_to = ${horizon}::timestamptz,
+        begun_at = case when ${since === null} then now() else begun_at end
+    where name = ${name}
+  `);
+}
+
+async function sumAllUp(
+  name: string,
+  { db, now }: RollUpOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  let all = 0;
+  let most = 1;
+  while (!signal.aborted) {
+    const begun = now();
+    const keys = await transact(db, (tx) => sumUp(tx, name, most));
+    if (keys === 0) break;
+    all += keys;
+    // One key may be a year of a busy sender, or nothing.
+    const inTime = Math.round((keys * turnMs) / Math.max(1, now() - begun));
+    most = Math.min(Math.max(1, inTime), 2 * most, mostKeys);
+  }
+  return all;
+}
+
+async function sumUp(tx: Transaction, name: string, most: number): Promise<number> {
+  const { rows } = await tx.execute<{ keys: number }>(sql`
+    with turn as materialized (
+      select name from etl.rollups where name = ${name} for no key update skip locked
+    ), taken as (
+      delete from etl.stale_sums
+      where (name, chain_id, key) in (
+        select name, chain_id, key from turn join etl.stale_sums using (name) limit ${most}
+      )
+      returning chain_id, key
+    ), of_chain as materialized (
+      select chain_id, array_agg(key) as keys from taken group by chain_id
+    )
+    select coalesce(sum(cardinality(keys)), 0)::int as keys
+    from of_chain, ${named('sum', name)}(chain_id, keys)
+  `);
+  return rows[0]?.keys ?? 0;
+}

@@ -1,0 +1,96 @@
+import { date, index, numeric, primaryKey, text } from 'drizzle-orm/pg-core';
+import { etlSchema, hexText, instant, integer } from '../db/column-types.ts';
+
+/** What is summed up, up to when it was, and whose turn it is. The migration has a row for each. */
+export const rollups = etlSchema.table('rollups', {
+  /** Of a table of this schema, and of the functions that find what is stale in it and sum it up. */
+  name: text('name').primaryKey(),
+  /** What was written before it is in the sums, or among the stale keys; null: nothing was summed up yet. */
+  read_to: instant('read_to'),
+  /** When all of it was last summed up anew. */
+  begun_at: instant('begun_at'),
+});
+
+/** What is to be summed up again. */
+export const staleSums = etlSchema.table(
+  'stale_sums',
+  {
+    name: text('name')
+      .notNull()
+      .references(() => rollups.name),
+    chain_id: integer('chain_id').notNull(),
+    key: text('key').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.name, table.chain_id, table.key] })],
+);
+
+/** Sums need more digits than what they are made of. */
+const sum = (name: string) => numeric(name);
+
+export const operationDays = etlSchema.table(
+  'operation_days',
+  {
+    chain_id: integer('chain_id').notNull(),
+    day: date('day').notNull(),
+    entry_point_version: text('entry_point_version'),
+    operations: integer('operations').notNull(),
+    failed: integer('failed').notNull(),
+    senders: integer('senders').notNull(),
+    fees: sum('fees'),
+  },
+  (table) => [index('operation_days_day').on(table.chain_id, table.day)],
+);
+
+export const senderSums = etlSchema.table(
+  'sender_sums',
+  {
+    chain_id: integer('chain_id').notNull(),
+    address_hash: hexText('address_hash').notNull(),
+    first_operation_at: instant('first_operation_at'),
+    last_operation_at: instant('last_operation_at'),
+    operations: integer('operations').notNull(),
+    failed: integer('failed').notNull(),
+    fees: sum('fees'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.address_hash] }),
+    // Whoever asks for senders asks for the largest.
+    index('sender_sums_operations').on(table.operations, table.chain_id),
+  ],
+);
+
+export const blockDays = etlSchema.table(
+  'block_days',
+  {
+    chain_id: integer('chain_id').notNull(),
+    day: date('day').notNull(),
+    blocks: integer('blocks').notNull(),
+    transactions: sum('transactions'),
+    gas_used: sum('gas_used'),
+    gas_limit: sum('gas_limit'),
+    burnt_fees: sum('burnt_fees'),
+    transaction_fees: sum('transaction_fees'),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.day] })],
+);
+
+export const batchSums = etlSchema.table(
+  'batch_sums',
+  {
+    chain_id: integer('chain_id').notNull(),
+    batch_number: integer('batch_number').notNull(),
+    first_at: instant('first_at'),
+    last_at: instant('last_at'),
+    blocks: integer('blocks').notNull(),
+    transactions: sum('transactions'),
+    size: sum('size'),
+    gas_used: sum('gas_used'),
+    gas_limit: sum('gas_limit'),
+    burnt_fees: sum('burnt_fees'),
+    transaction_fees: sum('transaction_fees'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.batch_number] }),
+    index('batch_sums_last_at').on(table.last_at, table.chain_id),
+  ],
+);

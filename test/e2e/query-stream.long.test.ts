@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { freshDatabase, type TestDatabase } from '../support/database.ts';
+import { hangMs } from '../support/hang.ts';
+import { eventually, watchChild } from '../support/process.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+const rows = 300_000;
+/** Some 300 MB as CSV, several times what the process may have. */
+const statement = `select n, repeat(md5(n::text), 32) as filler from generate_series(1, ${rows}) as n`;
+const heapMb = 96;
+
+/** A query in a process of little memory, whose stdout nobody reads yet. */
+function largeQuery(database: TestDatabase, format: string) {
+  const child = spawn(
+    process.execPath,
+    [
+      `--max-old-space-size=${heapMb}`,
+      main,
+      'query',
+      statement,
+      '--format',
+      format,
+      '--timeout',
+      '0',
+    ],
+    {
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+    },
+  );
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  return { child, stderr: () => stderr, ...watchChild(child) };
+}
+
+test.each(['csv', 'json'])(
+  'an answer larger than memory reaches a slow reader whole: %s',
+  async (format) => {
+    const database = await freshDatabase();
+    const { child, closed, stderr } = largeQuery(database, format);
+    await eventually('Postgres to wait for the reader', hangMs, async () => {
+      const { rows: waiting } = await database.pool.query(
+        `select from pg_stat_activity where wait_event = 'ClientWrite' and datname = current_database()`,
+      );
+      return waiting.length > 0;
+    });
+    let last = '';
+    let lines = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (!/\d/u.test(line)) continue;
+      last = line;
+      lines += 1;
+    }
+    expect(lines).toBe(rows);
+    expect(last).toMatch(
+      format === 'csv' ? new RegExp(`^${rows},`, 'u') : new RegExp(`"n":${rows},`, 'u'),
+    );
+    expect(await closed).toEqual({ code: 0, signal: null });
+    expect(stderr()).toBe('');
+  },
+);
+
+test('a reader that has had enough, such as head, ends it quietly', async () => {
+  const database = await freshDatabase();
+  const { child, closed, stderr } = largeQuery(database, 'csv');
+  await once(child.stdout, 'readable');
+  child.stdout.destroy();
+  expect(await closed).toEqual({ code: 0, signal: null });
+  expect(stderr()).toBe('');
+  await eventually('Postgres to be done with it', hangMs, async () => {
+    const { rows: others } = await database.pool.query(
+      `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    return others.length === 0;
+  });
+});

@@ -1,0 +1,212 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 8, blocks: 60 },
+  factories: 12,
+};
+const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];
+const feeds = operations.map((operation) => `10/${operation}`);
+
+async function copied() {
+  const simulator = await startSimulator({ seed: 5, chains: [chain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  await runSync(database, { url: simulator.url, chains: [chain], operations });
+  const query = async (text: string) => (await database.pool.query(text)).rows;
+  return { query, pool: database.pool };
+}
+
+test('of each list it is told what is complete, with times, and that nothing is missing', async () => {
+  const { query } = await copied();
+
+  const coverage = await query(
+    `select feed, unit, from_block is null as is_whole, from_at is null as is_timeless,
+            to_at >= from_at as is_ordered, as_of <= now() as is_past
+     from explorer.coverage order by feed`,
+  );
+
+  const range = { is_whole: false, is_timeless: false, is_ordered: true, is_past: true };
+  const ranking = { is_whole: true, is_timeless: true, is_ordered: null, is_past: true };
+  expect(coverage).toEqual([
+    { feed: '10/factories', unit: 'ranking', ...ranking },
+    { feed: '10/optimism-batch-blocks', unit: 'batches', ...range },
+    { feed: '10/optimism-batches', unit: 'batches', ...range },
+    { feed: '10/user-operations', unit: 'blocks', ...range },
+  ]);
+  expect(await query('select feed from explorer.gaps')).toEqual([]);
+});
+
+test('a batch that is lost and a ranking that was never read are gaps', async () => {
+  const { query } = await copied();
+  await query('delete from explorer.read_batches where batch_number = 4');
+  await query('delete from etl.rankings');
+
+  expect(
+    await query(
+      `select feed, from_block, to_block, unit, to_at > from_at as is_between
+       from explorer.gaps order by feed`,
+    ),
+  ).toEqual([
+    { feed: '10/factories', from_block: null, to_block: null, unit: 'ranking', is_between: null },
+    {
+      feed: '10/optimism-batch-blocks',
+      from_block: '4',
+      to_block: '4',
+      unit: 'batches',
+      is_between: true,
+    },
+  ]);
+  expect(
+    await query(
+      `select from_block, to_block from explorer.coverage
+       where operation = 'optimism-batch-blocks' order by 1`,
+    ),
+  ).toMatchObject([{ from_block: '1', to_block: '3' }, { from_block: '5' }]);
+});
+
+test('of each list it is told how current it is, and whether that is what is wanted', async () => {
+  const { query } = await copied();
+  const told = () =>
+    query(
+      `select feed, newest_at is not null as has_newest, looked_at <= now() as has_looked, objective, is_fresh
+       from explorer.freshness order by feed`,
+    );
+  expect(await told()).toEqual(
+    feeds.map((feed) => ({
+      feed,
+      has_newest: true,
+      has_looked: true,
+      objective: null,
+      is_fresh: null,
+    })),
+  );
+
+  await query(`update etl.feeds set settings = settings || '{"freshness": 3600000}'`);
+  expect(await query('select distinct is_fresh from explorer.freshness')).toEqual([
+    { is_fresh: true },
+  ]);
+
+  await query(`update etl.runs set opened_at = opened_at - interval '2 hours'`);
+  expect(await query('select distinct is_fresh from explorer.freshness')).toEqual([
+    { is_fresh: false },
+  ]);
+  await query('update etl.runs set state = $$failed$$');
+  expect(await query('select distinct is_fresh from explorer.freshness')).toEqual([
+    { is_fresh: false },
+  ]);
+});
+
+test('each row names the page that brought it', async () => {
+  const { query } = await copied();
+  for (const table of ['user_operations', 'blocks', 'factories', 'addresses', 'listed_batches']) {
+    expect(
+      await query(
+        `select count(*) filter (where feed is null or items = 0)::int as unknown, count(*) > 0 as has_rows
+         from explorer.${table} left join explorer.provenance using (page_id)`,
+      ),
+    ).toEqual([{ unknown: 0, has_rows: true }]);
+  }
+});
+
+test('an operation is told with its batch, its names and its lateness', async () => {
+  const { query } = await copied();
+  await query(
+    `insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
+     select chain_id, 'user-operations', hash, block_number, timestamp, timestamp + interval '1 hour', page_id
+     from explorer.user_operations order by hash limit 1`,
+  );
+  await query(
+    `update explorer.addresses set name = 'sender' where hash in (
+       select address_hash from explorer.user_operations order by hash limit 1
+     )`,
+  );
+  const [first] = await query(
+    `select enriched.*, raw.fee = fee_eth * 1e18 as is_exact, raw.timestamp = enriched.timestamp as is_same
+     from explorer.operations_enriched as enriched
+     join explorer.user_operations as raw using (chain_id, hash)
+     order by hash limit 1`,
+  );
+  expect(first).toMatchObject({
+    chain_name: 'optimism',
+    timestamp_source: 'operation',
+    sender_name: 'sender',
+    lateness: { hours: 1 },
+    is_exact: true,
+    is_same: true,
+  });
+  const [both] = await query(
+    `select (select count(*) from explorer.operations_enriched) as enriched,
+            (select count(*) from explorer.user_operations) as raw`,
+  );
+  expect(both.enriched).toBe(both.raw);
+});
+
+test('the newest operations are found by an index, and so are those of a day and of a transaction', async () => {
+  const { pool } = await copied();
+  const session = await pool.connect();
+  onTestFinished(() => session.release(true));
+  // The table is too small for an index to pay, so that the plan says whether one can be used.
+  await session.query(
+    'set enable_seqscan = off; set enable_sort = off; set enable_bitmapscan = off',
+  );
+  for (const [question, index] of [
+    // In its order, without a sort of all.
+    ['order by timestamp desc limit 50', 'Merge Append'],
+    ['order by timestamp desc limit 50', 'user_operations_timestamp'],
+    [`where timestamp >= now() - interval '1 day'`, 'user_operations_timestamp'],
+    [`where transaction_hash = '0x'`, 'user_operations_transaction_hash'],
+  ]) {
+    const { rows } = await session.query<{ 'QUERY PLAN': string }>(
+      `explain select hash, sender_name, fee_eth from explorer.operations_enriched ${question}`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain(index);
+    expect(plan).not.toContain('Seq Scan on user_operations');
+  }
+});
+
+test('a factory is told for each day, also for those on which nobody looked, until it is gone', async () => {
+  const { pool } = await freshDatabase();
+  await pool.query(`
+    insert into explorer.factories (chain_id, address_hash, total_accounts, missing_since, page_id) values
+      (10, '0xa', 9, '2026-01-05 01:00Z', 1), (10, '0xb', 4, null, 1);
+    insert into explorer.factory_history (chain_id, address_hash, observed_at, total_accounts, page_id) values
+      (10, '0xa', '2026-01-01 23:00Z', 5, 1), (10, '0xa', '2026-01-03 01:00Z', 6, 1),
+      (10, '0xa', '2026-01-03 02:00Z', 9, 1), (10, '0xb', now() - interval '2 days', 4, 1)
+  `);
+  const { rows } = await pool.query(
+    `select to_char(day, 'DD') as day, total_accounts::int as accounts, new_accounts::int as new
+     from explorer.factory_daily where address_hash = '0xa' order by day`,
+  );
+  expect(rows).toEqual([
+    { day: '01', accounts: 5, new: null },
+    { day: '02', accounts: 5, new: 0 },
+    { day: '03', accounts: 9, new: 4 },
+    { day: '04', accounts: 9, new: 0 },
+    { day: '05', accounts: 9, new: 0 },
+  ]);
+  const { rows: days } = await pool.query(
+    `select count(*)::int as days from explorer.factory_daily where address_hash = '0xb'`,
+  );
+  expect(days).toEqual([{ days: 3 }]);
+});
+
+test('relations between tables are told to tools, and cost nothing', async () => {
+  const { pool } = await freshDatabase();
+  const { rows } = await pool.query<{ told: number; triggers: number; version: number }>(
+    `select (select count(*)::int from pg_constraint where contype = 'f' and conname like 'user\\_operations\\_%') as told,
+            (select count(*)::int from pg_trigger where tgrelid = 'explorer.user_operations'::regclass) as triggers,
+            current_setting('server_version_num')::int as version`,
+  );
+  const [{ told, triggers, version } = { told: 0, triggers: 1, version: 0 }] = rows;
+  expect(told).toBe(version >= 180_000 ? 3 : 0);
+  expect(triggers).toBe(0);
+});

@@ -1,0 +1,185 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import {
+  startEmbeddedPostgres,
+  stopEmbeddedPostgres,
+} from '../../../src/embedded-postgres/postgres.ts';
+import { call, expectOneMessage } from '../../support/call.ts';
+import { emptyFolder } from '../../support/child.ts';
+import { freshDirectory } from '../../support/database.ts';
+
+/** A folder whose embedded Postgres is stopped when the running test ends. */
+async function project() {
+  const cwd = await freshDirectory();
+  const directory = join(cwd, '.explorer-etl');
+  onTestFinished(() => stopEmbeddedPostgres(directory).then(() => undefined));
+  const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => call(args, { cwd, env });
+  return { cwd, directory, run };
+}
+
+const stateSchema = z.object({
+  running: z.boolean(),
+  kept: z.boolean(),
+  pid: z.number().nullable(),
+  users: z.array(z.string()),
+});
+
+async function stateOf({ run }: Awaited<ReturnType<typeof project>>) {
+  return stateSchema.parse(JSON.parse((await run(['db', 'status', '--json'])).stdout));
+}
+
+test('without db start, the command that started it stops it', async () => {
+  const place = await project();
+  expect((await place.run(['db', 'status'])).stdout).toBe('There is none here yet.\n');
+  expect((await place.run(['migrate'])).code).toBe(0);
+  expect(await stateOf(place)).toEqual({ running: false, kept: false, pid: null, users: [] });
+});
+
+test('after db start it runs through all commands until db stop, and data stays', async () => {
+  const place = await project();
+  expect(await place.run(['db', 'start'])).toMatchObject({ code: 0, stderr: '' });
+  const { pid } = await stateOf(place);
+  expect((await place.run(['migrate'])).code).toBe(0);
+  expect((await place.run(['query', 'what-is-missing'])).code).toBe(0);
+  expect((await place.run(['db', 'start'])).code).toBe(0);
+  expect(await stateOf(place)).toEqual({ running: true, kept: true, pid, users: [] });
+  expect((await place.run(['db', 'stop'])).stdout).toBe('Stopped.\n');
+  expect((await place.run(['db', 'stop'])).stdout).toBe('It was not running.\n');
+  expect((await place.run(['query', 'what-is-missing'])).code).toBe(0);
+  expect(await stateOf(place)).toMatchObject({ running: false });
+});
+
+test('db start keeps one that another command started, and two at once start one', async () => {
+  const place = await project();
+  const atWork = await startEmbeddedPostgres({ directory: place.directory });
+  const started = await Promise.all([place.run(['db', 'start']), place.run(['db', 'start'])]);
+  expect(started.map(({ code }) => code)).toEqual([0, 0]);
+  expect(await atWork.release()).toBe('left-running');
+  expect(await stateOf(place)).toMatchObject({ running: true, kept: true });
+});
+
+describe('db stop', () => {
+  test('refuses while a command is at work, and names its process', async () => {
+    const place = await project();
+    const atWork = await startEmbeddedPostgres({ directory: place.directory });
+    expectOneMessage(
+      await place.run(['db', 'stop']),
+      new RegExp(`in use by explorer-etl process ${process.pid}: end that first.*--force`),
+    );
+    expect(await stateOf(place)).toMatchObject({ running: true });
+    expect((await place.run(['db', 'stop', '--force'])).stdout).toBe('Stopped.\n');
+    expect(await stateOf(place)).toMatchObject({ running: false });
+    expect(await atWork.release()).toBe('stopped');
+  });
+
+  test('refuses while another program is connected, and names it', async () => {
+    const place = await project();
+    await place.run(['db', 'start']);
+    const url = (await place.run(['db', 'url'])).stdout.trim();
+    const client = new Client({ connectionString: url, application_name: 'a notebook' });
+    await client.connect();
+    expectOneMessage(await place.run(['db', 'stop']), /in use by a notebook: end that first/);
+    await client.end();
+    expect((await place.run(['db', 'stop'])).stdout).toBe('Stopped.\n');
+  });
+});
+
+describe('db url', () => {
+  test('prints an address that other programs can use, and of the demo', async () => {
+    const place = await project();
+    await place.run(['db', 'start']);
+    const { stdout } = await place.run(['db', 'url']);
+    const client = new Client({ connectionString: stdout.trim() });
+    await client.connect();
+    await client.end();
+    expect((await place.run(['db', 'url', '--demo'])).stdout).toBe(
+      stdout.replace(/postgres\n$/u, 'demo\n'),
+    );
+    const password = new URL(stdout.trim()).password;
+    for (const args of [
+      ['db', 'status'],
+      ['db', 'status', '--json'],
+      ['db', 'start'],
+    ]) {
+      const { stdout: out, stderr: err } = await place.run(args);
+      expect(out + err).not.toContain(password);
+    }
+  });
+
+  test('says that it does not run', async () => {
+    const place = await project();
+    expectOneMessage(await place.run(['db', 'url']), /does not run.*explorer-etl db start/);
+  });
+
+  test("does not repeat the password of a server of one's own", async () => {
+    const { stdout, stderr } = await call(['db', 'url'], {
+      env: { DATABASE_URL: 'postgres://etl:hidden@db:5433/chains?sslmode=require' },
+    });
+    expect(stdout).toBe('postgres://etl@db:5433/chains?sslmode=require\n');
+    expect(stderr).not.toContain('hidden');
+  });
+});
+
+test.each(['start', 'stop', 'status'])("db %s is not about a server of one's own", async (name) => {
+  const env = { DATABASE_URL: 'postgres://etl:hidden@db:5433/chains' };
+  expectOneMessage(
+    await call(['db', name], { env }),
+    /no embedded Postgres is in use: DATABASE_URL names a server of your own/,
+  );
+});
+
+describe('db shell', () => {
+  /** A folder with a program that stands for psql: it writes down how it was called. */
+  async function standIn(exitCode: number) {
+    const folder = await emptyFolder();
+    const program = join(folder, 'psql');
+    await writeFile(
+      program,
+      `#!/bin/sh\nprintf '%s\\n' "$@" > "$HOME/args"\n/usr/bin/env > "$HOME/env"\nexit ${exitCode}\n`,
+    );
+    await chmod(program, 0o755);
+    const told = (file: string) => readFile(join(folder, file), 'utf8');
+    return { env: { PATH: folder, HOME: folder, EXPLORER_API_KEY: 'a-key' }, told };
+  }
+
+  test('opens psql, with the password where nobody sees it, and no key', async () => {
+    const place = await project();
+    await place.run(['db', 'start']);
+    const url = (await place.run(['db', 'url'])).stdout.trim();
+    const { password } = new URL(url);
+    const { env, told } = await standIn(0);
+    expect(await place.run(['db', 'shell', '--', '-c', 'select 1'], env)).toMatchObject({
+      code: 0,
+    });
+    expect(await told('args')).toBe(`${url.replace(`:${password}`, '')}\n-c\nselect 1\n`);
+    expect(await told('env')).toContain(`PGPASSWORD=${password}\n`);
+    expect(await told('env')).not.toMatch(/EXPLORER|DATABASE_URL|a-key/);
+  });
+
+  test('starts a server that does not run, and stops it at the end', async () => {
+    const place = await project();
+    await place.run(['migrate']);
+    const { env } = await standIn(3);
+    expect(await place.run(['db', 'shell'], env)).toMatchObject({ code: 1 });
+    expect(await stateOf(place)).toMatchObject({ running: false });
+  });
+
+  test('says what to do where there is no psql', async () => {
+    const place = await project();
+    await place.run(['migrate']);
+    const ended = await place.run(['db', 'shell'], { PATH: place.cwd });
+    expectOneMessage(
+      ended,
+      /psql is not installed\.\n.*postgresql-client.*\n.*query.*\n.*db url/,
+      4,
+    );
+  });
+
+  test('makes no database where there is none', async () => {
+    const place = await project();
+    expectOneMessage(await place.run(['db', 'shell']), /there is no database yet/);
+  });
+});

@@ -1,0 +1,57 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
+import { registerFeeds } from '../../../src/feeds/register.ts';
+import { currentRun, openRun } from '../../../src/feeds/run.ts';
+import { endWalk, giveUpEntry, takeWalk } from '../../../src/feeds/take-walk.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { listedChain, settingsFor } from '../../support/sync.ts';
+
+const url = 'http://localhost';
+const why = { failure: 'rejected', reason: 'refused' } as const;
+
+/** A walk that one worker took, and then another one. */
+async function takenTwice() {
+  const { pool } = await freshDatabase();
+  const db = drizzle(pool);
+  const { chains } = settingsFor({ url, chains: [listedChain], operations: ['user-operations'] });
+  await registerFeeds(db, configuredFeeds(chains), 'file', { origin: url, isSameData: true });
+  const target = configuredLanes(chains).find(({ lane }) => lane.lane === 'backfill');
+  if (target === undefined) throw new Error('no backfill lane');
+  await openRun(db, target.lane, target.scope);
+  const run = await currentRun(db, target.lane);
+  if (run === null) throw new Error('no run');
+  const take = async () => {
+    const walk = await takeWalk(db, run, { held: [], at: new Date(), origin: url });
+    if (walk === null || typeof walk === 'string') throw new Error('no walk');
+    return walk;
+  };
+  const [stale, held] = [await take(), await take()];
+  expect(held.id).toBe(stale.id);
+  const states = async () =>
+    (await pool.query<{ state: string }>('select state from etl.walks')).rows.map(
+      ({ state }) => state,
+    );
+  return { db, pool, stale, held, states };
+}
+
+test('a worker that was taken over ends no walk', async () => {
+  const { db, stale, held, states } = await takenTwice();
+
+  expect(await endWalk(db, stale, 'abandoned', why)).toBe(false);
+  expect(await states()).toEqual(['running']);
+
+  expect(await endWalk(db, held, 'abandoned', why)).toBe(true);
+  expect(await states()).toEqual(['abandoned']);
+});
+
+test('nor does it give up a made position for the one that is on its way there', async () => {
+  const { db, pool, stale, held, states } = await takenTwice();
+  await pool.query(`update etl.walks set scope = '{"entry": {"height": 1, "key": "0x"}}'`);
+
+  expect(await giveUpEntry(db, stale, why)).toBe(false);
+  expect(await states()).toEqual(['running']);
+
+  expect(await giveUpEntry(db, held, why)).toBe(true);
+  expect(await states()).toEqual(['abandoned']);
+});

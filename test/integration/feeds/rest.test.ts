@@ -1,0 +1,54 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { advance } from '../../../src/feeds/advance.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { beginRun, openContender, pageBudget } from '../../support/contender.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { untilLocked } from '../../support/locks.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 20,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+};
+
+test('a feed whose two lanes end at the same moment is at rest', async () => {
+  const simulator = await startSimulator({ seed: 1, chains: [chain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const engine = await openContender(database, {
+    url: simulator.url,
+    chains: [chain],
+    operations: ['user-operations'],
+  });
+  const lanes = (['live', 'backfill'] as const).map((lane) => ({
+    chain_id: chain.id,
+    operation: 'user-operations' as const,
+    lane,
+  }));
+  for (const lane of lanes) await beginRun(engine, lane, {});
+  const gate = await database.pool.connect();
+  onTestFinished(() => gate.release(true));
+  // Both runs are to end while neither has ended.
+  await gate.query(`
+    select pg_advisory_lock(1);
+    create function wait_for_gate() returns trigger language plpgsql as $$ begin
+      perform pg_advisory_xact_lock_shared(1);
+      return new;
+    end $$;
+    create trigger gate before update of state on etl.runs
+    for each row when (new.state = 'finished') execute function wait_for_gate();
+  `);
+  const { signal } = new AbortController();
+  const ends = lanes.map((lane) => advance(lane, pageBudget(1000), engine, signal));
+  await untilLocked(database.pool, 2);
+
+  await gate.query('select pg_advisory_unlock(1)');
+
+  expect((await Promise.all(ends)).map(({ is }) => is)).toEqual(['closed', 'closed']);
+  const { rows } = await database.pool.query('select state from etl.feeds');
+  expect(rows).toEqual([{ state: 'idle' }]);
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from '../../support/call.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const ask = (args: readonly string[], columns?: number) =>
+  call(['query', ...args], {
+    env: { DATABASE_URL: database.url },
+    ...(columns !== undefined && { columns }),
+  });
+
+const address = '0x31c99a50432155975da19fbb85edb43a7c5f010c';
+
+describe('json', () => {
+  const valueOf = async (expression: string): Promise<unknown> => {
+    const { stdout } = await ask([`select ${expression} as value`, '--format', 'json']);
+    return (JSON.parse(stdout) as { value: unknown }[])[0]?.value;
+  };
+
+  test.each<[expression: string, value: unknown]>([
+    ['null', null],
+    ['true', true],
+    ['7::smallint', 7],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', '9007199254740992'],
+    ['-9223372036854775808', '-9223372036854775808'],
+    ['1.10::numeric', '1.10'],
+    [`(2::numeric ^ 256)::numeric(78)`, (2n ** 256n).toString()],
+    ['0.1::float8', 0.1],
+    [`'NaN'::float8`, 'NaN'],
+    [`'-Infinity'::float8`, '-Infinity'],
+    [`''`, ''],
+    [`'a"b' || chr(10) || chr(27)`, 'a"b\n\u001b'],
+    [`timestamptz '2026-10-01 02:03:04.123456+02'`, '2026-10-01T00:03:04.123456Z'],
+    [`timestamptz '2026-10-01 02:03:04+00'`, '2026-10-01T02:03:04Z'],
+    [`timestamp '2026-10-01 02:03:04.5'`, '2026-10-01T02:03:04.5'],
+    [`timestamptz 'infinity'`, 'infinity'],
+    [`date '2026-10-01'`, '2026-10-01'],
+    [`interval '1 day 2:03'`, '1 day 02:03:00'],
+    [`'{"a": [1, null]}'::jsonb`, { a: [1, null] }],
+    [`(E'{\\t"a":\\r\\n1}')::json`, { a: 1 }],
+    [`array[1, null, 9007199254740993]`, [1, null, '9007199254740993']],
+    [
+      `array[['a', 'b'], ['c', null]]`,
+      [
+        ['a', 'b'],
+        ['c', null],
+      ],
+    ],
+    [`array[timestamptz '2026-10-01 00:00:00+00']`, ['2026-10-01T00:00:00Z']],
+    [`array['{"a": 1}'::jsonb]`, [{ a: 1 }]],
+    [`'{}'::text[]`, []],
+    [`decode('00ff', 'hex')`, String.raw`\x00ff`],
+    [`int8range(1, 3)`, '[1,3)'],
+  ])('%s', async (expression, value) => {
+    expect(await valueOf(expression)).toEqual(value);
+  });
+
+  test('digits in a document stay', async () => {
+    const { stdout } = await ask([`select '{"n": 123456789012345678901}'::jsonb as d`, '--json']);
+    expect(stdout).toContain('123456789012345678901');
+  });
+
+  test('a line for each row, and one array of them also where there are none', async () => {
+    const { stdout } = await ask(['select n from generate_series(1, 2) as n', '--json']);
+    expect(stdout).toBe('[\n  {"n":1},\n  {"n":2}\n]\n');
+    expect((await ask(['select 1 as n where false', '--json'])).stdout).toBe('[]\n');
+  });
+
+  test('two columns of one name are refused before anything is written', async () => {
+    const ended = await ask(['select 1 as n, 2 as n', '--json']);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toMatch(/two columns are called "n"/);
+  });
+
+  test('--json is it too, and no other format at once', async () => {
+    expect((await ask(['select 1 as n', '--json'])).stdout).toBe('[\n  {"n":1}\n]\n');
+    expect((await ask(['select 1', '--json', '--format', 'csv'])).code).toBe(2);
+  });
+});
+
+describe('csv', () => {
+  test('quotes what needs it, and tells null from an empty text', async () => {
+    const { stdout, stderr } = await ask([
+      `select null::text as a, '' as "b,c", 'x"y' as d, e'l\\nm' as e, '007' as f, e'r\\r' as g`,
+      '--format',
+      'csv',
+    ]);
+    expect(stdout).toBe('a,"b,c",d,e,f,g\n,"","x""y","l\nm",007,"r\r"\n');
+    expect(stderr).toBe('');
+  });
+
+  test('times are ISO 8601 in UTC, numbers have all digits', async () => {
+    const { stdout } = await ask([
+      `select timestamptz '2026-10-01 02:00+02' as t, 2::numeric ^ 80 + 0.10 as n`,
+      '--format',
+      'csv',
+    ]);
+    expect(stdout).toBe('t,n\n2026-10-01T00:00:00Z,1208925819614629174706176.10\n');
+  });
+
+  test('of no rows is the line of names', async () => {
+    const { stdout } = await ask(['select 1 as n where false', '--format', 'csv']);
+    expect(stdout).toBe('n\n');
+  });
+
+  test('is never cut unasked, and loads back row for row', async () => {
+    const { stdout, stderr } = await ask([
+      'select n, n * 2 as m from generate_series(1, 2500) as n',
+      '--format',
+      'csv',
+    ]);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toEqual([
+      'n,m',
+      ...Array.from({ length: 2500 }, (_, n) => `${n + 1},${2 * n + 2}`),
+    ]);
+    expect(stderr).toBe('');
+  });
+
+  test('to a terminal, what would act on it is escaped', async () => {
+    const args = ["select chr(27) || '[2J' as a", '--format', 'csv'];
+    expect((await ask(args, 80)).stdout).toBe('a\n\\u001b[2J\n');
+    expect((await ask(args)).stdout).toBe('a\n\u001b[2J\n');
+  });
+});
+
+describe('table', () => {
+  test('tells null from an empty text, and numbers stand to the right', async () => {
+    const { stdout, stderr } = await ask([
+      `select * from (values (1, 'a', null), (20, '', 'NULL')) as t (n, a, b)`,
+    ]);
+    expect(stdout).toBe(
+      [
+        '┌────┬───┬────────┐',
+        '│  n │ a │ b      │',
+        '├────┼───┼────────┤',
+        '│  1 │ a │ <null> │',
+        '│ 20 │   │ NULL   │',
+        '└────┴───┴────────┘',
+        '',
+      ].join('\n'),
+    );
+    expect(stderr).toBe('2 rows\n');
+  });
+
+  test('escapes what would act on a terminal', async () => {
+    const { stdout } = await ask(["select chr(27) || '[2J' || chr(10) as a"]);
+    expect(stdout).toContain(String.raw`│ \u001b[2J\u000a │`);
+  });
+
+  test('a table shows a thousand rows unasked, and says that there are more', async () => {
+    const cut = await ask(['select n from generate_series(1, 1001) as n']);
+    expect(cut.stdout.trimEnd().split('\n')).toHaveLength(1000 + 4);
+    expect(cut.stderr).toMatch(/^1000 rows\nThere are more rows: a table shows 1000, --limit more/);
+    expect(cut.code).toBe(0);
+    const whole = await ask(['select n from generate_series(1, 1000) as n']);
+    expect(whole.stderr).toBe('1000 rows\n');
+  });
+
+  test.each(['table', 'csv', 'json'])('--limit cuts a %s, and says so', async (format) => {
+    const many = 'select n from generate_series(1, 3000) as n';
+    const { stdout, stderr } = await ask([many, '--format', format, '--limit', '2']);
+    expect(stdout).toMatch(/\b2\b/);
+    expect(stdout).not.toMatch(/\b3\b/);
+    expect(stderr).toContain('There are more rows: --limit 2 cut them.');
+  });
+
+  const widthOf = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+
+  test('shortens text to fit a terminal, and says so; hashes keep both ends', async () => {
+    const statement = `select '${address}' as hash, 1234567 as operations, now() as at`;
+    const { stdout, stderr } = await ask([statement], 80);
+    expect(widthOf(stdout)).toBeLessThanOrEqual(80);
+    expect(stdout).toMatch(/0x31c99a[0-9a-f]*…[0-9a-f]*010c/);
+    expect(stdout).toMatch(/ 1234567 /);
+    expect(stderr).toMatch(/values are shortened, --format csv/);
+    expect((await ask([statement])).stdout).toContain(address);
+  });
+
+  test('is a block for each row where that is not enough', async () => {
+    const columns = Array.from({ length: 9 }, (_, at) => `1234567890 as column_${at}`);
+    const { stdout } = await ask([`select ${columns.join(', ')}, '${address}' as hash`], 80);
+    expect(stdout).toMatch(/^─ 1 ─\ncolumn_0 {2}1234567890\n/);
+    expect(stdout).toContain(`hash      ${address}\n`);
+  });
+});

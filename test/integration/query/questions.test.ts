@@ -1,0 +1,290 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readAnswer, type Column } from '../../../src/query/read.ts';
+import { questions, statementOf } from '../../../src/query/question.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
+import { emptyFolder } from '../../support/child.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { sumUpAnew } from '../../support/sums.ts';
+import { runSync, testKey } from '../../support/sync.ts';
+
+const chains: SimulatedChain[] = [10, 42220].map((id) => ({
+  id,
+  name: `chain ${id}`,
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 300,
+  batches: { first: 1, count: 3, blocks: 60 },
+  factories: 30,
+}));
+
+let database: TestDatabase;
+beforeAll(async () => {
+  const simulator = await startSimulator({ seed: 7, chains, apiKey: testKey });
+  database = await createTestDatabase();
+  await runSync(database, { url: simulator.url, chains });
+  await sumUpAnew(database.pool);
+  await simulator.close();
+});
+afterAll(() => database?.drop());
+
+/** What each question answers with, for people and programs that rely on it. */
+const shapes: Readonly<Record<string, string>> = {
+  'batches-recent':
+    'chain_id bigint, batch bigint, state text, blocks bigint, transactions bigint, fill_percent numeric, last_at timestamp with time zone, l1_delay interval',
+  'biggest-factories':
+    'rank bigint, chain_id bigint, total_accounts bigint, address_hash text, name text',
+  'busiest-hours': 'hour integer, chain_id bigint, operations bigint, percent numeric',
+  'chain-daily':
+    'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_eth numeric',
+  'entry-points': 'week date, chain_id bigint, version text, operations bigint, percent numeric',
+  'factory-growth':
+    'chain_id bigint, address_hash text, accounts_before bigint, accounts bigint, new_accounts bigint',
+  'failures-daily':
+    'day date, chain_id bigint, version text, operations bigint, failed bigint, failed_percent numeric',
+  'late-arrivals':
+    'chain_id bigint, operation text, key text, timestamp timestamp with time zone, seen_at timestamp with time zone, lateness interval',
+  'new-senders': 'day date, chain_id bigint, new_senders bigint',
+  'operations-daily':
+    'day date, chain_id bigint, operations bigint, failed bigint, fee_eth numeric, mean_gwei numeric',
+  'top-senders':
+    'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_eth numeric',
+  'what-is-missing':
+    'feed text, unit text, newest_at timestamp with time zone, looked_at timestamp with time zone, is_fresh boolean, covered_to bigint, gaps bigint, missing bigint',
+};
+
+/** Of these a simulated chain that stands still has no row. */
+const unanswered: ReadonlySet<string> = new Set(['late-arrivals']);
+
+type Given = Parameters<typeof statementOf>[1];
+
+async function answerTo(name: string, given: Given = {}) {
+  const question = questions().find((one) => one.name === name);
+  if (question === undefined) throw new Error(`no question ${name}`);
+  const answer: { columns: readonly Column[]; rows: Record<string, string | null>[] } = {
+    columns: [],
+    rows: [],
+  };
+  const { signal } = new AbortController();
+  await readAnswer(
+    database.pool,
+    statementOf(question, given),
+    { timeoutMs: 0, limit: null, signal },
+    {
+      begin: (columns) => void (answer.columns = columns),
+      async rows(rows) {
+        for (const row of rows) {
+          answer.rows.push(
+            Object.fromEntries(answer.columns.map(({ name: key }, at) => [key, row[at]!])),
+          );
+        }
+      },
+    },
+  );
+  return answer;
+}
+
+test('every question is a file, and has a shape here', async () => {
+  const files = await readdir(join(import.meta.dirname, '../../../questions'));
+  expect(files.toSorted()).toEqual(Object.keys(shapes).map((name) => `${name}.sql`));
+  expect(questions().map(({ name }) => name)).toEqual(Object.keys(shapes));
+});
+
+describe.each(questions())('$name', ({ name, question, parameters, text }) => {
+  test('says what it answers, in a line of a terminal', () => {
+    expect(question).toMatch(/\?$/);
+    const longest = Math.max(...Object.keys(shapes).map((one) => one.length));
+    expect(longest + 2 + question.length).toBeLessThanOrEqual(80);
+  });
+
+  test('uses each of its parameters, and no other', () => {
+    const body = text.replaceAll(/^--.*$/gmu, '');
+    const used = [...body.matchAll(/(?<!:):([a-z]+)/gu)].map(([, one]) => one);
+    expect(new Set(used)).toEqual(new Set(parameters.map((one) => one.name)));
+    expect(parameters.map((one) => one.name)).toContain('chain');
+  });
+
+  test('has the expected columns, and rows', async () => {
+    const { columns, rows } = await answerTo(name);
+    const { rows: types } = await database.pool.query<{ name: string }>(
+      'select format_type(oid, null) as name from unnest($1::oid[]) with ordinality as t (oid, at) order by at',
+      [columns.map(({ type }) => type)],
+    );
+    expect(columns.map((one, at) => `${one.name} ${types[at]?.name}`).join(', ')).toBe(
+      shapes[name],
+    );
+    expect(rows.length > 0).toBe(!unanswered.has(name));
+  });
+
+  test('is about one chain where that is asked', async () => {
+    const { rows } = await answerTo(name, { chain: 10 });
+    const chainOf = ({ chain_id: id, feed }: Record<string, string | null>) =>
+      id ?? feed?.split('/')[0];
+    expect(rows.map(chainOf).filter((id) => id !== '10')).toEqual([]);
+    expect(rows.length > 0).toBe(!unanswered.has(name));
+    expect((await answerTo(name, { chain: 11 })).rows).toEqual([]);
+  });
+});
+
+const sum = (rows: readonly Record<string, string | null>[], column: string) =>
+  rows.reduce((total, row) => total + Number(row[column]), 0);
+
+/** How many operations have a time that is known. */
+async function timed(chain: number | null = null): Promise<number> {
+  const { rows } = await database.pool.query<{ count: string }>(
+    `select count(*) from explorer.operations_enriched
+     where timestamp is not null and ($1::bigint is null or chain_id = $1)`,
+    [chain],
+  );
+  return Number(rows[0]?.count);
+}
+
+describe('the answers', () => {
+  test.each(['operations-daily', 'failures-daily', 'entry-points', 'busiest-hours'])(
+    'of %s count every operation once',
+    async (name) => {
+      expect(sum((await answerTo(name)).rows, 'operations')).toBe(await timed());
+      expect(sum((await answerTo(name, { chain: 10 })).rows, 'operations')).toBe(await timed(10));
+    },
+  );
+
+  test('leave out what left the list', async () => {
+    const before = await timed();
+    const { rows } = await database.pool.query<{ hash: string }>(
+      `update explorer.user_operations set removed_at = now()
+       where hash = (select max(hash) from explorer.user_operations where timestamp is not null) returning hash`,
+    );
+    await sumUpAnew(database.pool);
+    expect(sum((await answerTo('operations-daily')).rows, 'operations')).toBe(before - 1);
+    expect(sum((await answerTo('busiest-hours')).rows, 'operations')).toBe(before - 1);
+    await database.pool.query(
+      'update explorer.user_operations set removed_at = null where hash = $1',
+      [rows[0]?.hash],
+    );
+  });
+
+  test('go back so many days from the newest operation', async () => {
+    await database.pool.query(
+      `update explorer.user_operations set timestamp = timestamp - interval '3 days' where chain_id = 10
+         and block_number < (select max(block_number) from explorer.user_operations where chain_id = 10)`,
+    );
+    await sumUpAnew(database.pool);
+    const daysOf = async (days: number) =>
+      new Set((await answerTo('operations-daily', { chain: 10, days })).rows.map(({ day }) => day))
+        .size;
+    expect([await daysOf(1), await daysOf(3), await daysOf(4)]).toEqual([1, 1, 2]);
+    await database.pool.query(
+      `update explorer.user_operations set timestamp = timestamp + interval '3 days' where chain_id = 10
+         and block_number < (select max(block_number) from explorer.user_operations where chain_id = 10)`,
+    );
+  });
+
+  test('of new-senders count every sender once', async () => {
+    const { rows } = await database.pool.query<{ senders: string }>(
+      `select count(distinct (chain_id, address_hash)) as senders from explorer.operations_enriched
+       where timestamp is not null and address_hash is not null`,
+    );
+    await sumUpAnew(database.pool);
+    expect(sum((await answerTo('new-senders')).rows, 'new_senders')).toBe(Number(rows[0]?.senders));
+  });
+
+  test('of top-senders are as many as are asked for, the busiest first', async () => {
+    const { rows } = await answerTo('top-senders', { limit: 3 });
+    const counts = rows.map(({ operations }) => Number(operations));
+    expect(counts).toHaveLength(3);
+    expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+  });
+
+  test('of factory-growth compare with the count as the period began', async () => {
+    const { rows } = await database.pool.query<{ address_hash: string; total_accounts: string }>(
+      `select address_hash, total_accounts from explorer.factory_history where chain_id = 10 limit 1`,
+    );
+    const [one] = rows;
+    await database.pool.query(
+      `insert into explorer.factory_history (chain_id, address_hash, observed_at, total_accounts, page_id)
+       select 10, $1, now() + make_interval(days => days), $2::bigint + added, 1
+       from (values (10, 100), (50, 500), (60, 900)) as t (days, added)`,
+      [one?.address_hash, one?.total_accounts],
+    );
+    const growthOf = async (days: number) => {
+      const [first] = (await answerTo('factory-growth', { days, limit: 1 })).rows;
+      return [first?.address_hash, first?.new_accounts];
+    };
+    expect(await growthOf(30)).toEqual([one?.address_hash, '800']);
+    expect(await growthOf(5)).toEqual([one?.address_hash, '400']);
+    expect(await growthOf(365)).toEqual([one?.address_hash, '900']);
+  });
+});
+
+const ask = (...args: readonly string[]) =>
+  call(['query', ...args], { env: { DATABASE_URL: database.url } });
+
+describe('the command', () => {
+  test('lists them, for people and for programs', async () => {
+    const { stdout } = await call(['query', '--list']);
+    expect(stdout).toMatch(/^top-senders .*\?\n +--chain all {2}--days 7 {2}--limit 20$/m);
+    const document = JSON.parse((await call(['query', '--list', '--json'])).stdout) as object[];
+    expect(document).toHaveLength(Object.keys(shapes).length);
+    expect(document).toContainEqual({
+      name: 'biggest-factories',
+      question: expect.stringMatching(/\?$/),
+      parameters: [
+        { name: 'chain', default: null, meaning: expect.any(String) },
+        { name: 'limit', default: 20, meaning: expect.any(String) },
+      ],
+    });
+  });
+
+  test('asks one by its name and flags', async () => {
+    const ended = await ask('biggest-factories', '--chain', '10', '--limit', '2', '--json');
+    const rows = JSON.parse(ended.stdout) as { rank: number; chain_id: number }[];
+    expect(rows.map(({ rank, chain_id: id }) => [rank, id])).toEqual([
+      [1, 10],
+      [2, 10],
+    ]);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('prints the statement of one', async () => {
+    const { stdout } = await call(['query', 'top-senders', '--sql']);
+    expect(stdout).toBe(questions().find(({ name }) => name === 'top-senders')?.text);
+  });
+
+  test.each([
+    [['top-sender'], /no question top-sender\. Did you mean top-senders\?/],
+    [
+      ['biggest-factories', '--days', '3'],
+      /biggest-factories is not asked by --days: it has --chain, --limit/,
+    ],
+    [['select 1', '--chain', '10'], /a statement is not asked by --chain/],
+    [['select 1', '--file', 'x.sql'], /exclude each other/],
+    [['--file', 'x.sql'], /cannot read x\.sql/],
+    [[], /nothing is asked/],
+    [['select 1', '--timeout', 'soon'], /--timeout.*It is a time such as 30s/],
+    [['select 1', '--demo'], /--demo is of the embedded Postgres/],
+  ])('refuses %j', async (args, message) => {
+    const ended = await ask(...args);
+    expect(ended.stderr).toMatch(message);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('asks the statement of a file, with parameters of its own', async () => {
+    const cwd = await emptyFolder();
+    await writeFile(
+      join(cwd, 'mine.sql'),
+      "-- How many?\n--\n-- :chain = all  number of the chain\nselect :chain::bigint as chain, 'a:b' as text;\n",
+    );
+    await writeFile(join(cwd, 'other.sql'), '-- What?\n-- :colour = red  a colour\nselect 1;\n');
+    const askFile = (...args: readonly string[]) =>
+      call(['query', '--json', '--file', ...args], { env: { DATABASE_URL: database.url }, cwd });
+    expect(JSON.parse((await askFile('mine.sql', '--chain', '7')).stdout)).toEqual([
+      { chain: 7, text: 'a:b' },
+    ]);
+    expect(JSON.parse((await askFile('mine.sql')).stdout)).toEqual([{ chain: null, text: 'a:b' }]);
+    const other = await askFile('other.sql');
+    expect(other.stderr).toMatch(/a parameter :colour; there are :chain, :days, :limit/);
+    expect(other.code).toBe(2);
+  });
+});

@@ -1,0 +1,46 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { keepSums } from '../../../src/jobs/housekeeping.ts';
+import { createLog } from '../../../src/log.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually } from '../../support/process.ts';
+
+test('whoever keeps house keeps the sums, as often as its clock says', async () => {
+  const { pool } = await freshDatabase();
+  const insert = (hash: string) =>
+    pool.query(
+      `insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)
+       values (10, $1, '2026-01-01', '0xa', 1)`,
+      [hash],
+    );
+  await pool.query(`insert into explorer.chains (chain_id, name) values (10, 'optimism')`);
+  await insert('0x1');
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  let nowMs = 0;
+  let turns = 0;
+  const now = () => {
+    turns += 1;
+    return nowMs;
+  };
+  const log = createLog('silent', () => undefined);
+  const kept = keepSums({ db: drizzle(pool), log, now }, stop.signal);
+  const sent = async () => {
+    const { rows } = await pool.query<{ operations: string }>(
+      'select operations from explorer.senders',
+    );
+    return Number(rows[0]?.operations ?? 0);
+  };
+  await eventually('the first sums', hangMs, async () => (await sent()) === 1);
+
+  await insert('0x2');
+  const before = turns;
+  await eventually('a turn that is not due', hangMs, async () => turns > before + 1);
+  expect(await sent()).toBe(1);
+  nowMs += 60_000;
+  await eventually('the next sums', hangMs, async () => (await sent()) === 2);
+
+  stop.abort();
+  await kept;
+});

@@ -1,0 +1,201 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { rollUp, rollUpAnew } from '../../../src/rollups/roll.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { movingChain, movingCopy, pollMs } from '../../support/moving-copy.ts';
+import { sumFaults, sumRows } from '../../support/sums.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 400,
+  batches: { first: 1, count: 6, blocks: 60 },
+  factories: 0,
+};
+
+const never = new AbortController().signal;
+const now = () => performance.now();
+
+/** A copy of a chain that stands still, and not summed up yet. */
+async function copied() {
+  const simulator = await startSimulator({ seed: 3, chains: [chain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  await runSync(database, { url: simulator.url, chains: [chain] });
+  return { pool: database.pool, db: drizzle(database.pool) };
+}
+
+test('what is summed up is what the rows come to', async () => {
+  const { pool, db } = await copied();
+  expect(Object.keys(await sumFaults(pool))).toHaveLength(4);
+
+  expect(await rollUp({ db, now }, never)).toBeGreaterThan(0);
+
+  expect(await sumFaults(pool)).toEqual({});
+  const { operations_daily, senders, chain_daily, batch_stats } = await sumRows(pool);
+  expect([operations_daily, senders, chain_daily]).not.toContain(0);
+  expect(batch_stats).toBe(chain.batches.count);
+});
+
+test('it follows a list that moves, and sums up what was written alone', async () => {
+  const database = await freshDatabase();
+  const db = drizzle(database.pool);
+  const { syncAt } = await movingCopy(database, [movingChain(10, 'optimism', 400)]);
+  await syncAt(0);
+  await rollUp({ db, now }, never);
+  for (let poll = 1; poll <= 6; poll += 1) {
+    await syncAt(poll * pollMs);
+    await rollUp({ db, now }, never);
+    expect(await sumFaults(database.pool)).toEqual({});
+  }
+  const { rows } = await database.pool.query<{ removed: number; anew: number }>(
+    `select (select count(*)::int from explorer.user_operations where removed_at is not null) as removed,
+            (select count(distinct begun_at)::int from etl.rollups) as anew`,
+  );
+  expect(rows[0]?.removed).toBeGreaterThan(0);
+});
+
+test('an operation that moves over midnight leaves the day that it was on', async () => {
+  const { pool, db } = await copied();
+  await rollUp({ db, now }, never);
+
+  await pool.query(
+    `update explorer.user_operations
+     set timestamp = timestamp + interval '1 day', updated_at = clock_timestamp()
+     where hash = (select min(hash) from explorer.user_operations)`,
+  );
+  expect(Object.keys(await sumFaults(pool))).toContain('operations_daily');
+  await rollUp({ db, now }, never);
+
+  expect(await sumFaults(pool)).toEqual({});
+});
+
+test('an operation without a time has that of a sibling, and of its block as soon as that is there', async () => {
+  const { pool, db } = await copied();
+  const { rows } = await pool.query<{ block: string }>(
+    `select block_number as block from explorer.user_operations group by 1 having count(*) > 1 limit 1`,
+  );
+  const block = rows[0]?.block;
+  await pool.query('delete from explorer.blocks where height = $1', [block]);
+  await pool.query(
+    `update explorer.user_operations set timestamp = null, updated_at = clock_timestamp()
+     where hash = (select min(hash) from explorer.user_operations where block_number = $1)`,
+    [block],
+  );
+  const told = async () => {
+    const { rows: sources } = await pool.query<{ source: string | null; days: number }>(
+      `select timestamp_source as source, count(*)::int as operations from explorer.operations_enriched
+       where block_number = $1 group by 1 order by 1`,
+      [block],
+    );
+    return sources.map(({ source }) => source);
+  };
+  expect(await told()).toEqual(['operation', 'sibling']);
+  await rollUp({ db, now }, never);
+  expect(await sumFaults(pool)).toEqual({});
+
+  await pool.query(
+    `insert into explorer.blocks (chain_id, height, hash, timestamp, page_id, updated_at)
+     values (10, $1, '0x', (
+       select max(timestamp) + interval '3 days' from explorer.user_operations where block_number = $1
+     ), 1, clock_timestamp())`,
+    [block],
+  );
+
+  expect(await told()).toEqual(['block', 'operation']);
+  await rollUp({ db, now }, never);
+  // The day that it had from its sibling is right again when all is summed up anew.
+  await rollUpAnew(db);
+  await rollUp({ db, now }, never);
+  expect(await sumFaults(pool)).toEqual({});
+});
+
+test('a time that cannot be costs one day, not all days up to it', async () => {
+  const { pool, db } = await copied();
+  const keys = await rollUp({ db, now }, never);
+  await pool.query(
+    `update explorer.user_operations set updated_at = clock_timestamp(), timestamp = case hash
+       when (select min(hash) from explorer.user_operations) then '0001-01-01Z'::timestamptz
+       else '9999-12-31T23:59:59Z' end
+     where hash in (
+       select min(hash) from explorer.user_operations
+       union select max(hash) from explorer.user_operations
+     )`,
+  );
+
+  await rollUpAnew(db);
+  expect(await rollUp({ db, now }, never)).toBeLessThan(keys + 10);
+  expect(await sumFaults(pool)).toEqual({});
+});
+
+test('rows that are deleted leave the sums when they are made anew', async () => {
+  const { pool, db } = await copied();
+  await rollUp({ db, now }, never);
+  await pool.query(`delete from explorer.user_operations where block_number < (
+    select percentile_disc(0.5) within group (order by block_number) from explorer.user_operations
+  )`);
+  await rollUp({ db, now }, never);
+  expect(Object.keys(await sumFaults(pool))).toContain('senders');
+
+  await rollUpAnew(db);
+  await rollUp({ db, now }, never);
+
+  expect(await sumFaults(pool)).toEqual({});
+});
+
+test('stopped at any moment, the rest is summed up the next time', async () => {
+  const { pool, db } = await copied();
+  let moment = 0;
+  for (let asked = Infinity; asked > moment;) {
+    moment += 1;
+    asked = 0;
+    const signal = {
+      get aborted() {
+        asked += 1;
+        return asked > moment;
+      },
+    } as AbortSignal;
+    await rollUp({ db, now }, signal);
+  }
+  expect(moment).toBeGreaterThan(8);
+  expect(await sumFaults(pool)).toEqual({});
+});
+
+test('what is written while it is summed up is found the next time', async () => {
+  const { pool, db } = await copied();
+  await rollUp({ db, now }, never);
+  const writer = await pool.connect();
+  onTestFinished(() => writer.release(true));
+  await writer.query('begin');
+  await writer.query(
+    `update explorer.user_operations set fee = fee + 1, status = false, updated_at = now()
+     where hash = (select min(hash) from explorer.user_operations)`,
+  );
+  // Later than the change, and without it.
+  await rollUp({ db, now }, never);
+  await writer.query('commit');
+  expect(Object.keys(await sumFaults(pool))).toContain('senders');
+
+  await rollUp({ db, now }, never);
+
+  expect(await sumFaults(pool)).toEqual({});
+});
+
+test('of two processes one sums up, and neither waits', async () => {
+  const { pool, db } = await copied();
+  const other = await pool.connect();
+  onTestFinished(() => other.release(true));
+  await other.query('begin; select from etl.rollups for update');
+
+  expect(await rollUp({ db, now }, never)).toBe(0);
+
+  await other.query('rollback');
+  const keys = await Promise.all([rollUp({ db, now }, never), rollUp({ db, now }, never)]);
+  expect(Math.max(...keys)).toBeGreaterThan(0);
+  await rollUp({ db, now }, never);
+  expect(await sumFaults(pool)).toEqual({});
+});

@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { demoStart } from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { configFolder } from '../../support/process.ts';
+
+const dayMs = 86_400_000;
+
+test('demo uses the database that DATABASE_URL_FILE names, from the folder that it is called in', async () => {
+  const cwd = await configFolder({ chains: [] });
+  await writeFile(join(cwd, 'url'), 'nonsense\n');
+
+  const { code, stderr } = await call(['demo'], { env: { DATABASE_URL_FILE: 'url' }, cwd });
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/DATABASE_URL: not a URL/u);
+});
+
+test('a demo goes on with the world that an earlier one began, and the proof holds', async () => {
+  const { url, pool } = await freshDatabase();
+  const env = { DATABASE_URL: url };
+  const startMs = demoStart(Date.now()) - 3 * dayMs;
+  const day = new Date(startMs).toISOString().slice(0, 10);
+  await pool.query(
+    `insert into etl.feeds (chain_id, operation, kind, unit, settings, origin)
+     values (10, 'factories', 'ranked', 'blocks', '{}', $1)`,
+    [`simulated explorer of demo, seed 1, from ${day}`],
+  );
+
+  const first = await call(['demo'], { env });
+  expect(first).toMatchObject({ code: 0 });
+  const oldest = 'select min(timestamp) as at, count(*) from explorer.user_operations';
+  const { rows: before } = await pool.query<{ at: Date; count: string }>(oldest);
+  expect(before[0]?.at.toISOString().slice(0, 10)).toBe(day);
+
+  expect(await call(['demo'], { env })).toMatchObject({ code: 0 });
+  const { rows: after } = await pool.query<{ at: Date; count: string }>(oldest);
+  expect(after[0]?.at).toEqual(before[0]?.at);
+  expect(Number(after[0]?.count)).toBeGreaterThanOrEqual(Number(before[0]?.count));
+  const { rows: origins } = await pool.query(
+    'select distinct right(origin, 10) as day from etl.feeds',
+  );
+  expect(origins).toEqual([{ day }]);
+  expect(await call(['verify'], { env })).toMatchObject({ code: 0 });
+});

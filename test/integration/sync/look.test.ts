@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { listedChain, testKey } from '../../support/sync.ts';
+
+test('sync ends with how to look at what it copied, unless a program reads it', async () => {
+  const chain = { ...listedChain, factories: 20 };
+  const simulator = await startSimulator({ seed: 3, chains: [chain], apiKey: testKey });
+  onTestFinished(() => simulator.close());
+  const { url } = await freshDatabase();
+  const env = {
+    DATABASE_URL: url,
+    EXPLORER_BASE_URL: simulator.url,
+    EXPLORER_API_KEY: testKey,
+  };
+  const args = ['sync', '--chain', '10', '--operation', 'factories'];
+  const look = 'Look at it:  explorer-etl query --list    or in SQL:  explorer-etl db shell\n';
+  const told = await call(args, { env });
+  expect(told.stdout.endsWith(look)).toBe(true);
+  expect((await call([...args, '--quiet'], { env })).stdout).not.toContain('Look at it');
+  expect(JSON.parse((await call([...args, '--json'], { env })).stdout)).toHaveLength(1);
+  const asked = await call(['query', 'biggest-factories', '--limit', '1', '--json'], { env });
+  expect(JSON.parse(asked.stdout)).toHaveLength(1);
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { batchWorld, fullBatch } from '../../support/batch-world.ts';
+import { expireArchive } from '../../../src/replay/expire.ts';
+import { ledgerFaults } from '../../support/ledger.ts';
+import { hourMs, minuteMs, watchOperations } from '../sync/watch.ts';
+import { replayed } from '../archive/archive.ts';
+import { houseOf, listWorld, oneEach } from './world.ts';
+
+test('deep resweeps that brought nothing go, and what came late or left the list stays as it was', async () => {
+  const motion = { operationsPerMinute: 0.2, latePercent: 10, orphanedPercent: 5 };
+  const watch = () =>
+    watchOperations({ motion }, { pageSize: 10, resweep: [{ depthMs: hourMs, everyMs: hourMs }] });
+  const [thinned, kept] = [await watch(), await watch()];
+  const house = houseOf(thinned.database);
+  for (const { runAt } of [thinned, kept]) {
+    for (let atMs = 0; atMs < 3 * hourMs; atMs += 5 * minuteMs) await runAt(atMs);
+  }
+  await house.age(100);
+  const before = await house.told();
+
+  const gone = await house.thin();
+
+  expect(gone.walks).toBeGreaterThan(0);
+  expect(await house.told()).toEqual(before);
+  // What is due is judged by when walks began.
+  await house.age(-100);
+  for (const { runAt } of [thinned, kept]) {
+    for (let atMs = 3 * hourMs; atMs < 5 * hourMs; atMs += 5 * minuteMs) await runAt(atMs);
+  }
+  expect(await thinned.stored()).toEqual(await kept.stored());
+  const covered = 'select covered::text from etl.feed_coverage';
+  expect(await thinned.query(covered)).toEqual(await kept.query(covered));
+  expect(await ledgerFaults(thinned.database.pool, 'ended')).toEqual({});
+});
+
+test('polls of batches that are proved since go, and those that are counted stay', async () => {
+  const { list, poll, database, verify } = await batchWorld(6);
+  const { age, thin, told, walks } = houseOf(database);
+  for (let minute = 0; minute <= 120; minute += 10) {
+    if (minute % 40 === 0 && minute > 0)
+      list.batches.set(6 + minute / 40, fullBatch(6 + minute / 40));
+    await poll(minute, minute === 0 ? 'sync' : 'schedule');
+  }
+  await age(100);
+  const before = { told: await told(), verify: await verify() };
+  const { walks: all } = await walks();
+
+  const gone = await thin();
+
+  expect(gone.walks).toBeGreaterThan(0);
+  expect(gone.walks).toBeLessThan(all / 2);
+  expect({ told: await told(), verify: await verify() }).toEqual(before);
+  await age(-100);
+  // One poll above the newest batch, and nothing that was read before.
+  const asked = await poll(130);
+  expect(asked.filter((number) => number < 8)).toEqual([]);
+  expect((await verify()).open).toEqual([]);
+});
+
+test('polls whose bodies are archived stay, so that a replay finds all', async () => {
+  const { database, db, list, sync, age, thin, told } = await listWorld(60, { archive: 'all' });
+  await sync(4);
+  list.operations.push(...oneEach(62).slice(60));
+  await sync(4);
+  const whole = await replayed(database);
+  expect(whole).toMatchObject({ missing: 0, differing: [] });
+  await age(100);
+  expect(await thin()).toEqual({ walks: 0, pages: 0, runs: 0 });
+
+  await expireArchive(db, 90, new Date(), new AbortController().signal);
+  const before = await told();
+  expect((await thin()).walks).toBeGreaterThan(0);
+
+  expect(await told()).toEqual(before);
+  expect((await replayed(database)).missing).toBe(whole.pages);
+});
+
+test('an item that was dropped from quarantine is not told of again', async () => {
+  const { sync, query, age, thin, told } = await listWorld(60);
+  await sync(5);
+  await age(100);
+  await query(`
+    insert into etl.quarantine (
+      chain_id, operation, scope, raw, raw_hash, reason, page_id, position, from_block, to_block, dropped_at
+    )
+    select 10, 'user-operations', '{}', '{}', 'hash', 'bad', min(id), 0, 55, 56, now() from etl.pages
+  `);
+  const before = await told();
+
+  await thin();
+
+  expect(await told()).toEqual(before);
+});
+
+test('the ledger of rows knows of a page that a replay made the provenance of a row', async () => {
+  const { database, query, sync } = await listWorld(60, { archive: 'all' });
+  await sync();
+  await query('delete from etl.row_counts');
+  await query('update explorer.user_operations set fee = 7 where block_number = 58');
+
+  await replayed(database, 'apply');
+
+  expect(
+    await query(`
+      select lowest_page_id = page_id and highest_page_id = page_id as is_known
+      from etl.row_counts, explorer.user_operations
+      where table_name = 'explorer.user_operations' and lowest_page_id is not null
+        and block_number = 58
+    `),
+  ).toEqual([{ is_known: true }]);
+});

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { ledgerFaults } from '../../support/ledger.ts';
+import { hashOf } from '../../support/listed-operations.ts';
+import { listWorld, oneEach } from './world.ts';
+
+test('polls that brought nothing leave the ledger, and all that is told stays as it was', async () => {
+  const { list, database, sync, thin, age, told, walks } = await listWorld(200);
+  await sync(6);
+  list.operations.push(...oneEach(203).slice(200));
+  await sync(6);
+  await age(100);
+  const before = await told();
+  const { walks: all } = await walks();
+
+  const thinned = await thin();
+
+  // The first walk, the one that brought three, and the newest stay.
+  expect(thinned).toEqual({ walks: all - 3, pages: expect.any(Number), runs: all - 3 });
+  expect(await walks()).toEqual({ walks: 3 });
+  expect(await told()).toEqual(before);
+  expect(before.provenance.filter(({ page }) => page === null)).toEqual([]);
+  expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
+});
+
+test('younger polls stay, and without an age all do', async () => {
+  const { sync, thin, age, walks } = await listWorld(50);
+  await sync(5);
+  const before = await walks();
+  expect(await thin()).toEqual({ walks: 0, pages: 0, runs: 0 });
+  await age(20);
+  expect(await thin(30)).toEqual({ walks: 0, pages: 0, runs: 0 });
+
+  expect(await walks()).toEqual(before);
+});
+
+test('a sync after it asks for as many pages as one without, and leaves the same rows', async () => {
+  const [thinned, kept] = [await listWorld(200), await listWorld(200)];
+  const rows = [];
+  for (const { list, sync, thin, age, query } of [thinned, kept]) {
+    await sync(5);
+    await age(100);
+    if (list === thinned.list) await thin();
+    list.operations.push(...oneEach(260).slice(200), { block: 150, id: 9000 });
+    const requests = await sync();
+    rows.push([
+      requests,
+      await query(
+        'select hash, block_number, fee, removed_at from explorer.user_operations order by hash',
+      ),
+      await query('select key, height from etl.late_arrivals order by key'),
+      await query('select covered::text from etl.feed_coverage'),
+    ]);
+  }
+
+  expect(rows[0]).toEqual(rows[1]);
+  expect((await thinned.walks()).walks).toBeLessThan((await kept.walks()).walks);
+});
+
+test('the poll that showed an item to have left the list stays, and the item stays removed', async () => {
+  const { list, sync, thin, age, told, query } = await listWorld(200);
+  await sync(3);
+  const all = list.operations;
+  list.operations = all.filter(({ id }) => id !== 192);
+  await sync(4);
+  await age(100);
+  const before = await told();
+
+  expect((await thin()).walks).toBeGreaterThan(0);
+
+  expect(await told()).toEqual(before);
+  const removed = 'select hash from explorer.user_operations where removed_at is not null';
+  await sync(2);
+  expect(await query(removed)).toEqual([{ hash: hashOf(192) }]);
+  list.operations = all;
+  await sync();
+  expect(await query(removed)).toEqual([]);
+});
+
+test('polls that brought a late item, or another name of an address, stay', async () => {
+  const { list, sync, thin, age, told, query } = await listWorld(200);
+  await sync(3);
+  list.operations.push({ block: 195, id: 7000, sender: 'first' });
+  await sync(3);
+  list.operations = list.operations.map((item) =>
+    item.id === 7000 ? { ...item, sender: 'second' } : item,
+  );
+  await sync(3);
+  await age(100);
+  const before = await told();
+
+  expect((await thin()).walks).toBeGreaterThan(0);
+
+  expect(await told()).toEqual(before);
+  expect(await query('select name from explorer.addresses where name is not null')).toEqual([
+    { name: 'second' },
+  ]);
+  expect(await query('select key from etl.late_arrivals')).toEqual([{ key: hashOf(7000) }]);
+});
+
+test('of walks that alone prove some blocks the oldest stays', async () => {
+  const { sync, thin, age, told, walks, query } = await listWorld(50);
+  await sync(6);
+  await age(100);
+  // As if what read it first had met another order, so that only polls prove it.
+  await query(`update etl.walks set proved = '{}' where id = (select min(id) from etl.walks)`);
+  const before = await told();
+
+  await thin();
+
+  expect(await walks()).toEqual({ walks: 3 });
+  expect(await told()).toEqual(before);
+});
+
+test('what was damaged and read again is not forgotten before the damage is', async () => {
+  const { sync, thin, age, query } = await listWorld(50);
+  await sync(5);
+  await age(100);
+  await query(`
+    insert into etl.rereads (chain_id, operation, after_walk, blocks)
+    values (10, 'user-operations', 0, '{[1,51)}')
+  `);
+
+  expect(await thin()).toEqual({ walks: 0, pages: 0, runs: 0 });
+});
+
+test('a poll of which an item waits in quarantine stays', async () => {
+  const { sync, thin, age, query } = await listWorld(50);
+  await sync(5);
+  await age(100);
+  await query(`
+    insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+    select 10, 'user-operations', '{}', '{}', id::text, 'bad', id, 0 from etl.pages
+  `);
+
+  expect(await thin()).toEqual({ walks: 0, pages: 0, runs: 0 });
+});

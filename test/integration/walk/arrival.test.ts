@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { transact } from '../../../src/db/transaction.ts';
+import { openRun } from '../../../src/feeds/run.ts';
+import type { FeedLane } from '../../../src/lists/feed.ts';
+import { lockAbove, walkAbove } from '../../../src/walk/arrival.ts';
+import type { WalkRow } from '../../../src/walk/walk-row.ts';
+import { openContender } from '../../support/contender.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { listOperations } from '../../support/listed-operations.ts';
+import { listedChain } from '../../support/sync.ts';
+
+const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
+
+/** A run with walks as a test says, and how far down each is to go. */
+async function openScene() {
+  const list = await listOperations([]);
+  const database = await freshDatabase();
+  const { db } = await openContender(database, { url: list.url, chains: [listedChain] });
+  const run = await openRun(db, lane, {});
+  const walk = async (scope: object, pages: number, top: number | null, rest = {}) => {
+    const said = { state: 'running', reason: null, ...rest };
+    const { rows } = await database.pool.query<{ walk: WalkRow }>(
+      `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, pages, top, state, reason)
+       values (10, 'user-operations', 'backfill', $1, 'newest-first', $2, $3, $4, $5, $6)
+       returning to_jsonb(walks) as walk`,
+      [run?.id, scope, pages, top, said.state, said.reason],
+    );
+    return (rows[0] as { walk: WalkRow }).walk;
+  };
+  const floorOf = async ({ id }: WalkRow) =>
+    (await database.pool.query('select floor::int from etl.walks where id = $1', [id])).rows[0]
+      .floor;
+  const arrive = async (arriving: WalkRow) => {
+    const seam = walkAbove(arriving);
+    if (seam === null) throw new Error('it takes over nothing');
+    await transact(db, (tx) => lockAbove(tx, seam));
+    return floorOf(arriving);
+  };
+  return { walk, arrive };
+}
+
+const at = (height: number, above: number) => ({ entry: { height, key: '0x' }, above });
+
+test('a walk that arrives ends where those below it arrived while it was on its way', async () => {
+  const { walk, arrive } = await openScene();
+  const { id } = await walk({}, 1, 1000);
+  await walk(at(300, id), 4, 290);
+  await walk(at(500, id), 4, 490, { state: 'finished', reason: 'floor' });
+  await walk(at(800, id), 4, 790);
+
+  expect(await arrive(await walk(at(600, id), 0, null))).toBe(490);
+});
+
+test.each([
+  ['has not arrived', 0, {}],
+  ['met another page than it asked for', 1, { state: 'finished', reason: 'astray' }],
+  ['met nothing', 1, { state: 'finished', reason: 'nothing' }],
+])('a walk does not rely on one below it that %s', async (_, pages, rest) => {
+  const { walk, arrive } = await openScene();
+  const { id } = await walk({}, 1, 1000);
+  await walk(at(300, id), pages, pages === 0 ? null : 290, rest);
+
+  expect(await arrive(await walk(at(600, id), 0, null))).toBe(null);
+});
+
+test('a walk does not rely on one that has a part of another rest', async () => {
+  const { walk, arrive } = await openScene();
+  const { id } = await walk({}, 1, 1000);
+  const other = await walk({ since: '2024-01-01' }, 1, 700);
+  await walk(at(300, other.id), 4, 290);
+
+  expect(await arrive(await walk(at(600, id), 0, null))).toBe(null);
+});
