@@ -28,8 +28,9 @@ import type { FetchPage } from './walk/request.ts';
 
 /** How pages are written (docs/decisions/0003-read-ahead.md). */
 const writing = {
-  /** So many may wait: some MB at most. */
   readAhead: 16,
+  /** Sixteen of the service's pages are a megabyte. */
+  readAheadBytes: 4 * 1024 * 1024,
   /** What a kill may cost more, and how much later rows of a long walk are seen. */
   gatherMs: 250,
 };

@@ -43,6 +43,7 @@ export interface AdvanceDependencies {
   /** How pages are read from now on; asked for each walk, as a configuration may be read anew. */
   readonly reading: () => Pick<PageReader, 'pageSize' | 'archive'>;
   readonly readAhead: number;
+  readonly readAheadBytes: number;
   readonly gatherMs: number;
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
   /** Told when a feed that was failing succeeds again. */

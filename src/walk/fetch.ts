@@ -62,7 +62,7 @@ export async function readPages(
       misplaced: order === null || order.trusted.length === 0 ? [] : order.misplaced,
     });
     const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
-    const taken = await queue.push({ page, end, emptyRun, body: packed });
+    const taken = await queue.push({ page, end, emptyRun, body: packed }, judged.body.length);
     if (!goesOn || !taken) return end === null ? 'paused' : 'read';
     step = next;
   }

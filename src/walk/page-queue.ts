@@ -5,7 +5,9 @@
  */
 export class PageQueue<Page> {
   readonly #limit: number;
+  readonly #mostBytes: number;
   #pages: Page[] = [];
+  #bytes = 0;
   #closed = false;
   #waiting: (() => void)[] = [];
   /** Whether the consumer has done with what it took. */
@@ -13,15 +15,24 @@ export class PageQueue<Page> {
   /** How many wait until it has done with all. */
   #awaited = 0;
 
-  constructor(limit: number) {
+  /**
+   * @param limit how many pages may wait
+   * @param mostBytes how many bytes: it is full with the page that reaches them, so one of any size goes through
+   */
+  constructor(limit: number, mostBytes = Number.POSITIVE_INFINITY) {
     this.#limit = limit;
+    this.#mostBytes = mostBytes;
   }
 
-  /** @returns false when the queue was closed and the page not taken */
-  async push(page: Page): Promise<boolean> {
-    while (this.#pages.length >= this.#limit && !this.#closed) await this.#change();
+  /**
+   * @param bytes how large the page is
+   * @returns false when the queue was closed and the page not taken
+   */
+  async push(page: Page, bytes = 0): Promise<boolean> {
+    while (this.#isFull() && !this.#closed) await this.#change();
     if (this.#closed) return false;
     this.#pages.push(page);
+    this.#bytes += bytes;
     this.#wake();
     return true;
   }
@@ -40,6 +51,7 @@ export class PageQueue<Page> {
     this.#isIdle = false;
     const pages = this.#pages;
     this.#pages = [];
+    this.#bytes = 0;
     this.#wake();
     return pages;
   }
@@ -51,8 +63,7 @@ export class PageQueue<Page> {
       isOver = true;
     };
     const over = gathering(ending.signal).then(end, end);
-    const isRipe = () =>
-      isOver || this.#closed || this.#awaited > 0 || this.#pages.length >= this.#limit;
+    const isRipe = () => isOver || this.#closed || this.#awaited > 0 || this.#isFull();
     while (!isRipe()) await Promise.race([over, this.#change()]);
     ending.abort();
   }
@@ -69,6 +80,10 @@ export class PageQueue<Page> {
   close(): void {
     this.#closed = true;
     this.#wake();
+  }
+
+  #isFull(): boolean {
+    return this.#pages.length >= this.#limit || this.#bytes >= this.#mostBytes;
   }
 
   #change(): Promise<void> {

@@ -28,8 +28,9 @@ export interface WalkProgress {
 
 export interface WalkDependencies extends Omit<PageReader, 'floor'> {
   readonly db: Database;
-  /** How many pages may wait to be written. */
+  /** How many pages may wait to be written, and how many bytes of JSON. */
   readonly readAhead: number;
+  readonly readAheadBytes: number;
   /** How long pages wait for others that are written with them, in ms. */
   readonly gatherMs: number;
   readonly onCommit: (progress: WalkProgress) => void;
@@ -48,7 +49,7 @@ export async function runWalk(
   dependencies: WalkDependencies,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
-  const queue = new PageQueue<ReadPage>(dependencies.readAhead);
+  const queue = new PageQueue<ReadPage>(dependencies.readAhead, dependencies.readAheadBytes);
   let current = walk;
   using reader = linkAbort(signal);
   const floor = () => current.floor;

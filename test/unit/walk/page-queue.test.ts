@@ -29,6 +29,19 @@ test('lets nobody push beyond its limit until pages are taken out', async () => 
   expect(await queue.takeAll()).toEqual([3]);
 });
 
+test('is full with the page that reaches the most bytes, however few pages that are', async () => {
+  const queue = new PageQueue<number>(16, 10);
+  await queue.push(1, 9);
+  expect(await isSettled(queue.push(2, 100))).toBe(true);
+  const third = queue.push(3, 1);
+  expect(await isSettled(third)).toBe(false);
+
+  const taken = queue.takeAll(() => new Promise(() => undefined));
+
+  expect(await taken).toEqual([1, 2]);
+  expect(await third).toBe(true);
+});
+
 test('makes a taker wait for the first page', async () => {
   const queue = new PageQueue<number>(2);
   const taken = queue.takeAll();
