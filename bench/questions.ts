@@ -1,7 +1,7 @@
 /**
  * `npm run bench:questions -- (--database-url URL | --directory DIR)`: what each view and each named question
  * takes on a database of `npm run bench:data` that was summed up, cold (the first time) and warm (the median
- * of three more), with the top node of its plan.
+ * of three more), with the top node of its plan; and each panel of the dashboards, for all chains and the time that it looks back first.
  */
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
@@ -9,6 +9,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { createPool } from '../src/db/pool.ts';
 import { questions, statementOf } from '../src/query/question.ts';
+import { boards } from '../scripts/dashboards/boards.ts';
+import { panelsOf, sent } from '../scripts/dashboards/written.ts';
 import { rollUp } from '../src/rollups/roll.ts';
 import { openKept } from './server.ts';
 
@@ -50,6 +52,32 @@ const asked: Readonly<Record<string, string>> = {
 
 const warmRuns = 3;
 
+/** Each statement of the dashboards, up to the newest operation there is. */
+async function drawnBy(pool: Pool): Promise<Statement[]> {
+  const { rows } = await pool.query<{ to: Date; chains: number[] }>(
+    `select (select max(newest_at) from explorer.freshness) as to,
+       (select array_agg(chain_id::integer order by chain_id) from explorer.chains) as chains`,
+  );
+  const [{ to, chains } = { to: new Date(), chains: [] }] = rows;
+  const found: Statement[] = [];
+  for (const board of Object.keys(boards)) {
+    const { panels, spanMs } = await panelsOf(board);
+    const view = { from: new Date(to.getTime() - spanMs), to, chains };
+    for (const { title, targets } of panels) {
+      for (const { rawSql } of targets) {
+        found.push({ name: `${board}: ${title}`, text: sent(rawSql, view), values: [] });
+      }
+    }
+  }
+  return found;
+}
+
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
 const seconds = (ms: number) => (ms / 1000).toFixed(ms < 100 ? 3 : 2);
 
 async function timed(pool: Pool, text: string, given: readonly unknown[]): Promise<number> {
@@ -75,9 +103,10 @@ try {
   console.log(
     `${keys} days, senders and batches summed up in ${seconds(performance.now() - begun)} s`,
   );
-  const statements = [
+  const statements: Statement[] = [
     ...Object.entries(asked).map(([name, text]) => ({ name, text, values: [] })),
     ...questions().map((question) => ({ name: question.name, ...statementOf(question, {}) })),
+    ...(await drawnBy(pool)),
   ];
   const drawn = new Table({
     head: ['', 'cold, s', 'warm, s', 'top node'],

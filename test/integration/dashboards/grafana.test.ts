@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { boards } from '../../../scripts/dashboards/boards.ts';
 import { dashboardText } from '../../../scripts/dashboards/text.ts';
+import { panelsOf, readWritten, sent } from '../../../scripts/dashboards/written.ts';
 import { grantRoles, roles } from '../../../src/db/roles.ts';
 import {
   startInstantMs,
@@ -13,7 +12,6 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { sumUp } from '../../support/sums.ts';
 import { runSync } from '../../support/sync.ts';
 
-const folder = join(import.meta.dirname, '../../../dashboards/grafana');
 const dayMs = 86_400_000;
 /** Its number among the types of Postgres. */
 const timestamptz = 1184;
@@ -47,43 +45,28 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** A statement as Grafana sends it: its macros and variables replaced, for the days around the simulated world. */
-function sent(sql: string): string {
-  const at = (ms: number) => `'${new Date(ms).toISOString()}'`;
-  const [from, to] = [at(startInstantMs - 30 * dayMs), at(Date.now() + dayMs)];
-  return sql
-    .replaceAll(/\$__timeFilter\(([\w.]+)\)/gu, `$1 BETWEEN ${from} AND ${to}`)
-    .replaceAll('$__timeFrom()', from)
-    .replaceAll('$__timeTo()', to)
-    .replaceAll('$chain', '10,42220');
-}
-
-interface Panel {
-  readonly title: string;
-  readonly type: string;
-  readonly targets: readonly { readonly rawSql: string; readonly format: string }[];
-}
-
-async function panelsOf(name: string): Promise<Panel[]> {
-  const text = await readFile(join(folder, `${name}.json`), 'utf8');
-  return (JSON.parse(text) as { panels: Panel[] }).panels;
-}
+/** The days around the simulated world. */
+const view = {
+  from: new Date(startInstantMs - 30 * dayMs),
+  to: new Date(Date.now() + dayMs),
+  chains: chains.map(({ id }) => id),
+};
 
 describe.each(Object.entries(boards))('the dashboard %s', (name, board) => {
   test('is the one in code', async () => {
-    const written = await readFile(join(folder, `${name}.json`), 'utf8');
+    const written = await readWritten(name);
     expect(written, 'it is out of date: run npm run dashboards').toBe(await dashboardText(board));
   });
 
   test('has an answer in each panel, also for an analyst', async () => {
-    const panels = await panelsOf(name);
+    const { panels } = await panelsOf(name);
     expect(panels.length).toBeGreaterThan(3);
     const session = await database.pool.connect();
     try {
       await session.query(`set role ${roles.analyst}`);
       for (const { title, type, targets } of panels) {
         for (const { rawSql, format } of targets) {
-          const { rows, fields } = await session.query(sent(rawSql));
+          const { rows, fields } = await session.query(sent(rawSql, view));
           expect(rows.length, title).toBeGreaterThan(0);
           const time = fields.find(({ name: column }) => column === 'time');
           expect(time?.dataTypeID ?? null, title).toBe(
@@ -98,8 +81,9 @@ describe.each(Object.entries(boards))('the dashboard %s', (name, board) => {
   });
 
   test('asks for nothing but chains and times', async () => {
-    for (const { targets, title } of await panelsOf(name)) {
-      for (const { rawSql } of targets) expect(sent(rawSql), title).not.toContain('$');
+    const { panels } = await panelsOf(name);
+    for (const { targets, title } of panels) {
+      for (const { rawSql } of targets) expect(sent(rawSql, view), title).not.toContain('$');
     }
   });
 });
