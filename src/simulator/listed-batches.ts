@@ -17,6 +17,9 @@ export interface ListedBatch {
   readonly transactions: number;
 }
 
+/** A block of L1. */
+const slotMs = 12_000;
+
 const containers = [
   'in_blob4844',
   'in_celestia',
@@ -56,7 +59,7 @@ function* batchesBelow(world: World, below: number, atMs: number, most: number) 
   let number = Math.min(below - 1, newest);
   for (; left > 0 && number >= world.chain.batches.first; number -= 1) {
     const batch = batchAt(world, number, atMs);
-    if (batch === null) continue;
+    if (batch === null || batch.timestampMs > (world.lived?.timetable.endMs ?? Infinity)) continue;
     left -= 1;
     yield batch;
   }
@@ -67,14 +70,15 @@ function batchAt(world: World, number: number, atMs: number): ListedBatch | null
   if (range === null) return null;
   const { lowest, highest } = range;
   const random = new Random(world.streams['listed-batch'], number);
+  const lastMs = instantOf(world, highest, random.below(1000));
   return {
     number,
-    timestampMs: instantOf(world, highest, random.below(1000)),
     l1Transactions: Array.from({ length: 1 + random.below(3) }, () => random.hex(8)),
     container: drawContainer(world, random),
     start: lowest,
     end: highest,
     transactions: (highest - lowest + 1) * (1 + random.below(20)),
+    timestampMs: lastMs + drawDelayMs(world, random),
   };
 }
 
@@ -82,6 +86,12 @@ function batchAt(world: World, number: number, atMs: number): ListedBatch | null
 function drawContainer({ lived }: World, random: Random): string | null {
   if (lived !== null) return random.oneIn(9) ? 'in_calldata' : 'in_blob4844';
   return random.oneIn(9) ? null : random.pick(containers);
+}
+
+/** How long after its last block a batch is posted: with a calendar, until some slot of L1. */
+function drawDelayMs({ lived }: World, random: Random): number {
+  if (lived === null) return 0;
+  return slotMs * (1 + random.below(6));
 }
 
 function renderBatch({ chain: { generation } }: World, batch: ListedBatch): unknown {

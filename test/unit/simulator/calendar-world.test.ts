@@ -104,7 +104,7 @@ describe.each(both)('on $name', ({ chain, tables }) => {
   test('a batch is posted every few minutes up to now', () => {
     const times = tables.listed_batches.map((row) => Date.parse(row['l1_timestamp'] as string));
     const minutes = times.slice(1).map((timeMs, place) => ((times[place] ?? 0) - timeMs) / 60_000);
-    expect(Math.min(...minutes)).toBeGreaterThan(2);
+    expect(Math.min(...minutes)).toBeGreaterThan(1);
     expect(Math.max(...minutes)).toBeLessThan(15);
     expect(Math.max(...times)).toBeLessThanOrEqual(nowMs);
     expect(nowMs - Math.max(...times)).toBeLessThan(hourMs);
