@@ -193,19 +193,26 @@ begin
   end loop;
   for written in
     with fresh as materialized (
-      select chain_id, height from explorer.blocks where updated_at >= since
+      select chain_id, height, first_seen_at < updated_at as has_changed
+      from explorer.blocks where updated_at >= since
     )
-    select op.chain_id as of_chain, block_number as block
+    select op.chain_id as of_chain, block_number as block, has_changed
     from explorer.user_operations as op
     join fresh on fresh.chain_id = op.chain_id and height = block_number
     where op.timestamp is null
     union
-    select chain_id, block_number from explorer.user_operations
+    select chain_id, block_number, first_seen_at < updated_at from explorer.user_operations
     where updated_at >= since and timestamp is null
   loop
     return query
-    select written.of_chain, etl.utc_day(told.timestamp)::text
-    from explorer.time_of_block(written.of_chain, written.block) as told;
+    select written.of_chain, (etl.utc_day(told.timestamp) + shift)::text
+    from explorer.time_of_block(written.of_chain, written.block) as told, generate_series(-1, 1) as shift
+    where shift = 0 or written.has_changed;
+    -- Until its block was told, it had the time of a sibling.
+    return query
+    select written.of_chain, etl.utc_day(timestamp)::text
+    from explorer.user_operations
+    where chain_id = written.of_chain and block_number = written.block and timestamp is not null;
   end loop;
 end
 $$;
@@ -294,6 +301,17 @@ begin
   select distinct op.chain_id, address_hash::text
   from explorer.user_operations as op
   join fresh on fresh.chain_id = op.chain_id and height = block_number
+  where op.timestamp is null and address_hash is not null;
+  -- And those whose time is that of a sibling.
+  return query
+  with fresh as materialized (
+    select distinct chain_id, block_number
+    from explorer.user_operations
+    where updated_at >= since and timestamp is not null
+  )
+  select distinct op.chain_id, address_hash::text
+  from explorer.user_operations as op
+  join fresh on fresh.chain_id = op.chain_id and fresh.block_number = op.block_number
   where op.timestamp is null and address_hash is not null;
 end
 $$;

@@ -9,7 +9,7 @@ import {
   type SimulatedChain,
 } from '../../src/simulator/index.ts';
 import { ledgerFaults } from '../support/ledger.ts';
-import { sumFaults, sumUpAnew } from '../support/sums.ts';
+import { sumFaults, sumUp } from '../support/sums.ts';
 import { startProgram } from '../support/process.ts';
 import { runSync } from '../support/sync.ts';
 import { watchedDifferences } from '../support/observer.ts';
@@ -216,8 +216,7 @@ export async function expectTrueWeek({ world, rankings }: Week, { seed, lists }:
   expect(found).toEqual({});
   expect(await rankings.storedHistory(database.pool)).toEqual(rankings.history());
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
-  // A time that a sibling told and tells otherwise now is right when all is summed up anew.
-  await sumUpAnew(database.pool);
+  await sumUp(database.pool);
   expect(await sumFaults(database.pool)).toEqual({});
   const open = (await prove(drizzle(database.pool))).map((feed) => [feed.feed, feed.open]);
   expect(open).toEqual(lists.toSorted().map((list) => [`${chain.id}/${list}`, []]));
