@@ -1,3 +1,13 @@
+-- By themselves these are vacuumed when they have grown by a fifth: until then a count of the newest rows reads
+-- each of them, not their index alone (docs/decisions/0027-indexes.md).
+alter table explorer.user_operations set (
+  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
+);
+--> statement-breakpoint
+alter table explorer.blocks set (
+  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
+);
+--> statement-breakpoint
 create function explorer.time_of_block(
   of_chain bigint, of_block bigint
 ) returns table ("timestamp" timestamptz, source text)

@@ -179,7 +179,7 @@ async function renameAs(
 const commentOf = (name: string, chain: string | null) =>
   `Partition of ${name}: rows of ${chain === null ? 'chains that have none of their own' : `chain ${chain}`}.`;
 
-/** A partition belongs to whom the table belongs to, and says what it is. */
+/** A partition belongs to whom the table belongs to, is kept as the others are, and says what it is. */
 async function finish(
   session: PoolClient,
   name: string,
@@ -190,7 +190,15 @@ async function finish(
   const { rows } = await session.query<{ statement: string }>(
     `select format('alter table ${own} owner to %I', parent.relowner::regrole) as statement
      from pg_class as parent, pg_class as part
-     where parent.oid = $1::regclass and part.oid = $2::regclass and parent.relowner <> part.relowner`,
+     where parent.oid = $1::regclass and part.oid = $2::regclass and parent.relowner <> part.relowner
+     union all
+     (
+       -- The table itself can't have them.
+       select format('alter table ${own} set (%s)', array_to_string(reloptions, ', '))
+       from pg_inherits join pg_class on oid = inhrelid
+       where inhparent = $1::regclass and oid <> $2::regclass and reloptions is not null
+       limit 1
+     )`,
     [name, own],
   );
   for (const { statement } of rows) await session.query(statement);

@@ -141,6 +141,17 @@ test('a full table is partitioned, however often that is killed, and loses no ro
      from pg_class where oid = 'explorer.user_operations'::regclass`,
   );
   expect(rows).toEqual([{ comment: 'As told.', is_public: true }]);
+  const { rows: kept } = await database.pool.query(
+    `select distinct array_to_string(reloptions, ', ') as options
+     from pg_inherits join pg_class on oid = inhrelid
+     where inhparent = 'explorer.user_operations'::regclass`,
+  );
+  expect(kept).toEqual([
+    {
+      options:
+        'autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02',
+    },
+  ]);
   await copy.follow(pollMs);
   expect(Number((await contents(database))?.named)).toBeGreaterThan(Number(before?.named));
 });
