@@ -287,11 +287,15 @@ comment on column explorer.operations_daily.fee_eth is 'Fees of these operations
 create function etl.all_sender_sums() returns table (chain_id bigint, key text)
 language sql stable
 begin atomic
-  -- Beginnings of addresses, so many that each is the work of a short transaction.
+  -- Beginnings of addresses, so many that each is the work of a short transaction: some 20,000 operations at most.
   select chain_id, '0x' || lpad(to_hex(part), digits, '0')
-  from explorer.chains, (
-    select case when reltuples > 1000000 then 2 else 1 end as digits
-    from pg_class where oid = 'explorer.user_operations'::regclass
+  from (
+    select chains.chain_id,
+           greatest(1, ceil(log(16, greatest(1, sum(inserted) / 20000.0))))::int as digits
+    from explorer.chains
+    left join etl.feeds on feeds.chain_id = chains.chain_id and operation = 'user-operations'
+    left join etl.lane_totals on lane_totals.feed = feeds.feed
+    group by chains.chain_id
   ) as size, generate_series(0, (16 ^ digits)::int - 1) as part;
 end;
 --> statement-breakpoint
@@ -433,7 +437,10 @@ language sql stable
 begin atomic
   select chain_id, batch_number::text from explorer.read_batches
   union
-  select chain_id, batch_number::text from etl.batch_sums;
+  select chain_id, batch_number::text from etl.batch_sums
+  union
+  -- Also of a batch that no walk has come to the end of.
+  select chain_id, optimism_batch_number::text from explorer.blocks where optimism_batch_number is not null;
 end;
 --> statement-breakpoint
 create function etl.stale_batch_sums(since timestamptz) returns table (chain_id bigint, key text)
@@ -558,8 +565,13 @@ comment on column explorer.provenance.walk_started_at is 'When its walk began.';
 --> statement-breakpoint
 create view explorer.coverage as
 select chain_id, operation, feed, from_block, to_block, as_of, newest_as_of, unit,
-       (select timestamp from etl.item_above(chain_id, operation, from_block)) as from_at,
-       (select timestamp from etl.item_below(chain_id, operation, to_block, 'infinity')) as to_at
+       (
+         select timestamp from etl.item_above(chain_id, operation, from_block) where height <= to_block
+       ) as from_at,
+       (
+         select timestamp from etl.item_below(chain_id, operation, to_block, 'infinity')
+         where height >= from_block
+       ) as to_at
 from etl.proved_ranges
 union all
 select feeds.chain_id, operation, feed, from_batch, to_batch, as_of, newest_as_of, 'batches',

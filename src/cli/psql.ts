@@ -31,11 +31,27 @@ export async function psql(
   const place = await existing(context, settings, options);
   // psql itself says whether it is a standby, and its users may write.
   return onDatabase(settings, place, 'reads', async (database) => {
-    const { url, password } = withoutPassword(database.url);
+    const { url, password } = withoutPassword(forLibpq(database.url));
     const code = await run(context, [url, ...args], password);
     if (code === null) throw new UsageError(notInstalled(database.embedded !== null));
     return code === 0 ? exitCodes.done : exitCodes.failed;
   });
+}
+
+/**
+ * A URL with what only node-postgres knows in the words of libpq, which refuses what it does not know.
+ * Both know all else that it may hold.
+ */
+export function forLibpq(url: string): string {
+  const address = parseUrl(url);
+  const { searchParams } = address;
+  const ssl = searchParams.get('ssl');
+  if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require');
+  if (/^(?:1|true)$/u.test(ssl ?? '') && !searchParams.has('sslmode')) {
+    searchParams.set('sslmode', 'require');
+  }
+  for (const own of ['ssl', 'uselibpqcompat']) searchParams.delete(own);
+  return address.href;
 }
 
 /** A URL of Postgres for those who must not see the password, and the password. */

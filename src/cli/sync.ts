@@ -10,9 +10,7 @@ import { followWishes } from '../feeds/wishes.ts';
 import { feedName } from '../lists/feed.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
-import { describeDatabaseError } from '../db/failure.ts';
-import { rollUp } from '../rollups/roll.ts';
-import { tidyUp } from '../jobs/housekeeping.ts';
+import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
 import { createLog } from '../log.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
@@ -108,9 +106,7 @@ export async function syncTargets(
     );
     await tidyUp(engine, context.signal);
     // What was asked for is done; the views say up to when they are.
-    await rollUp(engine, context.signal).catch((error: unknown) =>
-      engine.log.warn({ error: describeDatabaseError(error) }, 'sums.failure'),
-    );
+    await sumUp(engine, context.signal);
     return results;
   } finally {
     await progress.end();

@@ -51,6 +51,27 @@ export function keepSums(
   );
 }
 
+/** What a person at a terminal waits without a word, in ms. */
+const patienceMs = 5_000;
+
+/** Brings sums of what is stored up to date once. A failure is logged: the views say up to when they are. */
+export async function sumUp(
+  { db, log, now }: Pick<HouseOptions, 'db' | 'log' | 'now'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const telling = setTimeout(
+    () => log.info({ note: 'stopped now, it goes on the next time' }, 'sums.long'),
+    patienceMs,
+  );
+  try {
+    await rollUp({ db, now }, signal);
+  } catch (error) {
+    log.warn({ error: describeDatabaseError(error) }, 'sums.failure');
+  } finally {
+    clearTimeout(telling);
+  }
+}
+
 /**
  * Tidies up now, every hour and when the retention has changed, until the signal aborts. A lost database
  * is waited for.

@@ -17,6 +17,9 @@ export class StatementTimeoutError extends Error {
  */
 const serverClasses: ReadonlySet<string> = new Set('08 40 53 55 57 58 F0 XX'.split(' '));
 
+/** Of one of these classes, but about the statement: it has parameters, such as `$1`, without values. */
+const unbound = '08P01';
+
 /** A line is shown around the fault, this many characters to either side. */
 const shownAround = 36;
 
@@ -33,7 +36,7 @@ export function explainFailure(error: unknown, text: string, timeoutMs: number):
     const took = `the statement took longer than ${timeoutMs / 1000} s and was cancelled`;
     return new StatementTimeoutError(`${took}: --timeout gives it more time, 0 no limit.`);
   }
-  if (serverClasses.has(code.slice(0, 2))) return error;
+  if (serverClasses.has(code.slice(0, 2)) && code !== unbound) return error;
   if (routine === 'exec_parse_message') {
     return new StatementError('one statement at a time: there is more behind the first semicolon.');
   }

@@ -38,8 +38,11 @@ export interface Answer {
   rows(rows: readonly Row[]): Promise<void>;
 }
 
-/** So many rows wait while others are written, and so many are handed over at once. */
-const waitingRows = 1_000;
+/** So many rows wait while others are written. */
+const waitingRows = 200;
+/** So many are handed over at once, or fewer where they are this long together, in characters. */
+const batchRows = 1_000;
+const batchCharacters = 1_000_000;
 
 /**
  * Reads the answer to one statement in a transaction that is read only and rolled back, with as much
@@ -159,6 +162,7 @@ async function handOver(
   let hasBegun = false;
   let read = 0;
   let batch: Row[] = [];
+  let characters = 0;
   for await (const event of events) {
     const [row, told] = event as [Row, Told];
     if (!hasBegun) answer.begin(columnsOf(told));
@@ -169,9 +173,10 @@ async function handOver(
     }
     read += 1;
     batch.push(row);
-    if (batch.length === waitingRows) {
+    characters += row.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+    if (batch.length === batchRows || characters >= batchCharacters) {
       await answer.rows(batch);
-      batch = [];
+      [batch, characters] = [[], 0];
     }
   }
   const end = ending();

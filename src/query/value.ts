@@ -67,8 +67,8 @@ export function jsonText(value: string | null, type: number): string {
   if (integers.has(type) && Number.isSafeInteger(Number(value))) return value;
   // Not NaN, nor an infinity.
   if (floats.has(type) && /^-?\d/u.test(value)) return value;
-  // Control characters stand between tokens only, and mean as much as a blank.
-  if (documents.has(type)) return value.replaceAll(/\p{Cc}/gu, ' ');
+  // They stand between tokens only, and mean as much as a blank.
+  if (documents.has(type)) return value.replaceAll(/[\t\n\r]/gu, ' ');
   const element = elementTypes.get(type);
   if (element !== undefined) return jsonArray(parse(value), element);
   return JSON.stringify(plainText(value, type));

@@ -9,6 +9,8 @@ const longest = '10 minutes';
 const turnMs = 100;
 /** How many keys it takes at most, however quick the last ones were. */
 const mostKeys = 5_000;
+/** How long one of the sums is worked on before it is the turn of the others, in ms. */
+const shareMs = 5_000;
 
 export interface RollUpOptions {
   readonly db: Database;
@@ -18,27 +20,66 @@ export interface RollUpOptions {
 
 /**
  * Brings what is summed up beforehand up to what is stored: finds what was written since the last time,
- * and sums up again the days, senders and batches that it belongs to. Killed at any moment, the rest is
- * done the next time. Several processes take turns.
+ * and sums up again the days, senders and batches that it belongs to. Where one of the sums takes long, the
+ * others are brought up to date between its parts. Killed at any moment, the rest is done the next time.
+ * Several processes take turns.
  *
  * @returns how many keys were summed up
+ * @throws what Postgres threw of the first of the sums that failed; the others were summed up
  */
-export async function rollUp({ db, now }: RollUpOptions, signal: AbortSignal): Promise<number> {
-  const { rows } = await db.execute<{ name: string }>(
+export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promise<number> {
+  const { rows } = await options.db.execute<{ name: string }>(
     sql`select name from etl.rollups order by name`,
   );
+  const failures: unknown[] = [];
+  let names = rows.map(({ name }) => name);
   let keys = 0;
-  for (const { name } of rows) {
-    if (signal.aborted) break;
-    await transact(db, (tx) => noteStale(tx, name));
-    keys += await sumAllUp(name, { db, now }, signal);
+  let isDone = false;
+  while (!isDone && !signal.aborted) {
+    isDone = true;
+    for (const name of names) {
+      if (signal.aborted) break;
+      try {
+        const share = await sumShare(name, options, signal);
+        keys += share.keys;
+        isDone &&= share.isDone;
+      } catch (error) {
+        failures.push(error);
+        names = names.filter((other) => other !== name);
+      }
+    }
   }
+  const [failure] = failures;
+  if (failure !== undefined) throw failure;
   return keys;
+}
+
+/** Notes what is stale of one of the sums, and sums up as much of it as its share of the time allows. */
+async function sumShare(
+  name: string,
+  { db, now }: RollUpOptions,
+  signal: AbortSignal,
+): Promise<{ readonly keys: number; readonly isDone: boolean }> {
+  const until = now() + shareMs;
+  await transact(db, (tx) => noteStale(tx, name));
+  let all = 0;
+  let most = 1;
+  while (!signal.aborted) {
+    const begun = now();
+    const keys = await transact(db, (tx) => sumUp(tx, name, most));
+    if (keys === 0) break;
+    all += keys;
+    // One key may be a year of a busy sender, or nothing.
+    const inTime = Math.round((keys * turnMs) / Math.max(1, now() - begun));
+    most = Math.min(Math.max(1, inTime), 2 * most, mostKeys);
+    if (now() > until) return { keys: all, isDone: false };
+  }
+  return { keys: all, isDone: true };
 }
 
 /** Has everything summed up anew the next time: rows were deleted, which leaves no trace to find it by. */
 export async function rollUpAnew(tx: Pick<Transaction, 'execute'>): Promise<void> {
-  await tx.execute(sql`update etl.rollups set read_to = null where read_to is not null`);
+  await tx.execute(sql`update etl.rollups set begun_at = null where begun_at is not null`);
 }
 
 /** A name of `etl.rollups`, as part of the name of a function. */
@@ -80,25 +121,6 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
         begun_at = case when ${since === null} then now() else begun_at end
     where name = ${name}
   `);
-}
-
-async function sumAllUp(
-  name: string,
-  { db, now }: RollUpOptions,
-  signal: AbortSignal,
-): Promise<number> {
-  let all = 0;
-  let most = 1;
-  while (!signal.aborted) {
-    const begun = now();
-    const keys = await transact(db, (tx) => sumUp(tx, name, most));
-    if (keys === 0) break;
-    all += keys;
-    // One key may be a year of a busy sender, or nothing.
-    const inTime = Math.round((keys * turnMs) / Math.max(1, now() - begun));
-    most = Math.min(Math.max(1, inTime), 2 * most, mostKeys);
-  }
-  return all;
 }
 
 async function sumUp(tx: Transaction, name: string, most: number): Promise<number> {

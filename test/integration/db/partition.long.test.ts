@@ -148,8 +148,7 @@ test('a full table is partitioned, however often that is killed, and loses no ro
   );
   expect(kept).toEqual([
     {
-      options:
-        'autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02',
+      options: 'autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02',
     },
   ]);
   await copy.follow(pollMs);

@@ -67,6 +67,12 @@ describe('a wrong statement is told as psql does, with exit code 2', () => {
     expect(ended).toMatchObject({ code: 2, stdout: '' });
   });
 
+  test('a parameter without a value', async () => {
+    const ended = await ask('select $1');
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toMatch(/requires 1/u);
+  });
+
   test('a long line is cut around the place, and characters beyond 16 bits are one', async () => {
     const ended = await ask(`select ${"'🦄', ".repeat(30)} wrong, ${'1, '.repeat(60)} 1`);
     const [, line = '', mark = ''] = ended.stderr.split('\n');

@@ -171,6 +171,24 @@ test('stopped at any moment, the rest is summed up the next time', async () => {
   expect(await sumFaults(pool)).toEqual({});
 });
 
+test('where time is up at each key the sums take turns, and all are done in the end', async () => {
+  const { pool, db } = await copied();
+  let ms = 0;
+
+  await rollUp({ db, now: () => (ms += 10_000) }, never);
+
+  expect(await sumFaults(pool)).toEqual({});
+});
+
+test('one that fails holds up no other', async () => {
+  const { pool, db } = await copied();
+  await pool.query('alter function etl.sum_block_days rename to sum_block_days_gone');
+
+  await expect(rollUp({ db, now }, never)).rejects.toThrow(/sum_block_days/u);
+
+  expect(Object.keys(await sumFaults(pool))).toEqual(['chain_daily']);
+});
+
 test('what is written while it is summed up is found the next time', async () => {
   const { pool, db } = await copied();
   await rollUp({ db, now }, never);
