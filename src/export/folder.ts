@@ -1,9 +1,8 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { ExportError } from './failure.ts';
 import { Manifest, manifestName, type ManifestHead } from './manifest.ts';
 import { ownPath } from './partition.ts';
-import { unfinished } from './sink.ts';
 
 /** Held by the process that exports into the folder. */
 export const lockName = '.lock';
@@ -21,7 +20,8 @@ export async function openFolder(
 ): Promise<Manifest> {
   const found = await Manifest.read(folder, now);
   if (found === null) {
-    const others = (await readdir(folder)).filter((name) => !beforeManifest.has(name));
+    // Hidden are the lock, and a manifest whose writer was killed.
+    const others = (await readdir(folder)).filter((name) => !name.startsWith('.'));
     if (others.length > 0) {
       throw new ExportError(
         `${folder} is not empty and has no ${manifestName}: name a new folder, or one of an earlier export.`,
@@ -40,8 +40,6 @@ export async function openFolder(
   await sweep(folder, found);
   return found;
 }
-
-const beforeManifest: ReadonlySet<string> = new Set([lockName, basename(unfinished(manifestName))]);
 
 export async function makeFolder(folder: string): Promise<void> {
   try {

@@ -68,20 +68,14 @@ const catalog = `
 function relationOf(found: Omit<Relation, 'layout' | 'isDated'>): Relation {
   const has = (name: string, type: string) =>
     found.columns.some((column) => column.name === name && column.type === type);
-  const isTable = found.kind === 'table';
-  return {
-    ...found,
-    layout: layoutOf(
-      isTable,
-      has('chain_id', 'bigint'),
-      has('timestamp', 'timestamp with time zone'),
-    ),
-    isDated: isTable && has('updated_at', 'timestamp with time zone'),
-  };
+  const isDated = found.kind === 'table' && has('updated_at', 'timestamp with time zone');
+  const isOfChain = has('chain_id', 'bigint');
+  const hasTime = has('timestamp', 'timestamp with time zone');
+  return { ...found, isDated, layout: layoutOf(isDated, isOfChain, hasTime) };
 }
 
-/** Which rows a view has may cost as much to find out as the rows: only those go apart that are many. */
-function layoutOf(isTable: boolean, hasChain: boolean, hasTime: boolean): Layout {
-  if (hasChain && hasTime) return 'day';
-  return hasChain && isTable ? 'chain' : 'whole';
+/** What is written anew each time goes apart only where it is much. */
+function layoutOf(isDated: boolean, isOfChain: boolean, hasTime: boolean): Layout {
+  if (isOfChain && hasTime) return 'day';
+  return isOfChain && isDated ? 'chain' : 'whole';
 }
