@@ -125,13 +125,14 @@ interface Measured {
   readonly isSame: boolean;
 }
 
+const megabytes = (size: number) => `${(size / 2 ** 20).toFixed(0)} MB`;
+
 function figuresOf(
   format: string,
   rows: number,
   { first, again, bytes, isSame }: Measured,
   copied: Copied,
 ): Figure[] {
-  const megabytes = (size: number) => `${(size / 2 ** 20).toFixed(0)} MB`;
   return [
     {
       name: `${format}: ${rows} operations, as DuckDB reads them`,

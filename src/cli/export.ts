@@ -160,7 +160,7 @@ function spell({ name, layout, rows, bytes, ...files }: Outcome, { from, to }: C
 }
 
 const spellFiles = ({ written, kept, removed }: Pick<Outcome, 'written' | 'kept' | 'removed'>) =>
-  `${number.format(written)} files written, ${number.format(kept)} kept, ${number.format(removed)} removed`;
+  `files: ${number.format(written)} written, ${number.format(kept)} kept, ${number.format(removed)} removed`;
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -172,5 +172,5 @@ function summary(outcomes: readonly Outcome[], seconds: number): string {
     removed: sum(({ removed }) => removed),
   };
   const rows = number.format(sum((one) => one.rows));
-  return `${rows} rows, ${megabytes(sum(({ bytes }) => bytes))}, in ${seconds.toFixed(1)} s: ${spellFiles(files)}.`;
+  return `${rows} rows, ${megabytes(sum(({ bytes }) => bytes))}, in ${seconds.toFixed(1)} s; ${spellFiles(files)}.`;
 }

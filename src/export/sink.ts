@@ -14,7 +14,7 @@ export interface Digest {
 export type Sink = (bytes: Uint8Array) => Promise<void>;
 
 /** Hidden, and of an ending that no reader looks for. */
-export const unfinished = (file: string): string =>
+const unfinished = (file: string): string =>
   join(dirname(file), `.${basename(file)}.unfinished`);
 
 /**

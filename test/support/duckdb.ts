@@ -13,6 +13,5 @@ export async function openDuckDb(): Promise<(statement: string) => Promise<DuckR
     instance.closeSync();
   });
   await connection.run(`set timezone = 'UTC'`);
-  return async (statement) =>
-    (await connection.runAndReadAll(statement)).getRowObjectsJson() as DuckRow[];
+  return async (statement) => (await connection.runAndReadAll(statement)).getRowObjectsJson();
 }

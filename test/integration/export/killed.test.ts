@@ -46,7 +46,7 @@ const digests = (files: readonly ListedFile[]) => files.map(({ path, sha256 }) =
 test('killed while it writes and run again, it leaves what an undisturbed run does', async () => {
   const database = await manyOperations();
   const whole = await openLake(database);
-  await whole.fill(['user_operations']);
+  await whole.exported(['user_operations']);
   const lake = await openLake(database);
 
   for (const day of ['2026-01-01', '2026-01-03']) {
@@ -56,7 +56,7 @@ test('killed while it writes and run again, it leaves what an undisturbed run do
     expect(await program.ended(hangMs)).toMatchObject({ signal: 'SIGKILL' });
     expect((await lake.paths()).filter((path) => path.endsWith('.unfinished'))).not.toEqual([]);
   }
-  await lake.fill(['user_operations']);
+  await lake.exported(['user_operations']);
 
   const files = await lake.files('user_operations');
   expect(files).toHaveLength(3);
@@ -80,7 +80,7 @@ test('interrupted, it keeps what it wrote, says how to go on, and tells no passw
   const { code, stdout } = await call(['export', 'user_operations', '--to', lake.folder], {
     env: { DATABASE_URL: database.url },
   });
-  const counts = `${3 - files.length} files written, ${files.length} kept, 0 removed`;
+  const counts = `files: ${3 - files.length} written, ${files.length} kept, 0 removed`;
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(counts) });
   expect(stdout).toContain('60,000 rows');
   const { password } = new URL(database.url);

@@ -71,7 +71,7 @@ export async function openLake({ url }: Pick<TestDatabase, 'url'>) {
   return {
     folder,
     /** Runs the command; it is to end well. Gives the outcome of each relation, by name. */
-    async fill(args: readonly string[] = []) {
+    async exported(args: readonly string[] = []) {
       const { code, stdout, stderr } = await run(args);
       if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
       const { relations } = JSON.parse(stdout) as {

@@ -74,7 +74,7 @@ test('DuckDB counts and sums in Parquet files what Postgres does in each table',
   const lake = await openLake(database);
   const ask = await openDuckDb();
 
-  const outcomes = await lake.fill();
+  const outcomes = await lake.exported();
 
   expect(outcomes.get('user_operations')?.rows).toBe(300);
   expect(outcomes.get('blocks')?.rows).toBe(130);
@@ -97,7 +97,7 @@ test('the same of CSV files, which have all columns', async () => {
   const lake = await openLake(database);
   const ask = await openDuckDb();
 
-  await lake.fill(['--format', 'csv']);
+  await lake.exported(['--format', 'csv']);
 
   const { relations } = await lake.manifest();
   const reader = (name: string, layout: string) => {
@@ -127,7 +127,7 @@ test('views and questions are a file each, or go by day where they tell a time',
   const lake = await openLake(database);
   const ask = await openDuckDb();
 
-  await lake.fill(['operations_enriched', 'coverage', 'entry-points']);
+  await lake.exported(['operations_enriched', 'coverage', 'entry-points']);
 
   const [enriched] = await ask(
     `select count(*)::varchar as rows, md5(string_agg(fee_eth, '|' order by hash)) as fee

@@ -34,7 +34,7 @@ test.each(['parquet', 'csv'])('every text comes back from %s as it was', async (
   const lake = await openLake(database);
   const ask = await openDuckDb();
 
-  await lake.fill(['addresses', '--format', format]);
+  await lake.exported(['addresses', '--format', format]);
 
   const path = `${lake.folder}/addresses/chain_id=10/data.${format}`;
   const source =
@@ -66,7 +66,7 @@ test('every type has its place in Parquet, at its ends too', async () => {
   const lake = await openLake(database);
   const ask = await openDuckDb();
 
-  await lake.fill(['ends']);
+  await lake.exported(['ends']);
 
   const path = `${lake.folder}/ends/data.parquet`;
   const [types] = await ask(
@@ -137,6 +137,6 @@ test('a time that no clock shows is refused by Parquet, told by column, and take
     stderr: expect.stringMatching(/column until holds infinity/u),
   });
   const lake = await openLake(database);
-  await lake.fill(['never', '--format', 'csv']);
+  await lake.exported(['never', '--format', 'csv']);
   expect(await lake.paths()).toEqual(['manifest.json', 'never/data.csv']);
 });
