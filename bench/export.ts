@@ -1,5 +1,5 @@
 /**
- * `npm run bench:export -- (--database-url URL | --directory DIR)`: exports the user operations of a database of
+ * `npm run bench:export -- (--database-url URL | --directory DIR) [--heap-mb 96]`: exports the user operations of a database of
  * `npm run bench:data`, as Parquet and as CSV, then again with nothing changed. Beside it what COPY takes, and
  * whether DuckDB counts and sums the files as Postgres does the table. Exit code 1 where it does not.
  */
@@ -34,14 +34,24 @@ interface Copied {
 }
 
 const { values } = parseArgs({
-  options: { 'database-url': { type: 'string' }, directory: { type: 'string' } },
+  options: {
+    'database-url': { type: 'string' },
+    directory: { type: 'string' },
+    // What V8 keeps beyond what lives is the collector's choice: a limit shows how much lives.
+    'heap-mb': { type: 'string' },
+  },
 });
 const signal = interruptSignal();
+
+const limit = values['heap-mb'] === undefined ? [] : [`--max-old-space-size=${values['heap-mb']}`];
 
 const runExport = (input: ExportInput): Promise<ExportRun> =>
   answerOf<ExportRun>(
     // As package.json runs the program.
-    startChild('export-process.ts', input, { signal, execArgv: ['--max-semi-space-size=16'] }),
+    startChild('export-process.ts', input, {
+      signal,
+      execArgv: ['--max-semi-space-size=16', ...limit],
+    }),
   );
 
 /** The least that Postgres takes to tell all rows, nothing done with them. */
