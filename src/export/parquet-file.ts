@@ -10,7 +10,7 @@ import type { Sink } from './sink.ts';
  */
 const groupRows = 20_000;
 /** Rows may be long: a group is written earlier where they hold so many characters. */
-const groupCharacters = 32 * 1024 * 1024;
+const groupCharacters = 16 * 1024 * 1024;
 
 /** An answer on its way into a file. */
 export interface FileAnswer extends Answer {

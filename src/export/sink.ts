@@ -14,8 +14,7 @@ export interface Digest {
 export type Sink = (bytes: Uint8Array) => Promise<void>;
 
 /** Hidden, and of an ending that no reader looks for. */
-const unfinished = (file: string): string =>
-  join(dirname(file), `.${basename(file)}.unfinished`);
+const unfinished = (file: string): string => join(dirname(file), `.${basename(file)}.unfinished`);
 
 /**
  * Makes a file that is there whole or not at all: under another name until `write` is done with it and the disk
