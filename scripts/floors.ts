@@ -7,6 +7,7 @@ const floors: readonly (readonly string[])[] = [
   ['report'],
   ['jobs'],
   ['feeds', 'replay'],
+  ['export'],
   ['config', 'quarantine', 'query', 'rows'],
   ['lists'],
   ['walk'],

@@ -6,6 +6,7 @@ import { ScratchError } from '../replay/scratch.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
+import { ExportError } from '../export/failure.ts';
 import { OriginError } from '../feeds/origin.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';
 import { IncompleteArchiveError } from '../replay/replay.ts';
@@ -42,6 +43,7 @@ export function reportFailure(
   if (
     error instanceof UsageError ||
     error instanceof StatementError ||
+    error instanceof ExportError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof MigrationError ||
     error instanceof PoolerError ||

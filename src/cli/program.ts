@@ -12,6 +12,7 @@ import {
 } from './context.ts';
 import { registerDb } from './db.ts';
 import { registerDemo } from './demo.ts';
+import { registerExport } from './export.ts';
 import { reportFailure } from './failure.ts';
 import { registerInit } from './init.ts';
 import { registerMigrate } from './migrate.ts';
@@ -69,6 +70,7 @@ export async function runProgram(args: readonly string[], context: Context): Pro
   registerStart(registry);
   registerStatus(registry);
   registerQuery(registry);
+  registerExport(registry);
   registerDb(registry);
   registerVerify(registry);
   registerRepair(registry);

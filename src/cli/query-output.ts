@@ -1,8 +1,8 @@
-import { stringify } from 'csv-stringify/sync';
 import { printableLines } from '../printable.ts';
+import { csvHead, csvLines } from '../query/csv.ts';
 import { StatementError } from '../query/failure.ts';
 import type { Answer, Column, Row } from '../query/read.ts';
-import { jsonText, plainText } from '../query/value.ts';
+import { jsonText } from '../query/value.ts';
 import type { Context } from './context.ts';
 import { answerTable } from './query-table.ts';
 
@@ -35,31 +35,18 @@ async function drained({ drained: taken, signal }: Context): Promise<void> {
   }
 }
 
-/** RFC 4180, but for lines that end as everywhere on Unix. As in Postgres, null is nothing and an empty text is "". */
 function csvOutput(context: Context): Output {
   let columns: readonly Column[] = [];
-  const typeOf = (at: number) => columns[at]?.type ?? 0;
-  const write = (records: readonly Row[]) => {
-    const text = stringify(
-      [...records].map((record) => [...record]),
-      {
-        quoted_match: /^$|\r/u,
-      },
-    );
+  const write = (text: string) =>
     // What a page said may act on a terminal; in a file it is what it is.
     context.stdout(context.columns === undefined ? text : printableLines(text));
-  };
   return {
     begin(all) {
       columns = all;
-      write([all.map(({ name }) => name)]);
+      write(csvHead(all));
     },
     async rows(rows) {
-      write(
-        rows.map((row) =>
-          row.map((value, at) => (value === null ? null : plainText(value, typeOf(at)))),
-        ),
-      );
+      write(csvLines(columns, rows));
       await drained(context);
     },
     end: () => drained(context),

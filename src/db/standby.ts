@@ -6,7 +6,7 @@ export class StandbyError extends Error {
 
   constructor() {
     super(
-      'this Postgres is a standby: it takes no writes, only status, verify, plan, query, db shell and quarantine list work on it. Name the primary.',
+      'this Postgres is a standby: it takes no writes, only status, verify, plan, query, export, db shell and quarantine list work on it. Name the primary.',
     );
   }
 }

@@ -54,6 +54,9 @@ export const isNumber = (type: number): boolean => numbers.has(type);
 /** Whether a value of the type still tells something when it is shortened. */
 export const isText = (type: number): boolean => texts.has(type) || elementTypes.has(type);
 
+/** Whether a value of the type is an array that `jsonText` reads. */
+export const isArray = (type: number): boolean => elementTypes.has(type);
+
 /**
  * A value of Postgres as JSON. Integers that a double holds are numbers, larger ones and `numeric` text, so that
  * every reader gets all digits; times are ISO 8601; json is what it is.

@@ -1,0 +1,176 @@
+import { join, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { InvalidArgumentError, Option } from 'commander';
+import type { OpenDatabase } from '../app.ts';
+import { withLock } from '../embedded-postgres/lock.ts';
+import { exportSource, type Export, type Outcome, type Source } from '../export/export.ts';
+import { lockName, makeFolder, openFolder } from '../export/folder.ts';
+import { manifestName } from '../export/manifest.ts';
+import type { Choice, Format } from '../export/partition.ts';
+import { readRelations } from '../export/relation.ts';
+import { readSchemaVersion } from '../export/schema-version.ts';
+import { parseDuration, parseTime } from '../time.ts';
+import { wholeNumber } from './chosen-feeds.ts';
+import {
+  exitCodes,
+  settingsOf,
+  UsageError,
+  writeJson,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { demandData, existing } from './existing.ts';
+import { chooseSources } from './export-sources.ts';
+import { onDatabase } from './on-database.ts';
+import { version } from './version.ts';
+
+interface ExportOptions extends GlobalOptions {
+  readonly to: string;
+  readonly format: Format;
+  readonly chain: readonly number[];
+  readonly since?: string;
+  readonly until?: string;
+  readonly demo?: boolean;
+}
+
+const formats: readonly Format[] = ['parquet', 'csv'];
+const dayLength = 'yyyy-mm-dd'.length;
+const now = () => performance.now();
+
+/** `export`: tables, views and questions as files that other programs read. */
+export function registerExport({ program, run }: Registry): void {
+  program
+    .command('export')
+    .argument(
+      '[names...]',
+      'tables and views of schema explorer, or questions (default: all tables)',
+    )
+    .description('write tables, views or questions into files, by chain and day')
+    .requiredOption('--to <folder>', 'where to: a new folder, or that of an earlier export')
+    .addOption(new Option('--format <format>', 'of the files').choices(formats).default('parquet'))
+    .option('--chain <id>', 'only this chain (may be given several times)', chains, [])
+    .option('--since <day>', 'from this UTC day on, or that of so long ago, such as 7d', dayOf)
+    .option('--until <day>', 'up to this UTC day', dayOf)
+    .option('--demo', "export the demo's database")
+    .addHelpText(
+      'after',
+      `
+Files that are there and whose rows did not change are kept, so the same command again writes what is new,
+and goes on where it was interrupted. --since and --until are of what goes by day; the rest is whole.
+
+Examples:
+  explorer-etl export --to lake
+  explorer-etl export user_operations blocks --to lake --chain 10 --since 7d
+  explorer-etl export operations_daily top-senders --to report --format csv
+`,
+    )
+    .action((names: readonly string[], options: ExportOptions, command) =>
+      run<ExportOptions>((context, all) => exportTo(context, all, names))(options, command),
+    );
+}
+
+const chains = (value: string, before: readonly number[]) => [...before, wholeNumber(1)(value)];
+
+function dayOf(value: string): string {
+  const agoMs = parseDuration(value);
+  const time = agoMs === null ? parseTime(value) : new Date(Date.now() - agoMs).toISOString();
+  if (time !== null) return time.slice(0, dayLength);
+  throw new InvalidArgumentError('It is a day such as 2026-11-01, or how long ago, such as 7d.');
+}
+
+async function exportTo(
+  context: Context,
+  options: ExportOptions,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const { since: from = null, until: to = null } = options;
+  if (from !== null && to !== null && from > to) {
+    throw new UsageError(`--since ${from} is after --until ${to}.`);
+  }
+  const choice: Choice = { chains: options.chain, from, to };
+  const settings = settingsOf(context, { ...options, chain: [] }, 'database');
+  const place = await existing(context, settings, options);
+  return onDatabase(settings, place, 'reads', async (database) => {
+    await demandData(database);
+    const today = new Date().toISOString().slice(0, dayLength);
+    const relations = await readRelations(database.pool, context.signal);
+    const { sources, leftOut } = chooseSources(names, relations, choice, today);
+    if (leftOut.length > 0) {
+      context.stderr(
+        `Left out: ${leftOut.join(', ')}. A superuser's rights are put off to read, and policies hide rows then: connect as the owner or as an analyst.\n`,
+      );
+    }
+    const folder = resolve(context.cwd, options.to);
+    await makeFolder(folder);
+    return withLock(join(folder, lockName), () =>
+      exportSources(context, options, { database, folder, choice, sources }),
+    );
+  });
+}
+
+interface Work extends Pick<Export, 'folder' | 'choice'> {
+  readonly database: OpenDatabase;
+  readonly sources: readonly Source[];
+}
+
+async function exportSources(
+  context: Context,
+  { format, json, quiet }: ExportOptions,
+  { database: { pool }, folder, choice, sources }: Work,
+): Promise<ExitCode> {
+  const { signal } = context;
+  const begun = now();
+  const head = { format, program: version(), schema: await readSchemaVersion(pool, signal) };
+  const manifest = await openFolder(folder, head, now);
+  const outcomes: Outcome[] = [];
+  try {
+    for (const source of sources) {
+      const work = { pool, folder, format, choice, manifest, signal };
+      const outcome = await exportSource(work, source);
+      outcomes.push(outcome);
+      if (!quiet && !json) context.stderr(`${spell(outcome, choice)}\n`);
+    }
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) {
+      context.stderr('Interrupted. What is written stays; the same command goes on from there.\n');
+    }
+    throw error;
+  } finally {
+    await manifest.save();
+  }
+  const seconds = (now() - begun) / 1000;
+  if (json)
+    writeJson(context, { folder, manifest: manifestName, format, seconds, relations: outcomes });
+  else
+    context.stdout(`${summary(outcomes, seconds)} ${join(folder, manifestName)} has the rest.\n`);
+  return exitCodes.done;
+}
+
+const number = new Intl.NumberFormat('en-US');
+
+function spell({ name, layout, rows, bytes, ...files }: Outcome, { from, to }: Choice): string {
+  const isBounded = layout !== 'day' && (from !== null || to !== null);
+  return [
+    `${name.padEnd(32)} ${number.format(rows).padStart(13)} rows ${megabytes(bytes).padStart(9)}  `,
+    spellFiles(files),
+    isBounded ? ', whole: it does not go by day' : '',
+  ].join('');
+}
+
+const spellFiles = ({ written, kept, removed }: Pick<Outcome, 'written' | 'kept' | 'removed'>) =>
+  `files: ${number.format(written)} written, ${number.format(kept)} kept, ${number.format(removed)} removed`;
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function summary(outcomes: readonly Outcome[], seconds: number): string {
+  const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((all, one) => all + of(one), 0);
+  const files = {
+    written: sum(({ written }) => written),
+    kept: sum(({ kept }) => kept),
+    removed: sum(({ removed }) => removed),
+  };
+  const rows = number.format(sum((one) => one.rows));
+  return `${rows} rows, ${megabytes(sum(({ bytes }) => bytes))}, in ${seconds.toFixed(1)} s; ${spellFiles(files)}.`;
+}

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+import { openDuckDb } from '../../support/duckdb.ts';
+import { openLake } from './lake.ts';
+
+/** What no format may trip over. */
+const hostile = [
+  '',
+  ' ',
+  'NULL',
+  'null',
+  'a,b;c\td',
+  '"',
+  '""',
+  `it's "quoted", twice`,
+  'two\nlines',
+  'two\r\nlines\r',
+  '\\N',
+  '\\',
+  '=1+1',
+  'é😀 \u202e\u0001',
+  '\ufeffbom',
+  'x'.repeat(70_000),
+];
+
+test.each(['parquet', 'csv'])('every text comes back from %s as it was', async (format) => {
+  const database = await freshDatabase();
+  await database.pool.query(
+    `insert into explorer.addresses (chain_id, hash, name, extra, first_seen_at, updated_at, page_id)
+     select 10, lpad(place::text, 3, '0'), name, jsonb_build_object('was', name, 'n', 123456789012345678901), now(), now(), 1
+     from unnest($1::text[]) with ordinality as told (name, place)`,
+    [[...hostile, null]],
+  );
+  const lake = await openLake(database);
+  const ask = await openDuckDb();
+
+  await lake.exported(['addresses', '--format', format]);
+
+  const path = `${lake.folder}/addresses/chain_id=10/data.${format}`;
+  const source =
+    format === 'csv'
+      ? `read_csv('${path}', header = true, all_varchar = true, allow_quoted_nulls = false, quote = '"', escape = '"', delim = ',', new_line = '\\n', strict_mode = true)`
+      : `'${path}'`;
+  const rows = await ask(
+    `select hex(name) as name, hex(extra->>'$.was') as was, extra->>'$.n' as n from ${source} order by hash`,
+  );
+  const bytes = [...hostile.map((text) => Buffer.from(text).toString('hex').toUpperCase()), null];
+  expect(rows.map(({ name }) => name)).toEqual(bytes);
+  expect(rows.map(({ was }) => was)).toEqual(bytes);
+  expect(new Set(rows.map(({ n }) => n))).toEqual(new Set(['123456789012345678901']));
+});
+
+test('every type has its place in Parquet, at its ends too', async () => {
+  const database = await freshDatabase();
+  await database.pool.query(`
+    create view explorer.ends as
+    select * from (values
+      ('-32768'::smallint, '-2147483648'::integer, '-9223372036854775808'::bigint, 0.1::float4, 0.1::float8, true,
+       date '0001-01-01', timestamptz '0001-01-01 00:00:00+00', timestamp '9999-12-31 23:59:59.999999',
+       (2::numeric ^ 256 - 1)::numeric(78, 0), array[1, null], array['a"b', null], interval '1 day 2:03:04.5'),
+      (32767::smallint, 2147483647, 9223372036854775807, '-infinity'::float4, 'nan'::float8, false,
+       date '9999-12-31', timestamptz '2026-10-01 02:03:04.123456+02', timestamp '1969-12-31 23:59:59.999999',
+       0, null, '{}', null),
+      (null, null, null, null, null, null, null, null, null, null, null, null, null)
+    ) as t (i2, i4, i8, f4, f8, b, d, tz, ts, wei, ints, texts, iv)`);
+  const lake = await openLake(database);
+  const ask = await openDuckDb();
+
+  await lake.exported(['ends']);
+
+  const path = `${lake.folder}/ends/data.parquet`;
+  const [types] = await ask(
+    `select list(column_type) as types from (describe select * from '${path}')`,
+  );
+  expect(types).toEqual({
+    types: [
+      'INTEGER',
+      'INTEGER',
+      'BIGINT',
+      'FLOAT',
+      'DOUBLE',
+      'BOOLEAN',
+      'DATE',
+      'TIMESTAMP WITH TIME ZONE',
+      'TIMESTAMP',
+      'VARCHAR',
+      'VARCHAR',
+      'VARCHAR',
+      'VARCHAR',
+    ],
+  });
+  const rows = await ask(
+    `select columns(*)::varchar, epoch_us(tz)::varchar as micros from '${path}' order by i2`,
+  );
+  const { rows: stored } = await database.pool.query(
+    `select (extract(epoch from tz) * 1000000)::bigint::text as micros from explorer.ends order by i2`,
+  );
+  expect(rows.map(({ micros }) => micros)).toEqual(
+    (stored as { micros: string | null }[]).map(({ micros }) => micros),
+  );
+  expect(rows).toMatchObject([
+    {
+      i2: '-32768',
+      i4: '-2147483648',
+      i8: '-9223372036854775808',
+      f4: '0.1',
+      f8: '0.1',
+      b: 'true',
+      d: '0001-01-01',
+      ts: '9999-12-31 23:59:59.999999',
+      wei: (2n ** 256n - 1n).toString(),
+      ints: '[1,null]',
+      texts: '["a\\"b",null]',
+      iv: '1 day 02:03:04.5',
+    },
+    {
+      i8: '9223372036854775807',
+      f4: '-inf',
+      f8: 'nan',
+      d: '9999-12-31',
+      tz: '2026-10-01 00:03:04.123456+00',
+      ts: '1969-12-31 23:59:59.999999',
+      ints: null,
+      texts: '[]',
+    },
+    { i2: null, i8: null, b: null, d: null, tz: null, wei: null, iv: null },
+  ]);
+});
+
+test('a time that no clock shows is refused by Parquet, told by column, and taken by CSV', async () => {
+  const database = await freshDatabase();
+  await database.pool.query(
+    `create view explorer.never as select timestamptz 'infinity' as until, 1 as n`,
+  );
+  expect(await (await openLake(database)).run(['never'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/column until holds infinity/u),
+  });
+  const lake = await openLake(database);
+  await lake.exported(['never', '--format', 'csv']);
+  expect(await lake.paths()).toEqual(['manifest.json', 'never/data.csv']);
+});

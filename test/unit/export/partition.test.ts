@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { dayNumber, microseconds } from '../../../src/export/instant.ts';
+import { isChosen, ownPath, pathOf } from '../../../src/export/partition.ts';
+
+const everything = { chains: [], from: null, to: null };
+
+describe('the path of a partition', () => {
+  test.each([
+    ['day', { chain_id: '10', day: '2026-11-21' }, 'ops/chain_id=10/day=2026-11-21/data.csv'],
+    [
+      'day',
+      { chain_id: '10', day: null },
+      'ops/chain_id=10/day=__HIVE_DEFAULT_PARTITION__/data.csv',
+    ],
+    [
+      'day',
+      { chain_id: '10', day: '0001-01-01 BC' },
+      'ops/chain_id=10/day=0001-01-01%20BC/data.csv',
+    ],
+    ['chain', { chain_id: '10', day: null }, 'ops/chain_id=10/data.csv'],
+    ['whole', { chain_id: null, day: null }, 'ops/data.csv'],
+  ] as const)('%s %o', (layout, partition, path) => {
+    expect(pathOf('ops', layout, partition, 'csv')).toBe(path);
+    expect(path).toMatch(ownPath);
+  });
+
+  test('is never that of a file which is somebody else’s', () => {
+    for (const path of [
+      'manifest.json',
+      '.lock',
+      'data.parquet',
+      'ops/notes.txt',
+      'ops/other/data.parquet',
+      'ops/chain_id=10/more.parquet',
+      'ops/day=1/chain_id=2/data.csv',
+    ]) {
+      expect(path).not.toMatch(ownPath);
+    }
+  });
+});
+
+test('a choice is of chains and whole days; what tells no time is in each', () => {
+  const of = (chain: string, day: string | null) => ({ chain_id: chain, day });
+  const choice = { chains: [10], from: '2026-01-02', to: '2026-01-03' };
+  expect(isChosen(of('10', '2026-01-01'), choice)).toBe(false);
+  expect(isChosen(of('10', '2026-01-02'), choice)).toBe(true);
+  expect(isChosen(of('10', '2026-01-03'), choice)).toBe(true);
+  expect(isChosen(of('10', '2026-01-04'), choice)).toBe(false);
+  expect(isChosen(of('10', '10000-01-01'), choice)).toBe(false);
+  expect(isChosen(of('10', null), choice)).toBe(true);
+  expect(isChosen(of('1', '2026-01-02'), choice)).toBe(false);
+  expect(isChosen(of('1', '10000-01-01'), everything)).toBe(true);
+});
+
+describe('a time of Postgres', () => {
+  test('is as many microseconds as it says, in any year that the service can tell', () => {
+    const bounds = { min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z') };
+    fc.assert(
+      fc.property(
+        fc.date({ ...bounds, noInvalidDate: true }),
+        fc.integer({ min: 0, max: 999_999 }),
+        (date, micros) => {
+          const whole = date.toISOString().slice(0, 19);
+          const fraction = String(micros).padStart(6, '0').replace(/0+$/u, '');
+          const point = fraction === '' ? '' : '.';
+          const expected = BigInt(Date.parse(`${whole}Z`)) * 1000n + BigInt(micros);
+          const written = `${whole.replace('T', ' ')}${point}${fraction}`;
+          expect(microseconds(`${written}+00`)).toBe(expected);
+          expect(microseconds(`${whole}${point}${fraction}Z`)).toBe(expected);
+          expect(dayNumber(whole.slice(0, 10))).toBe(
+            Math.floor(Date.parse(`${whole.slice(0, 10)}T00:00:00Z`) / 86_400_000),
+          );
+        },
+      ),
+    );
+    expect(microseconds('10000-01-01 00:00:00+00')).toBe(253_402_300_800_000_000n);
+  });
+
+  test.each(['infinity', '-infinity', '0044-03-15 12:00:00+00 BC', '', '2026-01-01 00:00:00+02'])(
+    'is none where no clock shows it: %s',
+    (text) => {
+      expect(microseconds(text)).toBeNull();
+    },
+  );
+});
