@@ -2,39 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { boards } from '../../../scripts/dashboards/boards.ts';
 import { dashboardText } from '../../../scripts/dashboards/text.ts';
 import { panelsOf, readWritten, sent } from '../../../scripts/dashboards/written.ts';
-import { grantRoles, roles } from '../../../src/db/roles.ts';
-import {
-  startInstantMs,
-  startSimulator,
-  type SimulatedChain,
-} from '../../../src/simulator/index.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { sumUp } from '../../support/sums.ts';
-import { runSync } from '../../support/sync.ts';
+import { roles } from '../../../src/db/roles.ts';
+import { startInstantMs } from '../../../src/simulator/index.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { chains, copiedForAnalysts } from './copied.ts';
 
 const dayMs = 86_400_000;
 /** Its number among the types of Postgres. */
 const timestamptz = 1184;
 
-const chains: SimulatedChain[] = [10, 42220].map((id) => ({
-  id,
-  name: `chain ${id}`,
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 200,
-  batches: { first: 1, count: 4, blocks: 60 },
-  factories: 30,
-}));
-
 let database: TestDatabase;
 beforeAll(async () => {
-  const simulator = await startSimulator({ seed: 9, chains });
-  database = await createTestDatabase();
-  const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];
-  await runSync(database, { url: simulator.url, chains, operations });
-  await simulator.close();
-  await sumUp(database.pool);
-  await grantRoles(database.pool);
+  database = await copiedForAnalysts();
   // Something to show where all is well.
   await database.pool.query(`
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)

@@ -1,0 +1,27 @@
+import { grantRoles } from '../../../src/db/roles.ts';
+import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { sumUp } from '../../support/sums.ts';
+import { runSync } from '../../support/sync.ts';
+
+export const chains: SimulatedChain[] = [10, 42220].map((id) => ({
+  id,
+  name: `chain ${id}`,
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 200,
+  batches: { first: 1, count: 4, blocks: 60 },
+  factories: 30,
+}));
+
+/** A copy of all lists of two chains, summed up, with the analyst's role. */
+export async function copiedForAnalysts(): Promise<TestDatabase> {
+  const simulator = await startSimulator({ seed: 9, chains });
+  const database = await createTestDatabase();
+  const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];
+  await runSync(database, { url: simulator.url, chains, operations });
+  await simulator.close();
+  await sumUp(database.pool);
+  await grantRoles(database.pool);
+  return database;
+}
