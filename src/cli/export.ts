@@ -144,23 +144,30 @@ async function exportSources(
   if (json)
     writeJson(context, { folder, manifest: manifestName, format, seconds, relations: outcomes });
   else
-    context.stdout(`${summary(outcomes, seconds)} ${join(folder, manifestName)} has the rest.\n`);
+    context.stdout(
+      `${summary(outcomes, seconds)}\nWhat is in them, and as of when: ${join(folder, manifestName)}\n`,
+    );
   return exitCodes.done;
 }
 
 const number = new Intl.NumberFormat('en-US');
 
+/** A line of 80 columns, but where all that can be said of files is. */
 function spell({ name, layout, rows, bytes, ...files }: Outcome, { from, to }: Choice): string {
   const isBounded = layout !== 'day' && (from !== null || to !== null);
   return [
-    `${name.padEnd(32)} ${number.format(rows).padStart(13)} rows ${megabytes(bytes).padStart(9)}  `,
+    `${name.padEnd(30)} ${number.format(rows).padStart(11)} rows ${megabytes(bytes).padStart(9)}  `,
     spellFiles(files),
-    isBounded ? ', whole: it does not go by day' : '',
+    isBounded ? ' (all days)' : '',
   ].join('');
 }
 
-const spellFiles = ({ written, kept, removed }: Pick<Outcome, 'written' | 'kept' | 'removed'>) =>
-  `files: ${number.format(written)} written, ${number.format(kept)} kept, ${number.format(removed)} removed`;
+function spellFiles(files: Pick<Outcome, 'written' | 'kept' | 'removed'>): string {
+  const parts = (['written', 'kept', 'removed'] as const).flatMap((what) =>
+    files[what] === 0 ? [] : [`${number.format(files[what])} ${what}`],
+  );
+  return parts.length === 0 ? 'no file' : parts.join(', ');
+}
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -172,5 +179,5 @@ function summary(outcomes: readonly Outcome[], seconds: number): string {
     removed: sum(({ removed }) => removed),
   };
   const rows = number.format(sum((one) => one.rows));
-  return `${rows} rows, ${megabytes(sum(({ bytes }) => bytes))}, in ${seconds.toFixed(1)} s; ${spellFiles(files)}.`;
+  return `${rows} rows, ${megabytes(sum(({ bytes }) => bytes))}, in ${seconds.toFixed(1)} s. Files: ${spellFiles(files)}.`;
 }

@@ -2,7 +2,15 @@ import { types, type Pool } from 'pg';
 import { plainText } from '../query/value.ts';
 import { readAsOf } from './as-of.ts';
 import { collect } from './collect.ts';
-import { bind, choose, dayOfRow, where, quote, type Choice, type Partition } from './partition.ts';
+import {
+  bindTo,
+  choose,
+  dayOfRow,
+  where,
+  quote,
+  type Choice,
+  type Partition,
+} from './partition.ts';
 import type { Relation } from './relation.ts';
 
 /** A partition that has rows. */
@@ -44,7 +52,7 @@ export async function takeCensus(
          select chain_id, day, null, max(updated_at)
          from (
            select ${place}, updated_at ${source}
-           ${where([...conditions, `updated_at >= ${bind(values, since)}::timestamptz`])}
+           ${where([...conditions, `updated_at >= ${bindTo(values, since)}::timestamptz`])}
          ) as changed
          group by chain_id, day`;
   const text = `

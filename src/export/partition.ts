@@ -58,7 +58,7 @@ const isBefore = (one: string, other: string): boolean =>
 export const dayOfRow = `("timestamp" at time zone 'UTC')::date`;
 
 /** Numbers values of a statement while it is written. */
-export function bind(values: string[], value: string): string {
+export function bindTo(values: string[], value: string): string {
   values.push(value);
   return `$${values.length}`;
 }
@@ -66,20 +66,22 @@ export function bind(values: string[], value: string): string {
 /** Conditions that choose rows, so that indexes by time and by chain serve. */
 export function choose({ layout }: Relation, choice: Choice, values: string[]): string[] {
   const { chains, from, to } = choice;
-  const start = (day: string, shift: number) =>
-    `(${bind(values, day)}::date + ${shift})::timestamp at time zone 'UTC'`;
-  const bounds = [
-    ...(from === null ? [] : [`"timestamp" >= ${start(from, 0)}`]),
-    ...(to === null ? [] : [`"timestamp" < ${start(to, 1)}`]),
-  ];
-  return [
-    ...(layout === 'whole' || chains.length === 0
-      ? []
-      : [`chain_id = any(${bind(values, `{${chains.join(',')}}`)}::bigint[])`]),
-    ...(layout === 'day' && bounds.length > 0
-      ? [`("timestamp" is null or (${bounds.join(' and ')}))`]
-      : []),
-  ];
+  // Each value that is bound is asked for, or Postgres refuses the statement.
+  const bind = (value: string) => bindTo(values, value);
+  const conditions: string[] = [];
+  if (layout !== 'whole' && chains.length > 0) {
+    conditions.push(`chain_id = any(${bind(`{${chains.join(',')}}`)}::bigint[])`);
+  }
+  if (layout === 'day' && (from !== null || to !== null)) {
+    const start = (day: string, shift: number) =>
+      `(${bind(day)}::date + ${shift})::timestamp at time zone 'UTC'`;
+    const bounds = [
+      ...(from === null ? [] : [`"timestamp" >= ${start(from, 0)}`]),
+      ...(to === null ? [] : [`"timestamp" < ${start(to, 1)}`]),
+    ];
+    conditions.push(`("timestamp" is null or (${bounds.join(' and ')}))`);
+  }
+  return conditions;
 }
 
 export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -95,7 +97,7 @@ export function statementOf(relation: Relation, partition: Partition, format: Fo
   const values: string[] = [];
   const conditions: string[] = [];
   if (layout !== 'whole')
-    conditions.push(`chain_id = ${bind(values, partition.chain_id ?? '')}::bigint`);
+    conditions.push(`chain_id = ${bindTo(values, partition.chain_id ?? '')}::bigint`);
   if (layout === 'day') {
     const { day } = partition;
     if (day === null) conditions.push('"timestamp" is null');

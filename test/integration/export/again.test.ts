@@ -133,6 +133,22 @@ test('a file that is not what the manifest says is written again; one that nobod
   ]);
 });
 
+test.each([
+  ['--since', '2026-01-01'],
+  ['--until', '2100-01-01'],
+  ['--chain', '10', '--since', '2026-01-01', '--until', '2100-01-01'],
+])('all tables by a choice: %s %s', async (...choice) => {
+  const lake = await openLake(await copiedChains());
+  const outcomes = await lake.exported(choice);
+  const relations = (await lake.manifest()).relations.filter(({ layout }) => layout !== 'whole');
+  const chains = choice.includes('--chain') ? ['10'] : ['10', '8453'];
+  for (const name of ['addresses', 'blocks', 'factories', 'user_operations']) {
+    expect(outcomes.get(name)?.rows, name).toBeGreaterThan(0);
+    const { files = [] } = relations.find((one) => one.name === name) ?? {};
+    expect([...new Set(files.map((file) => file.chain_id))].toSorted(), name).toEqual(chains);
+  }
+});
+
 test('a choice of chains and days leaves the other files as they are', async () => {
   const database = await copiedChains();
   const lake = await openLake(database);

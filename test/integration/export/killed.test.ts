@@ -80,7 +80,7 @@ test('interrupted, it keeps what it wrote, says how to go on, and tells no passw
   const { code, stdout } = await call(['export', 'user_operations', '--to', lake.folder], {
     env: { DATABASE_URL: database.url },
   });
-  const counts = `files: ${3 - files.length} written, ${files.length} kept, 0 removed`;
+  const counts = `Files: ${3 - files.length} written, ${files.length} kept.`;
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(counts) });
   expect(stdout).toContain('60,000 rows');
   const { password } = new URL(database.url);
