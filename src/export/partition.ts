@@ -96,8 +96,12 @@ export function statementOf(relation: Relation, partition: Partition, format: Fo
   const { name, layout, columns, key } = relation;
   const values: string[] = [];
   const conditions: string[] = [];
-  if (layout !== 'whole')
-    conditions.push(`chain_id = ${bindTo(values, partition.chain_id ?? '')}::bigint`);
+  const { chain_id: chain } = partition;
+  if (layout !== 'whole') {
+    conditions.push(
+      chain === null ? 'chain_id is null' : `chain_id = ${bindTo(values, chain)}::bigint`,
+    );
+  }
   if (layout === 'day') {
     const { day } = partition;
     if (day === null) conditions.push('"timestamp" is null');

@@ -69,13 +69,7 @@ function relationOf(found: Omit<Relation, 'layout' | 'isDated'>): Relation {
   const has = (name: string, type: string) =>
     found.columns.some((column) => column.name === name && column.type === type);
   const isDated = found.kind === 'table' && has('updated_at', 'timestamp with time zone');
-  const isOfChain = has('chain_id', 'bigint');
+  if (!has('chain_id', 'bigint')) return { ...found, isDated, layout: 'whole' };
   const hasTime = has('timestamp', 'timestamp with time zone');
-  return { ...found, isDated, layout: layoutOf(isDated, isOfChain, hasTime) };
-}
-
-/** What is written anew each time goes apart only where it is much. */
-function layoutOf(isDated: boolean, isOfChain: boolean, hasTime: boolean): Layout {
-  if (isOfChain && hasTime) return 'day';
-  return isOfChain && isDated ? 'chain' : 'whole';
+  return { ...found, isDated, layout: hasTime ? 'day' : 'chain' };
 }

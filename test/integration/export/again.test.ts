@@ -145,7 +145,7 @@ test.each([
   for (const name of ['addresses', 'blocks', 'factories', 'user_operations']) {
     expect(outcomes.get(name)?.rows, name).toBeGreaterThan(0);
     const { files = [] } = relations.find((one) => one.name === name) ?? {};
-    expect([...new Set(files.map((file) => file.chain_id))].toSorted(), name).toEqual(chains);
+    expect(new Set(files.map((file) => file.chain_id)), name).toEqual(new Set(chains));
   }
 });
 

@@ -122,7 +122,7 @@ const duckType = (type: string): string =>
           ? 'TIMESTAMPTZ'
           : 'VARCHAR';
 
-test('views and questions are a file each, or go by day where they tell a time', async () => {
+test('views go by chain, and by day where they tell a time; questions are a file each', async () => {
   const database = await copiedChains();
   const lake = await openLake(database);
   const ask = await openDuckDb();
@@ -139,10 +139,10 @@ test('views and questions are a file each, or go by day where they tell a time',
   );
   expect(enriched).toEqual(rows[0]);
   expect(await lake.paths()).toEqual(
-    expect.arrayContaining(['coverage/data.parquet', 'entry-points/data.parquet']),
+    expect.arrayContaining(['coverage/chain_id=10/data.parquet', 'entry-points/data.parquet']),
   );
   const [coverage] = await ask(
-    `select count(*)::int as rows from '${lake.folder}/coverage/data.parquet'`,
+    `select count(*)::int as rows from '${lake.folder}/coverage/*/data.parquet'`,
   );
   const { rows: stored } = await database.pool.query(
     'select count(*)::int as rows from explorer.coverage',
