@@ -105,6 +105,13 @@ test.each(datasets)('the columns of $table_name are those of its statement', asy
   expect(dataset.database_uuid).toBe(connection?.uuid);
 });
 
+test.each(datasets)('each metric of $table_name is a number', async ({ metrics, sql }) => {
+  for (const { metric_name: name, expression } of metrics) {
+    const { fields } = await ask(`select ${expression} from (${sql}) as asked`);
+    expect([INT8, NUMERIC, FLOAT8], name).toContain(fields[0]?.dataTypeID);
+  }
+});
+
 test.each(charts)('the chart "$slice_name" is answered', async (chart) => {
   const { sql, columns, metrics } = datasetOf(chart);
   const { params } = chart;
