@@ -158,7 +158,10 @@ async function isPrepared(pool: Pool): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Has Postgres note who claims each walk and who moves it on, in their order. */
+/**
+ * Has Postgres note who claims each walk and who moves it on, in their order. Both raise the revision. A walk that
+ * arrives below others does not when it says where they end, and another worker may have those by then.
+ */
 async function watchClaims(pool: Pool): Promise<void> {
   await pool.query(`
     create table public.walk_moves (
@@ -171,8 +174,10 @@ async function watchClaims(pool: Pool): Promise<void> {
               tg_op = 'INSERT' or (new.pages = old.pages and new.state = old.state));
       return null;
     end $$;
-    create trigger note_walk_move after insert or update on etl.walks
+    create trigger note_walk_begin after insert on etl.walks
     for each row execute function public.note_walk_move();
+    create trigger note_walk_move after update on etl.walks
+    for each row when (new.revision <> old.revision) execute function public.note_walk_move();
   `);
 }
 
