@@ -1,5 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { openEngine, prepareDatabase, type OpenDatabase } from '../src/app.ts';
+import { openEngine, prepareDatabase } from '../src/app.ts';
+import type { OpenDatabase } from '../src/open-database.ts';
 import { loadSettings } from '../src/config/load.ts';
 import { createPool } from '../src/db/pool.ts';
 import type { BudgetLane } from '../src/explorer/budget.ts';

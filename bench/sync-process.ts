@@ -1,5 +1,6 @@
 /** One sync of one feed in a process of its own, measured from inside; what `sync` does. */
-import { openDatabase, openEngine, prepareDatabase, type Engine } from '../src/app.ts';
+import { openEngine, prepareDatabase, type Engine } from '../src/app.ts';
+import { openDatabase } from '../src/open-database.ts';
 import { configuredLanes } from '../src/feeds/lanes.ts';
 import { syncOnce } from '../src/jobs/sync.ts';
 import { createLog } from '../src/log.ts';

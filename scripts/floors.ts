@@ -8,6 +8,7 @@ const floors: readonly (readonly string[])[] = [
   ['jobs'],
   ['feeds', 'replay'],
   ['export'],
+  ['open-database.ts'],
   ['config', 'quarantine', 'query', 'rows'],
   ['lists'],
   ['walk'],

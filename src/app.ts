@@ -1,19 +1,15 @@
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { requireApiKey, type ApiKey, type Settings } from './config/settings.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres/postgres.ts';
-import { describeDatabaseError, isPermissionDenied } from './db/failure.ts';
+import { isPermissionDenied } from './db/failure.ts';
 import { withAdvisoryLock, type Waiting } from './db/lock.ts';
 import { migrate, MigrationError } from './db/migrate.ts';
 import { workTimeouts, type DatabaseTimeouts } from './db/timeouts.ts';
-import { createPool } from './db/pool.ts';
 import { findWays } from './db/route.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
-import type { Database } from './db/transaction.ts';
-import { applicationName, openWorkPools, poolConnections } from './db/work-pools.ts';
+import { openWorkPools } from './db/work-pools.ts';
 import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
@@ -24,6 +20,7 @@ import { registerFeeds } from './feeds/register.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
 import type { ServeOptions } from './jobs/serve.ts';
 import type { Log } from './log.ts';
+import type { OpenDatabase } from './open-database.ts';
 import type { FetchPage } from './walk/request.ts';
 
 /** How pages are written (docs/decisions/0003-read-ahead.md). */
@@ -38,65 +35,6 @@ const writing = {
 const slicesAtOnce = 8;
 /** One for every explorer-etl on a database, while pg-boss's schema is made. */
 const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
-
-/** The database that was named does not answer, or lets nobody in. Names no password. */
-export class DatabaseUnavailableError extends Error {
-  override readonly name = 'DatabaseUnavailableError';
-}
-
-/** A database that is reachable and ours to use until closed. */
-export interface OpenDatabase {
-  readonly url: string;
-  readonly pool: Pool;
-  readonly db: Database;
-  /** Null when `DATABASE_URL` names the server. */
-  readonly embedded: EmbeddedPostgres | null;
-  close(): Promise<'stopped' | 'left-running'>;
-}
-
-/**
- * Opens the database that the settings name, or the embedded one below `cwd`, and checks that it
- * answers. `name` chooses a database of the embedded server.
- */
-export async function openDatabase(
-  settings: Pick<Settings, 'databaseUrl'>,
-  { cwd, name = 'postgres' }: { readonly cwd: string; readonly name?: string },
-): Promise<OpenDatabase> {
-  const embedded =
-    settings.databaseUrl === null
-      ? await startEmbeddedPostgres({ directory: join(cwd, '.explorer-etl') })
-      : null;
-  const url = settings.databaseUrl ?? (await databaseOf(embedded, name));
-  const pool = createPool({ url, max: poolConnections, applicationName });
-  const close = async () => {
-    await pool.end();
-    return (await embedded?.release()) ?? 'left-running';
-  };
-  try {
-    await pool.query('select 1');
-  } catch (error) {
-    await close();
-    throw new DatabaseUnavailableError(
-      `the database can't be used: ${describeDatabaseError(error)}.`,
-      { cause: error },
-    );
-  }
-  return { url, pool, db: drizzle(pool), embedded, close };
-}
-
-async function databaseOf(embedded: EmbeddedPostgres | null, name: string): Promise<string> {
-  if (embedded === null) throw new Error('no server');
-  const url = new URL(embedded.url);
-  const server = createPool({ url: embedded.url, max: 1, applicationName });
-  try {
-    const { rows } = await server.query('select from pg_database where datname = $1', [name]);
-    if (rows.length === 0) await server.query(`create database "${name}"`);
-  } finally {
-    await server.end();
-  }
-  url.pathname = `/${name}`;
-  return url.href;
-}
 
 /**
  * Brings the schema up to this program: ours, then pg-boss's, then the rights of the roles, if there

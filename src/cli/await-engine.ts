@@ -1,13 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  DatabaseUnavailableError,
-  openDatabase,
-  openEngine,
-  prepareDatabase,
-  type Engine,
-  type OpenDatabase,
-  type SourceOptions,
-} from '../app.ts';
+import { openEngine, prepareDatabase, type Engine, type SourceOptions } from '../app.ts';
+import { DatabaseUnavailableError, openDatabase, type OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import type { Log } from '../log.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { directUrlOf, openClient, openDatabase, type OpenDatabase } from '../app.ts';
+import { directUrlOf, openClient } from '../app.ts';
+import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { findWays, PoolerError } from '../db/route.ts';
 import { readStandby, StandbyError } from '../db/standby.ts';

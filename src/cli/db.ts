@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { openDatabase } from '../app.ts';
+import { openDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import {
   inspectEmbeddedPostgres,

@@ -4,7 +4,8 @@ import Table from 'cli-table3';
 import { devNull } from 'node:os';
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { openDatabase, prepareDatabase, type OpenDatabase } from '../app.ts';
+import { prepareDatabase } from '../app.ts';
+import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import { stopEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
 import {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { OpenDatabase } from '../app.ts';
+import type { EmbeddedPlace, OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import { hasEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
 import { UsageError, type Context } from './context.ts';
@@ -21,7 +21,7 @@ export async function existing(
   context: Context,
   { databaseUrl }: Pick<Settings, 'databaseUrl'>,
   { demo }: { readonly demo?: boolean },
-): Promise<Context & { readonly name?: string }> {
+): Promise<Context & EmbeddedPlace> {
   if (databaseUrl !== null) {
     if (demo !== true) return context;
     throw new UsageError(
@@ -33,7 +33,7 @@ export async function existing(
       `there is no database yet: ${context.cwd} has no .explorer-etl, and DATABASE_URL is not set. Run demo or sync first, or go to the folder where you did.`,
     );
   }
-  return demo === true ? { ...context, name: demoDatabase } : context;
+  return demo === true ? { ...context, name: demoDatabase, mustExist: true } : context;
 }
 
 /** @throws UsageError where nothing was copied to the database yet */

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { InvalidArgumentError, Option } from 'commander';
-import type { OpenDatabase } from '../app.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import { withLock } from '../embedded-postgres/lock.ts';
 import { exportSource, type Export, type Outcome, type Source } from '../export/export.ts';
 import { lockName, makeFolder, openFolder } from '../export/folder.ts';

@@ -1,4 +1,4 @@
-import { DatabaseUnavailableError } from '../app.ts';
+import { DatabaseUnavailableError } from '../open-database.ts';
 import { ConfigError } from '../config/error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/failure.ts';
 import { describeDatabaseError } from '../db/failure.ts';

@@ -1,4 +1,4 @@
-import { openDatabase, type OpenDatabase } from '../app.ts';
+import { openDatabase, type EmbeddedPlace, type OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import { readStandby, StandbyError, type Standby } from '../db/standby.ts';
 import { UsageError, type Context } from './context.ts';
@@ -12,7 +12,7 @@ import { isPrepared } from './readiness.ts';
  */
 export async function onDatabase<Result>(
   settings: Pick<Settings, 'databaseUrl'>,
-  context: Context & { readonly name?: string },
+  context: Context & EmbeddedPlace,
   access: 'reads' | 'writes',
   work: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {

@@ -1,4 +1,5 @@
-import { prepareDatabase, type OpenDatabase, type SourceOptions } from '../app.ts';
+import { prepareDatabase, type SourceOptions } from '../app.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { planDocument, type PlanDocument } from '../report/plan/document.ts';
 import { requestsSince } from '../report/plan/facts.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { openEngine, type Engine, type OpenDatabase, type SourceOptions } from '../app.ts';
+import { openEngine, type Engine, type SourceOptions } from '../app.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
 import { configuredLanes } from '../feeds/lanes.ts';

@@ -1,4 +1,4 @@
-import type { OpenDatabase } from '../app.ts';
+import type { OpenDatabase } from '../open-database.ts';
 
 /** Whether the database has this program's tables. Commands that only look make none. */
 export async function isPrepared({ pool }: OpenDatabase): Promise<boolean> {

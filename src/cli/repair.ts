@@ -1,4 +1,5 @@
-import type { OpenDatabase, SourceOptions } from '../app.ts';
+import type { SourceOptions } from '../app.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import { prove, type FeedProof } from '../report/proof.ts';

@@ -1,6 +1,7 @@
 import { operationNames } from '../operations/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
-import { openEngine, prepareDatabase, type OpenDatabase, type SourceOptions } from '../app.ts';
+import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../time.ts';
 import { whileCurrent } from '../db/version.ts';

@@ -1,4 +1,4 @@
-import type { OpenDatabase } from '../app.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
 /** Says where an embedded database keeps its data, so that nobody has to look for it. */

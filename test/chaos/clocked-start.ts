@@ -3,12 +3,8 @@
  * `cli/start.ts`, but for the clock, and for how long a silent database is waited for.
  */
 import { DatabaseError } from 'pg';
-import {
-  DatabaseUnavailableError,
-  openDatabase,
-  openEngine,
-  prepareDatabase,
-} from '../../src/app.ts';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import { DatabaseUnavailableError, openDatabase } from '../../src/open-database.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { describeDatabaseError, isConnectionLost } from '../../src/db/failure.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import type { OpenDatabase } from '../../src/open-database.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import type { OpenDatabase } from '../../src/open-database.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { dueLanes } from '../../src/feeds/due.ts';

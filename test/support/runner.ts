@@ -1,7 +1,8 @@
 import type { Occasion } from '../../src/lists/list.ts';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import type { OpenDatabase } from '../../src/open-database.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { Database } from '../../src/db/transaction.ts';
 import { advance, type AdvanceDependencies } from '../../src/feeds/advance.ts';

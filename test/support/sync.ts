@@ -1,6 +1,7 @@
 import type { ScopeBounds } from '../../src/lists/list.ts';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import type { OpenDatabase } from '../../src/open-database.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import type { ResweepRule } from '../../src/lists/newest-first/settings.ts';

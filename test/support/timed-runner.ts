@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { openEngine, prepareDatabase, type OpenDatabase } from '../../src/app.ts';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import type { OpenDatabase } from '../../src/open-database.ts';
 import { advance, type AdvanceDependencies } from '../../src/feeds/advance.ts';
 import { dueLanes } from '../../src/feeds/due.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';

@@ -2,7 +2,8 @@
  * `start` in a process of its own, by a clock that its parent drives: the same composition as
  * `cli/start.ts`, but for the time of day, which comes as messages, each of them answered.
  */
-import { openDatabase, openEngine, prepareDatabase } from '../../src/app.ts';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import { openDatabase } from '../../src/open-database.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { serve } from '../../src/jobs/serve.ts';

@@ -52,6 +52,21 @@ test('after db start it runs through all commands until db stop, and data stays'
   expect(await stateOf(place)).toMatchObject({ running: false });
 });
 
+test("who asks for the demo's data makes no database for it", async () => {
+  const place = await project();
+  expect((await place.run(['migrate'])).code).toBe(0);
+  for (const command of [
+    ['query', 'select 1'],
+    ['db', 'shell'],
+    ['export', '--to', 'lake'],
+  ]) {
+    const ended = await place.run([...command, '--demo']);
+    expect(ended.stderr).toMatch(/has no database "demo" yet: run demo first/u);
+    expect(ended.code).toBe(2);
+  }
+  expect(await stateOf(place)).toMatchObject({ running: false, users: [] });
+});
+
 test('db start keeps one that another command started, and two at once start one', async () => {
   const place = await project();
   const atWork = await startEmbeddedPostgres({ directory: place.directory });

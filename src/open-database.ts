@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
+import type { Settings } from './config/settings.ts';
+import { describeDatabaseError } from './db/failure.ts';
+import { createPool } from './db/pool.ts';
+import type { Database } from './db/transaction.ts';
+import { applicationName, poolConnections } from './db/work-pools.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres/postgres.ts';
+
+/** The database that was named does not answer, or lets nobody in. Names no password. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name = 'DatabaseUnavailableError';
+}
+
+/** A database that is reachable and ours to use until closed. */
+export interface OpenDatabase {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly db: Database;
+  /** Null when `DATABASE_URL` names the server. */
+  readonly embedded: EmbeddedPostgres | null;
+  close(): Promise<'stopped' | 'left-running'>;
+}
+
+/** Where the embedded server is, and which of its databases is meant. */
+export interface EmbeddedPlace {
+  readonly cwd: string;
+  /** Default `postgres`. */
+  readonly name?: string;
+  /** Whether one that is not there is refused; else it is made. */
+  readonly mustExist?: boolean;
+}
+
+/**
+ * Opens the database that the settings name, or one of the embedded server below `cwd`, and checks that it
+ * answers.
+ *
+ * @throws DatabaseUnavailableError where it does not, or has to exist and does not
+ */
+export async function openDatabase(
+  settings: Pick<Settings, 'databaseUrl'>,
+  place: EmbeddedPlace,
+): Promise<OpenDatabase> {
+  const { cwd } = place;
+  const embedded =
+    settings.databaseUrl === null
+      ? await startEmbeddedPostgres({ directory: join(cwd, '.explorer-etl') })
+      : null;
+  const url = settings.databaseUrl ?? (await databaseOf(embedded, place));
+  const pool = createPool({ url, max: poolConnections, applicationName });
+  const close = async () => {
+    await pool.end();
+    return (await embedded?.release()) ?? 'left-running';
+  };
+  try {
+    await pool.query('select 1');
+  } catch (error) {
+    await close();
+    throw new DatabaseUnavailableError(
+      `the database can't be used: ${describeDatabaseError(error)}.`,
+      { cause: error },
+    );
+  }
+  return { url, pool, db: drizzle(pool), embedded, close };
+}
+
+/** @throws as `openDatabase`; the server is let go then */
+async function databaseOf(
+  embedded: EmbeddedPostgres | null,
+  { name = 'postgres', mustExist = false }: EmbeddedPlace,
+): Promise<string> {
+  if (embedded === null) throw new Error('no server');
+  const url = new URL(embedded.url);
+  const server = createPool({ url: embedded.url, max: 1, applicationName });
+  try {
+    const { rows } = await server.query('select from pg_database where datname = $1', [name]);
+    if (rows.length === 0 && mustExist) {
+      throw new DatabaseUnavailableError(
+        `the embedded Postgres has no database "${name}" yet: run ${name} first.`,
+      );
+    }
+    if (rows.length === 0) await server.query(`create database "${name}"`);
+  } catch (error) {
+    await server.end();
+    await embedded.release();
+    throw error;
+  }
+  await server.end();
+  url.pathname = `/${name}`;
+  return url.href;
+}
