@@ -2,6 +2,7 @@ import { grantRoles } from '../../../src/db/roles.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { sumUp } from '../../support/sums.ts';
+import { operationNames } from '../../../src/operations/index.ts';
 import { runSync } from '../../support/sync.ts';
 
 export const chains: SimulatedChain[] = [10, 42220].map((id) => ({
@@ -18,8 +19,7 @@ export const chains: SimulatedChain[] = [10, 42220].map((id) => ({
 export async function copiedForAnalysts(): Promise<TestDatabase> {
   const simulator = await startSimulator({ seed: 9, chains });
   const database = await createTestDatabase();
-  const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];
-  await runSync(database, { url: simulator.url, chains, operations });
+  await runSync(database, { url: simulator.url, chains, operations: operationNames });
   await simulator.close();
   await sumUp(database.pool);
   await grantRoles(database.pool);

@@ -5,6 +5,7 @@ import { startSimulator, type SimulatedChain } from '../../../src/simulator/inde
 import { call } from '../../support/call.ts';
 import { emptyFolder } from '../../support/child.ts';
 import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { operationNames } from '../../../src/operations/index.ts';
 import { runSync } from '../../support/sync.ts';
 
 const chain = (id: number, name: string): SimulatedChain => ({
@@ -23,8 +24,7 @@ export async function copiedChains(): Promise<TestDatabase> {
   const simulator = await startSimulator({ seed: 7, chains });
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
-  const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];
-  await runSync(database, { url: simulator.url, chains, operations });
+  await runSync(database, { url: simulator.url, chains, operations: operationNames });
   await ageRows(database);
   return database;
 }
