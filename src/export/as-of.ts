@@ -2,6 +2,12 @@ import { types, type Pool } from 'pg';
 import { plainText } from '../query/value.ts';
 import { collect } from './collect.ts';
 
+export interface Moment {
+  readonly asOf: string;
+  /** What the database's clock says. */
+  readonly now: string;
+}
+
 /**
  * The time up to which whatever is written is seen by the next statement. A row tells when its transaction
  * began and is seen when that has ended, so it is when the oldest one began that is under way. Who has written
@@ -10,9 +16,12 @@ import { collect } from './collect.ts';
  * for that old, and for an hour old if they have written. So is what a standby has replayed, which tells of none
  * of its primary's. A second more is for those that begin just now.
  */
-export async function readAsOf(pool: Pool, signal: AbortSignal): Promise<string> {
+export async function readAsOf(pool: Pool, signal: AbortSignal): Promise<Moment> {
   const rows = await collect(pool, { text: asOf, values: [] }, signal);
-  return plainText(rows[0]?.[0] ?? '', types.builtins.TIMESTAMPTZ);
+  const [time, now] = (rows[0] ?? []).map((value) =>
+    plainText(value ?? '', types.builtins.TIMESTAMPTZ),
+  );
+  return { asOf: time ?? '', now: now ?? '' };
 }
 
 const asOf = `
@@ -33,4 +42,4 @@ const asOf = `
     (select min(prepared) from pg_prepared_xacts where database = current_database()),
     case when pg_is_in_recovery()
          then coalesce(least(pg_last_xact_replay_timestamp(), now()), now()) - interval '1 hour' end
-  ) - interval '1 second'`;
+  ) - interval '1 second', now()`;

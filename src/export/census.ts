@@ -1,6 +1,6 @@
 import { types, type Pool } from 'pg';
 import { plainText } from '../query/value.ts';
-import { readAsOf } from './as-of.ts';
+import { readAsOf, type Moment } from './as-of.ts';
 import { collect } from './collect.ts';
 import {
   bindTo,
@@ -21,8 +21,7 @@ export interface Counted extends Partition {
 }
 
 /** What partitions there are, all seen at once. */
-export interface Census {
-  readonly asOf: string;
+export interface Census extends Moment {
   readonly partitions: readonly Counted[];
 }
 
@@ -40,7 +39,7 @@ export async function takeCensus(
   signal: AbortSignal,
 ): Promise<Census> {
   // Before the rows: what is seen then is seen by the statement.
-  const asOf = await readAsOf(pool, signal);
+  const moment = await readAsOf(pool, signal);
   const values: string[] = [];
   const place = `chain_id, ${relation.layout === 'day' ? dayOfRow : 'null::date'} as day`;
   const source = `from explorer.${quote(relation.name)}`;
@@ -73,5 +72,5 @@ export async function takeCensus(
     changedAt:
       typeof changedAt === 'string' ? plainText(changedAt, types.builtins.TIMESTAMPTZ) : null,
   }));
-  return { asOf, partitions };
+  return { ...moment, partitions };
 }

@@ -82,7 +82,7 @@ async function exportPartitions(work: Export, relation: Relation): Promise<Outco
   for (const counted of census.partitions) {
     const path = pathOf(name, layout, counted, format);
     const file = standing.get(path);
-    if (relation.isDated && file !== undefined && isUnchanged(file, counted)) {
+    if (relation.isDated && file !== undefined && isUnchanged(file, counted, census.now)) {
       // It is what would be written now.
       const current = { ...file, as_of: census.asOf };
       manifest.put(name, current);
@@ -112,10 +112,12 @@ const byTime = (a: string, b: string): number =>
 
 /**
  * No row changed since, so each of now is one of then; and there are as many. So none left, whether it was
- * deleted or is in another partition now.
+ * deleted or is in another partition now. Where the clock was set back, what changed since is told as older.
  */
-const isUnchanged = (file: ExportedFile, { rows, changedAt }: Counted): boolean =>
-  file.rows === rows && (changedAt === null || byTime(changedAt, file.as_of) < 0);
+const isUnchanged = (file: ExportedFile, { rows, changedAt }: Counted, now: string): boolean =>
+  file.rows === rows &&
+  byTime(file.as_of, now) <= 0 &&
+  (changedAt === null || byTime(changedAt, file.as_of) < 0);
 
 /** Those files of the choice that are in the folder, byte for byte, by path. */
 async function standingFiles(
@@ -163,7 +165,7 @@ async function writeFile(
   { path, partition, statement }: Target,
 ): Promise<ExportedFile | null> {
   const isWhole = partition === everything;
-  const asOf = await readAsOf(pool, signal);
+  const { asOf } = await readAsOf(pool, signal);
   let rows = 0;
   let columns: readonly Column[] = [];
   const digest = await makeFile(join(folder, path), async (sink) => {

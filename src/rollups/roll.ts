@@ -87,7 +87,9 @@ const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`)
 
 async function noteStale(tx: Transaction, name: string): Promise<void> {
   const { rows } = await tx.execute<{ since: string | null; horizon: string }>(sql`
-    select case when begun_at > now() - ${anewEvery}::interval then read_to end::text as since,
+    -- Where the clock was set back, what was written since is told as older.
+    select case when begun_at > now() - ${anewEvery}::interval and read_to <= now() then read_to end::text
+             as since,
            -- A row tells when its transaction began, and is seen when that has ended.
            least(
              now(),

@@ -1,4 +1,4 @@
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ageRows, copiedChains, openLake } from './lake.ts';
@@ -107,6 +107,20 @@ test('what was under way during the first run is in the second, though its time 
   } finally {
     late.release(true);
   }
+});
+
+test('what changed after the clock was set back is written', async () => {
+  const database = await copiedChains();
+  const lake = await openLake(database);
+  await lake.exported(['factories']);
+  const path = join(lake.folder, 'manifest.json');
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, text.replaceAll(/"as_of": "[^"]*"/gu, '"as_of": "2100-01-01T00:00:00Z"'));
+  await database.pool.query('update explorer.factories set total_accounts = 7, updated_at = now()');
+
+  const again = await lake.exported(['factories']);
+
+  expect(again.get('factories')).toMatchObject({ written: 2, kept: 0 });
 });
 
 test('a file that is not what the manifest says is written again; one that nobody tells of goes', async () => {

@@ -153,6 +153,18 @@ test('rows that are deleted leave the sums when they are made anew', async () =>
   expect(await sumFaults(pool)).toEqual({});
 });
 
+test('what is written after the clock was set back is summed up', async () => {
+  const { pool, db } = await copied();
+  await rollUp({ db, now }, never);
+  await pool.query(`update etl.rollups
+    set read_to = now() + interval '1 hour', begun_at = now() + interval '1 hour'`);
+  await pool.query(`update explorer.user_operations set fee = fee + 1, updated_at = now()`);
+
+  await rollUp({ db, now }, never);
+
+  expect(await sumFaults(pool)).toEqual({});
+});
+
 test('stopped at any moment, the rest is summed up the next time', async () => {
   const { pool, db } = await copied();
   let moment = 0;
