@@ -118,7 +118,7 @@ function openLines({ history }: SyncDocument): Line[] {
   if (history.length === 0) return [];
   const parts = history.map(
     ({ feed, requests }) =>
-      `${feed} (${requests === null ? 'unknown' : `about ${counted(requests, 'page')}`})`,
+      `${feed} (${requests === null ? 'unknown' : `up to ${counted(requests, 'page')}`})`,
   );
   const text = `History still to be read: ${parts.join(', ')}`;
   return [{ sign: ' ', style: 'quiet', text, command: 'explorer-etl plan' }];
