@@ -12,7 +12,8 @@ import {
   type SimulatedChain,
 } from '../simulator/index.ts';
 import { wholeNumber } from './chosen-feeds.ts';
-import { exitCodes, UsageError, writeJson, type Registry } from './context.ts';
+import { exitCodes, UsageError, writeDocument, type Registry } from './context.ts';
+import { exits } from './exits.ts';
 
 interface SimulateOptions {
   readonly port: number;
@@ -75,8 +76,13 @@ Example:
       run<SimulateOptions>(async (context, options) => {
         const { port, seed, chains, latencyMs, apiKey, fault = [] } = options;
         if (fault === 'list') {
-          if (options.json) writeJson(context, { faults: faultNames });
-          else context.stdout(`${faultNames.join('\n')}\n`);
+          if (options.json) {
+            writeDocument(context, {
+              schema: 'explorer-etl/simulate-faults/1',
+              exit: exits.done,
+              faults: [...faultNames],
+            });
+          } else context.stdout(`${faultNames.join('\n')}\n`);
           return exitCodes.done;
         }
         const limits = limitsOf(options);
@@ -95,8 +101,14 @@ Example:
           );
         });
         const ids = chains.map(({ id }) => id);
-        if (options.json) writeJson(context, { url: simulator.url, chains: ids });
-        else {
+        if (options.json) {
+          writeDocument(context, {
+            schema: 'explorer-etl/simulate/1',
+            exit: exits.done,
+            url: simulator.url,
+            chains: ids,
+          });
+        } else {
           context.stdout(
             `Simulated explorer on ${simulator.url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`,
           );
