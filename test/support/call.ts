@@ -10,12 +10,14 @@ interface CallOptions {
   /** As wide as this is the terminal that stdout is; none if absent. */
   readonly columns?: number;
   readonly signal?: AbortSignal;
+  /** What it writes is to be no document, though one is asked for. */
+  readonly isBroken?: true;
 }
 
 /** The same program without a process around it, which costs a second each. */
 export async function call(
   args: readonly string[],
-  { env = {}, cwd, columns, signal }: CallOptions = {},
+  { env = {}, cwd, columns, signal, isBroken }: CallOptions = {},
 ): Promise<Ended> {
   const output = { stdout: '', stderr: '' };
   const code = await runProgram(args, {
@@ -27,7 +29,7 @@ export async function call(
     ...plainOutput,
     ...(columns !== undefined && { out: { isTerminal: true, columns, isColoured: false } }),
   });
-  if (args.includes('--json') && output.stdout !== '') demandDocument(output.stdout, code);
+  if (isBroken !== true) demandDocument(args, { code, stdout: output.stdout });
   return { code, ...output };
 }
 
