@@ -10,6 +10,7 @@ import {
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
+import { registerCompletion } from './completion.ts';
 import type { Failure } from './failure.ts';
 import { addGlobalHint, registerHelp } from './help.ts';
 import { version } from './version.ts';
@@ -47,6 +48,7 @@ export async function runProgram(args: readonly string[], outer: Context): Promi
   }
   program.hook('preSubcommand', (_, command) => load(command));
   registerHelp(program, load);
+  registerCompletion(program, load);
   let failed: unknown = null;
   try {
     await program.parseAsync(args, { from: 'user' });
