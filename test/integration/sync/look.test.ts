@@ -20,6 +20,8 @@ test('sync ends with how to look at what it copied, unless a program reads it', 
   expect(told.stdout.endsWith(look)).toBe(true);
   expect((await call([...args, '--quiet'], { env })).stdout).not.toContain('Look at it');
   expect(JSON.parse((await call([...args, '--json'], { env })).stdout)).toHaveLength(1);
-  const asked = await call(['query', 'biggest-factories', '--limit', '1', '--json'], { env });
+  const asked = await call(['query', 'biggest-factories', '--limit', '1', '--format', 'json'], {
+    env,
+  });
   expect(JSON.parse(asked.stdout)).toHaveLength(1);
 });
