@@ -6,7 +6,6 @@ import { printable } from '../printable.ts';
 import type { RowDifference } from '../replay/compare.ts';
 import { differs, replayArchive, type ReplayReport, type ReplayUse } from '../replay/replay.ts';
 import {
-  exitCodes,
   UsageError,
   writeDocument,
   type Context,

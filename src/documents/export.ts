@@ -39,4 +39,3 @@ export const exportDocument = documentOf('export', 1, {
     .array(z.string())
     .describe('Tables that the role may not read whole, because policies hide rows of them.'),
 });
-export type ExportDocument = z.infer<typeof exportDocument>;

@@ -24,4 +24,3 @@ export const migrateDocument = documentOf('migrate', 1, {
     .nullable()
     .describe('The large table; null where its layout was not asked for.'),
 });
-export type MigrateDocument = z.infer<typeof migrateDocument>;

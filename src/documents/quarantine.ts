@@ -26,7 +26,6 @@ export const quarantineListDocument = documentOf('quarantine-list', 1, {
     )
     .describe('All of them, the oldest first.'),
 });
-export type QuarantineListDocument = z.infer<typeof quarantineListDocument>;
 
 /** `quarantine retry --json`. */
 export const quarantineRetryDocument = documentOf('quarantine-retry', 1, {
@@ -49,10 +48,8 @@ export const quarantineRetryDocument = documentOf('quarantine-retry', 1, {
     )
     .describe('Items that are still no rows; where there are any, the exit reason is open.'),
 });
-export type QuarantineRetryDocument = z.infer<typeof quarantineRetryDocument>;
 
 /** `quarantine drop --json`. */
 export const quarantineDropDocument = documentOf('quarantine-drop', 1, {
   dropped: z.int().min(0).describe('How many items were set aside.'),
 });
-export type QuarantineDropDocument = z.infer<typeof quarantineDropDocument>;

@@ -53,10 +53,8 @@ export const queryListDocument = documentOf('query-list', 1, {
     )
     .describe('Every question that comes with the program.'),
 });
-export type QueryListDocument = z.infer<typeof queryListDocument>;
 
 /** `query NAME --sql --json`. */
 export const querySqlDocument = documentOf('query-sql', 1, {
   sql: z.string().describe('The statement, with :chain, :days and :limit where it has them.'),
 });
-export type QuerySqlDocument = z.infer<typeof querySqlDocument>;

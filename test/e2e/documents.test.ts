@@ -113,10 +113,9 @@ describe('with --json there is one document on stdout', () => {
     for (const [name, ways] of Object.entries(shared)) {
       for (const args of ways) {
         const { stdout, stderr } = await call([...args, '--json'], { env: environment(), cwd });
-        const { schema } = JSON.parse(stdout) as { schema?: string };
-        if (!unfinished.includes(name)) expect(schema, stderr).toMatch(/^explorer-etl\//u);
-        expect(schema, stdout).not.toBe('explorer-etl/error/1');
-        if (schema !== undefined) schemas.push(schema);
+        const { schema = `${name} has none yet` } = JSON.parse(stdout) as { schema?: string };
+        expect(schema, stderr).not.toBe('explorer-etl/error/1');
+        schemas.push(schema);
       }
     }
     expect(schemas).toEqual(
@@ -160,10 +159,10 @@ describe('with --json there is one document on stdout', () => {
       return JSON.parse(stdout) as Record<string, unknown>;
     };
     expect(await db('status')).toMatchObject({ running: false, data_directory: null });
-    const started = await db('start');
+    const started = (await db('start')) as { port: number };
     expect(started).toMatchObject({ schema: 'explorer-etl/db-start/1', kept: true });
     expect(await db('status')).toEqual({ ...started, schema: 'explorer-etl/db-status/1' });
-    expect((await db('url'))['url']).toMatch(new RegExp(`:${started['port']}/postgres$`, 'u'));
+    expect((await db('url'))['url']).toMatch(new RegExp(`:${started.port}/postgres$`, 'u'));
     expect(await db('stop')).toMatchObject({ stopped: true });
     expect(await db('stop')).toMatchObject({ stopped: false });
   });
@@ -200,8 +199,8 @@ describe('a failure with --json is a document of its own, and a message on stder
 
   test('every command that reads the configuration: a file that is wrong', async () => {
     const cwd = await configFolder({ explorer: { page_size: 'many' }, chainz: [] });
-    const others = ['demo', 'init', 'simulate', 'db shell'];
-    for (const leaf of (await leaves()).filter((one) => !others.includes(one))) {
+    const others = new Set(['demo', 'init', 'simulate', 'db shell']);
+    for (const leaf of (await leaves()).filter((one) => !others.has(one))) {
       const args = [...leaf.split(' '), ...(required[leaf] ?? []), '--json'];
       const { stdout, stderr } = await call(args, { cwd });
       const { exit, errors } = JSON.parse(stdout) as { exit: object; errors: { where: string }[] };

@@ -225,13 +225,15 @@ describe('the command', () => {
   test('lists them, for people and for programs', async () => {
     const { stdout } = await call(['query', '--list']);
     expect(stdout).toMatch(/^top-senders .*\?\n +--chain all {2}--days 7 {2}--limit 20$/m);
-    const { questions } = JSON.parse((await call(['query', '--list', '--json'])).stdout) as {
+    const { questions: listed } = JSON.parse(
+      (await call(['query', '--list', '--json'])).stdout,
+    ) as {
       questions: object[];
     };
     const bare = await call(['query', '--list', '--format', 'json']);
-    expect(JSON.parse(bare.stdout)).toEqual(questions);
-    expect(questions).toHaveLength(Object.keys(shapes).length);
-    expect(questions).toContainEqual({
+    expect(JSON.parse(bare.stdout)).toEqual(listed);
+    expect(listed).toHaveLength(Object.keys(shapes).length);
+    expect(listed).toContainEqual({
       name: 'biggest-factories',
       question: expect.stringMatching(/\?$/),
       parameters: [
