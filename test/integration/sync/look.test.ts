@@ -22,6 +22,8 @@ test('sync ends with how to look at what it copied, unless a program reads it', 
   expect(JSON.parse((await call([...args, '--json'], { env })).stdout)).toMatchObject({
     lanes: [{ feed: '10/factories', state: 'finished' }],
   });
-  const asked = await call(['query', 'biggest-factories', '--limit', '1', '--json'], { env });
+  const asked = await call(['query', 'biggest-factories', '--limit', '1', '--format', 'json'], {
+    env,
+  });
   expect(JSON.parse(asked.stdout)).toHaveLength(1);
 });
