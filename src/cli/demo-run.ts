@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { openEngine, type Engine } from '../app.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Database } from '../db/transaction.ts';
+import { whileCurrent } from '../db/version.ts';
+import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
+import { syncOnce, type SyncTarget } from '../jobs/sync.ts';
+import { createLog } from '../log.ts';
+import type { OpenDatabase } from '../open-database.ts';
+import { openWalks, readResumption, type OpenWalk, type Resumption } from '../report/resumption.ts';
+import type { DemoWorker } from './demo-worker.ts';
+import type { DemoExplorer } from './demo-world.ts';
+import { hasOpenRun, pagesOf } from './demo-ledger.ts';
+
+/** How often the ledger is looked at before and after the kill, in ms. */
+const pollMs = 20;
+
+/** All that a demo's work needs. */
+export interface DemoStage {
+  readonly settings: Settings;
+  readonly database: OpenDatabase;
+  readonly targets: readonly SyncTarget[];
+  readonly origin: string;
+  readonly explorer: DemoExplorer;
+  readonly worker: DemoWorker;
+  readonly feed: string;
+  /** So many pages of the feed are committed anew before its worker is killed. */
+  readonly killAfter: number;
+}
+
+/** A kill, from when the process is gone. */
+export interface Kill {
+  readonly pid: number;
+  /** Whether the process was ended by SIGKILL, and not by itself before. */
+  readonly isReal: boolean;
+  /** What was under way, as committed when none of its sessions was left. */
+  readonly walks: readonly OpenWalk[];
+}
+
+/** How the copy went. */
+export interface DemoRun {
+  readonly kill: Kill;
+  readonly resumption: Resumption;
+}
+
+/**
+ * Lets the worker copy, kills it in the middle, and goes on in its place with another one: this process.
+ *
+ * @returns null when the signal aborted first
+ */
+export async function runDemo(
+  stage: DemoStage,
+  signal: AbortSignal,
+  onKill: (kill: Kill) => void,
+): Promise<DemoRun | null> {
+  const { settings, database, targets, origin, explorer, worker, feed } = stage;
+  const { db, pool } = database;
+  const url = new URL(database.url);
+  const name = `explorer-etl demo worker ${worker.pid}`;
+  url.searchParams.set('application_name', name);
+  const before = await pagesOf(db, feed);
+  worker.work({ settings: { ...settings, databaseUrl: url.href }, targets, origin });
+  // It stands by while the other one works.
+  const log = createLog('silent', () => undefined);
+  const engine = await openEngine({ settings, database, log, supervise: false, source: { origin } });
+  try {
+    await untilMiddle(stage, before, signal);
+    const isReal = await worker.kill();
+    await untilGone(database, name);
+    if (signal.aborted) return null;
+    const kill = { pid: worker.pid, isReal, walks: await openWalks(db) };
+    onKill(kill);
+    explorer.release();
+    await whileCurrent(pool, signal, (current) => goOn(engine, targets, current));
+    await tidyUp(engine, signal);
+    await sumUp(engine, signal);
+    if (signal.aborted) return null;
+    return { kill, resumption: await readResumption(db, kill.walks) };
+  } finally {
+    await engine.close();
+  }
+}
+
+/** What was done before the kill is not asked for again. */
+async function goOn(
+  engine: Engine,
+  targets: readonly SyncTarget[],
+  signal: AbortSignal,
+): Promise<void> {
+  const open: SyncTarget[] = [];
+  for (const target of targets) {
+    if (await hasOpenRun(engine.db, target.lane)) open.push(target);
+  }
+  await syncOnce(open, engine, signal);
+}
+
+/** Until enough is committed, and a request of the worker is under way; or it has ended by itself. */
+async function untilMiddle(
+  { database, explorer, worker, feed, killAfter }: DemoStage,
+  before: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (worker.isRunning && !signal.aborted) {
+    const isAsked = explorer.stageRequests > killAfter;
+    if (isAsked && (await pagesOf(database.db, feed)) - before >= killAfter) return;
+    await delay(pollMs);
+  }
+}
+
+/** A commit that was sent before the kill is done after it: until no session is left that could. */
+async function untilGone({ pool }: OpenDatabase, name: string): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      'select from pg_stat_activity where application_name = $1 and datname = current_database()',
+      [name],
+    );
+    if (rows.length === 0) return;
+    await delay(pollMs);
+  }
+}
