@@ -1,0 +1,138 @@
+import { bar } from './bar.ts';
+import { columns } from './columns.ts';
+import type { Look } from './look.ts';
+import { compact, counted, whole } from './numbers.ts';
+import { paint, type Style } from './paint.ts';
+import { fit, widthOf } from './width.ts';
+
+/** What of a feed's work is done, and how long the whole is. */
+export interface FeedShare {
+  readonly done: number;
+  readonly total: number;
+  /** Whether the total is reckoned from what was read so far; the share is told with a `~` then. */
+  readonly isReckoned: boolean;
+  /** Whether people count in these themselves, as in `6 of 10` batches; else they read per cent. */
+  readonly isCounted: boolean;
+}
+
+/** How a feed stands: it reads, or it ended so. */
+export type FeedStand = 'reading' | 'done' | 'paused' | 'failed' | 'unserved';
+
+/** What a line of progress shows of a feed. All text is fit for a terminal. */
+export interface FeedLine {
+  readonly chain: string;
+  readonly list: string;
+  /** Null while nobody knows how long it is. */
+  readonly share: FeedShare | null;
+  readonly rows: number;
+  readonly pages: number;
+  readonly credits: number;
+  readonly stand: FeedStand;
+  /** Behind the sign of the stand: `2s left`, `proved complete`, `unauthorized`. */
+  readonly note: string;
+}
+
+/** The sign of each stand, and its colour. */
+const signs: Readonly<Record<FeedStand, { readonly sign: string; readonly style: Style | null }>> =
+  {
+    reading: { sign: '', style: null },
+    done: { sign: '✓ ', style: 'good' },
+    paused: { sign: '‖ ', style: 'warning' },
+    failed: { sign: '✗ ', style: 'bad' },
+    unserved: { sign: '– ', style: 'quiet' },
+  };
+
+/** How wide a bar is at most and at least, in columns. */
+const widestBar = 20;
+const narrowestBar = 6;
+
+/** What a narrow terminal does without, one after the other. */
+interface Layout {
+  readonly hasCredits: boolean;
+  readonly number: (count: number) => string;
+  readonly hasShare: boolean;
+}
+
+const layouts: readonly Layout[] = [
+  { hasCredits: true, number: whole, hasShare: true },
+  { hasCredits: true, number: compact, hasShare: true },
+  { hasCredits: false, number: compact, hasShare: true },
+  { hasCredits: false, number: compact, hasShare: false },
+];
+
+/**
+ * A line for each feed, the chain told once: chain, list, bar, rows, pages, credits, and how it stands.
+ * They are no wider than the terminal: first the bar gives way, then digits, then columns.
+ *
+ * @param words `head`: a line above says what is counted; `cells`: each cell does, and credits are left out
+ */
+export function feedLines(
+  look: Look,
+  lines: readonly FeedLine[],
+  words: 'head' | 'cells' = 'head',
+): string[] {
+  const wanted = words === 'head' ? layouts : layouts.filter(({ hasCredits }) => !hasCredits);
+  const whole = words === 'cells' ? [{ ...layouts[0], hasCredits: false } as Layout] : [];
+  let drawn: string[] = [];
+  for (const layout of [...whole, ...wanted]) {
+    const bare = draw(look, lines, words, layout, 0);
+    const room = look.columns - Math.max(0, ...bare.map(widthOf));
+    drawn = draw(look, lines, words, layout, Math.min(widestBar, Math.max(narrowestBar, room)));
+    if (room >= narrowestBar) return drawn;
+  }
+  return look.isTerminal ? drawn.map((line) => fit(line, look.columns)) : drawn;
+}
+
+function draw(
+  look: Look,
+  lines: readonly FeedLine[],
+  words: 'head' | 'cells',
+  layout: Layout,
+  barWidth: number,
+): string[] {
+  const labels = lines.map((line) => (layout.hasShare ? labelOf(line) : ''));
+  const labelWidth = Math.max(0, ...labels.map((label) => widthOf(label)));
+  const rows = lines.map((line, at) => {
+    const { chain, list, rows: read, pages, credits, stand, note } = line;
+    const { sign, style } = signs[stand];
+    const end = `${sign}${note}`.trimEnd();
+    const label = labels[at] ?? '';
+    return [
+      lines[at - 1]?.chain === chain ? '' : chain,
+      list,
+      // A label is right beside its bar, and ends where the others do.
+      `${bar(look, shareOf(line), barWidth)}${labelWidth === 0 ? '' : ` ${label.padStart(labelWidth)}`}`,
+      layout.number(read),
+      words === 'head' ? layout.number(pages) : pagesOf(layout, pages),
+      ...(layout.hasCredits ? [layout.number(credits)] : []),
+      style === null ? end : paint(look, style, end),
+    ];
+  });
+  const head = ['', '', '', 'rows', 'pages', ...(layout.hasCredits ? ['credits'] : []), ''];
+  return columns(look, {
+    ...(words === 'head' && { head }),
+    rows,
+    aligns: ['left', 'left', 'left', 'right', 'right', ...(layout.hasCredits ? ['right' as const] : [])],
+  });
+}
+
+const pagesOf = ({ number }: Layout, pages: number) =>
+  number === whole ? counted(pages, 'page') : `${number(pages)} ${pages === 1 ? 'page' : 'pages'}`;
+
+/** What is done is full, whatever was reckoned before. */
+const shareOf = ({ share, stand }: FeedLine): number | null =>
+  stand === 'done' ? 1 : share === null || share.total === 0 ? null : share.done / share.total;
+
+/** Numbers of more digits than this tell less than per cent do. */
+const mostCounted = 999;
+
+function labelOf({ share, stand }: FeedLine): string {
+  if (share === null || share.total === 0) return '';
+  const { done, total, isReckoned, isCounted } = share;
+  if (isCounted && total <= mostCounted) return `${done} of ${total}`;
+  // What was reckoned means nothing once the end is known.
+  if (stand === 'done') return '';
+  // What is not the whole is not told as 100 %.
+  const hundredths = Math.floor((100 * Math.min(done, total)) / total);
+  return `${isReckoned ? '~' : ''}${hundredths} %`;
+}
