@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openEngine, type Engine } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Database } from '../db/transaction.ts';
 import { whileCurrent } from '../db/version.ts';
 import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncTarget } from '../jobs/sync.ts';
+import { feedName } from '../lists/feed.ts';
 import { createLog } from '../log.ts';
 import type { OpenDatabase } from '../open-database.ts';
+import { laneCounts } from '../report/progress.ts';
 import { openWalks, readResumption, type OpenWalk, type Resumption } from '../report/resumption.ts';
 import type { DemoWorker } from './demo-worker.ts';
 import type { DemoExplorer } from './demo-world.ts';
-import { hasOpenRun, pagesOf } from './demo-ledger.ts';
 
 /** How often the ledger is looked at before and after the kill, in ms. */
 const pollMs = 20;
@@ -58,11 +58,17 @@ export async function runDemo(
   const url = new URL(database.url);
   const name = `explorer-etl demo worker ${worker.pid}`;
   url.searchParams.set('application_name', name);
-  const before = await pagesOf(db, feed);
+  const before = await pagesOf(database, feed);
   worker.work({ settings: { ...settings, databaseUrl: url.href }, targets, origin });
   // It stands by while the other one works.
   const log = createLog('silent', () => undefined);
-  const engine = await openEngine({ settings, database, log, supervise: false, source: { origin } });
+  const engine = await openEngine({
+    settings,
+    database,
+    log,
+    supervise: false,
+    source: { origin },
+  });
   try {
     await untilMiddle(stage, before, signal);
     const isReal = await worker.kill();
@@ -87,10 +93,13 @@ async function goOn(
   targets: readonly SyncTarget[],
   signal: AbortSignal,
 ): Promise<void> {
-  const open: SyncTarget[] = [];
-  for (const target of targets) {
-    if (await hasOpenRun(engine.db, target.lane)) open.push(target);
-  }
+  const feeds = [...new Set(targets.map(({ lane }) => feedName(lane)))];
+  const counts = await laneCounts(engine.db, feeds);
+  const open = targets.filter(({ lane }) =>
+    counts.some(
+      (of) => of.feed === feedName(lane) && of.lane === lane.lane && of.run_state === 'open',
+    ),
+  );
   await syncOnce(open, engine, signal);
 }
 
@@ -102,9 +111,14 @@ async function untilMiddle(
 ): Promise<void> {
   while (worker.isRunning && !signal.aborted) {
     const isAsked = explorer.stageRequests > killAfter;
-    if (isAsked && (await pagesOf(database.db, feed)) - before >= killAfter) return;
+    if (isAsked && (await pagesOf(database, feed)) - before >= killAfter) return;
     await delay(pollMs);
   }
+}
+
+async function pagesOf({ db }: OpenDatabase, feed: string): Promise<number> {
+  const counts = await laneCounts(db, [feed]);
+  return counts.reduce((sum, { pages }) => sum + pages, 0);
 }
 
 /** A commit that was sent before the kill is done after it: until no session is left that could. */

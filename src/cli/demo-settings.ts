@@ -2,7 +2,8 @@ import { devNull } from 'node:os';
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
 import type { SyncTarget } from '../jobs/sync.ts';
-import { settingsOf, type Context, type GlobalOptions } from './context.ts';
+import type { Context, GlobalOptions } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { demoKey, type DemoWorld } from './demo-world.ts';
 import { targetsOf } from './sync.ts';
 

@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { demoDocument, demoStopDocument } from './demo.ts';
 import { initDocument } from './init.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
-export const documents = { init: initDocument } as const satisfies Readonly<
-  Record<string, z.ZodType>
->;
+export const documents = {
+  demo: demoDocument,
+  'demo-stop': demoStopDocument,
+  init: initDocument,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /** Any of them. */
 export type Document = z.infer<(typeof documents)[keyof typeof documents]>;
