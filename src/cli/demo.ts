@@ -106,9 +106,9 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
   const targets = demoTargets(settings, world);
   const feeds = [...new Set(targets.map(({ lane }) => feedName(lane)))];
   const before = await readCounts(database, feeds);
-  // Of what is left of the list a quarter is read, and no more than half can be, when the worker is killed.
+  // Of what is left of the list half is read, and no more than three quarters can be, when the worker is killed.
   const left = Math.max(0, stagePages(world) - (before.pages.get(stageFeed) ?? 0));
-  const explorer = await openDemoExplorer(world, Math.floor(left / 2));
+  const explorer = await openDemoExplorer(world, Math.floor((3 * left) / 4));
   const shown = {
     database,
     targets,
@@ -122,7 +122,7 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
       {
         settings: { ...settings, explorer: { ...settings.explorer, baseUrl: explorer.url } },
         origin: demoOrigin + new Date(world.startMs).toISOString().slice(0, 10),
-        killAfter: Math.floor(left / 4),
+        killAfter: Math.floor(left / 2),
         feed: stageFeed,
         ...{ database, targets, explorer, worker },
       },
