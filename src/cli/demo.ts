@@ -56,7 +56,7 @@ export function registerDemo({ command, run }: Registry): void {
   command
     .option('--stop', 'only stop the Postgres that an earlier demo left running', false)
     .addOption(command.createOption('--as-worker').default(false).hideHelp())
-    .addHelpText('after', '\nExample:\n  explorer-etl demo\n')
+    .addHelpText('after', '\nExamples:\n  explorer-etl demo\n  explorer-etl demo --stop\n')
     .action(
       run<DemoOptions>((context, options) => {
         if (options.asWorker) return workForDemo(context);
