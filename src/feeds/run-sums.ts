@@ -41,9 +41,7 @@ export async function runSums(
   );
   const noted = await notedBy(db, ids);
   const sums = new Map(rows.map((row) => [Number(row.id), row.sums]));
-  return new Map(
-    ids.map((id) => [id, { ...nothing, ...sums.get(id), ...noted.get(id) }] as const),
-  );
+  return new Map(ids.map((id) => [id, { ...nothing, ...sums.get(id), ...noted.get(id) }] as const));
 }
 
 /** The pages that entries of a feed name are few: what differs, and what became no rows. */

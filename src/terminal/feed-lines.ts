@@ -53,10 +53,12 @@ interface Layout {
   readonly hasShare: boolean;
 }
 
+const short = (count: number) => (count < 100_000 ? whole(count) : compact(count));
+
 const layouts: readonly Layout[] = [
   { hasCredits: true, number: whole, hasShare: true },
+  { hasCredits: true, number: short, hasShare: true },
   { hasCredits: true, number: compact, hasShare: true },
-  { hasCredits: false, number: compact, hasShare: true },
   { hasCredits: false, number: compact, hasShare: false },
 ];
 
@@ -71,14 +73,13 @@ export function feedLines(
   lines: readonly FeedLine[],
   words: 'head' | 'cells' = 'head',
 ): string[] {
-  const wanted = words === 'head' ? layouts : layouts.filter(({ hasCredits }) => !hasCredits);
-  const whole = words === 'cells' ? [{ ...layouts[0], hasCredits: false } as Layout] : [];
+  const told = words === 'head' ? layouts : layouts.map((way) => ({ ...way, hasCredits: false }));
   let drawn: string[] = [];
-  for (const layout of [...whole, ...wanted]) {
-    const bare = draw(look, lines, words, layout, 0);
-    const room = look.columns - Math.max(0, ...bare.map(widthOf));
-    drawn = draw(look, lines, words, layout, Math.min(widestBar, Math.max(narrowestBar, room)));
-    if (room >= narrowestBar) return drawn;
+  for (const layout of told) {
+    drawn = draw(look, lines, words, layout, narrowestBar);
+    const room = look.columns - Math.max(0, ...drawn.map(widthOf));
+    if (room >= 0)
+      return draw(look, lines, words, layout, Math.min(widestBar, narrowestBar + room));
   }
   return look.isTerminal ? drawn.map((line) => fit(line, look.columns)) : drawn;
 }
@@ -112,12 +113,19 @@ function draw(
   return columns(look, {
     ...(words === 'head' && { head }),
     rows,
-    aligns: ['left', 'left', 'left', 'right', 'right', ...(layout.hasCredits ? ['right' as const] : [])],
+    aligns: [
+      'left',
+      'left',
+      'left',
+      'right',
+      'right',
+      ...(layout.hasCredits ? ['right' as const] : []),
+    ],
   });
 }
 
 const pagesOf = ({ number }: Layout, pages: number) =>
-  number === whole ? counted(pages, 'page') : `${number(pages)} ${pages === 1 ? 'page' : 'pages'}`;
+  counted(pages, 'page').replace(whole(pages), number(pages));
 
 /** What is done is full, whatever was reckoned before. */
 const shareOf = ({ share, stand }: FeedLine): number | null =>

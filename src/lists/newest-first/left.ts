@@ -17,7 +17,8 @@ export async function listLeft(
   { pageSize }: { readonly pageSize: number },
 ): Promise<RunLeft | null> {
   const { scope, operation } = run;
-  if (scope.max_pages !== undefined) return aboutPages(scope.max_pages - (await pagesOfRun(db, run)));
+  if (scope.max_pages !== undefined)
+    return aboutPages(scope.max_pages - (await pagesOfRun(db, run)));
   if (run.lane === 'live') return leftAboveFloor(db, run);
   // What is read once more is no gap.
   if (scope.again === true) return null;

@@ -5,10 +5,7 @@ import { rankingFacts } from './facts.ts';
 import type { RankedScope } from './plan.ts';
 
 /** What a ranking has left: as many pages as the last ones took; null before the first. */
-export async function rankingLeft(
-  db: Database,
-  run: RunOf<RankedScope>,
-): Promise<RunLeft | null> {
+export async function rankingLeft(db: Database, run: RunOf<RankedScope>): Promise<RunLeft | null> {
   const total = run.scope.max_pages ?? (await rankingFacts(db, run)).requests;
   return total === null ? null : aboutPages(total - (await pagesOfRun(db, run)));
 }
