@@ -19,8 +19,8 @@ export async function feedFacts(
 ): Promise<FeedFacts[]> {
   const counts = await laneCounts(db, feeds);
   const proofs = await prove(db);
-  return proofs
-    .filter(({ feed }) => feeds.includes(feed))
+  return feeds
+    .flatMap((feed) => proofs.find((proof) => proof.feed === feed) ?? [])
     .map(({ feed, chain_id, operation, kind, covered, open }) => {
       const lanes = counts.filter((lane) => lane.feed === feed);
       const sum = (of: 'rows' | 'pages' | 'credits') =>
