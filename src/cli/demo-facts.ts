@@ -4,7 +4,7 @@ import type { OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
 import { prove } from '../report/proof.ts';
 import type { Resumption } from '../report/resumption.ts';
-import type { DemoRun, Kill } from './demo-run.ts';
+import type { DemoRun } from './demo-run.ts';
 
 /** What a free plan has for a day, in credits (docs/api-costs.md). */
 const freeDayCredits = 100_000;
@@ -112,7 +112,3 @@ export async function failedOperations({
     order by operations desc, entry_point_version`);
   return rows.map(({ answer }) => answer);
 }
-
-/** What is to be told of a kill while the copy goes on. */
-export const killedAt = ({ walks }: Kill, feed: string): number =>
-  walks.find((walk) => walk.feed === feed)?.pages ?? 0;

@@ -9,6 +9,7 @@ import { createLog } from '../log.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
 import { openWalks, readResumption, type OpenWalk, type Resumption } from '../report/resumption.ts';
+import type { DemoScreen } from './demo-screen.ts';
 import type { DemoWorker } from './demo-worker.ts';
 import type { DemoExplorer } from './demo-world.ts';
 
@@ -23,6 +24,7 @@ export interface DemoStage {
   readonly origin: string;
   readonly explorer: DemoExplorer;
   readonly worker: DemoWorker;
+  readonly screen: DemoScreen;
   readonly feed: string;
   /** So many pages of the feed are committed anew before its worker is killed. */
   readonly killAfter: number;
@@ -48,12 +50,8 @@ export interface DemoRun {
  *
  * @returns null when the signal aborted first
  */
-export async function runDemo(
-  stage: DemoStage,
-  signal: AbortSignal,
-  onKill: (kill: Kill) => void,
-): Promise<DemoRun | null> {
-  const { settings, database, targets, origin, explorer, worker, feed } = stage;
+export async function runDemo(stage: DemoStage, signal: AbortSignal): Promise<DemoRun | null> {
+  const { settings, database, targets, origin, explorer, worker, screen, feed } = stage;
   const { db, pool } = database;
   const url = new URL(database.url);
   const name = `explorer-etl demo worker ${worker.pid}`;
@@ -68,6 +66,7 @@ export async function runDemo(
     log,
     supervise: false,
     source: { origin },
+    onCommit: () => screen.nudge(),
   });
   try {
     await untilMiddle(stage, before, signal);
@@ -75,7 +74,7 @@ export async function runDemo(
     await untilGone(database, name);
     if (signal.aborted) return null;
     const kill = { pid: worker.pid, isReal, walks: await openWalks(db) };
-    onKill(kill);
+    screen.killed(kill.pid, kill.walks.find((walk) => walk.feed === feed)?.pages ?? 0);
     explorer.release();
     await whileCurrent(pool, signal, (current) => goOn(engine, targets, current));
     await tidyUp(engine, signal);
@@ -105,13 +104,14 @@ async function goOn(
 
 /** Until enough is committed, and a request of the worker is under way; or it has ended by itself. */
 async function untilMiddle(
-  { database, explorer, worker, feed, killAfter }: DemoStage,
+  { database, explorer, worker, screen, feed, killAfter }: DemoStage,
   before: number,
   signal: AbortSignal,
 ): Promise<void> {
   while (worker.isRunning && !signal.aborted) {
     const isAsked = explorer.stageRequests > killAfter;
     if (isAsked && (await pagesOf(database, feed)) - before >= killAfter) return;
+    screen.nudge();
     await delay(pollMs);
   }
 }

@@ -1,102 +1,61 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { createLogUpdate } from 'log-update';
 import type { DemoDocument } from '../documents/demo.ts';
-import { feedName } from '../lists/feed.ts';
 import type { OpenDatabase } from '../open-database.ts';
-import type { SyncTarget } from '../jobs/sync.ts';
-import { laneCounts, runsLeft } from '../report/progress.ts';
-import type { FeedLine, FeedShare } from '../terminal/feed-lines.ts';
 import { whole } from '../terminal/numbers.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import { demoFeeds, demoHead } from './demo-text.ts';
-
-/** How often lines are redrawn on a terminal, in ms. */
-const redrawMs = 250;
+import type { TrackedLine, WatchedFeed } from './feed-track.ts';
+import { openScreen } from './screen.ts';
+import { watchFeeds, type FeedWatch } from './watch-feeds.ts';
 
 /** What is shown while a demo runs. */
 export interface DemoScreen {
+  /** Shows from now on how these feeds come on. */
+  watch(database: OpenDatabase, feeds: readonly WatchedFeed[], pageSize: number): Promise<void>;
+  /** Says that pages may have been committed. */
+  nudge(): void;
   /** The worker was killed after so many pages of the walk that is watched. */
   killed(pid: number, page: number): void;
-  /** Clears what was drawn for what is left in its place. */
+  /** Takes away what was drawn, for what is left in its place. */
   end(): Promise<void>;
 }
 
-interface Shown {
-  readonly database: OpenDatabase;
-  readonly targets: readonly SyncTarget[];
-  readonly head: Pick<DemoDocument, 'chains' | 'database'>;
-  readonly pageSize: number;
-}
-
-/** Draws how the copy stands, on a terminal only: elsewhere the end tells all. */
+/** Draws how a demo goes on, on a terminal; elsewhere it only tells of the kill: the end tells the rest. */
 export function openDemoScreen(
-  { err, stderr }: Context,
-  { quiet, json }: GlobalOptions,
-  shown: Shown,
+  context: Context,
+  { quiet, json }: Pick<GlobalOptions, 'quiet' | 'json'>,
+  head: Pick<DemoDocument, 'chains' | 'database'>,
 ): DemoScreen {
-  const isDrawn = err.isTerminal && !quiet && !json;
-  let told = '';
-  if (!isDrawn) {
-    const say = (pid: number, page: number) =>
-      quiet || json ? undefined : stderr(`${killNews(pid, page)}\n`);
-    return { killed: say, end: async () => undefined };
-  }
-  const update = createLogUpdate(process.stderr, { showCursor: true });
-  const ending = new AbortController();
-  const drawing = (async () => {
-    while (!ending.signal.aborted) {
-      // What cannot be read for the lines, the work itself reports.
-      const lines = await readLines(shown).catch(() => []);
-      if (ending.signal.aborted) return;
-      update([demoHead(err, shown.head), ...demoFeeds(err, lines), told].join('\n').trimEnd());
-      await delay(redrawMs, undefined, { signal: ending.signal }).catch(() => undefined);
-    }
-  })();
+  const isSilent = quiet || json;
+  const screen = openScreen(context);
+  let lines: readonly TrackedLine[] = [];
+  let news = head.database === 'embedded' ? 'Postgres starts …' : '';
+  let watching: FeedWatch | null = null;
+  const draw = () => {
+    const { look } = screen;
+    if (isSilent || !look.isTerminal) return;
+    screen.lines([demoHead(look, head), ...demoFeeds(look, lines), ...(news === '' ? [] : [news])]);
+  };
+  draw();
   return {
+    async watch({ db }, feeds, pageSize) {
+      if (isSilent || !screen.look.isTerminal) return;
+      news = '';
+      watching = await watchFeeds(db, feeds, { pageSize, mostPages: null }, (seen) => {
+        lines = seen;
+        draw();
+      });
+    },
+    nudge: () => watching?.nudge(),
     killed(pid, page) {
-      told = killNews(pid, page);
+      const from = page === 0 ? 'before its first page' : `at page ${whole(page)}`;
+      news = `Process ${pid} was killed (SIGKILL) ${from}; another worker goes on …`;
+      if (!isSilent && !screen.look.isTerminal) screen.write(`${news}\n`);
+      draw();
     },
     async end() {
-      ending.abort();
-      await drawing;
-      update.clear();
-      update.done();
+      await watching?.end();
+      watching = null;
+      screen.clear();
     },
   };
-}
-
-const killNews = (pid: number, page: number) =>
-  `The worker, process ${pid}, was killed at page ${whole(page)}; another one goes on.`;
-
-/** How each feed stands now. */
-async function readLines({ database, targets, head, pageSize }: Shown): Promise<FeedLine[]> {
-  const lanes = targets.map(({ lane }) => lane);
-  const feeds = [...new Set(lanes.map(feedName))];
-  const counts = await laneCounts(database.db, feeds);
-  const left = await runsLeft(database.db, lanes, { pageSize });
-  return feeds.map((feed): FeedLine => {
-    const own = counts.filter((lane) => lane.feed === feed);
-    const sum = (of: 'rows' | 'pages' | 'credits') =>
-      own.reduce((total, lane) => total + lane[of], 0);
-    const lane = lanes.find((one) => feedName(one) === feed);
-    const isOpen = own.some(({ run_state }) => run_state === 'open');
-    const rest = [...left].find(([one]) => feedName(one) === feed)?.[1];
-    const pages = sum('pages');
-    const share: FeedShare | null =
-      rest === undefined
-        ? null
-        : rest.unit === 'pages'
-          ? { done: pages, total: pages + rest.left, isReckoned: true, isCounted: false }
-          : { ...rest, isReckoned: false, isCounted: true };
-    return {
-      chain: head.chains.find(({ chain_id }) => chain_id === lane?.chain_id)?.name ?? '',
-      list: lane?.operation ?? feed,
-      share,
-      rows: sum('rows'),
-      pages,
-      credits: sum('credits'),
-      stand: isOpen || own.length === 0 ? 'reading' : 'done',
-      note: '',
-    };
-  });
 }

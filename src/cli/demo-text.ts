@@ -1,4 +1,5 @@
 import type { DemoDocument } from '../documents/demo.ts';
+import { operations } from '../operations/index.ts';
 import { printable } from '../printable.ts';
 import { feedLines, type FeedLine } from '../terminal/feed-lines.ts';
 import type { Look } from '../terminal/look.ts';
@@ -40,6 +41,9 @@ export function demoText(document: DemoDocument, look: Look, program: string): s
   return `${lines.join('\n')}\n`;
 }
 
+/** What lists are called, by the operations that they are of. */
+const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
+
 const lineOf =
   ({ chains }: DemoDocument) =>
   (feed: DemoDocument['feeds'][number]): FeedLine => {
@@ -47,7 +51,7 @@ const lineOf =
     const proved = feed.evidence === 'census' ? 'census' : 'proved complete';
     return {
       chain: printable(chains.find(({ chain_id }) => chain_id === feed.chain_id)?.name ?? ''),
-      list: feed.operation,
+      list: guides[feed.operation]?.guide.list ?? feed.operation,
       share: null,
       rows: feed.rows,
       pages: feed.pages,

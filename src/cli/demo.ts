@@ -16,16 +16,9 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import {
-  failedOperations,
-  feedFacts,
-  isKillClean,
-  killedAt,
-  killFacts,
-  totalFacts,
-} from './demo-facts.ts';
+import { failedOperations, feedFacts, isKillClean, killFacts, totalFacts } from './demo-facts.ts';
 import { runDemo } from './demo-run.ts';
-import { openDemoScreen } from './demo-screen.ts';
+import { openDemoScreen, type DemoScreen } from './demo-screen.ts';
 import { demoSettings, demoTargets } from './demo-settings.ts';
 import { demoText } from './demo-text.ts';
 import { startDemoWorker, workForDemo, type DemoWorker } from './demo-worker.ts';
@@ -39,6 +32,7 @@ import {
 } from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
 import { print } from './print.ts';
+import { watchedFeeds } from './progress.ts';
 
 /**
  * Its port is another each time, its data never is: real data in the same database is refused. The day
@@ -75,20 +69,23 @@ async function stopDemo(context: Context, { json }: GlobalOptions): Promise<Exit
 }
 
 async function demo(context: Context, options: GlobalOptions): Promise<ExitCode> {
-  const settings = demoSettings(context, options, demoWorld(null, Date.now()));
+  const now = demoWorld(null, Date.now());
+  const settings = demoSettings(context, options, now);
+  const screen = openDemoScreen(context, options, headOf(now, settings));
   // It loads the program while Postgres starts.
   const worker = startDemoWorker(context);
   try {
     const database = await openDatabase(settings, { cwd: context.cwd, name: demoDatabase });
     try {
       await prepareDatabase(database, waitingOf(context));
-      return await demoOn(database, { context, options, settings, worker });
+      return await demoOn(database, { context, options, settings, screen, worker });
     } finally {
       // The server is left running on purpose: the last lines say how to look into it.
       await database.pool.end();
       await database.embedded?.detach();
     }
   } finally {
+    await screen.end();
     await worker.kill();
   }
 }
@@ -97,11 +94,12 @@ interface Called {
   readonly context: Context;
   readonly options: GlobalOptions;
   readonly settings: Settings;
+  readonly screen: DemoScreen;
   readonly worker: DemoWorker;
 }
 
 async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode> {
-  const { context, options, settings, worker } = called;
+  const { context, options, settings, screen, worker } = called;
   const world = demoWorld(await storedStart(database), Date.now());
   const targets = demoTargets(settings, world);
   const feeds = [...new Set(targets.map(({ lane }) => feedName(lane)))];
@@ -109,13 +107,7 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
   // Of what is left of the list half is read, and no more than three quarters can be, when the worker is killed.
   const left = Math.max(0, stagePages(world) - (before.pages.get(stageFeed) ?? 0));
   const explorer = await openDemoExplorer(world, Math.floor((3 * left) / 4));
-  const shown = {
-    database,
-    targets,
-    head: headOf(world, database),
-    pageSize: settings.explorer.pageSize,
-  };
-  const screen = openDemoScreen(context, options, shown);
+  await screen.watch(database, watchedFeeds(settings, targets), settings.explorer.pageSize);
   const started = performance.now();
   try {
     const ended = await runDemo(
@@ -124,16 +116,19 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
         origin: demoOrigin + new Date(world.startMs).toISOString().slice(0, 10),
         killAfter: Math.floor(left / 2),
         feed: stageFeed,
-        ...{ database, targets, explorer, worker },
+        ...{ database, targets, explorer, worker, screen },
       },
       context.signal,
-      (kill) => screen.killed(kill.pid, killedAt(kill, stageFeed)),
     );
     const seconds = (performance.now() - started) / 1000;
-    if (ended === null) return await tellInterrupted(context, () => screen.end());
+    if (ended === null) {
+      await screen.end();
+      print(context, 'Interrupted; what was read is kept. The same command goes on from there.\n');
+      return exitCodes.interrupted;
+    }
     const rows = (await readCounts(database, feeds)).rows - before.rows;
     const facts = {
-      ...headOf(world, database),
+      ...headOf(world, settings),
       feeds: await feedFacts(database, feeds),
       kill: killFacts(ended, stageFeed, explorer.again),
       totals: totalFacts(rows, explorer.requests, seconds),
@@ -142,7 +137,6 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
     await screen.end();
     return conclude(context, options, facts);
   } finally {
-    await screen.end();
     await explorer.close();
   }
 }
@@ -166,17 +160,11 @@ async function readCounts({ db }: OpenDatabase, feeds: readonly string[]) {
 
 const headOf = (
   { chains }: DemoWorld,
-  { embedded }: OpenDatabase,
+  { databaseUrl }: Pick<Settings, 'databaseUrl'>,
 ): Pick<DemoDocument, 'chains' | 'database'> => ({
-  database: embedded === null ? 'named' : 'embedded',
+  database: databaseUrl === null ? 'embedded' : 'named',
   chains: chains.map(({ id, name }) => ({ chain_id: id, name })),
 });
-
-async function tellInterrupted(context: Context, clear: () => Promise<void>): Promise<ExitCode> {
-  await clear();
-  print(context, 'Interrupted; what was read is kept. The same command goes on from there.\n');
-  return exitCodes.interrupted;
-}
 
 /** Tells how it went, and makes the exit code of that: what the ledger does not bear out has failed. */
 function conclude(

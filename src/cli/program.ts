@@ -20,7 +20,11 @@ import { version } from './version.ts';
  * @param args without the interpreter and the script
  * @returns the exit code; every failure has been told on stderr by then
  */
-export async function runProgram(args: readonly string[], context: Context): Promise<ExitCode> {
+export async function runProgram(
+  args: readonly string[],
+  world: Omit<Context, 'args'>,
+): Promise<ExitCode> {
+  const context: Context = { ...world, args };
   let code: ExitCode = exitCodes.done;
   const program = describeProgram(context);
   const run =

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { demoDocument, demoStopDocument } from './demo.ts';
 import { initDocument } from './init.ts';
+import { syncDocument } from './sync.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
 export const documents = {
   demo: demoDocument,
   'demo-stop': demoStopDocument,
   init: initDocument,
+  sync: syncDocument,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /** Any of them. */

@@ -15,6 +15,7 @@ export interface LaneCounts {
   readonly run_id: number;
   readonly run_state: RunState;
   readonly failure: FailureClass | null;
+  readonly reason: string | null;
   /** Of all its runs. */
   readonly rows: number;
   readonly pages: number;
@@ -33,6 +34,7 @@ export async function laneCounts(db: Database, feeds: readonly string[]): Promis
       'run_id', run.id,
       'run_state', run.state,
       'failure', run.failure,
+      'reason', run.reason,
       'rows', coalesce(kept.inserted, 0) + coalesce(now.inserted, 0),
       'pages', coalesce(kept.pages, 0) + coalesce(now.pages, 0),
       'credits', coalesce(kept.credits, 0) + coalesce(now.credits, 0)
@@ -41,13 +43,13 @@ export async function laneCounts(db: Database, feeds: readonly string[]): Promis
     cross join unnest(array['live', 'backfill']) as own(lane)
     cross join lateral (
       (
-        select id, state, failure from etl.runs
+        select id, state, failure, reason from etl.runs
         where feed = wanted.feed and lane = own.lane and state = 'open'
       )
       union all
       (
         -- By the whole key of runs_feed: by the id alone the planner reads all runs backward for a lane without one.
-        select id, state, failure from etl.runs
+        select id, state, failure, reason from etl.runs
         where (feed, lane, id) <= (wanted.feed, own.lane, 9223372036854775807)
           and feed = wanted.feed and lane = own.lane
         order by feed desc, lane desc, id desc

@@ -135,11 +135,17 @@ const shareOf = ({ share, stand }: FeedLine): number | null =>
 const mostCounted = 999;
 
 function labelOf({ share, stand }: FeedLine): string {
-  if (share === null || share.total === 0) return '';
-  const { done, total, isReckoned, isCounted } = share;
-  if (isCounted && total <= mostCounted) return `${done} of ${total}`;
   // What was reckoned means nothing once the end is known.
-  if (stand === 'done') return '';
+  return share === null || (stand === 'done' && !isNumbered(share)) ? '' : shareText(share);
+}
+
+const isNumbered = ({ isCounted, total }: FeedShare) => isCounted && total <= mostCounted;
+
+/** How far it is: `6 of 10`, `46 %`, or `~46 %` where that is reckoned. */
+export function shareText(share: FeedShare): string {
+  const { done, total, isReckoned } = share;
+  if (total === 0) return '';
+  if (isNumbered(share)) return `${done} of ${total}`;
   // What is not the whole is not told as 100 %.
   const hundredths = Math.floor((100 * Math.min(done, total)) / total);
   return `${isReckoned ? '~' : ''}${hundredths} %`;

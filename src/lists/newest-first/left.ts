@@ -24,6 +24,10 @@ export async function listLeft(
   if (scope.again === true) return null;
   const facts = within(await listFacts(db, run), scope);
   const unit = operations[operation].order?.unit ?? 'blocks';
+  // Nothing tells where a list of blocks begins; batches are numbered from the first one on.
+  if (unit === 'blocks' && scope.since === undefined && facts.gaps.some(({ from }) => from === 0)) {
+    return null;
+  }
   const { requests } = listHistory(facts, { pageSize, since: scope.since ?? null, unit });
   return requests === null ? null : aboutPages(requests);
 }
