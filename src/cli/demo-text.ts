@@ -23,16 +23,22 @@ export function demoHead(
   return fitted(look, paint(look, 'strong', 'explorer-etl demo') + text);
 }
 
+/** A narrower terminal needs every column. */
+const isNarrow = ({ isTerminal, columns }: Look) => isTerminal && columns < 80;
+
 /** A line for each feed, below the heading. */
-export const demoFeeds = (look: Look, lines: readonly FeedLine[]): string[] =>
-  feedLines(narrowed(look), lines, 'cells').map((line) => indent + line);
+export function demoFeeds(look: Look, lines: readonly FeedLine[]): string[] {
+  if (isNarrow(look)) return feedLines(look, lines, 'cells');
+  const inner = { ...look, columns: look.columns - indent.length };
+  return feedLines(inner, lines, 'cells').map((line) => indent + line);
+}
 
 /** What a demo came to, on one screen of 18 lines: beside npm's own and the prompt no more fit. */
 export function demoText(document: DemoDocument, look: Look, program: string): string {
   const lines = [
     demoHead(look, document),
-    ...demoFeeds(look, document.feeds.map(lineOf(document))),
-    ...prose(look, totalsOf(document), indent),
+    ...demoFeeds(look, document.feeds.map(lineOf(document, look))),
+    ...totalsLines(document, look),
     ...killLines(document, look),
     ...answerLines(document, look),
     '',
@@ -45,10 +51,11 @@ export function demoText(document: DemoDocument, look: Look, program: string): s
 const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
 
 const lineOf =
-  ({ chains }: DemoDocument) =>
+  ({ chains }: DemoDocument, look: Look) =>
   (feed: DemoDocument['feeds'][number]): FeedLine => {
     const isComplete = feed.state === 'complete';
-    const proved = feed.evidence === 'census' ? 'census' : 'proved complete';
+    const proof = isNarrow(look) ? 'proved' : 'proved complete';
+    const proved = feed.evidence === 'census' ? 'census' : proof;
     return {
       chain: printable(chains.find(({ chain_id }) => chain_id === feed.chain_id)?.name ?? ''),
       list: guides[feed.operation]?.guide.list ?? feed.operation,
@@ -61,13 +68,17 @@ const lineOf =
     };
   };
 
-function totalsOf({ totals }: DemoDocument): string {
+function totalsLines({ totals }: DemoDocument, look: Look): string[] {
   const { rows, requests, credits, free_day_share, seconds } = totals;
-  return [
+  const parts = [
     `${counted(rows, 'row')} in ${duration(seconds)}`,
     counted(requests, 'request'),
     `${counted(credits, 'credit')} (${percent(free_day_share)} of a free day)`,
-  ].join(' · ');
+  ];
+  const line = indent + parts.join(' · ');
+  if (!look.isTerminal || widthOf(line) <= look.columns) return [line];
+  const last = parts.pop() ?? '';
+  return [`${indent}${parts.join(' · ')}`, indent + last];
 }
 
 function killLines(document: DemoDocument, look: Look): string[] {
@@ -76,8 +87,8 @@ function killLines(document: DemoDocument, look: Look): string[] {
   const sign = isClean ? paint(look, 'good', '✓ ') : paint(look, 'bad', '✗ ');
   const verdict = prose(look, isClean ? cleanKill(kill) : uncleanKill(kill), '', 2);
   const detail =
-    `SIGKILL to process ${kill.pid} in the middle of ${kill.feed ?? 'no feed'}; ` +
-    `${counted(kill.requests_again, 'request')} made again`;
+    `SIGKILL to process ${kill.pid} midway in ${kill.feed ?? 'no feed'}; ` +
+    `${counted(kill.requests_again, 'request')} again`;
   return [
     ...verdict.map((line, at) => (at === 0 ? sign + paint(look, 'strong', line) : line)),
     ...(kill.is_real ? prose(look, detail, indent).map((line) => paint(look, 'quiet', line)) : []),
@@ -121,8 +132,8 @@ function nextLines({ database }: DemoDocument, look: Look, program: string): str
   const next: Next[] = [
     [`query${flag} top-senders`, 'a question; query --list has all'],
     [`db shell${flag}`, 'psql'],
-    ['init --chain 10', 'with your own key'],
-    ...(isEmbedded ? [['demo --stop', 'stops the Postgres'] as const] : []),
+    ['init --chain 10', 'with your key'],
+    ...(isEmbedded ? [['demo --stop', 'stop Postgres'] as const] : []),
   ];
   const head = 'Next   ';
   const width = Math.max(...next.map(([command]) => widthOf(`${program} ${command}`)));
@@ -142,8 +153,6 @@ const fitWords = (text: string, room: number): string =>
 
 const prose = (look: Look, text: string, before: string, taken = 0): string[] =>
   wrap(text, look.columns - before.length - taken, taken).map((line) => before + line);
-
-const narrowed = (look: Look): Look => ({ ...look, columns: look.columns - indent.length });
 
 const fitted = (look: Look, text: string): string =>
   look.isTerminal ? fit(text, look.columns) : text;
