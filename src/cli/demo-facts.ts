@@ -10,7 +10,7 @@ import type { DemoRun } from './demo-run.ts';
 const freeDayCredits = 100_000;
 
 type FeedFacts = DemoDocument['feeds'][number];
-type KillFacts = DemoDocument['kill'];
+export type KillFacts = NonNullable<DemoDocument['kill']>;
 
 /** What there is of each feed, and whether the proof holds. */
 export async function feedFacts(
@@ -63,7 +63,8 @@ function shownWalk({ walks }: Resumption, feed: string) {
 }
 
 /** Whether a worker was killed, and the next one went on exactly where it had stopped. */
-export const isKillClean = (facts: KillFacts): boolean =>
+export const isKillClean = (facts: KillFacts | null): boolean =>
+  facts !== null &&
   facts.is_real &&
   facts.killed_at_page !== null &&
   facts.resumed_at_page === facts.killed_at_page + 1 &&

@@ -15,6 +15,8 @@ import type { DemoExplorer } from './demo-world.ts';
 
 /** How often the ledger is looked at before and after the kill, in ms. */
 const pollMs = 20;
+/** A server drops the sessions of a process that is gone well within so many looks. */
+const looksAtSessions = 50;
 
 /** All that a demo's work needs. */
 export interface DemoStage {
@@ -121,14 +123,20 @@ async function pagesOf({ db }: OpenDatabase, feed: string): Promise<number> {
   return counts.reduce((sum, { pages }) => sum + pages, 0);
 }
 
-/** A commit that was sent before the kill is done after it: until no session is left that could. */
+/**
+ * A commit that was sent before the kill is done after it: waits until no session is left that could. A
+ * pooler keeps them for others; after a while those that have nothing to do are none of the worker's.
+ */
 async function untilGone({ pool }: OpenDatabase, name: string): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query(
-      'select from pg_stat_activity where application_name = $1 and datname = current_database()',
+  for (let look = 0; ; look += 1) {
+    const { rows } = await pool.query<{ is_busy: boolean }>(
+      `select state is distinct from 'idle' as is_busy
+       from pg_stat_activity
+       where application_name = $1 and datname = current_database()`,
       [name],
     );
-    if (rows.length === 0) return;
+    const isPooled = look >= looksAtSessions && rows.every(({ is_busy }) => !is_busy);
+    if (rows.length === 0 || isPooled) return;
     await delay(pollMs);
   }
 }

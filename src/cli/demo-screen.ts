@@ -48,7 +48,7 @@ export function openDemoScreen(
     nudge: () => watching?.nudge(),
     killed(pid, page) {
       const from = page === 0 ? 'before its first page' : `at page ${whole(page)}`;
-      news = `Process ${pid} was killed (SIGKILL) ${from}; another worker goes on …`;
+      news = `SIGKILL to process ${pid} ${from}; another worker goes on …`;
       if (!isSilent && !screen.look.isTerminal) screen.write(`${news}\n`);
       draw();
     },

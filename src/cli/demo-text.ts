@@ -7,7 +7,7 @@ import { counted, duration, percent, whole } from '../terminal/numbers.ts';
 import { paint } from '../terminal/paint.ts';
 import { sparkline } from '../terminal/sparkline.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
-import { isKillClean } from './demo-facts.ts';
+import { isKillClean, type KillFacts } from './demo-facts.ts';
 
 /** How far texts stand in below their heading. */
 const indent = '  ';
@@ -71,7 +71,7 @@ const lineOf =
 function totalsLines({ totals }: DemoDocument, look: Look): string[] {
   const { rows, requests, credits, free_day_share, seconds } = totals;
   const parts = [
-    `${counted(rows, 'row')} in ${duration(seconds)}`,
+    `${rows === 0 ? 'no new rows' : counted(rows, 'row')} in ${duration(seconds)}`,
     counted(requests, 'request'),
     `${counted(credits, 'credit')} (${percent(free_day_share)} of a free day)`,
   ];
@@ -83,6 +83,7 @@ function totalsLines({ totals }: DemoDocument, look: Look): string[] {
 
 function killLines(document: DemoDocument, look: Look): string[] {
   const { kill } = document;
+  if (kill === null) return [];
   const isClean = isKillClean(kill);
   const sign = isClean ? paint(look, 'good', '✓ ') : paint(look, 'bad', '✗ ');
   const verdict = prose(look, isClean ? cleanKill(kill) : uncleanKill(kill), '', 2);
@@ -96,13 +97,13 @@ function killLines(document: DemoDocument, look: Look): string[] {
 }
 
 /** What is told of pages is what is stored: some of them were asked for once more. */
-function cleanKill({ killed_at_page, resumed_at_page }: DemoDocument['kill']): string {
+function cleanKill({ killed_at_page, resumed_at_page }: KillFacts): string {
   const from =
     killed_at_page === 0 ? 'before its first page' : `at page ${whole(killed_at_page ?? 0)}`;
   return `Killed ${from}, resumed at ${whole(resumed_at_page ?? 0)}: no page lost, none stored twice`;
 }
 
-function uncleanKill(kill: DemoDocument['kill']): string {
+function uncleanKill(kill: KillFacts): string {
   const { is_real, killed_at_page, resumed_at_page, pages_lost, pages_stored_twice } = kill;
   if (!is_real) return 'The worker could not be killed: it had ended by itself before';
   const from =

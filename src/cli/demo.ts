@@ -121,7 +121,7 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
       context.signal,
     );
     const seconds = (performance.now() - started) / 1000;
-    if (ended === null) {
+    if (ended === null && !options.json) {
       await screen.end();
       print(context, 'Interrupted; what was read is kept. The same command goes on from there.\n');
       return exitCodes.interrupted;
@@ -130,7 +130,7 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
     const facts = {
       ...headOf(world, settings),
       feeds: await feedFacts(database, feeds),
-      kill: killFacts(ended, stageFeed, explorer.again),
+      kill: ended && killFacts(ended, stageFeed, explorer.again),
       totals: totalFacts(rows, explorer.requests, seconds),
       failed_operations: await failedOperations(database),
     };
@@ -172,21 +172,23 @@ function conclude(
   { json }: GlobalOptions,
   facts: Omit<DemoDocument, 'schema' | 'exit'>,
 ): ExitCode {
-  const isOpen = facts.feeds.some(({ state }) => state === 'open');
-  const reason = !isKillClean(facts.kill) ? 'failed' : isOpen ? 'open' : 'done';
-  const code = reason === 'done' ? exitCodes.done : exitCodes.failed;
-  const document: DemoDocument = {
-    schema: 'explorer-etl/demo/1',
-    exit: { code, reason },
-    ...facts,
-  };
+  const exit = exitOf(facts);
+  const document: DemoDocument = { schema: 'explorer-etl/demo/1', exit, ...facts };
   if (json) {
     writeDocument(context, document);
-    return code;
+    return exit.code;
   }
   context.stdout(demoText(document, context.out, context.program));
   for (const { feed, open } of facts.feeds) {
     for (const finding of open) context.stderr(`${feed}: ${printable(finding)}\n`);
   }
-  return code;
+  return exit.code;
+}
+
+function exitOf({ kill, feeds }: Pick<DemoDocument, 'kill' | 'feeds'>) {
+  if (kill === null) return { code: exitCodes.interrupted, reason: 'interrupted' } as const;
+  if (!isKillClean(kill)) return { code: exitCodes.failed, reason: 'failed' } as const;
+  const isOpen = feeds.some(({ state }) => state === 'open');
+  if (isOpen) return { code: exitCodes.failed, reason: 'open' } as const;
+  return { code: exitCodes.done, reason: 'done' } as const;
 }

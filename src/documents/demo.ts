@@ -55,7 +55,8 @@ export const demoDocument = documentOf('demo', 1, {
         'Requests whose answers were not stored yet, so that they were made again.',
       ),
     })
-    .describe('The kill, as the ledger tells it.'),
+    .nullable()
+    .describe('The kill, as the ledger tells it. Null: the demo was interrupted.'),
   totals: z
     .strictObject({
       rows: count.describe('Rows that this demo added.'),

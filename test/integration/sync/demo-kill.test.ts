@@ -4,6 +4,7 @@ import { demoDocument } from '../../../src/documents/demo.ts';
 import { demoChains, demoStart } from '../../../src/simulator/index.ts';
 import { truth } from '../../truth/truth.ts';
 import { call } from '../../support/call.ts';
+import { command } from '../../support/child.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { hangMs } from '../../support/hang.ts';
 import { ledgerFaults } from '../../support/ledger.ts';
@@ -24,6 +25,7 @@ test('the worker of a demo is killed in the middle, and nothing of the copy show
 
   const ended = await call(['demo', '--json'], { env: { DATABASE_URL: url } });
   const { exit, kill, feeds } = demoDocument.parse(JSON.parse(ended.stdout));
+  if (kill === null) throw new Error('no kill');
 
   expect(exit).toEqual({ code: 0, reason: 'done' });
   expect(kill).toMatchObject({ is_real: true, feed: '10/user-operations', pages_lost: 0 });
@@ -82,6 +84,28 @@ test('a demo that finds everything there kills its worker too, before its first 
     killed_at_page: 0,
     resumed_at_page: 1,
   });
+});
+
+test('a demo that is told to stop says so as a document too', async () => {
+  const { url, pool } = await freshDatabase();
+  const stop = new AbortController();
+  const ended = call(['demo', '--json'], { env: { DATABASE_URL: url }, signal: stop.signal });
+  await eventually('a worker', hangMs, () => findWorker(pool));
+
+  stop.abort(new Error('SIGTERM'));
+  const { code, stdout } = await ended;
+
+  expect(code).toBe(130);
+  expect(demoDocument.parse(JSON.parse(stdout))).toMatchObject({
+    exit: { code: 130, reason: 'interrupted' },
+    kill: null,
+  });
+});
+
+test('only a demo may start a worker of the demo', async () => {
+  const { code, stderr } = await command(['demo', '--as-worker']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/--as-worker is for the demo itself/u);
 });
 
 test('a demo whose ledger lacks a page says so, and fails', async () => {
