@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { demoDocument, demoStopDocument } from './demo.ts';
 import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
 import { errorDocument } from './error.ts';
 import { exportDocument } from './export.ts';
@@ -17,6 +18,8 @@ import { startDocument } from './start.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
 export const documents = {
+  demo: demoDocument,
+  'demo-stop': demoStopDocument,
   init: initDocument,
   sync: syncDocument,
   start: startDocument,
