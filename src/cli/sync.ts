@@ -13,7 +13,6 @@ import { isBoundedBy, kindOf } from '../lists/index.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
-import { createLog } from '../log.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
@@ -25,7 +24,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { settingsOf } from './setup.ts';
+import { logOf, settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
 import { openScreen, showProgress } from './progress.ts';
 import { tellWhere } from './where.ts';
@@ -94,7 +93,7 @@ export async function syncTargets(
   const engine = await openEngine({
     settings,
     database,
-    log: createLog(options.logLevel, (line) => screen.write(line)),
+    log: logOf(context, options, (line) => screen.write(line)),
     supervise: false,
     source: options,
   });
