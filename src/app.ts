@@ -105,7 +105,6 @@ export interface SourceOptions {
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
   const { url } = database;
-  log.conceal(passwordsOf(url));
   let { explorer } = settings;
   const { route, session } = await findWays(url, directUrlOf(settings, database));
   const isPooled = route.is !== 'direct';
@@ -118,7 +117,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
   let origin = sourceOf(settings);
   const configure = async (wanted: Settings, isSameData: boolean): Promise<void> => {
-    log.conceal(secretsOf(wanted));
+    log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
     const keys = requireApiKey(wanted);
     const from = wanted.configFile === null ? 'flags' : 'file';
     const source = { origin: sourceOf(wanted), isSameData };

@@ -23,7 +23,7 @@ export const fields = {
   detail: { holds: 'text', meaning: 'the new value or type, empty where there is none' },
   error: { holds: 'text', meaning: 'what Postgres or the connection said' },
   failure: { holds: 'text or null', meaning: 'the failure class; null where there is none' },
-  feed: { holds: 'name', meaning: 'the feed, such as `10/user-operations`' },
+  feed: { holds: 'name', meaning: 'the feed: chain and list, as `status` names it' },
   feeds: { holds: 'number', meaning: 'how many feeds' },
   folder: { holds: 'text', meaning: 'where the data is' },
   key: { holds: 'name', meaning: 'the lane of the job' },

@@ -10,8 +10,8 @@ interface EventRule<Name extends FieldName> {
   readonly level: Exclude<LogLevel, 'silent'>;
   readonly meaning: string;
   readonly fields: readonly Name[];
-  /** The event in one line for people. What it is given is redacted; what acts on a terminal is escaped later. */
-  readonly says: (fields: FieldsOf<Name>) => string;
+  /** The event in one line for people, at its time. What it is given is redacted; what acts on a terminal is escaped later. */
+  readonly says: (fields: FieldsOf<Name>, atMs: number) => string;
   /** Of what trouble it is a part: that it comes again with the same `same` is counted, and seldom told. */
   readonly repeats?: { readonly of: Trouble; readonly same: readonly Name[] };
   /** The trouble that is over with it. */
@@ -22,17 +22,14 @@ interface EventRule<Name extends FieldName> {
 const event = <const Name extends FieldName = never>(rule: EventRule<Name>): EventRule<Name> =>
   rule;
 
-const time = (iso: string) =>
-  new Date(iso).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-
 /** Every event that a log line may tell, by its stable name. docs/logs.md is held against it. */
 export const events = {
   'start.ready': event({
     level: 'info',
     meaning: '`start` works from now on',
     fields: ['feeds', 'chains', 'next_poll'],
-    says: ({ feeds, chains, next_poll }) =>
-      `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll at ${time(next_poll)}`}; Ctrl-C stops`,
+    says: ({ feeds, chains, next_poll }, atMs) =>
+      `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
   }),
   'start.stopped': event({
     level: 'info',
@@ -63,9 +60,16 @@ export const events = {
     level: 'info',
     meaning: 'a run of a lane ended and had brought something',
     fields: [
-      ...['feed', 'lane', 'added', 'changed', 'quarantined'],
-      ...['pages', 'requests', 'credits', 'seconds'],
-    ] as const,
+      'feed',
+      'lane',
+      'added',
+      'changed',
+      'quarantined',
+      'pages',
+      'requests',
+      'credits',
+      'seconds',
+    ],
     says: ({ feed, lane, added, changed, quarantined, pages, seconds }) =>
       [
         `${feed}${lane === 'live' ? '' : ` (${lane})`}: ${counted(added, 'new', 'new')}`,

@@ -136,6 +136,6 @@ function countedText(event: EventName, times: number): string {
 
 function sentenceOf(event: EventName, line: Values): string {
   // Of a union of functions TypeScript wants what all of them take; the line has the event's own fields.
-  const says = events[event].says as (fields: Values) => string;
-  return `${says(line)}${countedText(event, Number(line['times'] ?? 0))}`;
+  const says = events[event].says as (fields: Values, atMs: number) => string;
+  return `${says(line, Number(line['time']))}${countedText(event, Number(line['times'] ?? 0))}`;
 }

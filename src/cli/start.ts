@@ -41,7 +41,10 @@ async function start(context: Context, options: StartOptions): Promise<ExitCode>
   } catch (error) {
     if (context.signal.aborted && error === context.signal.reason) throw error;
     const problems: string[] = [];
-    const told = { ...context, stderr: (text: string) => void problems.push(text.trimEnd()) };
+    const told = {
+      ...context,
+      stderr: (text: string) => void problems.push(text.replace(/^explorer-etl: /u, '').trimEnd()),
+    };
     const code = reportFailure(error, told, options);
     log.tell('start.failed', { problems });
     return code;

@@ -39,12 +39,12 @@ export async function runNews(
              coalesce(sum(credits), 0) as credits
       from etl.walks where run_id = ${id}
     ), differing as (
-      select kind, path, detail, first_page_id as page, count(*) over () as ways
+      select drift.kind, path, detail, first_page_id as page, count(*) over () as ways
       from etl.drift
       join etl.pages on pages.id = first_page_id
       join etl.walks on walks.id = walk_id
       where drift.feed = ${feed} and run_id = ${id}
-      order by first_page_id, path, kind, detail
+      order by first_page_id, path, drift.kind, detail
       limit 1
     )
     select json_build_object(

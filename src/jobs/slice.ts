@@ -127,8 +127,9 @@ async function conclude(
         const failed = { ...nameOf(job.data), state: 'failed', failure, reason };
         dependencies.log.tell('feed.failed', failed);
       }
-      await tellNews(job.data, outcome.run, dependencies);
-      return chain(job, dependencies, 0);
+      // What comes next does not wait for it, nor fail with it.
+      await chain(job, dependencies, 0);
+      return tellNews(job.data, outcome.run, dependencies);
     case 'fenced':
     case 'idle':
       return chain(job, dependencies, 0);

@@ -41,7 +41,8 @@ function fieldsFor(name: EventName): Record<string, unknown> {
 }
 
 /** Log lines in a style, at a time that stands. */
-function keptLog(format: LogFormat, { isColoured = false, level = 'debug' as LogLevel } = {}) {
+function keptLog(format: LogFormat, options: { isColoured?: boolean; level?: LogLevel } = {}) {
+  const { isColoured = false, level = 'debug' } = options;
   vi.useFakeTimers({ now: new Date('2026-03-04T05:06:07.890Z'), toFake: ['Date'] });
   vi.stubEnv('TZ', 'Asia/Tokyo');
   onTestFinished(() => void vi.useRealTimers());
@@ -49,8 +50,7 @@ function keptLog(format: LogFormat, { isColoured = false, level = 'debug' as Log
   const lines: string[] = [];
   const style: LogStyle = { format, isColoured, now: () => 0 };
   const log = createLog(level, (line) => void lines.push(line), style);
-  const tell = (name: EventName, given: Record<string, unknown>) =>
-    log.tell(name, given as Parameters<typeof log.tell<EventName>>[1]);
+  const tell = (name: EventName, given: Record<string, unknown>) => log.tell(name, given);
   return { lines, log, tell };
 }
 
@@ -92,7 +92,12 @@ test.each(['pretty', 'json'] as const)('%s holds nothing that acts on a terminal
   log.tell('database.locked', { reason: hostile });
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/x\\u001b\[2J\\u009b2J\\u202e\\u2028\\u007f(\\n|\\u000a)y.*\n$/u);
-  if (format === 'json') expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: hostile });
+});
+
+test('JSON means what it meant, whatever is escaped in it', () => {
+  const { lines, log } = keptLog('json');
+  log.tell('database.locked', { reason: hostile });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: hostile });
 });
 
 test.each(['pretty', 'json'] as const)(
@@ -106,8 +111,11 @@ test.each(['pretty', 'json'] as const)(
       log.tell('config.refused', { problems: [reason, `a${reason}`] });
       log.tell('queue.failure', { error: reason });
       log.tell('feed.failed', {
-        ...{ feed: '10/factories', lane: 'live', state: 'failed' },
-        ...{ failure: null, reason },
+        feed: '10/factories',
+        lane: 'live',
+        state: 'failed',
+        failure: null,
+        reason,
       });
     }
     const said = lines.join('');
