@@ -35,7 +35,9 @@ type StartOptions = SourceOptions & GlobalOptions;
 /** Where a program reads the log, also why it ends is a line of it. */
 async function start(context: Context, options: StartOptions): Promise<ExitCode> {
   const log = logOf(context, options);
-  if (formatOf(context, options) !== 'json') return work(context, options, log);
+  // Why it ends is told also where nothing else is to be.
+  const isText = formatOf(context, options) === 'pretty' || options.logLevel === 'silent';
+  if (isText) return work(context, options, log);
   try {
     return await work(context, options, log);
   } catch (error) {

@@ -22,6 +22,7 @@ const sampleOf: Readonly<Record<string, unknown>> = {
   was: 'degraded',
   failure: 'unreachable',
   reason: 'unreachable: HTTP 503, busy. Nothing to do.',
+  next_poll: '2026-03-04T05:07:00.890Z',
   added: 117,
   changed: 0,
   quarantined: 0,
