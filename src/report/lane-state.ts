@@ -4,18 +4,32 @@ import { feedName } from '../lists/feed.ts';
 import { laneRecords, type LaneRecord } from './lane-status.ts';
 import { feedStatus, type FeedStatus } from './status.ts';
 import { jobHolders, type JobHolder } from '../jobs/boss-tables.ts';
+import { presentWorkers } from '../jobs/presence.ts';
 
 /**
  * What a lane is doing. `idle`: no run is open. Of an open one: `running`, by a worker that lives;
  * `awaiting`, a worker has it, and no page came for some seconds; `stalled`, none came for minutes; `queued`, it waits for a worker; `resting`, it waits
- * after a failure; `unattended`, nobody has it, such as after a kill of every worker; `unknown`, a
- * standby does not see who has it.
+ * after a failure; `paused`, whoever had it was told to stop, and let go of it; `unattended`, nobody has it,
+ * such as after a kill of every worker; `unknown`, a standby does not see who has it.
  */
-export type LaneState =
-  'idle' | 'running' | 'awaiting' | 'stalled' | 'queued' | 'resting' | 'unattended' | 'unknown';
+export const laneStates = [
+  'idle',
+  'running',
+  'awaiting',
+  'stalled',
+  'queued',
+  'resting',
+  'paused',
+  'unattended',
+  'unknown',
+] as const;
+export type LaneState = (typeof laneStates)[number];
 
-/** Where one looks from: the locks that show living workers are the primary's alone. */
-type View = 'primary' | 'standby';
+/**
+ * What is seen of workers: the locks that show living ones are the primary's alone. `deserted`: it sees that
+ * there are none.
+ */
+export type View = 'attended' | 'deserted' | 'standby';
 
 /** A lane as it is now. */
 export interface LaneNow extends Omit<LaneRecord, 'feed'> {
@@ -73,10 +87,12 @@ export async function feedsNow(db: Database): Promise<FeedNow[]> {
 }
 
 async function viewOf(db: Database): Promise<View> {
-  const { rows } = await db.execute<{ view: View }>(
-    sql`select case when pg_is_in_recovery() then 'standby' else 'primary' end as view`,
+  const { rows } = await db.execute<{ is_standby: boolean }>(
+    sql`select pg_is_in_recovery() as is_standby`,
   );
-  return rows[0]?.view ?? 'primary';
+  if (rows[0]?.is_standby === true) return 'standby';
+  const { start, once } = await presentWorkers(db);
+  return start + once > 0 ? 'attended' : 'deserted';
 }
 
 /** What keeps a feed that says nothing of a failure. */
@@ -93,20 +109,24 @@ const quietSeconds = (
 
 /** What a lane is doing, by its run and its job, as far as can be seen from there. Pure. */
 export function laneState(
-  record: Pick<LaneRecord, 'run_state' | 'last_page_age_s'>,
+  record: Pick<LaneRecord, 'run_state' | 'last_page_age_s' | 'stopped_at'>,
   job: Pick<JobHolder, 'is' | 'age_s'> | undefined,
   view: View,
 ): LaneState {
-  const { run_state, last_page_age_s } = record;
-  const unattended = view === 'primary' ? 'unattended' : 'unknown';
+  const { run_state, last_page_age_s, stopped_at } = record;
   if (run_state !== 'open') return 'idle';
-  if (job === undefined || job.is === 'lost') return unattended;
-  if (job.is === 'resting') return 'resting';
+  const lost = view === 'standby' ? 'unknown' : 'unattended';
+  // Taken up after that, and its worker is gone: that one did not stop by itself.
+  if (job?.is === 'lost') return lost;
+  const left = stopped_at === null ? lost : 'paused';
+  if (job === undefined) return left;
+  if (job.is === 'resting') return view === 'deserted' ? left : 'resting';
   const quiet = quietSeconds(record, job);
   if (job.is === 'queued') {
     const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
+    if (stopped_at !== null && view === 'deserted') return 'paused';
     if (isBetween) return 'running';
-    return quiet < stallSeconds ? 'queued' : unattended;
+    return quiet < (view === 'deserted' ? recentSeconds : stallSeconds) ? 'queued' : left;
   }
   if (quiet >= stallSeconds) return 'stalled';
   return quiet < awaitSeconds ? 'running' : 'awaiting';
@@ -125,5 +145,6 @@ export function feedState(stored: string, lanes: readonly Pick<LaneNow, 'state'>
   if (has('awaiting')) return waitingStates.has(stored) ? stored : 'awaiting';
   if (has('resting')) return isQuiet ? 'queued' : stored;
   if (has('queued')) return 'queued';
+  if (has('paused') && !has('unattended')) return isQuiet ? 'paused' : stored;
   return has('unattended') ? 'unattended' : 'unknown';
 }
