@@ -69,13 +69,7 @@ const daySeconds = 86_400;
  * Whether the credits last until midnight UTC, at the present pace; or because there is not so much left to
  * read. Pure.
  */
-export function forecastCredits({
-  at,
-  left,
-  pace,
-  history,
-  upkeep,
-}: Spending): CreditForecast {
+export function forecastCredits({ at, left, pace, history, upkeep }: Spending): CreditForecast {
   if (left === null) return { kind: 'no-limit' };
   const midnight = new Date(at);
   midnight.setUTCHours(24, 0, 0, 0);
@@ -100,5 +94,9 @@ export function sumCredits(
     keys.length === 0 || keys.some((key) => of(key) === null)
       ? null
       : keys.reduce((total, key) => total + (of(key) ?? 0), 0);
-  return { spent: sum(({ spent }) => spent) ?? 0, limit: sum((key) => key.limit), left: sum((key) => key.left) };
+  return {
+    spent: sum(({ spent }) => spent) ?? 0,
+    limit: sum((key) => key.limit),
+    left: sum((key) => key.left),
+  };
 }

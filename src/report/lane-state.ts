@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { feedName } from '../lists/feed.ts';
+import { feedName, type FeedState } from '../lists/feed.ts';
 import { laneRecords, type LaneRecord } from './lane-status.ts';
 import { feedStatus, type FeedStatus } from './status.ts';
 import { jobHolders, type JobHolder } from '../jobs/boss-tables.ts';
@@ -12,7 +12,7 @@ import { presentWorkers } from '../jobs/presence.ts';
  * after a failure; `paused`, whoever had it was told to stop, and let go of it; `unattended`, nobody has it,
  * such as after a kill of every worker; `unknown`, a standby does not see who has it.
  */
-export const laneStates = [
+const laneStates = [
   'idle',
   'running',
   'awaiting',
@@ -39,6 +39,9 @@ export interface LaneNow extends Omit<LaneRecord, 'feed'> {
   /** Since its last page, or since its worker took it up, in seconds. Null where no worker has it. */
   readonly quiet_s: number | null;
 }
+
+/** What a feed is doing: what a worker said last, or what is seen of its lanes. */
+export type ShownState = FeedState | Exclude<LaneState, 'resting'>;
 
 /** A feed as it is now: its stored state, held against who works on it. */
 export interface FeedNow extends FeedStatus {
@@ -136,7 +139,10 @@ export function laneState(
  * What a feed is doing. What is stored is what a worker said last; a worker that was killed says
  * nothing more, and one that is about to begin has not spoken yet. Pure.
  */
-export function feedState(stored: string, lanes: readonly Pick<LaneNow, 'state'>[]): string {
+export function feedState(
+  stored: ShownState,
+  lanes: readonly Pick<LaneNow, 'state'>[],
+): ShownState {
   const isQuiet = stored === 'running' || stored === 'idle';
   const has = (wanted: LaneState) => lanes.some(({ state }) => state === wanted);
   if (lanes.every(({ state }) => state === 'idle')) return isQuiet ? 'idle' : stored;
