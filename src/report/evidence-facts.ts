@@ -36,7 +36,9 @@ const mostInHead = 3;
 /** The evidence of every feed. */
 export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
   const { rows } = await db.execute<{ evidence: FeedEvidence }>(sql`
-    with damaged as (
+    with shown as (
+      select feed, ${isProved} as is_proved from etl.feeds
+    ), damaged as (
       select distinct feed from etl.reread_findings
     ), number as (
       select feed, sum(asked) as asked, sum(read) as read, sum(unproved) as unproved
@@ -67,7 +69,7 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
       'feed', feeds.feed,
       'chain_name', chains.name,
       'failure', feeds.failure,
-      'is_proved', ${isProved},
+      'is_proved', is_proved,
       'is_damaged', damaged.feed is not null,
       'numbers', case when number.feed is not null then (
         select json_build_object(
@@ -85,6 +87,7 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
     ) as evidence
     from etl.feeds
     join explorer.chains using (chain_id)
+    join shown using (feed)
     left join damaged using (feed)
     left join number using (feed)
     left join head using (feed)

@@ -3,6 +3,7 @@ import type { Database } from '../db/transaction.ts';
 import { schedulesSet, type LaneTimes } from '../jobs/boss-tables.ts';
 import type { Workers } from '../jobs/presence.ts';
 import { feedName } from '../lists/feed.ts';
+import type { Estimate } from '../lists/list.ts';
 import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
 import { nextFiring, type Cron } from './firings.ts';
 import { lastLooks, objectiveOf, type Look } from './freshness.ts';
@@ -83,7 +84,7 @@ function reportFeed(
 ): FeedReport {
   const { now, reach, evidence, estimate, set, look } = facts;
   const { lanes, reason, state: _state, ...told } = now;
-  const history = estimate?.history ?? { requests: null, isAtMost: false, basis: 'not known' };
+  const history = isDone(facts) ? none : (estimate?.history ?? unknown);
   const reported = lanes.map((lane) => reportLane(lane, history.requests, at));
   const freshness = freshnessOf(facts, at);
   const { share, basis } = provedShare({
@@ -123,6 +124,9 @@ function reportFeed(
   };
 }
 
+const none: Estimate = { requests: 0, isAtMost: false, basis: 'all that was asked for is read' };
+const unknown: Estimate = { requests: null, isAtMost: false, basis: 'nothing tells' };
+
 /** What is not polled before a time is polled at no earlier one. */
 const latest = (polled: string | null, notBefore: string | null): string | null =>
   polled === null || notBefore === null || Date.parse(notBefore) <= Date.parse(polled)
@@ -159,21 +163,28 @@ function freshnessOf(facts: FeedFacts, at: Date): FeedReport['freshness'] {
   return { ...looked, objective, is_met: look.age_s !== null && look.age_s <= objective.seconds };
 }
 
-/** All that was asked for is proved, and nothing above it was asked for. */
-const isDone = ({ evidence: { numbers } }: FeedFacts): boolean =>
-  numbers !== null && numbers.is_bounded && numbers.proved === numbers.asked;
+/** All that was asked for is read and proved, and nothing above it was asked for. */
+const isDone = (facts: FeedFacts): boolean =>
+  facts.evidence.numbers?.is_bounded === true && facts.evidence.is_proved && !isPartial(facts);
+
+/** Something that was asked for is missing or not proved, and is there. */
+function isPartial({ evidence: { is_proved, numbers }, reach }: FeedFacts): boolean {
+  if (!is_proved || reach === null) return true;
+  if (numbers !== null) return numbers.unread + numbers.doubtful > 0;
+  return reach.coverage.of === 'blocks' && reach.coverage.gaps > 0;
+}
 
 /** What a feed is doing, in words that say how it stands where it rests. */
 function stateOf(
   facts: FeedFacts,
   { is_met }: Pick<FeedReport['freshness'], 'is_met'>,
 ): FeedReport['state'] {
-  const { now, evidence, estimate } = facts;
+  const { now } = facts;
   if (now.state !== 'idle') return now.state;
   if (now.pages === 0 && now.lanes.every(({ last_success_at }) => last_success_at === null)) {
     return 'unread';
   }
   if (isDone(facts)) return 'done';
   if (is_met === false) return 'late';
-  return evidence.is_proved && estimate?.history.requests === 0 ? 'current' : 'partial';
+  return isPartial(facts) ? 'partial' : 'current';
 }

@@ -20,7 +20,7 @@ type Share = Pick<StatusDocument['feeds'][number]['proved'], 'share' | 'basis'>;
 const unknown: Share = { share: null, basis: 'unknown' };
 
 /**
- * The part of a list that is proved. Of numbers it is counted. Of a list whose length nobody tells, what is
+ * The part of a list that is proved. Of numbers it is counted, without those that wait for what is to come. Of a list whose length nobody tells, what is
  * left is reckoned in items as dense as those that were read: blocks would not do, because the oldest ones
  * hold few. Pure.
  */
@@ -33,8 +33,8 @@ export function provedShare({
   pageSize,
 }: ShareFacts): Share {
   if (numbers !== null) {
-    const { asked, proved } = numbers;
-    return asked === 0 ? unknown : { share: proved / asked, basis: 'known' };
+    const { asked, proved, waiting } = numbers;
+    return asked === waiting ? unknown : { share: proved / (asked - waiting), basis: 'known' };
   }
   if (coverage?.of === 'ranking') return isProved ? { share: 1, basis: 'known' } : unknown;
   if (coverage?.of !== 'blocks') return unknown;
