@@ -1,4 +1,5 @@
 import type { StatusDocument } from '../documents/status.ts';
+import { failures, type FailureClass } from '../failure.ts';
 import { counted, duration } from '../terminal/numbers.ts';
 import { clock } from './status-words.ts';
 
@@ -28,8 +29,10 @@ export function adviceOf(document: StatusDocument): Advice[] {
   const { reasons } = document.verdict;
   const isStopped = reasons.some(({ kind }) => kind === 'nobody-works');
   const told = reasons
-    // That nobody works says so already.
-    .filter(({ kind }) => !isStopped || kind !== 'late')
+    // That nobody works says so already; and what is going well needs nobody.
+    .filter(
+      ({ kind }, at) => kind !== (at === 0 ? null : 'reading') && !(isStopped && kind === 'late'),
+    )
     .map((reason) => say(reason, document));
   const groups = Map.groupBy(told, ({ text, command, todo }) =>
     JSON.stringify([text, command, todo]),
@@ -66,6 +69,7 @@ function say(reason: Reason, document: StatusDocument): Said {
     case 'paused':
     case 'never-read':
     case 'standby-behind':
+    case 'unseen':
     case 'reading':
       return sayOfAll(reason, document);
     default:
@@ -93,7 +97,7 @@ function sayOfKey(
 function sayOfAll(
   reason: Extract<
     Reason,
-    { kind: 'nobody-works' | 'paused' | 'never-read' | 'standby-behind' | 'reading' }
+    { kind: 'nobody-works' | 'paused' | 'never-read' | 'standby-behind' | 'unseen' | 'reading' }
   >,
   { feeds, as_of, workers }: StatusDocument,
 ): Said {
@@ -129,6 +133,12 @@ function sayOfAll(
             ? 'nobody knows how far this standby is behind'
             : `this standby is ${duration(reason.behind_s)} behind its primary`,
       };
+    case 'unseen':
+      return {
+        ...nothing,
+        feeds: reason.feeds,
+        text: 'no page for minutes; only the primary knows who works on it',
+      };
     case 'reading': {
       const ends = reason.ends_at === null ? '' : `, until about ${clock(reason.ends_at, as_of)}`;
       return { ...nothing, text: `${counted(reason.feeds.length, 'feed')}${ends}` };
@@ -148,6 +158,7 @@ function sayOfFeed(
         | 'paused'
         | 'never-read'
         | 'standby-behind'
+        | 'unseen'
         | 'reading';
     }
   >,
@@ -155,7 +166,12 @@ function sayOfFeed(
   const own = { ...nothing, isOfFeed: true };
   switch (reason.kind) {
     case 'rejected':
-      return { ...own, text: reason.reason ?? 'refused', command: 'explorer-etl check' };
+      return {
+        ...own,
+        ...toldBy('rejected', reason.reason),
+        isOfFeed: false,
+        command: 'explorer-etl check',
+      };
     case 'unsupported':
       return {
         ...own,
@@ -166,14 +182,20 @@ function sayOfFeed(
       return {
         ...own,
         text: `${counted(reason.items, 'item')} in quarantine`,
+        isOfFeed: false,
         command: 'explorer-etl quarantine list',
       };
     case 'damaged':
       return { ...own, text: 'damaged rows are to be read again', command: 'explorer-etl repair' };
     case 'failed':
     case 'degraded':
+      return { ...own, ...toldBy(reason.failure, reason.reason ?? reason.kind) };
     case 'unordered':
-      return { ...own, text: reason.reason ?? reason.kind };
+      return {
+        ...own,
+        text: reason.reason ?? 'the service broke the order of the list',
+        todo: 'Nothing to do: what was not proved is read again; report it to the service if it lasts.',
+      };
     case 'stalled':
       return { ...own, text: `no page for ${duration(reason.quiet_s)}` };
     case 'unattended':
@@ -181,7 +203,7 @@ function sayOfFeed(
     case 'late': {
       const age =
         reason.age_s === null ? 'never looked at' : `last looked at ${duration(reason.age_s)} ago`;
-      return { ...own, text: `${age}, should be ${duration(reason.objective.seconds)}` };
+      return { ...own, text: `${age}, should be within ${duration(reason.objective.seconds)}` };
     }
     case 'gap':
       return {
@@ -198,4 +220,12 @@ function sayOfFeed(
     case 'unproved':
       return { ...own, text: 'nothing proves it', command: 'explorer-etl verify' };
   }
+}
+
+/** A failure's reason ends with what to do: the two are told one below the other. */
+function toldBy(failure: FailureClass | null, reason: string | null): Pick<Said, 'text' | 'todo'> {
+  const text = reason ?? failure ?? 'it failed';
+  if (failure === null) return { text, todo: null };
+  const { advice } = failures[failure];
+  return { text: text.replace(advice, '').trim().replace(/\.$/u, ''), todo: advice };
 }

@@ -6,7 +6,7 @@ import type { Look } from '../terminal/look.ts';
 import { mark } from '../terminal/mark.ts';
 import { compact, counted, duration, bytes, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
-import { fit, wrap } from '../terminal/width.ts';
+import { fit, widthOf, wrap } from '../terminal/width.ts';
 import { adviceOf, type Advice } from './status-advice.ts';
 import { clock } from './status-words.ts';
 
@@ -47,33 +47,48 @@ const stateStyles: Readonly<Record<Feed['state'], Style>> = {
   failed: 'bad',
 };
 
-/** So many things are told on a terminal with what to do: with six feeds they fit 24 lines. */
-const mostAdvice = 5;
+/** So many lines of what to do are shown on a terminal: with six feeds all fits 24 lines. */
+const mostLines = 11;
 
 /** One screen: the verdict, who works and what today costs, a row for each feed, and what needs a person. Pure. */
 export function statusText(document: StatusDocument, look: Look): string {
   const { feeds, verdict } = document;
-  const advice = adviceOf(document);
-  const lines = [headline(verdict.kind, advice[0], look)];
+  const [gravest, ...others] = adviceOf(document);
+  const head = headline(verdict.kind, gravest, look);
+  const lines = [head.text];
   if (verdict.kind !== 'database-away') lines.push(...summary(document, look));
   if (feeds.length > 0) lines.push('', ...table(feeds, look));
-  const below = advice.flatMap((one, at) => spell(one, at === 0, look));
-  const told = [...below, ...notes(feeds)];
-  const isCut = look.isTerminal && told.length > mostAdvice;
-  const shown = isCut ? told.slice(0, mostAdvice) : told;
+  const told = [
+    ...(gravest === undefined ? [] : [spell(gravest, look, head.saysAll ? 'how' : 'what')]),
+    ...others.map((one) => spell(one, look, 'what')),
+    ...notes(feeds, look),
+  ].filter((one) => one.length > 0);
+  const shown = look.isTerminal ? firstOf(told) : told;
   if (shown.length > 0) lines.push('', ...shown.flat());
-  if (isCut)
-    lines.push(`  and ${counted(told.length - mostAdvice, 'more')}: explorer-etl status --json`);
+  const left = told.length - shown.length;
+  if (left > 0) lines.push(`  and ${left} more: explorer-etl status --json`);
   return `${lines.join('\n')}\n`;
 }
 
-function headline(kind: VerdictKind, gravest: Advice | undefined, look: Look): string {
+/** As many as fit, whole. */
+function firstOf(told: readonly (readonly string[])[]): (readonly string[])[] {
+  let lines = 0;
+  return told.filter((one) => (lines += one.length) <= mostLines);
+}
+
+/** The verdict's line, and whether it says all of its gravest reason. */
+function headline(kind: VerdictKind, gravest: Advice | undefined, look: Look) {
   const [name, style] = verdicts[kind];
-  const dot = `${mark(look, style)} ${paint(look, style, name)}`;
-  const gist = gravest === undefined ? '' : printable(gravest.text);
-  if (gist === '' || kind === 'healthy') return dot;
+  const verdict = `${mark(look, style)} ${paint(look, style, name)}`;
+  if (gravest === undefined || kind === 'healthy') return { text: verdict, saysAll: true };
+  const { feeds } = gravest;
+  const whose =
+    feeds.length > 1 ? `${counted(feeds.length, 'feed')}: ` : feeds.map((one) => `${one}: `);
+  const gist = printable(`${whose}${gravest.text}`);
   const room = look.columns - name.length - 4;
-  return `${dot}: ${look.isTerminal ? fit(gist, room) : gist}`;
+  const isCut = look.isTerminal && widthOf(gist) > room;
+  const text = `${verdict}: ${isCut ? fit(gist, room) : gist}`;
+  return { text, saysAll: !isCut && feeds.length < 2 };
 }
 
 /** Who works, what today costs, when it goes on. */
@@ -100,7 +115,7 @@ function working(workers: StatusDocument['workers']): string {
 const behind = (seconds: number | null) =>
   seconds === null
     ? 'a standby, nobody knows how far behind'
-    : `a standby, ${duration(seconds)} behind`;
+    : `a standby, ${seconds === 0 ? 'not' : duration(seconds)} behind`;
 
 function spending({ spent, limit, forecast, keys }: StatusDocument['credits'], now: string) {
   if (keys.length === 0) return [];
@@ -123,16 +138,24 @@ function spending({ spent, limit, forecast, keys }: StatusDocument['credits'], n
 /** Below so many columns a table has no bars, from so many on it tells more. */
 const narrow = 76;
 const wide = 116;
+/** Columns of a bar: the least, and the most, of which it takes what the others leave. */
+const bars = { least: 4, most: 24 };
 
 function table(feeds: readonly Feed[], look: Look): string[] {
   if (look.columns < narrow) {
     return columns(look, {
       head: ['chain', 'list', 'state', 'seen', 'proved'],
-      rows: feeds.map((feed) => [...named(feed), state(feed, look), seen(feed), share(feed)]),
+      rows: feeds.map((feed) => [...named(feed), state(feed, look), seen(feed, look), share(feed)]),
       aligns: ['left', 'left', 'left', 'right', 'right'],
       flexible: 1,
     });
   }
+  const lines = barTable(feeds, look, bars.least);
+  const spare = look.columns - Math.max(...lines.map(widthOf));
+  return barTable(feeds, look, Math.max(bars.least, Math.min(bars.most, bars.least + spare)));
+}
+
+function barTable(feeds: readonly Feed[], look: Look, barWidth: number): string[] {
   const isWide = look.columns >= wide;
   return columns(look, {
     head: ['chain', 'list', 'state', 'rows', 'seen', 'proved', isWide ? 'left' : 'pages left'],
@@ -140,8 +163,8 @@ function table(feeds: readonly Feed[], look: Look): string[] {
       ...named(feed),
       state(feed, look),
       isWide ? whole(feed.rows) : compact(feed.rows),
-      isWide ? seenOf(feed) : seen(feed),
-      `${bar(look, feed.proved.share, isWide ? 20 : 4)} ${share(feed)}`.trimEnd(),
+      isWide ? seenOf(feed, look) : seen(feed, look),
+      `${bar(look, feed.proved.share, barWidth)} ${share(feed)}`.trimEnd(),
       isWide ? left(feed) : pages(feed),
     ]),
     aligns: ['left', 'left', 'left', 'right', 'right', 'left', isWide ? 'left' : 'right'],
@@ -157,13 +180,16 @@ const named = ({ chain_name, operation }: Feed) => [
 const state = (feed: Feed, look: Look) => paint(look, stateStyles[feed.state], feed.state);
 
 /** How long ago the head of the list was looked at. */
-const seen = ({ freshness: { age_s } }: Feed) => (age_s === null ? '' : duration(age_s));
+function seen({ freshness: { age_s, is_met } }: Feed, look: Look): string {
+  if (age_s === null) return '';
+  return is_met === false ? paint(look, 'warning', duration(age_s)) : duration(age_s);
+}
 
 /** The same against how long ago it may be. */
-function seenOf(feed: Feed): string {
+function seenOf(feed: Feed, look: Look): string {
   const { age_s, objective } = feed.freshness;
-  if (age_s === null || objective === null) return seen(feed);
-  return `${seen(feed)} of ${duration(objective.seconds)}`;
+  if (age_s === null || objective === null) return seen(feed, look);
+  return `${seen(feed, look)} of ${duration(objective.seconds)}`;
 }
 
 /** `~`: reckoned from what was read so far; `≥`: the list may well be shorter. */
@@ -188,29 +214,36 @@ function left(feed: Feed): string {
   return `${feed.left.is_at_most ? '≤' : '~'}${counted(requests, 'page')}${ends}`;
 }
 
-/** Lines of one thing: what it is, unless the headline says it, and what to do. */
-function spell({ feeds, text, todo, command }: Advice, isFirst: boolean, look: Look): string[][] {
-  const what = feeds.length === 0 ? text : `${feeds.join(', ')}: ${text}`;
-  const said = isFirst && feeds.length === 0 ? [] : [wrapped(printable(what), look)];
-  const does =
-    command === null
-      ? todo === null
-        ? []
-        : [`    ${todo}`]
-      : [`    ${paint(look, 'command', command)}`];
-  const lines = [...said.flat(), ...does];
-  return lines.length === 0 ? [] : [lines];
+/** Lines of one thing: what it is, unless the headline says it, and how it is mended. */
+function spell(
+  { feeds, text, todo, command }: Advice,
+  look: Look,
+  from: 'what' | 'how',
+): readonly string[] {
+  const what = `${feeds.length === 0 ? '' : `${feeds.join(', ')}: `}${text}`;
+  return [
+    ...(from === 'what' ? wrapped(printable(what), 2, look) : []),
+    ...(todo === null ? [] : wrapped(todo, 4, look)),
+    ...(command === null ? [] : [`    ${paint(look, 'command', command)}`]),
+  ];
 }
 
-/** On a terminal one line: what is left out is in the document. */
-const wrapped = (text: string, look: Look): string[] =>
-  look.isTerminal ? [`  ${fit(text, look.columns - 2)}`] : [`  ${text}`];
+/** On a terminal two lines at most: what is left out is in the document. */
+function wrapped(text: string, indent: number, look: Look): string[] {
+  const blanks = ' '.repeat(indent);
+  if (!look.isTerminal) return [blanks + text];
+  const [first = '', second, ...rest] = wrap(text, look.columns - indent);
+  if (second === undefined) return [blanks + first];
+  const room = look.columns - indent;
+  const last = rest.length === 0 ? second : `${second.trim()} ${rest.join(' ').trim()}`;
+  return [blanks + fit(first, room), blanks + fit(last, room)];
+}
 
 /** An archive of less is told by --json alone, in bytes. */
 const largeArchive = 1_000_000_000;
 
 /** What should be known, and changes no verdict. */
-function notes(feeds: readonly Feed[]): string[][] {
+function notes(feeds: readonly Feed[], look: Look): string[][] {
   const drifted = feeds.filter(({ drift }) => drift > 0);
   const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
   return [
@@ -218,8 +251,12 @@ function notes(feeds: readonly Feed[]): string[][] {
       ? []
       : [
           [
-            `  ${drifted.map(({ feed }) => feed).join(', ')}: items differ from the specification`,
-            '    explorer-etl verify',
+            ...wrapped(
+              `${drifted.map(({ feed }) => feed).join(', ')}: items differ from the specification`,
+              2,
+              look,
+            ),
+            `    ${paint(look, 'command', 'explorer-etl verify')}`,
           ],
         ]),
     ...(archive < largeArchive ? [] : [[`  ${bytes(archive)} of archived pages`]]),

@@ -92,6 +92,11 @@ const reason = z.discriminatedUnion('kind', [
       'The database is a standby that is far behind its primary, or does not know how far.',
     ),
   z
+    .strictObject({ kind: kind('unseen'), feeds })
+    .describe(
+      'Told by a standby: a run is open, no page came for minutes, and only the primary knows who works.',
+    ),
+  z
     .strictObject({ kind: kind('degraded'), feed: feedName, failure, reason: said })
     .describe('The explorer, or the database, did not do what it should; it is tried again.'),
   z

@@ -24,6 +24,7 @@ const verdictOf: Readonly<Record<ReasonKind, VerdictKind>> = {
   paused: 'paused',
   waiting: 'waiting',
   'standby-behind': 'behind',
+  unseen: 'behind',
   stalled: 'behind',
   unattended: 'behind',
   failed: 'behind',
@@ -64,6 +65,7 @@ function ofAll({ feeds, workers, standby, credits }: VerdictFacts): Reason[] {
   const named = (which: (feed: Feed) => boolean) => feeds.filter(which).map(({ feed }) => feed);
   const unread = named(({ state }) => state === 'unread');
   const paused = named(({ lanes }) => lanes.some(({ state }) => state === 'paused'));
+  const unseen = named(({ lanes }) => lanes.some(isUnseen));
   const reading = feeds.filter(isReading);
   const reasons: Reason[] = [
     ...refusals(feeds, credits.keys),
@@ -71,6 +73,7 @@ function ofAll({ feeds, workers, standby, credits }: VerdictFacts): Reason[] {
     ...idleness(feeds, workers),
   ];
   if (paused.length > 0) reasons.push({ kind: 'paused', feeds: paused });
+  if (unseen.length > 0) reasons.push({ kind: 'unseen', feeds: unseen });
   if (standby !== null && (standby.behind_s ?? Infinity) > standbySeconds) {
     reasons.push({ kind: 'standby-behind', behind_s: standby.behind_s });
   }
@@ -85,14 +88,22 @@ function ofAll({ feeds, workers, standby, credits }: VerdictFacts): Reason[] {
   return reasons;
 }
 
+/** No page for so long is no reading that could be seen from a standby, in seconds. */
+const quietSeconds = 300;
+
+type Lane = Feed['lanes'][number];
+
+/** Only the primary knows who has it, and what came tells nothing. */
+const isUnseen = ({ state, last_page_age_s }: Lane): boolean =>
+  state === 'unknown' && (last_page_age_s ?? Infinity) > quietSeconds;
+
 /** A history whose lane is open, by whoever has it. */
 const isReading = ({ lanes }: Feed): boolean =>
-  lanes.some(
-    ({ lane, run_state, state }) => lane === 'backfill' && run_state === 'open' && !isLeft(state),
-  );
+  lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isLeft(one));
 
-const isLeft = (state: Feed['lanes'][number]['state']) =>
-  state === 'paused' || state === 'unattended';
+/** Nobody is known to go on with it. */
+const isLeft = (lane: Lane): boolean =>
+  lane.state === 'paused' || lane.state === 'unattended' || isUnseen(lane);
 
 /** Null where one of them is not known. */
 const latestOf = (times: readonly (string | null)[]): string | null =>
@@ -185,4 +196,4 @@ function openOf(report: Feed): Reason[] {
 
 /** What keeps it from being read is said already. */
 const isHeldUp = ({ lanes }: Feed): boolean =>
-  lanes.some(({ lane, state }) => lane === 'backfill' && isLeft(state));
+  lanes.some((one) => one.lane === 'backfill' && isLeft(one));
