@@ -10,16 +10,13 @@ export interface Advice {
   /** Empty: it is about all. */
   readonly feeds: readonly string[];
   readonly text: string;
-  /** What to do where no command does it; null: nothing, or a command does. */
+  /** What to do, or that there is nothing to do, in a sentence; null: a command says it. */
   readonly todo: string | null;
   readonly command: string | null;
 }
 
-/** What is told once for each feed, so that feeds with the same can share a line. */
-interface Said extends Omit<Advice, 'feeds' | 'command'> {
-  readonly feeds: readonly string[];
-  /** A command that takes `--chain` and `--operation`, or null. */
-  readonly command: string | null;
+/** What is told of one reason. */
+interface Said extends Advice {
   /** Whether the command is about the feed alone, where there is only one. */
   readonly isOfFeed: boolean;
 }
@@ -29,10 +26,8 @@ export function adviceOf(document: StatusDocument): Advice[] {
   const { reasons } = document.verdict;
   const isStopped = reasons.some(({ kind }) => kind === 'nobody-works');
   const told = reasons
-    // That nobody works says so already; and what is going well needs nobody.
-    .filter(
-      ({ kind }, at) => kind !== (at === 0 ? null : 'reading') && !(isStopped && kind === 'late'),
-    )
+    // That nobody works says that it is late; and what is going well needs nobody.
+    .filter(({ kind }, at) => !(isStopped && kind === 'late') && !(at > 0 && kind === 'reading'))
     .map((reason) => say(reason, document));
   const groups = Map.groupBy(told, ({ text, command, todo }) =>
     JSON.stringify([text, command, todo]),
@@ -56,176 +51,121 @@ function chosen(feeds: readonly string[]): string {
   return ` --chain ${chain} --operation ${operation}`;
 }
 
-const nothing = { feeds: [], todo: null, command: null, isOfFeed: false } as const;
-
-function say(reason: Reason, document: StatusDocument): Said {
-  switch (reason.kind) {
-    case 'database-away':
-      return { ...nothing, text: reason.message };
-    case 'key-refused':
-    case 'waiting':
-      return sayOfKey(reason, document);
-    case 'nobody-works':
-    case 'paused':
-    case 'never-read':
-    case 'standby-behind':
-    case 'unseen':
-    case 'reading':
-      return sayOfAll(reason, document);
-    default:
-      return { ...sayOfFeed(reason), feeds: [reason.feed] };
-  }
+function say<Kind extends Reason['kind']>(
+  reason: Extract<Reason, { kind: Kind }>,
+  document: StatusDocument,
+): Said {
+  const words: (
+    reason: Extract<Reason, { kind: Kind }>,
+    document: StatusDocument,
+  ) => Partial<Said> = says[reason.kind];
+  const feeds = 'feed' in reason ? [reason.feed] : [];
+  return {
+    feeds,
+    text: '',
+    todo: null,
+    command: null,
+    isOfFeed: false,
+    ...words(reason, document),
+  };
 }
 
-function sayOfKey(
-  reason: Extract<Reason, { kind: 'key-refused' | 'waiting' }>,
-  { as_of }: StatusDocument,
-): Said {
-  if (reason.kind === 'key-refused') {
-    const text =
-      reason.failure === 'key-missing'
+/** What is told of each reason. */
+const says: {
+  readonly [Kind in Reason['kind']]: (
+    reason: Extract<Reason, { kind: Kind }>,
+    document: StatusDocument,
+  ) => Partial<Said>;
+} = {
+  'database-away': ({ message }) => ({ text: message }),
+  'key-refused': ({ failure }) => ({
+    text:
+      failure === 'key-missing'
         ? 'the explorer saw no API key'
-        : 'the explorer does not accept the API key';
-    return { ...nothing, text, command: 'explorer-etl check' };
-  }
-  const until = reason.until === null ? '' : ` until ${clock(reason.until, as_of)}`;
-  return reason.failure === 'out-of-credits'
-    ? { ...nothing, text: `the key is out of credits${until}`, command: 'explorer-etl plan' }
-    : { ...nothing, text: `the key is throttled${until}` };
-}
+        : 'the explorer does not accept the API key',
+    command: 'explorer-etl check',
+  }),
+  rejected: ({ reason }) => ({ ...toldBy('rejected', reason), command: 'explorer-etl check' }),
+  unsupported: () => ({
+    text: 'the explorer does not serve this list on this chain',
+    todo: 'Remove it from the configuration, or leave it: it is looked at again once a day.',
+  }),
+  quarantine: ({ items }) => ({
+    text: `${counted(items, 'item')} in quarantine`,
+    command: 'explorer-etl quarantine list',
+  }),
+  damaged: () => ({
+    text: 'damaged rows are to be read again',
+    command: 'explorer-etl repair',
+    isOfFeed: true,
+  }),
+  'nobody-works': ({ last_page_age_s: age }, document) => ({
+    text: `nobody is working${age === null ? '' : `; last page ${duration(age)} ago`}`,
+    command: goOn(document),
+  }),
+  paused: (_reason, document) => ({
+    text: 'it was told to stop; what was read is kept',
+    command: goOn(document),
+  }),
+  waiting: ({ failure, until }, { as_of }) => {
+    const end = until === null ? '' : ` until ${clock(until, as_of)}`;
+    return failure === 'out-of-credits'
+      ? { text: `the key is out of credits${end}`, command: 'explorer-etl plan' }
+      : { text: `the key is throttled${end}` };
+  },
+  'standby-behind': ({ behind_s }) => ({
+    text:
+      behind_s === null
+        ? 'nobody knows how far this standby is behind'
+        : `this standby is ${duration(behind_s)} behind its primary`,
+  }),
+  unseen: ({ feeds }) => ({ feeds, text: 'no page for minutes; only the primary knows who works' }),
+  stalled: ({ quiet_s }) => ({ text: `no page for ${duration(quiet_s)}` }),
+  unattended: () => ({ text: 'nobody works on its open run' }),
+  failed: ({ failure, reason }) => toldBy(failure, reason ?? 'failed'),
+  degraded: ({ failure, reason }) => toldBy(failure, reason ?? 'degraded'),
+  unordered: ({ reason }) => ({
+    text: reason ?? 'the service broke the order of the list',
+    todo: 'Nothing to do: what was not proved is read again; report it to the service if it lasts.',
+  }),
+  late: ({ age_s, objective }) => ({
+    text: `${age_s === null ? 'never looked at' : `last looked at ${duration(age_s)} ago`}, should be within ${duration(objective.seconds)}`,
+  }),
+  gap: ({ missing, unit }) => ({
+    text: `${unit === 'blocks' ? counted(missing, 'block') : counted(missing, 'batch', 'batches')} missing, and nobody reads them`,
+    command: 'explorer-etl backfill',
+    isOfFeed: true,
+  }),
+  doubtful: ({ batches }) => ({
+    text: `${counted(batches, 'batch', 'batches')} read and not proved`,
+    command: 'explorer-etl repair',
+    isOfFeed: true,
+  }),
+  unproved: () => ({ text: 'nothing proves it', command: 'explorer-etl verify' }),
+  'never-read': ({ feeds }, document) => {
+    const isOfAll = feeds.length === document.feeds.length;
+    const isToCome = (document.workers?.start ?? 0) > 0;
+    return {
+      ...(isOfAll ? { text: 'nothing is stored yet' } : { feeds, text: 'never read' }),
+      command: isToCome ? null : 'explorer-etl sync',
+      isOfFeed: true,
+    };
+  },
+  reading: ({ feeds, ends_at }, { as_of }) => ({
+    text: `${counted(feeds.length, 'feed')}${ends_at === null ? '' : `, until about ${clock(ends_at, as_of)}`}`,
+  }),
+};
 
-function sayOfAll(
-  reason: Extract<
-    Reason,
-    { kind: 'nobody-works' | 'paused' | 'never-read' | 'standby-behind' | 'unseen' | 'reading' }
-  >,
-  { feeds, as_of, workers }: StatusDocument,
-): Said {
-  // Whoever worked by schedules goes on by them.
-  const byStart = feeds.some(({ freshness }) => freshness.objective?.from === 'schedule');
-  const again = `explorer-etl ${byStart ? 'start' : 'sync'}`;
-  switch (reason.kind) {
-    case 'nobody-works': {
-      const age = reason.last_page_age_s;
-      const last = age === null ? '' : `; last page ${duration(age)} ago`;
-      return { ...nothing, text: `nobody is working${last}`, command: again };
-    }
-    case 'paused':
-      return { ...nothing, text: 'it was told to stop; what was read is kept', command: again };
-    case 'never-read': {
-      const isOfAll = reason.feeds.length === feeds.length;
-      const command = (workers?.start ?? 0) > 0 ? null : again;
-      return isOfAll
-        ? { ...nothing, text: 'nothing is stored yet', command }
-        : {
-            ...nothing,
-            feeds: reason.feeds,
-            text: 'never read',
-            command,
-            isOfFeed: command !== null && !byStart,
-          };
-    }
-    case 'standby-behind':
-      return {
-        ...nothing,
-        text:
-          reason.behind_s === null
-            ? 'nobody knows how far this standby is behind'
-            : `this standby is ${duration(reason.behind_s)} behind its primary`,
-      };
-    case 'unseen':
-      return {
-        ...nothing,
-        feeds: reason.feeds,
-        text: 'no page for minutes; only the primary knows who works on it',
-      };
-    case 'reading': {
-      const ends = reason.ends_at === null ? '' : `, until about ${clock(reason.ends_at, as_of)}`;
-      return { ...nothing, text: `${counted(reason.feeds.length, 'feed')}${ends}` };
-    }
-  }
-}
-
-function sayOfFeed(
-  reason: Exclude<
-    Reason,
-    {
-      kind:
-        | 'database-away'
-        | 'key-refused'
-        | 'waiting'
-        | 'nobody-works'
-        | 'paused'
-        | 'never-read'
-        | 'standby-behind'
-        | 'unseen'
-        | 'reading';
-    }
-  >,
-): Omit<Said, 'feeds'> {
-  const own = { ...nothing, isOfFeed: true };
-  switch (reason.kind) {
-    case 'rejected':
-      return {
-        ...own,
-        ...toldBy('rejected', reason.reason),
-        isOfFeed: false,
-        command: 'explorer-etl check',
-      };
-    case 'unsupported':
-      return {
-        ...own,
-        text: 'the explorer does not serve this list on this chain',
-        todo: 'remove it from the configuration, or leave it: it is looked at once a day',
-      };
-    case 'quarantine':
-      return {
-        ...own,
-        text: `${counted(reason.items, 'item')} in quarantine`,
-        isOfFeed: false,
-        command: 'explorer-etl quarantine list',
-      };
-    case 'damaged':
-      return { ...own, text: 'damaged rows are to be read again', command: 'explorer-etl repair' };
-    case 'failed':
-    case 'degraded':
-      return { ...own, ...toldBy(reason.failure, reason.reason ?? reason.kind) };
-    case 'unordered':
-      return {
-        ...own,
-        text: reason.reason ?? 'the service broke the order of the list',
-        todo: 'Nothing to do: what was not proved is read again; report it to the service if it lasts.',
-      };
-    case 'stalled':
-      return { ...own, text: `no page for ${duration(reason.quiet_s)}` };
-    case 'unattended':
-      return { ...own, text: 'nobody works on its open run' };
-    case 'late': {
-      const age =
-        reason.age_s === null ? 'never looked at' : `last looked at ${duration(reason.age_s)} ago`;
-      return { ...own, text: `${age}, should be within ${duration(reason.objective.seconds)}` };
-    }
-    case 'gap':
-      return {
-        ...own,
-        text: `${counted(reason.missing, reason.unit === 'blocks' ? 'block' : 'batch', reason.unit)} missing, and nobody reads them`,
-        command: 'explorer-etl backfill',
-      };
-    case 'doubtful':
-      return {
-        ...own,
-        text: `${counted(reason.batches, 'batch', 'batches')} read and not proved`,
-        command: 'explorer-etl repair',
-      };
-    case 'unproved':
-      return { ...own, text: 'nothing proves it', command: 'explorer-etl verify' };
-  }
-}
+/** Whoever worked by schedules goes on by them. */
+const goOn = ({ feeds }: StatusDocument): string =>
+  feeds.some(({ freshness }) => freshness.objective?.from === 'schedule')
+    ? 'explorer-etl start'
+    : 'explorer-etl sync';
 
 /** A failure's reason ends with what to do: the two are told one below the other. */
-function toldBy(failure: FailureClass | null, reason: string | null): Pick<Said, 'text' | 'todo'> {
-  const text = reason ?? failure ?? 'it failed';
-  if (failure === null) return { text, todo: null };
+function toldBy(failure: FailureClass | null, reason: string | null): Partial<Said> {
+  const text = reason ?? failure ?? 'failed';
+  if (failure === null) return { text };
   const { advice } = failures[failure];
   return { text: text.replace(advice, '').trim().replace(/\.$/u, ''), todo: advice };
 }

@@ -65,8 +65,8 @@ export function statusText(document: StatusDocument, look: Look): string {
   ].filter((one) => one.length > 0);
   const shown = look.isTerminal ? firstOf(told) : told;
   if (shown.length > 0) lines.push('', ...shown.flat());
-  const left = told.length - shown.length;
-  if (left > 0) lines.push(`  and ${left} more: explorer-etl status --json`);
+  const more = told.length - shown.length;
+  if (more > 0) lines.push(`  and ${more} more: explorer-etl status --json`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -83,7 +83,9 @@ function headline(kind: VerdictKind, gravest: Advice | undefined, look: Look) {
   if (gravest === undefined || kind === 'healthy') return { text: verdict, saysAll: true };
   const { feeds } = gravest;
   const whose =
-    feeds.length > 1 ? `${counted(feeds.length, 'feed')}: ` : feeds.map((one) => `${one}: `);
+    feeds.length > 1
+      ? `${counted(feeds.length, 'feed')}: `
+      : feeds.map((one) => `${one}: `).join('');
   const gist = printable(`${whose}${gravest.text}`);
   const room = look.columns - name.length - 4;
   const isCut = look.isTerminal && widthOf(gist) > room;

@@ -22,7 +22,7 @@ export const objective = z
   .describe('How old the last look at the head of the list may be, and where that is said.');
 
 /** How all is, the gravest first. */
-export const verdictKinds = [
+const verdictKinds = [
   'database-away',
   'needs-you',
   'stopped',

@@ -34,13 +34,15 @@ export interface FeedReports {
   readonly upkeep: number | null;
 }
 
+const byFeed = <Row extends { readonly feed: string }>(
+  rows: readonly Row[],
+): ReadonlyMap<string, Row> => new Map(rows.map((row) => [row.feed, row]));
+
 /** The report on every feed, from what is stored; it reads no more after a year of walks than after a day. */
 export async function reportFeeds(
   db: Database,
   how: { readonly pageSize: number; readonly at: Date; readonly workers: Workers | null },
 ): Promise<FeedReports> {
-  const byFeed = <Row extends { readonly feed: string }>(rows: readonly Row[]) =>
-    new Map(rows.map((row) => [row.feed, row]));
   const reaches = byFeed(await feedReaches(db));
   const proofs = byFeed(await feedEvidence(db));
   const looks = byFeed(await lastLooks(db));

@@ -105,9 +105,13 @@ const isReading = ({ lanes }: Feed): boolean =>
 const isLeft = (lane: Lane): boolean =>
   lane.state === 'paused' || lane.state === 'unattended' || isUnseen(lane);
 
+const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b);
+
 /** Null where one of them is not known. */
-const latestOf = (times: readonly (string | null)[]): string | null =>
-  times.includes(null) ? null : (times.toSorted().at(-1) ?? null);
+function latestOf(times: readonly (string | null)[]): string | null {
+  const known = times.filter((time) => time !== null);
+  return known.length < times.length ? null : (known.toSorted(byTime).at(-1) ?? null);
+}
 
 const isRefusal = (failure: string | null) =>
   failure === 'unauthorized' || failure === 'key-missing';
@@ -125,7 +129,7 @@ function waits(feeds: readonly Feed[], keys: VerdictFacts['credits']['keys']): R
   return [...Map.groupBy(waiting, ({ failure }) => failure)].map(([failure, those]) => {
     const rests = those.flatMap(({ lanes }) => lanes.flatMap(({ until }) => until ?? []));
     const paused = keys.flatMap((key) => key.paused_until ?? []);
-    const until = [...rests, ...paused].toSorted()[0] ?? null;
+    const until = [...rests, ...paused].toSorted(byTime)[0] ?? null;
     return { kind: 'waiting', failure, feeds: those.map(({ feed }) => feed), until };
   });
 }
@@ -133,10 +137,12 @@ function waits(feeds: readonly Feed[], keys: VerdictFacts['credits']['keys']): R
 /** That nobody works is no fault while nothing is due, or where whoever worked was told to stop. */
 function idleness(feeds: readonly Feed[], workers: VerdictFacts['workers']): Reason[] {
   if (workers === null || workers.start + workers.once > 0) return [];
-  const left = feeds.filter(({ lanes }) => lanes.some(({ state }) => state === 'unattended'));
   const isPaused = feeds.some(({ lanes }) => lanes.some(({ state }) => state === 'paused'));
-  const late = isPaused ? [] : feeds.filter(({ freshness }) => freshness.is_met === false);
-  const due = feeds.filter((feed) => left.includes(feed) || late.includes(feed));
+  const due = feeds.filter(
+    ({ lanes, freshness }) =>
+      lanes.some(({ state }) => state === 'unattended') ||
+      (!isPaused && freshness.is_met === false),
+  );
   if (due.length === 0) return [];
   const newest = feeds.toSorted(
     (a, b) => (a.last_page_age_s ?? Infinity) - (b.last_page_age_s ?? Infinity),

@@ -1,18 +1,13 @@
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { StatusDocument } from '../../../src/documents/status.ts';
-import {
-  startSimulator,
-  statusFaults,
-  type Fault,
-  type SimulatedChain,
-} from '../../../src/simulator/index.ts';
+import { startSimulator, type Fault, type SimulatedChain } from '../../../src/simulator/index.ts';
 import { call } from '../../support/call.ts';
 import { freshDatabase, type TestDatabase } from '../../support/database.ts';
 import { startProgram } from '../../support/process.ts';
 import { emptyFolder } from '../../support/child.ts';
 import { eventually } from '../../support/process.ts';
 import { hangMs } from '../../support/hang.ts';
-import { runSync, testKey } from '../../support/sync.ts';
+import { runSync } from '../../support/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,
