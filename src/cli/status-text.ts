@@ -247,6 +247,7 @@ const largeArchive = 1_000_000_000;
 /** What should be known, and changes no verdict. */
 function notes(feeds: readonly Feed[], look: Look): string[][] {
   const drifted = feeds.filter(({ drift }) => drift > 0);
+  const ways = drifted.reduce((sum, { drift }) => sum + drift, 0);
   const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
   return [
     ...(drifted.length === 0
@@ -254,7 +255,7 @@ function notes(feeds: readonly Feed[], look: Look): string[][] {
       : [
           [
             ...wrapped(
-              `${drifted.map(({ feed }) => feed).join(', ')}: items differ from the specification`,
+              `${drifted.map(({ feed }) => feed).join(', ')}: items differ from the specification in ${counted(ways, 'way')}`,
               2,
               look,
             ),
