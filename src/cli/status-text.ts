@@ -230,10 +230,10 @@ function spell(
   ];
 }
 
-/** On a terminal two lines at most: what is left out is in the document. */
+/** On a terminal two lines at most: what is left out is in the document. Elsewhere nothing is. */
 function wrapped(text: string, indent: number, look: Look): string[] {
   const blanks = ' '.repeat(indent);
-  if (!look.isTerminal) return [blanks + text];
+  if (!look.isTerminal) return wrap(text, look.columns - indent).map((line) => blanks + line);
   const [first = '', second, ...rest] = wrap(text, look.columns - indent);
   if (second === undefined) return [blanks + first];
   const room = look.columns - indent;
