@@ -13,7 +13,7 @@ export type VerdictFacts = Pick<StatusDocument, 'standby' | 'workers' | 'credits
  * What each reason makes of the whole, and the reasons by their gravity: what only a person mends, then what
  * stands still, then what is being made good.
  */
-const verdictOf: Readonly<Record<ReasonKind, VerdictKind>> = {
+export const verdictOf: Readonly<Record<ReasonKind, VerdictKind>> = {
   'database-away': 'database-away',
   'key-refused': 'needs-you',
   rejected: 'needs-you',
