@@ -15,6 +15,7 @@ import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
 import { startDocument } from './start.ts';
+import { statusDocument } from './status.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
 export const documents = {
@@ -23,6 +24,7 @@ export const documents = {
   init: initDocument,
   sync: syncDocument,
   start: startDocument,
+  status: statusDocument,
   'quarantine-list': quarantineListDocument,
   'quarantine-retry': quarantineRetryDocument,
   'quarantine-drop': quarantineDropDocument,

@@ -3,6 +3,7 @@ import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
 import { dueLanes } from '../feeds/due.ts';
+import { noteStopped } from '../feeds/run.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { runQueue } from './boss.ts';
 import { returnToPresent } from './boss-tables.ts';
@@ -38,6 +39,9 @@ export async function serve(
   ]);
   await boss.offWork(runQueue, { wait: true });
   await worker.stop();
+  // Those too that waited for their turn; another process that works takes them up, and forgets it. Where the
+  // database is away, nobody can tell this stop from a kill.
+  await noteStopped(db, 'all').catch(() => undefined);
 }
 
 /** Starts what has no schedule to wait for. */

@@ -7,7 +7,7 @@ import { failures } from '../failure.ts';
 import { feedName, type FeedLane } from '../lists/feed.ts';
 import { pollLater } from '../feeds/recover.ts';
 import { setFeedState } from '../feeds/register.ts';
-import { closeRun, countFailure, currentRun } from '../feeds/run.ts';
+import { closeRun, countFailure, currentRun, noteStopped } from '../feeds/run.ts';
 import { runNews } from '../feeds/run-news.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { refusal, restMs } from '../feeds/failure.ts';
@@ -115,6 +115,7 @@ async function conclude(
       return chain(job, dependencies, 0);
     case 'stopped':
       // The lane's run stays open: with `start`, another worker goes on with it at once.
+      await noteStopped(dependencies.db, job.data);
       if (dependencies.onFailure === 'come-back') await chain(job, dependencies, 0);
       else await setFeedState(dependencies.db, job.data, 'idle');
       return undefined;

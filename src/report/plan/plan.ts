@@ -11,7 +11,7 @@ import { firingsPerDay } from './firings.ts';
 import { endsOf, type Job, type Rate } from './timeline.ts';
 
 /** What is left of a feed's history, and what a day of it costs. */
-interface FeedEstimate extends Feed, Estimates {
+export interface FeedEstimate extends Feed, Estimates {
   readonly feed: string;
 }
 
