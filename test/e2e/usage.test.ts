@@ -17,11 +17,15 @@ describe('wrong flags end with exit code 2 and one message', () => {
     ['an unknown option', ['sync', '--chian', '10'], /^error: unknown option '--chian'/],
     ['an unknown log level', ['sync', '--log-level', 'loud'], /'loud' is invalid.*debug, info/],
     [
-      'a chain that is no number',
+      'a chain that nobody knows',
       ['sync', '--chain', 'abc'],
-      /--chain abc: not a number; .*such as 10/,
+      /--chain abc: no chain has this name; .*such as 10/,
     ],
-    ['a chain to init that is no number', ['init', '--chain', 'abc'], /--chain abc: not a number/],
+    [
+      'a chain to init with a slip',
+      ['init', '--chain', 'optimsm'],
+      /--chain optimsm: no chain has this name; did you mean optimism \(10\)\?/,
+    ],
     [
       'a reversed range',
       ['sync', '--chain', '10', '--from-batch', '9', '--to-batch', '3'],
@@ -45,7 +49,7 @@ describe('wrong flags end with exit code 2 and one message', () => {
     [
       'a time that is none',
       ['sync', '--chain', '10', '--operation', 'factories', '--since', 'yesterday'],
-      /--since yesterday: not a date or time, such as 2024-01-01/,
+      /--since yesterday: not a date or time such as 2026-11-01, or how long ago, such as 7d/,
     ],
     [
       'a time that is still to come',

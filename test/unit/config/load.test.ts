@@ -83,11 +83,19 @@ describe('without a file', () => {
     expect(load(null, { need: 'database' }).chains).toEqual([]);
   });
 
-  test.each(['abc', '1e3', '-1', '0', '1.5', '10,8453', '99999999999999999'])(
+  test('a chain may be named', () => {
+    const { chains } = load(null, { chains: ['optimism', '10', 'Base'] });
+    expect(chains.map(({ id, name }) => [id, name])).toEqual([
+      [10, 'optimism'],
+      [8453, 'base'],
+    ]);
+  });
+
+  test.each(['1e3', '0', '1.5', '10,8453', '99999999999999999'])(
     '--chain %s is refused',
     (flag) => {
       expect(complaints(() => load(null, { chains: [flag] }))).toEqual([
-        `--chain ${flag}: not a number; chains go by their id, such as 10 for optimism`,
+        `--chain ${flag}: not a chain's number, such as 10; repeat --chain for several`,
       ]);
     },
   );
@@ -167,6 +175,14 @@ chains:
     ]);
     expect(load(text, { operations: ['user-operations'] }).chains.map(({ id }) => id)).toEqual([
       10, 1,
+    ]);
+  });
+
+  test('its own names of chains count, and usual ones', () => {
+    const { chains } = load(text, { chains: ['op', 'base'] });
+    expect(chains.map(({ id }) => id)).toEqual([10, 8453]);
+    expect(complaints(() => load(text, { chains: ['celo'] }))).toEqual([
+      '--chain celo: not in the configuration, which lists 10 (op), 8453 (base), 1 (ethereum)',
     ]);
   });
 
