@@ -202,7 +202,7 @@ test('wrong use is told in a message, and nothing is written', async () => {
 
   for (const [args, message] of [
     [['--format', 'csv'], /holds an export as parquet/u],
-    [['--since', 'yesterday'], /It is a day/u],
+    [['--since', 'yesterday'], /not a date or time .*such as 7d/u],
     [['--since', '2026-02-02', '--until', '2026-02-01'], /is after/u],
     [['top-senders', '--chain', '1', '--chain', '2'], /one --chain at most/u],
     [['entry-points', '--since', '2d', '--until', '2026-02-01'], /takes no --until|--since/u],
