@@ -2,6 +2,7 @@
 import { runProgram } from '../src/cli/program.ts';
 import { readInput, tellParent } from './child.ts';
 import type { ExportInput, ExportRun } from './export.ts';
+import { plainOutput } from '../test/support/plain-output.ts';
 
 const { databaseUrl, folder, format } = readInput() as ExportInput;
 let stderr = '';
@@ -14,7 +15,7 @@ const code = await runProgram(
     signal: new AbortController().signal,
     stdout: () => undefined,
     stderr: (text) => void (stderr += text),
-    isTerminal: false,
+    ...plainOutput,
   },
 );
 if (code !== 0) throw new Error(stderr);

@@ -18,6 +18,8 @@ const floors: readonly (readonly string[])[] = [
   ['embedded-postgres'],
   ['db'],
   ['log.ts'],
+  ['documents', 'terminal'],
+  ['log-levels.ts'],
   ['failure.ts'],
   ['every.ts'],
   ['printable.ts'],

@@ -1,14 +1,11 @@
 import { Writable } from 'node:stream';
 import { pino, type Logger } from 'pino';
 import pretty from 'pino-pretty';
+import type { LogLevel } from './log-levels.ts';
 import { printableLines } from './printable.ts';
 
 /** An event name and its fields, written to stderr. Never given a URL, a header or a secret. */
 export type Log = Logger;
-
-/** The levels a user may choose with `--log-level`, quietest last. */
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /**
  * A log that prints one plain line per event, `time LEVEL: event {fields}`, to `write`.

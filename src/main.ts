@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { performance } from 'node:perf_hooks';
-import { openStdout } from './cli/stdout.ts';
+import { calledAs } from './cli/called.ts';
+import { lookOf, openStdout } from './cli/stdout.ts';
 import { asksVersion, version } from './cli/version.ts';
 
 // What was compiled once, and types stripped from it, is kept below the system's temporary folder.
@@ -29,10 +30,11 @@ if (asksVersion(args)) process.stdout.write(`${version()}\n`);
 else {
   // Loaded once signals are heard: on a busy machine that takes seconds, in which a SIGTERM would kill.
   const { runProgram } = await import('./cli/program.ts');
+  // eslint-disable-next-line no-process-env -- handed on to config/, the only reader
+  const { env } = process;
 
   process.exitCode = await runProgram(args, {
-    // eslint-disable-next-line no-process-env -- handed on to config/, the only reader
-    env: process.env,
+    env,
     cwd: process.cwd(),
     signal: stop.signal,
     // Only who listens outlives a SIGHUP: for other commands it means that the terminal is gone.
@@ -40,7 +42,8 @@ else {
     ...openStdout(),
     yieldTerminal: () => void (isYielded = true),
     stderr: (text) => void process.stderr.write(text),
-    // A terminal that does not tell its width has no lines that could be redrawn.
-    isTerminal: process.stderr.isTTY && process.stderr.columns > 0,
+    out: lookOf(process.stdout, env),
+    err: lookOf(process.stderr, env),
+    program: calledAs(env),
   });
 }

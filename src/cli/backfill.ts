@@ -6,13 +6,13 @@ import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
-  settingsOf,
   UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { examplesOf, flagNames, sinceHelp, sinceOf, syncOnDatabase, targetsOf } from './sync.ts';
 
 interface BackfillOptions extends ChosenFeeds, SourceOptions {
@@ -24,9 +24,8 @@ interface BackfillOptions extends ChosenFeeds, SourceOptions {
 }
 
 /** `backfill`: extends the history of feeds, and reads only what is new. */
-export function registerBackfill({ program, run }: Registry): void {
-  addSameData(addFeedOptions(program.command('backfill')))
-    .description('read history that is not covered yet, and nothing else')
+export function registerBackfill({ command, run }: Registry): void {
+  addSameData(addFeedOptions(command))
     .option('--since <time>', sinceHelp)
     .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))
     .option('--from-block <n>', 'of what is missing only from this block on', wholeNumber(0))

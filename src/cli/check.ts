@@ -15,7 +15,8 @@ import { failures } from '../failure.ts';
 import { operations } from '../operations/index.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
-import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { exitCodes, writeJson, type Registry } from './context.ts';
+import { settingsOf } from './setup.ts';
 
 interface Finding {
   readonly what: string;
@@ -24,9 +25,8 @@ interface Finding {
 }
 
 /** `check`: whether configuration, database and API would do. */
-export function registerCheck({ program, run }: Registry): void {
-  addFeedOptions(program.command('check'))
-    .description('look whether configuration, database and API key would do')
+export function registerCheck({ command, run }: Registry): void {
+  addFeedOptions(command)
     .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`)
     .addHelpText('after', '\nExample:\n  explorer-etl check --chain 10 --no-requests\n')
     .action(

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { loadSettings, type SettingsInput } from '../config/load.ts';
-import type { Settings } from '../config/settings.ts';
 import type { Waiting } from '../db/lock.ts';
-import { createLog, type Log, type LogLevel } from '../log.ts';
+import type { LogLevel } from '../log-levels.ts';
+import type { Document } from '../documents/index.ts';
+import type { Look } from '../terminal/look.ts';
 import { printableLines } from '../printable.ts';
 
 /** What a command has of the world around it; tests give their own. */
@@ -22,10 +22,11 @@ export interface Context {
   readonly onReload?: (listener: () => void) => void;
   /** Leaves a Ctrl-C to a program that has the terminal from now on; absent where there is none. */
   readonly yieldTerminal?: () => void;
-  /** Whether stderr is a terminal that lines can be redrawn on. */
-  readonly isTerminal: boolean;
-  /** Characters in a line of the terminal that stdout is; absent where it is none. */
-  readonly columns?: number;
+  /** What stdout and stderr are drawn on. */
+  readonly out: Look;
+  readonly err: Look;
+  /** What a user types before a command's name, such as `npx explorer-etl`. */
+  readonly program: string;
 }
 
 /** Who read stdout has had enough, such as `head`. */
@@ -57,13 +58,17 @@ export type Action<Options> = (
   options: Options & GlobalOptions,
 ) => Promise<ExitCode>;
 
-/** Where `register` puts commands, and how their exit code gets out. */
+/** What a command is given to describe itself, and how its exit code gets out. */
 export interface Registry {
-  readonly program: Command;
+  /** The command, with its name and description. */
+  readonly command: Command;
   readonly run: <Options>(
     action: Action<Options>,
   ) => (options: Options, command: Command) => Promise<void>;
 }
+
+/** Gives a command its options, its help and its work. */
+export type Register = (registry: Registry) => void;
 
 /** Others who hold a lock are told on stderr; a signal ends the wait. */
 export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
@@ -71,28 +76,9 @@ export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
   tell: (line) => stderr(`${line}\n`),
 });
 
-export const logOf = (context: Context, { logLevel }: GlobalOptions): Log =>
-  createLog(logLevel, context.stderr);
-
-/** The settings for a command, its global flags and its selection applied. */
-export function settingsOf(
-  context: Context,
-  options: GlobalOptions & {
-    readonly chain?: readonly string[];
-    readonly operation?: readonly string[];
-  },
-  need: NonNullable<SettingsInput['need']> = 'chains',
-): Settings {
-  return loadSettings({
-    env: context.env,
-    cwd: context.cwd,
-    need,
-    ...(options.config !== undefined && { configFile: options.config }),
-    ...(options.databaseUrl !== undefined && { databaseUrl: options.databaseUrl }),
-    ...(options.chain !== undefined && { chains: options.chain }),
-    ...(options.operation !== undefined && { operations: options.operation }),
-  });
-}
-
 export const writeJson = (context: Context, document: unknown) =>
+  context.stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);
+
+/** Writes the document of `--json`: one, and nothing else on stdout. */
+export const writeDocument = (context: Context, document: Document): void =>
   context.stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);

@@ -9,7 +9,6 @@ import {
 } from '../embedded-postgres/postgres.ts';
 import {
   exitCodes,
-  settingsOf,
   UsageError,
   writeJson,
   type Context,
@@ -17,6 +16,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
 import { psql, withoutPassword } from './psql.ts';
 
@@ -25,14 +25,11 @@ interface DemoOption {
 }
 
 /** `db start|stop|status|url|shell`: the embedded Postgres for a person to keep and to connect to. */
-export function registerDb({ program, run }: Registry): void {
-  const group = program
-    .command('db')
-    .description('the embedded Postgres: start, stop, status, url; a shell in any database')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  explorer-etl db start\n  explorer-etl db shell\n  explorer-etl db stop\n',
-    );
+export function registerDb({ command, run }: Registry): void {
+  const group = command.addHelpText(
+    'after',
+    '\nExamples:\n  explorer-etl db start\n  explorer-etl db shell\n  explorer-etl db stop\n',
+  );
   group
     .command('start')
     .description('start it, and let it run until db stop, whoever comes and goes')
@@ -56,8 +53,8 @@ export function registerDb({ program, run }: Registry): void {
       'after',
       '\nExamples:\n  explorer-etl db shell\n  explorer-etl db shell -- -c "\\\\dt explorer.*"\n',
     )
-    .action((args: readonly string[], options: DemoOption, command: Command) =>
-      run<DemoOption>((context, all) => psql(context, all, args))(options, command),
+    .action((args: readonly string[], options: DemoOption, shell: Command) =>
+      run<DemoOption>((context, all) => psql(context, all, args))(options, shell),
     );
 }
 

@@ -17,13 +17,13 @@ import {
 } from '../simulator/index.ts';
 import {
   exitCodes,
-  settingsOf,
   waitingOf,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
 import { syncTargets, targetsOf } from './sync.ts';
 import { tellWhere } from './where.ts';
@@ -44,10 +44,8 @@ const copiedBatches = 10;
 const noFolder = devNull;
 
 /** `demo`: the whole program against a simulated explorer, on an embedded Postgres. */
-export function registerDemo({ program, run }: Registry): void {
-  program
-    .command('demo')
-    .description('copy two simulated chains into an embedded Postgres, and show the tables')
+export function registerDemo({ command, run }: Registry): void {
+  command
     .option('--stop', 'only stop the Postgres that an earlier demo left running', false)
     .addHelpText('after', '\nExample:\n  explorer-etl demo\n')
     .action(

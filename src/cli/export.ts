@@ -13,7 +13,6 @@ import { momentForms, parseMoment } from '../time.ts';
 import { chainOf, collect } from './chosen-feeds.ts';
 import {
   exitCodes,
-  settingsOf,
   UsageError,
   writeJson,
   type Context,
@@ -21,6 +20,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { demandData, existing } from './existing.ts';
 import { chooseSources } from './export-sources.ts';
 import { onDatabase } from './on-database.ts';
@@ -40,14 +40,12 @@ const dayLength = 'yyyy-mm-dd'.length;
 const now = () => performance.now();
 
 /** `export`: tables, views and questions as files that other programs read. */
-export function registerExport({ program, run }: Registry): void {
-  program
-    .command('export')
+export function registerExport({ command, run }: Registry): void {
+  command
     .argument(
       '[names...]',
       'tables and views of schema explorer, or questions (default: all tables)',
     )
-    .description('write tables, views or questions into files, by chain and day')
     .requiredOption('--to <folder>', 'where to: a new folder, or that of an earlier export')
     .addOption(new Option('--format <format>', 'of the files').choices(formats).default('parquet'))
     .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect)
@@ -66,8 +64,8 @@ Examples:
   explorer-etl export operations_daily top-senders --to report --format csv
 `,
     )
-    .action((names: readonly string[], options: ExportOptions, command) =>
-      run<ExportOptions>((context, all) => exportTo(context, all, names))(options, command),
+    .action((names: readonly string[], options: ExportOptions, itself) =>
+      run<ExportOptions>((context, all) => exportTo(context, all, names))(options, itself),
     );
 }
 

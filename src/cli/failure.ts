@@ -18,6 +18,7 @@ import {
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
+import { tell } from './print.ts';
 
 /**
  * Tells a failure in one message, never with a stack, and says how the program ends: 2 where the
@@ -28,7 +29,7 @@ export function reportFailure(
   context: Context,
   { databaseUrl }: Pick<GlobalOptions, 'databaseUrl'>,
 ): ExitCode {
-  const say = (message: string) => context.stderr(`explorer-etl: ${message}\n`);
+  const say = (message: string) => tell(context, `explorer-etl: ${message}\n`);
   if (error instanceof ConfigError) {
     for (const { where, message } of error.problems) {
       say(where === null ? message : `${where}: ${message}`);

@@ -2,13 +2,12 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';
-import { exitCodes, UsageError, type Registry } from './context.ts';
+import { exitCodes, UsageError, writeDocument, type Registry } from './context.ts';
+import { print } from './print.ts';
 
 /** `init`: writes a configuration file to start from. Never overwrites one. */
-export function registerInit({ program, run }: Registry): void {
-  program
-    .command('init')
-    .description(`write ${configFileName} to start from`)
+export function registerInit({ command, run }: Registry): void {
+  command
     .option(
       '--chain <id>',
       'a chain to copy (may be given several times; default 10)',
@@ -24,8 +23,21 @@ export function registerInit({ program, run }: Registry): void {
             `${name} is there already; it was left as it is. Edit it, or remove it first.`,
           );
         }
-        writeFileSync(file, exampleConfig(options.chain ?? [10]));
-        context.stdout(`Wrote ${name}. Next: set EXPLORER_API_KEY, then run: explorer-etl check\n`);
+        const chains = [...(options.chain ?? [10])];
+        writeFileSync(file, exampleConfig(chains));
+        if (options.json) {
+          writeDocument(context, {
+            schema: 'explorer-etl/init/1',
+            exit: { code: exitCodes.done, reason: 'done' },
+            file: name,
+            chains,
+          });
+        } else {
+          print(
+            context,
+            `Wrote ${name}. Next: set EXPLORER_API_KEY, then run: explorer-etl check\n`,
+          );
+        }
         return exitCodes.done;
       }),
     );

@@ -2,7 +2,6 @@ import { prepareDatabase } from '../app.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import {
   exitCodes,
-  settingsOf,
   UsageError,
   waitingOf,
   writeJson,
@@ -11,6 +10,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { changeLargeTable } from './large-table.ts';
 import { onDatabase } from './on-database.ts';
 import { tellWhere } from './where.ts';
@@ -22,10 +22,8 @@ interface MigrateOptions {
 }
 
 /** `migrate`: brings the database's schema up to this program. */
-export function registerMigrate({ program, run }: Registry): void {
-  program
-    .command('migrate')
-    .description("bring the database's schema up to this program")
+export function registerMigrate({ command, run }: Registry): void {
+  command
     .option('--roles', `also make the roles ${Object.values(roles).join(', ')}, and grant them`)
     .option('--partition', 'also partition explorer.user_operations by chain')
     .option(

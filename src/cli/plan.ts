@@ -5,7 +5,8 @@ import { planDocument, type PlanDocument } from '../report/plan/document.ts';
 import { requestsSince } from '../report/plan/facts.ts';
 import { forecastFeeds, unknownFeeds } from '../report/plan/plan.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
-import { exitCodes, settingsOf, waitingOf, writeJson, type Registry } from './context.ts';
+import { exitCodes, waitingOf, writeJson, type Registry } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
 import { isPrepared } from './readiness.ts';
@@ -20,9 +21,8 @@ interface PlanOptions extends ChosenFeeds, SourceOptions {
 const probeRequests = 100;
 
 /** `plan`: what the configured feeds cost, once and each day, and how long they take. */
-export function registerPlan({ program, run }: Registry): void {
-  addSameData(addFeedOptions(program.command('plan')))
-    .description('say what feeds cost in requests, credits and days, before and during a run')
+export function registerPlan({ command, run }: Registry): void {
+  addSameData(addFeedOptions(command))
     .option(
       '--probe [n]',
       `read up to n (${probeRequests}) pages of each feed whose size is unknown; they are kept`,

@@ -6,7 +6,8 @@ import { feedName } from '../lists/feed.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { closeRun, currentRun } from '../feeds/run.ts';
 import { syncOnce } from '../jobs/sync.ts';
-import { logOf, type Context, type GlobalOptions } from './context.ts';
+import { type Context, type GlobalOptions } from './context.ts';
+import { logOf } from './setup.ts';
 
 /** Whose history is to be looked into, and by how many requests each. */
 export interface Probe {

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
-import { logLevels } from '../log.ts';
-import { registerBackfill } from './backfill.ts';
-import { registerCheck } from './check.ts';
+import { logLevels } from '../log-levels.ts';
+import { asCalled } from './called.ts';
+import { commandNamed, commands } from './commands.ts';
 import {
   exitCodes,
   OutputClosedError,
@@ -10,22 +10,7 @@ import {
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
-import { registerDb } from './db.ts';
-import { registerDemo } from './demo.ts';
-import { registerExport } from './export.ts';
-import { reportFailure } from './failure.ts';
-import { registerInit } from './init.ts';
-import { registerMigrate } from './migrate.ts';
-import { registerPlan } from './plan.ts';
-import { registerQuery } from './query.ts';
-import { registerQuarantine } from './quarantine.ts';
-import { registerRepair } from './repair.ts';
-import { registerReplay } from './replay.ts';
-import { registerSimulate } from './simulate.ts';
-import { registerStart } from './start.ts';
-import { registerStatus } from './status.ts';
-import { registerSync } from './sync.ts';
-import { registerVerify } from './verify.ts';
+import { addGlobalHint, registerHelp } from './help.ts';
 import { version } from './version.ts';
 
 /**
@@ -36,8 +21,40 @@ import { version } from './version.ts';
  */
 export async function runProgram(args: readonly string[], context: Context): Promise<ExitCode> {
   let code: ExitCode = exitCodes.done;
-  const program = new Command('explorer-etl');
-  program
+  const program = describeProgram(context);
+  const run =
+    <Options>(action: Action<Options>) =>
+    async (options: Options, command: Command): Promise<void> => {
+      const globals = command.optsWithGlobals<GlobalOptions>();
+      code = await action(context, { ...globals, ...options });
+    };
+  const load = async (command: Command): Promise<void> => {
+    const register = await commandNamed(command.name())?.load();
+    register?.({ command, run });
+    addGlobalHint(command);
+  };
+  for (const { name, description, group } of commands) {
+    program.command(name).description(description).helpGroup(group);
+  }
+  program.hook('preSubcommand', (_, command) => load(command));
+  registerHelp(program, load);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUse;
+    // Whoever waited for something was told to stop, and had nothing under way.
+    if (context.signal.aborted && error === context.signal.reason) return exitCodes.interrupted;
+    if (error instanceof OutputClosedError) return exitCodes.done;
+    const { reportFailure } = await import('./failure.ts');
+    return reportFailure(error, context, program.opts<GlobalOptions>());
+  }
+}
+
+/** The program with the options that all its commands have. */
+function describeProgram({ stdout, stderr, out, err, program }: Context): Command {
+  return new Command('explorer-etl')
     .description("Copies a blockchain explorer's paginated API into Postgres.")
     .version(version())
     .option('--config <file>', 'configuration file (default: explorer-etl.yaml if it is there)')
@@ -49,52 +66,14 @@ export async function runProgram(args: readonly string[], context: Context): Pro
     )
     .option('--json', 'print one JSON document on stdout and nothing else there', false)
     .option('--quiet', 'no progress', false)
-    .configureOutput({ writeOut: context.stdout, writeErr: context.stderr })
+    .configureOutput({
+      writeOut: (text) => stdout(asCalled(text, program)),
+      writeErr: (text) => stderr(asCalled(text, program)),
+      getOutHelpWidth: () => out.columns,
+      getErrHelpWidth: () => err.columns,
+      getOutHasColors: () => out.isColoured,
+      getErrHasColors: () => err.isColoured,
+    })
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true })
     .exitOverride();
-  const run =
-    <Options>(action: Action<Options>) =>
-    async (options: Options, command: Command): Promise<void> => {
-      const globals = command.optsWithGlobals<GlobalOptions>();
-      code = await action(context, { ...globals, ...options });
-    };
-  const registry = { program, run };
-  registerDemo(registry);
-  registerInit(registry);
-  registerCheck(registry);
-  registerMigrate(registry);
-  registerSync(registry);
-  registerBackfill(registry);
-  registerPlan(registry);
-  registerStart(registry);
-  registerStatus(registry);
-  registerQuery(registry);
-  registerExport(registry);
-  registerDb(registry);
-  registerVerify(registry);
-  registerRepair(registry);
-  registerQuarantine(registry);
-  registerReplay(registry);
-  registerSimulate(registry);
-  inheritSettings(program);
-  try {
-    await program.parseAsync(args, { from: 'user' });
-    return code;
-  } catch (error) {
-    if (error instanceof CommanderError)
-      return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUse;
-    // Whoever waited for something was told to stop, and had nothing under way.
-    if (context.signal.aborted && error === context.signal.reason) return exitCodes.interrupted;
-    if (error instanceof OutputClosedError) return exitCodes.done;
-    return reportFailure(error, context, program.opts<GlobalOptions>());
-  }
-}
-
-/** Groups of commands have commands of their own. */
-function inheritSettings(parent: Command): void {
-  for (const command of parent.commands) {
-    command.copyInheritedSettings(parent);
-    inheritSettings(command);
-  }
 }

@@ -45,7 +45,7 @@ export function showProgress(
       // What the progress lines cannot read, the work itself will report.
       await poll().catch(() => undefined);
       if (ending.signal.aborted) return;
-      const pause = context.isTerminal ? redrawMs : plainMs;
+      const pause = context.err.isTerminal ? redrawMs : plainMs;
       await delay(pause, undefined, { signal: ending.signal }).catch(() => undefined);
     }
   })();
@@ -67,7 +67,7 @@ export interface Screen {
 }
 
 export function openScreen(context: Context): Screen {
-  return context.isTerminal ? terminalLines(context) : plainLines(context);
+  return context.err.isTerminal ? terminalLines(context) : plainLines(context);
 }
 
 function terminalLines(context: Context): Screen {

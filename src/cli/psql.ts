@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { parseUrl } from '../db/timeouts.ts';
 import {
   exitCodes,
-  settingsOf,
   UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 

@@ -12,7 +12,6 @@ import type { Settings } from '../config/settings.ts';
 import { addFeedOptions, chainOf, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
-  settingsOf,
   UsageError,
   writeJson,
   type Context,
@@ -20,6 +19,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { table } from './table.ts';
 
@@ -36,11 +36,11 @@ type Work = (
 ) => Promise<ExitCode>;
 
 /** `quarantine list|retry|drop`: the items that are no rows, and what to do with them. */
-export function registerQuarantine({ program, run }: Registry): void {
-  const group = program
-    .command('quarantine')
-    .description('the items that could not become rows: list, retry, drop')
-    .addHelpText('after', '\nExample:\n  explorer-etl quarantine list --chain 10\n');
+export function registerQuarantine({ command, run }: Registry): void {
+  const group = command.addHelpText(
+    'after',
+    '\nExample:\n  explorer-etl quarantine list --chain 10\n',
+  );
   const act = (access: 'reads' | 'writes', work: Work) =>
     run<Chosen & { readonly all?: boolean }>(async (context, options) => {
       // What was copied once stays in quarantine, whatever the configuration names now.

@@ -39,7 +39,7 @@ function csvOutput(context: Context): Output {
   let columns: readonly Column[] = [];
   const write = (text: string) =>
     // What a page said may act on a terminal; in a file it is what it is.
-    context.stdout(context.columns === undefined ? text : printableLines(text));
+    context.stdout(context.out.isTerminal ? printableLines(text) : text);
   return {
     begin(all) {
       columns = all;
@@ -97,7 +97,11 @@ function tableOutput(context: Context, isQuiet: boolean): Output {
       for (const row of rows) all.push(row);
     },
     async end() {
-      const { text, shape } = answerTable(columns, all, context.columns ?? null);
+      const { text, shape } = answerTable(
+        columns,
+        all,
+        context.out.isTerminal ? context.out.columns : null,
+      );
       if (all.length > 0 || shape !== 'records') context.stdout(`${text}\n`);
       await drained(context);
       if (isQuiet) return;

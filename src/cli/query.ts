@@ -9,7 +9,6 @@ import { parseDuration } from '../time.ts';
 import { chainOf, wholeNumber } from './chosen-feeds.ts';
 import {
   exitCodes,
-  settingsOf,
   UsageError,
   writeJson,
   type Context,
@@ -17,6 +16,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { demandData, existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { formats, openOutput, type Format } from './query-output.ts';
@@ -42,11 +42,9 @@ const longestTimeoutMs = 2 ** 31 - 1;
 const dayMs = 86_400_000;
 
 /** `query`: asks the database one thing, and changes nothing. */
-export function registerQuery({ program, run }: Registry): void {
-  program
-    .command('query')
+export function registerQuery({ command, run }: Registry): void {
+  command
     .argument('[question]', 'a statement in SQL, or the name of a question')
-    .description('ask the database: in SQL, or a question that comes with the program')
     .option('--list', 'list the questions')
     .option('--file <file>', 'ask the statement of a file; - is stdin')
     .option('--sql', 'print the statement of the question instead of asking it')
@@ -79,8 +77,8 @@ Examples:
     )
     // The default in ms means nothing to people.
     .configureHelp({ optionDescription: describeOption })
-    .action((asked: string | undefined, options: QueryOptions, command) =>
-      run<QueryOptions>((context, all) => query(context, all, asked))(options, command),
+    .action((asked: string | undefined, options: QueryOptions, itself) =>
+      run<QueryOptions>((context, all) => query(context, all, asked))(options, itself),
     );
 }
 

@@ -5,7 +5,8 @@ import { configuredLanes } from '../feeds/lanes.ts';
 import { OriginError } from '../feeds/origin.ts';
 import type { ScheduleChanges } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
-import { settingsOf, type Context, type GlobalOptions } from './context.ts';
+import { type Context, type GlobalOptions } from './context.ts';
+import { settingsOf } from './setup.ts';
 
 /**
  * Reads the configuration again after each SIGHUP from now on. One that is wrong is told with all

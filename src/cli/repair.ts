@@ -12,13 +12,13 @@ import type { SyncResult } from '../jobs/sync.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
 import {
-  settingsOf,
   UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { countTotalsAgain } from '../report/totals.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { concludeSync, syncTargets } from './sync.ts';
@@ -33,9 +33,8 @@ interface RepairOptions extends ChosenFeeds, SourceOptions {
 const mostUnasked = 1_000;
 
 /** `repair`: makes the walks that the proof calls for, and no others. */
-export function registerRepair({ program, run }: Registry): void {
-  addSameData(addFeedOptions(program.command('repair')))
-    .description('make the walks that verify calls for, and no others')
+export function registerRepair({ command, run }: Registry): void {
+  addSameData(addFeedOptions(command))
     .option('--rows', 'first note the rows that verify --rows finds damaged, to read them again')
     .option('--yes', `make them also where they are about more than ${mostUnasked} requests`)
     .addHelpText(

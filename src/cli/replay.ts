@@ -6,7 +6,6 @@ import type { RowDifference } from '../replay/compare.ts';
 import { differs, replayArchive, type ReplayReport, type ReplayUse } from '../replay/replay.ts';
 import {
   exitCodes,
-  settingsOf,
   UsageError,
   writeJson,
   type Context,
@@ -14,6 +13,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { table } from './table.ts';
 import { tellWhere } from './where.ts';
@@ -24,10 +24,8 @@ interface ReplayFlags {
 }
 
 /** `replay`: the tables as the archive makes them, beside those that are there. No request. */
-export function registerReplay({ program, run }: Registry): void {
-  program
-    .command('replay')
-    .description('rebuild the tables from archived pages, and compare; makes no request')
+export function registerReplay({ command, run }: Registry): void {
+  command
     .option('--diff', 'list the rows that would change')
     .option('--apply', 'take over what differs, in one transaction')
     .addHelpText(

@@ -40,10 +40,8 @@ const faultHelp =
   'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times; "list" names all';
 
 /** `simulate`: the simulated explorer as a server. */
-export function registerSimulate({ program, run }: Registry): void {
-  program
-    .command('simulate')
-    .description('run the simulated explorer as a server, to try things without a key')
+export function registerSimulate({ command, run }: Registry): void {
+  command
     .option('--port <n>', 'port to listen on, 0 for any', wholeNumber(0, highestPort), 8545)
     .option('--seed <n>', 'what everything is made from: same seed, same data', wholeNumber(0), 1)
     .addOption(

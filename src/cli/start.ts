@@ -7,13 +7,13 @@ import { serve } from '../jobs/serve.ts';
 import { awaitEngine } from './await-engine.ts';
 import { addSameData } from './chosen-feeds.ts';
 import { watchConfig } from './reload.ts';
-import { exitCodes, logOf, settingsOf, type Registry } from './context.ts';
+import { exitCodes, type Registry } from './context.ts';
+import { logOf, settingsOf } from './setup.ts';
 import { tellWhere } from './where.ts';
 
 /** `start`: works on every feed by its schedule until SIGTERM. */
-export function registerStart({ program, run }: Registry): void {
-  addSameData(program.command('start'))
-    .description('work on every feed by its schedule, until SIGTERM or Ctrl-C')
+export function registerStart({ command, run }: Registry): void {
+  addSameData(command)
     .addHelpText(
       'after',
       '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExample:\n  explorer-etl start --config explorer-etl.yaml\n',

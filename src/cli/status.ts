@@ -1,14 +1,13 @@
 import { reportFeeds } from '../report/feed-report.ts';
-import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { exitCodes, writeJson, type Registry } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
 import { isPrepared } from './readiness.ts';
 import { statusText } from './status-text.ts';
 
 /** `status`: what each feed is doing, how current it is, and what is left. */
-export function registerStatus({ program, run }: Registry): void {
-  program
-    .command('status')
-    .description('what each feed is doing, how current and complete it is, and what is left')
+export function registerStatus({ command, run }: Registry): void {
+  command
     .addHelpText('after', '\nExamples:\n  explorer-etl status\n  explorer-etl status --json\n')
     .action(
       run<object>(async (context, options) => {

@@ -1,7 +1,9 @@
+import { WriteStream } from 'node:tty';
+import { plainLook, type Look } from '../terminal/look.ts';
 import { OutputClosedError, type Context } from './context.ts';
 
 /** The process's stdout for commands, also for those that write more than fits into memory. */
-export function openStdout(): Pick<Context, 'stdout' | 'drained' | 'columns'> {
+export function openStdout(): Pick<Context, 'stdout' | 'drained'> {
   const { stdout, stderr } = process;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (isClosed(error)) return;
@@ -18,10 +20,27 @@ export function openStdout(): Pick<Context, 'stdout' | 'drained' | 'columns'> {
           else if (isClosed(error)) reject(new OutputClosedError('stdout is closed'));
         });
       }),
-    ...(stdout.isTTY && { columns: stdout.columns }),
   };
 }
 
 /** The reader is gone, found out now or earlier. */
 const isClosed = ({ code }: NodeJS.ErrnoException) =>
   code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
+
+/** What Node tells of a stream that may be a terminal. */
+type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>;
+
+/**
+ * What a stream is drawn on. Node's own rules say whether in colour: `FORCE_COLOR`, `NO_COLOR`, `TERM`
+ * (https://nodejs.org/docs/latest-v24.x/api/tty.html#writestreamgetcolordepthenv).
+ */
+export function lookOf({ isTTY, columns }: Stream, env: NodeJS.ProcessEnv): Look {
+  // A terminal that does not tell its width, or does not move its cursor, has no lines to be redrawn.
+  const isTerminal = isTTY && columns > 0 && env.TERM !== 'dumb';
+  const mayColour = isTTY || env.FORCE_COLOR !== undefined;
+  return {
+    isTerminal,
+    columns: isTTY && columns > 0 ? columns : plainLook.columns,
+    isColoured: mayColour && WriteStream.prototype.getColorDepth(env) > 1,
+  };
+}

@@ -17,7 +17,6 @@ import { createLog } from '../log.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
-  settingsOf,
   UsageError,
   waitingOf,
   writeJson,
@@ -26,6 +25,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
 import { openScreen, showProgress } from './progress.ts';
 import { tellWhere } from './where.ts';
@@ -37,9 +37,8 @@ export const sinceHelp =
   'read newest-first lists back to this date or time, or so far back, such as 7d';
 
 /** `sync`: brings feeds up to date once, with progress, and exits. */
-export function registerSync({ program, run }: Registry): void {
-  addSameData(addFeedOptions(program.command('sync')))
-    .description('bring feeds up to date once, and exit')
+export function registerSync({ command, run }: Registry): void {
+  addSameData(addFeedOptions(command))
     .option('--max-pages <n>', 'read at most this many pages of each list', wholeNumber(1))
     .option('--since <time>', sinceHelp)
     .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))

@@ -2,14 +2,13 @@ import { printable } from '../printable.ts';
 import { kinds } from '../lists/index.ts';
 import { prove, type CoveredRange, type FeedProof } from '../report/proof.ts';
 import { checkRows, type RowReport } from '../rows/check.ts';
-import { exitCodes, settingsOf, writeJson, type Registry } from './context.ts';
+import { exitCodes, writeJson, type Registry } from './context.ts';
+import { settingsOf } from './setup.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 
 /** `verify`: the proof of what is complete; exit 0 only if nothing is open. */
-export function registerVerify({ program, run }: Registry): void {
-  program
-    .command('verify')
-    .description('say of every feed what is proved complete, and what is open')
+export function registerVerify({ command, run }: Registry): void {
+  command
     .option('--rows', 'also look at every row: whether any was deleted, changed or added by others')
     .addHelpText(
       'after',

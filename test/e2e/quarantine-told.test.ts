@@ -4,6 +4,7 @@ import { startSimulator, type SimulatedChain } from '../../src/simulator/index.t
 import { freshDatabase } from '../support/database.ts';
 import { configFolder } from '../support/process.ts';
 import { testKey } from '../support/sync.ts';
+import { plainOutput } from '../support/plain-output.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -37,7 +38,7 @@ async function scene(oddities: SimulatedChain['oddities'] = ['missing-hash']) {
       signal: new AbortController().signal,
       stdout: (text) => void (stdout += text),
       stderr: () => undefined,
-      isTerminal: false,
+      ...plainOutput,
     });
     return { code, stdout };
   };

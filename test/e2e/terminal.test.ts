@@ -3,6 +3,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSync, testKey } from '../support/sync.ts';
+import { plainOutput } from '../support/plain-output.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -47,7 +48,7 @@ async function call(...args: readonly string[]): Promise<string> {
     signal: new AbortController().signal,
     stdout: (text) => void (output += text),
     stderr: (text) => void (output += text),
-    isTerminal: false,
+    ...plainOutput,
   });
   return output;
 }

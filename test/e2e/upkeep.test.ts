@@ -5,6 +5,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSync, testKey } from '../support/sync.ts';
+import { plainOutput } from '../support/plain-output.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -35,7 +36,7 @@ async function call(...args: readonly string[]) {
     signal: new AbortController().signal,
     stdout: (text) => void (output.stdout += text),
     stderr: (text) => void (output.stderr += text),
-    isTerminal: false,
+    ...plainOutput,
   });
   return { code, ...output };
 }

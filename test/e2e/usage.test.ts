@@ -115,7 +115,7 @@ describe('wrong flags end with exit code 2 and one message', () => {
 
   test('no command at all shows what there is', async () => {
     const { code, stderr, stdout } = await command([]);
-    expect(stderr).toContain('Commands:');
+    expect(stderr).toContain('To copy:');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 });

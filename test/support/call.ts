@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
+import { demandDocument } from './documents.ts';
 import { emptyFolder, type Ended } from './child.ts';
+import { plainOutput } from './plain-output.ts';
 
 interface CallOptions {
   readonly env?: NodeJS.ProcessEnv;
@@ -22,9 +24,10 @@ export async function call(
     signal: signal ?? new AbortController().signal,
     stdout: (text) => void (output.stdout += text),
     stderr: (text) => void (output.stderr += text),
-    isTerminal: false,
-    ...(columns !== undefined && { columns }),
+    ...plainOutput,
+    ...(columns !== undefined && { out: { isTerminal: true, columns, isColoured: false } }),
   });
+  if (args.includes('--json') && output.stdout !== '') demandDocument(output.stdout, code);
   return { code, ...output };
 }
 

@@ -14,6 +14,7 @@ import { startSimulator, type SimulatedChain } from '../../../src/simulator/inde
 import { freshDatabase } from '../../support/database.ts';
 import { testKey } from '../../support/key.ts';
 import { configFolder } from '../../support/process.ts';
+import { plainOutput } from '../../support/plain-output.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -52,7 +53,7 @@ async function world(seeds: readonly [number, number] = [1, 2]) {
       signal: new AbortController().signal,
       stdout: (text) => void (output.stdout += text),
       stderr: (text) => void (output.stderr += text),
-      isTerminal: false,
+      ...plainOutput,
     });
     return { code, ...output, requests: first.requests + second.requests - before };
   };
@@ -202,7 +203,7 @@ test('a running process refuses another base_url of a configuration that is read
     signal: new AbortController().signal,
     stdout: () => undefined,
     stderr: () => undefined,
-    isTerminal: false,
+    ...plainOutput,
     onReload: (listener: () => void) => void (reload = listener),
   };
   const options = { logLevel: 'info', json: false, quiet: false } as const;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { startInstantMs } from '../../../src/simulator/index.ts';
 import { rankingWorld, minuteMs } from './world.ts';
+import { plainOutput } from '../../support/plain-output.ts';
 
 const pageSize = 10;
 const factories = 60;
@@ -118,7 +119,7 @@ test('verify says how many factories the last ranking holds, and as of when', as
     signal: new AbortController().signal,
     stdout: (text) => void output.push(text),
     stderr: (text) => void output.push(text),
-    isTerminal: false,
+    ...plainOutput,
   });
   // The simulated factories have fields that the specification does not name.
   const lines = output.join('').split('\n');

@@ -9,6 +9,7 @@ import { truth } from '../../truth/truth.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { configFolder } from '../../support/process.ts';
 import { testKey } from '../../support/sync.ts';
+import { plainOutput } from '../../support/plain-output.ts';
 
 const seed = 23;
 const pageSize = 50;
@@ -65,7 +66,7 @@ async function world(operations: object) {
       signal: new AbortController().signal,
       stdout: (text) => void (stdout += text),
       stderr: () => undefined,
-      isTerminal: false,
+      ...plainOutput,
     });
     return { code, stdout, requests: simulator.requests - before };
   };

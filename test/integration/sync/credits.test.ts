@@ -5,6 +5,7 @@ import { withinADay } from '../../support/clock.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { configFolder } from '../../support/process.ts';
 import { copySeed, smallChain } from './copy.ts';
+import { plainOutput } from '../../support/plain-output.ts';
 
 test('a sync whose credits are used up says until when, keeps what it read, and exits with 1', () =>
   withinADay(async () => {
@@ -27,7 +28,7 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
       signal: new AbortController().signal,
       stdout: (text) => void (output.stdout += text),
       stderr: (text) => void (output.stderr += text),
-      isTerminal: false,
+      ...plainOutput,
     });
     expect(output.stdout).toMatch(
       /^10\/user-operations: failed: out-of-credits: .*; no request before 20\d\d-\d\d-\d\d 00:00:00 UTC\. Nothing to do: /,

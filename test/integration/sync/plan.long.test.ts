@@ -12,6 +12,7 @@ import {
 import { freshDatabase } from '../../support/database.ts';
 import { configFolder } from '../../support/process.ts';
 import { testKey } from '../../support/sync.ts';
+import { plainOutput } from '../../support/plain-output.ts';
 
 const seed = 31;
 const hourMs = 3_600_000;
@@ -83,7 +84,7 @@ async function scene(operations: object = everything, explorer: object = {}) {
       signal,
       stdout: (text) => void (stdout += text),
       stderr: () => undefined,
-      isTerminal: false,
+      ...plainOutput,
     });
     return { code, stdout, requests: requests - before };
   };

@@ -7,6 +7,7 @@ import { startSimulator } from '../../../src/simulator/index.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { differences } from '../../support/tables.ts';
 import { copyChain, copySeed, smallChain } from './copy.ts';
+import { plainOutput } from '../../support/plain-output.ts';
 
 const plain = smallChain({ family: 'plain' });
 
@@ -52,7 +53,7 @@ test('the command says so for each feed, and that is no failure', async () => {
     signal: new AbortController().signal,
     stdout: (text) => void (output.stdout += text),
     stderr: (text) => void (output.stderr += text),
-    isTerminal: false,
+    ...plainOutput,
   });
   const lines = output.stdout.split('\n').filter((line) => line.startsWith('10/'));
   expect(lines.toSorted().map((line) => line.replace(/(?<=unsupported: ).*/, '…'))).toEqual([

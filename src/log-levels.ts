@@ -1,0 +1,3 @@
+/** The levels a user may choose with `--log-level`, quietest last. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];

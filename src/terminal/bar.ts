@@ -1,0 +1,16 @@
+import type { Look } from './look.ts';
+import { paint } from './paint.ts';
+
+/**
+ * A bar of `width` columns.
+ *
+ * @param share from 0 to 1; null where nobody knows how long the whole is. Only the whole is drawn full, and
+ *   only nothing empty
+ */
+export function bar(look: Pick<Look, 'isColoured'>, share: number | null, width: number): string {
+  if (share === null) return paint(look, 'quiet', '·'.repeat(width));
+  const nearest = Math.round(Math.min(1, Math.max(0, share)) * width);
+  const filled = share >= 1 ? width : share <= 0 ? 0 : Math.min(width - 1, Math.max(1, nearest));
+  const full = paint(look, share >= 1 ? 'good' : 'command', '█'.repeat(filled));
+  return full + paint(look, 'quiet', '░'.repeat(width - filled));
+}

@@ -1,0 +1,48 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { documentSchemas } from '../../../src/documents/index.ts';
+
+const folder = join(import.meta.dirname, '../../../schemas');
+const schemas = documentSchemas();
+
+test.each([...schemas])(
+  'schemas/%s.json is the schema in code; vitest -u writes it',
+  async (name, text) => {
+    await expect(text).toMatchFileSnapshot(join(folder, `${name}.json`));
+  },
+);
+
+test('there is a file for each document, and no other', () => {
+  expect(readdirSync(folder).toSorted()).toEqual(
+    [...schemas.keys()].map((name) => `${name}.json`).toSorted(),
+  );
+});
+
+interface Node {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+  readonly oneOf?: readonly Node[];
+}
+
+/** Every field below a schema that has no description. */
+function undescribed(node: Node, path: string): string[] {
+  const inner = [
+    ...(node.anyOf ?? []),
+    ...(node.oneOf ?? []),
+    ...(node.items === undefined ? [] : [node.items]),
+  ];
+  return [
+    ...inner.flatMap((child) => undescribed(child, path)),
+    ...Object.entries(node.properties ?? {}).flatMap(([key, child]) => [
+      ...(child.description === undefined ? [`${path}.${key}`] : []),
+      ...undescribed(child, `${path}.${key}`),
+    ]),
+  ];
+}
+
+test.each([...schemas])('every field of %s has a description', (name, text) => {
+  expect(undescribed(JSON.parse(text) as Node, name)).toEqual([]);
+});

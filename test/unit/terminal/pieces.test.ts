@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { stripVTControlCharacters } from 'node:util';
+import { asCalled, calledAs } from '../../../src/cli/called.ts';
+import { lookOf } from '../../../src/cli/stdout.ts';
+import { bar } from '../../../src/terminal/bar.ts';
+import { columns } from '../../../src/terminal/columns.ts';
+import { plainLook, type Look } from '../../../src/terminal/look.ts';
+import { mark } from '../../../src/terminal/mark.ts';
+import {
+  bytes,
+  compact,
+  counted,
+  duration,
+  percent,
+  whole,
+} from '../../../src/terminal/numbers.ts';
+import { paint } from '../../../src/terminal/paint.ts';
+import { sparkline } from '../../../src/terminal/sparkline.ts';
+import { fit, pad, widthOf, wrap } from '../../../src/terminal/width.ts';
+
+const coloured: Look = { isTerminal: true, columns: 40, isColoured: true };
+
+describe('widths', () => {
+  test('count wide characters twice and colours not at all', () => {
+    expect(widthOf('批次 10')).toBe(7);
+    expect(widthOf(paint(coloured, 'good', '批次'))).toBe(4);
+    expect(pad('批次', 6, 'right')).toBe('  批次');
+  });
+
+  test('are kept by what is cut, at its end or in the middle', () => {
+    expect(fit('批次批次批次', 6)).toBe('批次…');
+    expect(fit('0x0123456789abcdef', 9, 'ends')).toBe('0x01…cdef');
+    expect(fit('short', 5)).toBe('short');
+    expect(fit('gone', 0)).toBe('');
+  });
+
+  test('break prose between words, and leave a long word whole', () => {
+    const lines = wrap('explorer-etl backfill --from-block 123 reads it', 20, 2);
+    expect(lines).toEqual(['explorer-etl', '  backfill', '  --from-block 123', '  reads it']);
+    expect(wrap('a-word-that-is-longer', 10)).toEqual(['a-word-that-is-longer']);
+  });
+});
+
+describe('numbers', () => {
+  test('are told as people do', () => {
+    expect([whole(12_345.4), compact(12_345), bytes(3_400_000)]).toEqual([
+      '12,345',
+      '12K',
+      '3.4 MB',
+    ]);
+    expect([counted(1, 'page'), counted(2, 'batch'), counted(1200, 'factory')]).toEqual([
+      '1 page',
+      '2 batches',
+      '1,200 factories',
+    ]);
+    expect([
+      duration(3.94),
+      duration(125),
+      duration(7_500),
+      duration(200_000),
+      duration(null),
+    ]).toEqual(['3.9s', '2m 5s', '2h 5m', '2d 7h', 'unknown']);
+  });
+
+  test('tell what is nearly whole as not whole', () => {
+    expect([percent(0.085), percent(0.99999), percent(1)]).toEqual(['8.5 %', '99.9 %', '100 %']);
+  });
+});
+
+describe('a bar', () => {
+  test.each([
+    [0, '░░░░░░░░░░'],
+    [0.0001, '█░░░░░░░░░'],
+    [0.5, '█████░░░░░'],
+    [0.9999, '█████████░'],
+    [1, '██████████'],
+    [1.2, '██████████'],
+    [null, '··········'],
+  ])('of %s', (share, drawn) => {
+    expect(bar(plainLook, share, 10)).toBe(drawn);
+    expect(stripVTControlCharacters(bar(coloured, share, 10))).toBe(drawn);
+  });
+});
+
+test('a sparkline has its highest value highest, and a blank where there is none', () => {
+  expect(sparkline([0, 5, null, 10])).toBe('▁▅ █');
+  expect(sparkline([0, 0])).toBe('▁▁');
+});
+
+describe('columns', () => {
+  const rows = [
+    ['optimism', '12', 'a reason that is long enough to be cut'],
+    ['批次', '1,200', 'short'],
+  ];
+  const table = {
+    head: ['chain', 'rows', 'why'],
+    rows,
+    aligns: ['left', 'right'] as const,
+    flexible: 2,
+  };
+
+  test('lie below each other, and one is cut on a narrow terminal', () => {
+    const lines = columns(coloured, table).map((line) => stripVTControlCharacters(line));
+    expect(lines).toEqual([
+      'chain      rows  why',
+      'optimism     12  a reason that is long …',
+      '批次      1,200  short',
+    ]);
+    expect(Math.max(...lines.map(widthOf))).toBe(40);
+  });
+
+  test('are whole in a file, however narrow', () => {
+    expect(columns({ ...plainLook, columns: 40 }, table)[1]).toContain('enough to be cut');
+  });
+});
+
+describe('a look', () => {
+  const terminal = { isTTY: true, columns: 80 };
+  const xterm = { TERM: 'xterm-256color' };
+
+  test.each([
+    ['a terminal', terminal, xterm, { isTerminal: true, columns: 80, isColoured: true }],
+    [
+      'NO_COLOR',
+      terminal,
+      { ...xterm, NO_COLOR: '1' },
+      { isTerminal: true, columns: 80, isColoured: false },
+    ],
+    [
+      'TERM=dumb',
+      terminal,
+      { TERM: 'dumb' },
+      { isTerminal: false, columns: 80, isColoured: false },
+    ],
+    [
+      'no width',
+      { isTTY: true, columns: 0 },
+      xterm,
+      { isTerminal: false, columns: 100, isColoured: true },
+    ],
+    ['a file', { isTTY: false, columns: 0 }, xterm, plainLook],
+    [
+      'a file with FORCE_COLOR',
+      { isTTY: false, columns: 0 },
+      { FORCE_COLOR: '1' },
+      { ...plainLook, isColoured: true },
+    ],
+    [
+      'FORCE_COLOR=0',
+      terminal,
+      { ...xterm, FORCE_COLOR: '0' },
+      { isTerminal: true, columns: 80, isColoured: false },
+    ],
+  ])('%s', (_, stream, env, look) => {
+    expect(lookOf(stream, env)).toEqual(look);
+  });
+
+  test('without colours has no escape sequence', () => {
+    expect(mark(plainLook, 'bad') + paint(plainLook, 'command', 'x')).toBe('●x');
+    expect(mark(coloured, 'bad')).not.toBe('●');
+  });
+});
+
+describe('hints', () => {
+  const clone = { npm_package_name: 'explorer-etl', npm_command: 'run-script' };
+
+  test.each([
+    [{}, 'explorer-etl'],
+    [{ npm_command: 'exec' }, 'npx explorer-etl'],
+    [{ ...clone, npm_lifecycle_event: 'demo' }, 'npm run --silent explorer-etl --'],
+    [
+      { npm_command: 'run-script', npm_package_name: 'mine', npm_lifecycle_event: 'demo' },
+      'npx explorer-etl',
+    ],
+  ])('%j: %s', (env, program) => {
+    expect(calledAs(env)).toBe(program);
+  });
+
+  test('name the command as it was called, and nothing else', () => {
+    const text =
+      'explorer-etl: run "explorer-etl migrate" in /x/explorer-etl sync; explorer-etl is there';
+    expect(asCalled(text, 'npx explorer-etl')).toBe(
+      'explorer-etl: run "npx explorer-etl migrate" in /x/explorer-etl sync; explorer-etl is there',
+    );
+    expect(asCalled(text, 'explorer-etl')).toBe(text);
+  });
+});
