@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { initDocument } from './init.ts';
+import { planDocument } from './plan.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
-export const documents = { init: initDocument } as const satisfies Readonly<
+export const documents = { init: initDocument, plan: planDocument } as const satisfies Readonly<
   Record<string, z.ZodType>
 >;
 

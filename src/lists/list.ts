@@ -71,14 +71,7 @@ export type BoundReason =
 /** What an estimate is made of: so many of something, and the requests that each takes. */
 export interface EstimatePart {
   readonly what:
-    | 'gap'
-    | 'batch'
-    | 'ranking'
-    | 'poll'
-    | 'deeper-poll'
-    | 'new-item'
-    | 'new-batch'
-    | 'batch-again';
+    'gap' | 'batch' | 'ranking' | 'poll' | 'deeper-poll' | 'new-item' | 'new-batch' | 'batch-again';
   readonly count: number;
   /** Null: other parts hold them. */
   readonly requests_each: number | null;
