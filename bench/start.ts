@@ -23,6 +23,8 @@ const feed = ['--chain', String(chainOf(0).id), '--operation', 'user-operations'
 const starts: Readonly<Record<string, readonly string[]>> = {
   'node itself': ['-e', '0'],
   'sources, --version': ['src/main.ts', '--version'],
+  'sources, --help': ['src/main.ts', '--help'],
+  'sources, sync with nothing new': ['src/main.ts', 'sync', '--quiet', ...feed],
   'bundled, --version': ['dist/main.js', '--version'],
   'bundled, --help': ['dist/main.js', '--help'],
   'bundled, sync with nothing new': ['dist/main.js', 'sync', '--quiet', ...feed],

@@ -28,7 +28,10 @@ interface Finding {
 export function registerCheck({ command, run }: Registry): void {
   addFeedOptions(command)
     .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`)
-    .addHelpText('after', '\nExample:\n  explorer-etl check --chain 10 --no-requests\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  explorer-etl check\n  explorer-etl check --chain 10 --no-requests\n',
+    )
     .action(
       run<ChosenFeeds & { requests: boolean }>(async (context, options) => {
         const settings = settingsOf(context, options);

@@ -47,7 +47,7 @@ const noFolder = devNull;
 export function registerDemo({ command, run }: Registry): void {
   command
     .option('--stop', 'only stop the Postgres that an earlier demo left running', false)
-    .addHelpText('after', '\nExample:\n  explorer-etl demo\n')
+    .addHelpText('after', '\nExamples:\n  explorer-etl demo\n  explorer-etl demo --stop\n')
     .action(
       run<{ stop: boolean }>((context, options) =>
         options.stop ? stopDemo(context) : demo(context, options),

@@ -13,7 +13,10 @@ export function registerInit({ command, run }: Registry): void {
       'a chain to copy (may be given several times; default 10)',
       collectChain,
     )
-    .addHelpText('after', '\nExample:\n  explorer-etl init --chain 10 --chain 8453\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  explorer-etl init --chain 10\n  explorer-etl init --chain 10 --chain 8453\n',
+    )
     .action(
       run<{ chain?: readonly number[] }>(async (context, options) => {
         const name = options.config ?? configFileName;

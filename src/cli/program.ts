@@ -10,6 +10,7 @@ import {
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
+import { registerCompletion } from './completion.ts';
 import { addGlobalHint, registerHelp } from './help.ts';
 import { version } from './version.ts';
 
@@ -38,6 +39,7 @@ export async function runProgram(args: readonly string[], context: Context): Pro
   }
   program.hook('preSubcommand', (_, command) => load(command));
   registerHelp(program, load);
+  registerCompletion(program, load);
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;

@@ -39,7 +39,7 @@ type Work = (
 export function registerQuarantine({ command, run }: Registry): void {
   const group = command.addHelpText(
     'after',
-    '\nExample:\n  explorer-etl quarantine list --chain 10\n',
+    '\nExamples:\n  explorer-etl quarantine list --chain 10\n  explorer-etl quarantine retry\n',
   );
   const act = (access: 'reads' | 'writes', work: Work) =>
     run<Chosen & { readonly all?: boolean }>(async (context, options) => {

@@ -65,7 +65,8 @@ Families: ${families.join(', ')}. Generations: ${generations.join(', ')}.
 Faults:
 ${wrapNames(faultNames)}
 
-Example:
+Examples:
+  explorer-etl simulate
   explorer-etl simulate --port 8545 --chains 10:optimism:v12:1000000:400,1:plain:v11
   EXPLORER_BASE_URL=http://127.0.0.1:8545 EXPLORER_API_KEY=simulated-key \\
     explorer-etl sync --chain 10 --from-batch 1 --to-batch 20

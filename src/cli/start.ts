@@ -16,7 +16,7 @@ export function registerStart({ command, run }: Registry): void {
   addSameData(command)
     .addHelpText(
       'after',
-      '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExample:\n  explorer-etl start --config explorer-etl.yaml\n',
+      '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExamples:\n  explorer-etl start\n  explorer-etl start --config explorer-etl.yaml --log-level debug\n',
     )
     .action(
       run<SourceOptions>(async (context, options) => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
 import { call, expectOneMessage } from '../support/call.ts';
 import { command, emptyFolder } from '../support/child.ts';
 
@@ -236,25 +237,26 @@ test('a folder where a file should be is told by its name', async () => {
 });
 
 describe('help', () => {
-  const commands = [
-    'demo',
-    'init',
-    'check',
-    'migrate',
-    'sync',
-    'backfill',
-    'plan',
-    'start',
-    'status',
-    'query',
-    'db',
-    'simulate',
-  ];
+  const names = commands.map(({ name }) => name);
 
-  test.each(commands)('of %s shows an example', async (name) => {
+  test.each([...names, 'completion'])('of %s shows two examples or more', async (name) => {
     const { code, stdout, stderr } = await call([name, '--help']);
-    expect(stdout).toMatch(new RegExp(`Examples?:\n(?:  .*\n)*.*explorer-etl ${name}`));
+    const [, examples = ''] = stdout.split('\nExamples:\n');
+    const shown = examples.split('\n').filter((line) => line.includes(`explorer-etl ${name}`));
+    expect(shown.length).toBeGreaterThanOrEqual(2);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test('of a command is the same by help, and tells of the flags of all commands where they are', async () => {
+    const { stdout } = await call(['help', 'db', 'stop']);
+    expect(await call(['db', 'stop', '--help'])).toMatchObject({ stdout, code: 0 });
+    expect(stdout).toContain('--force');
+    expect(stdout).not.toContain('--log-level');
+    expect(stdout).toContain('explorer-etl help');
+  });
+
+  test('of what is no command says so', async () => {
+    expectOneMessage(await call(['help', 'db', 'burn']), /unknown command 'db burn'/);
   });
 
   test('of the program names every command', async () => {
@@ -262,7 +264,7 @@ describe('help', () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[\w+\])* {2,}/gm)].map(
       ([, name]) => name,
     );
-    expect(listed).toEqual(expect.arrayContaining(commands));
+    expect(listed).toEqual(expect.arrayContaining(names));
     expect(code).toBe(0);
   });
 });
