@@ -1,11 +1,14 @@
 import { z } from 'zod';
+import { checkDocument } from './check.ts';
 import { initDocument } from './init.ts';
 import { planDocument } from './plan.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
-export const documents = { init: initDocument, plan: planDocument } as const satisfies Readonly<
-  Record<string, z.ZodType>
->;
+export const documents = {
+  check: checkDocument,
+  init: initDocument,
+  plan: planDocument,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /** Any of them. */
 export type Document = z.infer<(typeof documents)[keyof typeof documents]>;

@@ -212,7 +212,7 @@ test('init writes a file that check accepts', async () => {
   const env = { ...key, DATABASE_URL: inject('databaseServer').url };
   const checked = await command(['check', '--no-requests'], { cwd, env });
   expect(checked.stdout).toMatch(
-    /^ok {4}configuration: .*explorer-etl\.yaml\nok {4}database: Postgres/,
+    /^ok {4}configuration: explorer-etl\.yaml: 1 chain, \d feeds\nok {4}database: .*, Postgres/,
   );
   expect(checked.code).toBe(0);
 });
