@@ -155,5 +155,8 @@ function spellFinding({ kind, feeds, message }: Finding, { explorer }: CheckDocu
   return `${names} of ${explorer.host}: ${message}`;
 }
 
-const nextOf = ({ database: { migrations } }: CheckDocument): string =>
-  migrations?.applied === 0 ? 'explorer-etl plan --probe' : 'explorer-etl sync';
+function nextOf({ configuration: { file }, database: { migrations } }: CheckDocument): string {
+  // Flags alone would have to be given again.
+  if (file === null) return 'explorer-etl init';
+  return migrations?.applied === 0 ? 'explorer-etl plan --probe' : 'explorer-etl sync';
+}

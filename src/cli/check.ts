@@ -15,11 +15,7 @@ import { settingsOf } from './setup.ts';
 export function registerCheck({ command, run }: Registry): void {
   addFeedOptions(command)
     // Its default has to be said: commander finds it only of options that are there before it parses.
-    .option(
-      '--no-requests',
-      `make no request (each feed's costs ${creditsPerPage} credits)`,
-      true,
-    )
+    .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`, true)
     .addHelpText(
       'after',
       '\nExamples:\n  explorer-etl check\n  explorer-etl check --chain optimism --no-requests\n',

@@ -217,6 +217,24 @@ test('init writes a file that check accepts', async () => {
   expect(checked.code).toBe(0);
 });
 
+test('init takes names of chains, each once, and says which it does not know', async () => {
+  const cwd = await emptyFolder();
+  const chains = ['optimism', '10', 'World Chain', '999999'].flatMap((one) => ['--chain', one]);
+  const ended = await call(['init', ...chains, '--json'], { cwd });
+  expect(ended.code).toBe(0);
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    chains: [10, 480, 999_999],
+    unknown_chains: [999_999],
+  });
+  expect(ended.stderr).toMatch(/Not known to explorer-etl: chain 999999.*explorer-etl check asks/);
+  const file = await readFile(join(cwd, 'explorer-etl.yaml'), 'utf8');
+  expect([...file.matchAll(/id: (\d+)\n +name: (.+)/g)].map(([, id, name]) => [id, name])).toEqual([
+    ['10', 'optimism'],
+    ['480', 'world-chain'],
+    ['999999', 'chain-999999'],
+  ]);
+});
+
 test('simulate says that its port is taken', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());

@@ -82,23 +82,20 @@ const cases: Record<string, PlanDocument> = {
   ]),
 };
 
-describe.each(Object.keys(cases))('plan of %s', (name) => {
-  test.each(Object.keys(looks))('on %s', (on) => {
-    const look = looks[on];
-    const document = cases[name];
-    if (look === undefined || document === undefined) throw new Error('no such case');
+describe.each(Object.entries(cases))('plan of %s', (_name, document) => {
+  test.each(Object.entries(looks))('on %s', (_on, look) => {
     expect(planText(document, look)).toMatchSnapshot();
   });
 
-  test('has no line longer than a terminal, and fits 24 of them', () => {
-    const document = cases[name];
-    if (document === undefined) throw new Error('no such case');
-    for (const columns of [60, 80, 140]) {
-      const lines = planText(document, { isTerminal: true, columns, isColoured: false })
-        .trimEnd()
-        .split('\n');
-      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-      if (columns >= 80) expect(lines.length).toBeLessThanOrEqual(24);
-    }
+  test.each([60, 80, 140])('has no line longer than %d columns', (columns) => {
+    const lines = linesOf(document, columns);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+  });
+
+  test('fits 24 lines of 80 columns', () => {
+    expect(linesOf(document, 80).length).toBeLessThanOrEqual(24);
   });
 });
+
+const linesOf = (document: PlanDocument, columns: number) =>
+  planText(document, { isTerminal: true, columns, isColoured: false }).trimEnd().split('\n');
