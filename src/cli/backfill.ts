@@ -55,7 +55,7 @@ async function backfill(
   const settings =
     options.since === undefined ? configured : withHistory(configured, sinceOf(options.since, now));
   const targets = historyTargets(settings, options, now);
-  return syncOnDatabase(context, options, settings, targets);
+  return syncOnDatabase('backfill', context, options, settings, targets);
 }
 
 /**

@@ -28,10 +28,13 @@ export function initText(
     ['explorer-etl plan --probe', 'what it costs'],
     ['explorer-etl sync', 'reads what is there'],
   ];
-  const next = columns({ ...look, columns: look.columns - indent.length }, {
-    rows: steps.map(([command = '', what = '']) => [paint(look, 'command', command), what]),
-    flexible: 1,
-  });
+  const next = columns(
+    { ...look, columns: look.columns - indent.length },
+    {
+      rows: steps.map(([command = '', what = '']) => [paint(look, 'command', command), what]),
+      flexible: 1,
+    },
+  );
   return [
     ...wrap(printable(`Wrote ${file}: ${named.join(', ')}.`), width, 2),
     ...next.map((line, at) => `${at === 0 ? 'Next  ' : indent}${line}`),

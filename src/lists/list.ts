@@ -8,6 +8,7 @@ import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operat
 import type { Lane } from '../walk/tables.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { FeedSettings } from './settings.ts';
+import type { RunLeft } from './run-left.ts';
 import type { RunRow, RunScope } from './tables.ts';
 
 /** Why lanes are looked at: a person wants all current, a schedule fired, or a process started. */
@@ -182,6 +183,12 @@ export interface ListKind<
   /** A range that is proved, in words. */
   spell(range: { readonly from: number; readonly to: number; readonly unit: ListUnit }): string;
   readonly status: ListReach;
+  /** What an open run has left; null where nobody knows. It may read as much as an estimate. */
+  left(
+    db: Database,
+    run: RunOf<Wanted>,
+    how: { readonly pageSize: number },
+  ): Promise<RunLeft | null>;
   /** @param db null: there are no tables yet */
   estimate(
     db: Database | null,

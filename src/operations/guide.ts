@@ -16,6 +16,8 @@ export interface Configured {
 
 /** An operation as people meet it. */
 export interface Guide {
+  /** Its list beside the name of a chain: short, for a column. */
+  readonly list: string;
   /** Its items, in the plural. */
   readonly items: string;
   /** What it is, in a sentence. */

@@ -28,6 +28,7 @@ export const factories = operation({
   ),
   isOffered: () => true,
   guide: {
+    list: 'factories',
     items: 'factories',
     about: 'Wallet factories with their numbers of accounts.',
     example: () => `      # The whole list each time: one page for every 50 factories.

@@ -117,6 +117,7 @@ export const optimismBatchBlocks = operation({
   ),
   isOffered: () => true,
   guide: {
+    list: 'batch blocks',
     items: 'blocks',
     about: 'Blocks of each Optimism batch.',
     example: (chainId) => (lacksOptimismBatches(chainId) ? absent : example),

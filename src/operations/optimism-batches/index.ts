@@ -54,6 +54,7 @@ export const optimismBatches = operation({
   ),
   isOffered: hasOptimismBatches,
   guide: {
+    list: 'batches',
     items: 'batches',
     about: 'The list of Optimism batches: when and how each was posted to L1, newest first.',
     example: (chainId) =>

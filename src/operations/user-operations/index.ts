@@ -50,6 +50,7 @@ export const userOperations = operation({
   ),
   isOffered: () => true,
   guide: {
+    list: 'user operations',
     items: 'operations',
     about: 'User operations of account abstraction, newest first.',
     example:
