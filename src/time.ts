@@ -36,9 +36,9 @@ export function parseMoment(text: string, now: Date): string | null {
   if (agoMs === null) return parseTime(text);
   const unit = duration.exec(text)?.groups?.unit;
   const wholeMs = Math.min(dayMs, ms(`1${unit}` as StringValue));
-  const moment = Math.floor((now.getTime() - agoMs) / wholeMs) * wholeMs;
+  const beginMs = Math.floor((now.getTime() - agoMs) / wholeMs) * wholeMs;
   // No list has anything older than that.
-  return new Date(Math.max(0, moment)).toISOString();
+  return new Date(Math.max(0, beginMs)).toISOString();
 }
 
 /** What `parseMoment` takes, for the message where it is none. */

@@ -1,7 +1,7 @@
 import type { CheckDocument } from '../documents/check.ts';
 import { printable } from '../printable.ts';
 import type { Look } from '../terminal/look.ts';
-import { counted, duration, whole } from '../terminal/numbers.ts';
+import { counted, whole } from '../terminal/numbers.ts';
 import { paint } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
 import { spellAhead } from './check-clock.ts';

@@ -85,10 +85,11 @@ function besideText({ history: { seconds, seconds_beside_upkeep: beside } }: Pla
 
 function upkeepTotal({ upkeep }: PlanDocument): string {
   const { requests, credits, free_plan_days: share } = upkeep;
-  // That it is the least is told once.
-  const alike = (range: Range) => (range.most === null ? { ...range, most: range.least } : range);
-  return `Upkeep: ${spell(requests)} requests a day, ${spell(alike(credits))} credits, ${dayShare(alike(share))} of the free plan.`;
+  return `Upkeep: ${spell(requests)} requests a day, ${spell(leastAlone(credits))} credits, ${dayShare(leastAlone(share))} of the free plan.`;
 }
+
+/** That it is the least is told once in a sentence. */
+const leastAlone = ({ least, most }: Range): Range => ({ least, most: most ?? least });
 
 /** Terminals from which on a column is worth its place. */
 const widths = { ends: 72, done: 90, basis: 120 };

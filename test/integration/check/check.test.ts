@@ -115,13 +115,14 @@ test('clocks that differ are a warning, of the database and of the explorer', as
   await setClockAhead(database.pool, '1 hour');
   const { simulator, check } = await scene(database);
   const late = createServer((request, response) => {
-    void fetch(new URL(request.url ?? '/', simulator.url)).then(async (served) => {
+    void (async () => {
+      const served = await fetch(new URL(request.url ?? '/', simulator.url));
       response.writeHead(served.status, {
         'content-type': 'application/json',
         date: new Date(Date.now() - 7_200_000).toUTCString(),
       });
       response.end(await served.text());
-    });
+    })();
   });
   late.listen(0, '127.0.0.1');
   await once(late, 'listening');

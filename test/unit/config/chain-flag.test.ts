@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findChain } from '../../../src/config/chain-flag.ts';
+import { complaints, load } from './folder.ts';
 
 describe('--chain means', () => {
   test.each([
@@ -43,5 +44,31 @@ describe('--chain means', () => {
     ];
     const problem = expect.stringMatching(/several chains.*such as 7/);
     expect(findChain('twin', twins)).toEqual({ problem });
+  });
+});
+
+describe('the settings of named chains', () => {
+  test('a chain may be named', () => {
+    const { chains } = load(null, { chains: ['optimism', '10', 'Base'] });
+    expect(chains.map(({ id, name }) => [id, name])).toEqual([
+      [10, 'optimism'],
+      [8453, 'base'],
+    ]);
+  });
+
+  const text = `
+chains:
+  - id: 10
+    name: op
+  - id: 8453
+  - id: 1
+`;
+
+  test('its own names of chains count, and usual ones', () => {
+    const { chains } = load(text, { chains: ['op', 'base'] });
+    expect(chains.map(({ id }) => id)).toEqual([10, 8453]);
+    expect(complaints(() => load(text, { chains: ['celo'] }))).toEqual([
+      '--chain celo: not in the configuration, which lists 10 (op), 8453 (base), 1 (ethereum)',
+    ]);
   });
 });

@@ -83,14 +83,6 @@ describe('without a file', () => {
     expect(load(null, { need: 'database' }).chains).toEqual([]);
   });
 
-  test('a chain may be named', () => {
-    const { chains } = load(null, { chains: ['optimism', '10', 'Base'] });
-    expect(chains.map(({ id, name }) => [id, name])).toEqual([
-      [10, 'optimism'],
-      [8453, 'base'],
-    ]);
-  });
-
   test.each(['1e3', '0', '1.5', '10,8453', '99999999999999999'])(
     '--chain %s is refused',
     (flag) => {
@@ -175,14 +167,6 @@ chains:
     ]);
     expect(load(text, { operations: ['user-operations'] }).chains.map(({ id }) => id)).toEqual([
       10, 1,
-    ]);
-  });
-
-  test('its own names of chains count, and usual ones', () => {
-    const { chains } = load(text, { chains: ['op', 'base'] });
-    expect(chains.map(({ id }) => id)).toEqual([10, 8453]);
-    expect(complaints(() => load(text, { chains: ['celo'] }))).toEqual([
-      '--chain celo: not in the configuration, which lists 10 (op), 8453 (base), 1 (ethereum)',
     ]);
   });
 
