@@ -11,7 +11,7 @@ import { syncOnce, type SyncTarget } from '../../src/jobs/sync.ts';
 import { thinLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
 import { reportFeeds } from '../../src/report/feed-report.ts';
-import { laneCounts, runsLeft } from '../../src/report/progress.ts';
+import { laneCounts } from '../../src/report/progress.ts';
 import { requestsSince } from '../../src/report/plan/facts.ts';
 import { forecastFeeds } from '../../src/report/plan/plan.ts';
 import { prove } from '../../src/report/proof.ts';
@@ -85,18 +85,10 @@ export async function goRound(
     const ms = performance.now() - begin;
     onRound({ what, ms, statements: recorder.take().filter(({ text }) => !/pgboss/u.test(text)) });
   };
-  const configured = configuredLanes(settings.chains);
-  const feeds = [...new Set(configured.map(({ lane }) => feedName(lane)))];
+  const feeds = [...new Set(configuredLanes(settings.chains).map(({ lane }) => feedName(lane)))];
   const reports = async () => {
     await round('status', () => reportFeeds(db, settings.explorer.pageSize));
     await round('progress', () => laneCounts(db, feeds));
-    await round('what is left', () =>
-      runsLeft(
-        db,
-        configured.map(({ lane }) => lane),
-        { pageSize: settings.explorer.pageSize },
-      ),
-    );
     await round('plan', async () => {
       const at = new Date();
       await forecastFeeds(db, settings.chains, { pageSize: settings.explorer.pageSize, at });
