@@ -35,14 +35,21 @@ export function syncText(look: Look, document: SyncDocument, again: string): str
     ...(totals.quarantined === 0
       ? []
       : [noted(lanes, 'quarantined', ['item in quarantine', 'items in quarantine'])]),
-    ...(totals.drift === 0 ? [] : [noted(lanes, 'drift', ['new drift', 'new drifts'])]),
+    ...(totals.drift === 0
+      ? []
+      : [
+          noted(lanes, 'drift', [
+            'new difference from the specification',
+            'new differences from the specification',
+          ]),
+        ]),
     ...openLines(document),
     ...(exit.reason === 'interrupted'
       ? [
           {
             sign: '‖',
             style: 'warning' as const,
-            text: 'Interrupted: all of this is committed, and the same command goes on from there.',
+            text: 'Interrupted. All of this is committed; the same command goes on:',
             command: again,
           },
         ]
@@ -52,25 +59,14 @@ export function syncText(look: Look, document: SyncDocument, again: string): str
 
 function readLine({ totals, exit }: SyncDocument): Line {
   const { rows_added, rows_changed, pages, requests, credits, seconds } = totals;
-  const sign = exit.reason === 'done' ? '✓' : exit.reason === 'failed' ? '✗' : '‖';
+  // What went otherwise has a line, and a sign, of its own.
+  const sign = exit.reason === 'done' ? '✓' : ' ';
   const changed = rows_changed === 0 ? '' : `, ${whole(rows_changed)} changed`;
-  const parts = [
-    `${counted(rows_added, 'row')} added${changed}`,
-    counted(pages, 'page'),
-    counted(requests, 'request'),
-    counted(credits, 'credit'),
-    duration(seconds),
-  ];
-  return { sign, style: styles[exit.reason], text: parts.join(' · ') };
+  const rows = `${counted(rows_added, 'row')} added${changed}`;
+  const cost = [counted(pages, 'page'), counted(requests, 'request'), counted(credits, 'credit')];
+  const parts = [rows, cost.join(', '), duration(seconds)];
+  return { sign, style: 'good', text: parts.join(' · ') };
 }
-
-const styles: Readonly<Record<SyncDocument['exit']['reason'], Style>> = {
-  done: 'good',
-  open: 'warning',
-  failed: 'bad',
-  'wrong-use': 'bad',
-  interrupted: 'warning',
-};
 
 /** What failed, each reason once: what is wrong with a key is wrong with all of its feeds. */
 function failureLines(lanes: readonly Lane[]): Line[] {
@@ -117,13 +113,15 @@ function noted(
   };
 }
 
-/** What is still to be read: the same command goes on with it, where it was not asked to stop before. */
+/** What is still to be read, and the command that says what it costs. */
 function openLines({ history }: SyncDocument): Line[] {
-  return history.map(({ feed, requests }) => ({
-    sign: ' ',
-    style: 'quiet',
-    text: `Still open: ${feed}, ${requests === null ? 'nobody knows how much' : `about ${counted(requests, 'page')}`}`,
-  }));
+  if (history.length === 0) return [];
+  const parts = history.map(
+    ({ feed, requests }) =>
+      `${feed} (${requests === null ? 'unknown' : `up to ${counted(requests, 'page')}`})`,
+  );
+  const text = `History still to be read: ${parts.join(', ')}`;
+  return [{ sign: ' ', style: 'quiet', text, command: 'explorer-etl plan' }];
 }
 
 /** The lines; a command goes behind the text where it fits, else below. */

@@ -4,15 +4,16 @@ import type { Database } from '../db/transaction.ts';
 import { laneCounts, pagesOfRuns, runsLeft } from '../report/progress.ts';
 import { trackFeeds, type FeedTrack, type TrackedLine, type WatchedFeed } from './feed-track.ts';
 
-/** A look at the database comes after so many times as long as the last ones took: 0.7 % of a core. */
-const restPerLook = 150;
+/** A look, with what it draws, comes after so many times as long as one takes: 0.4 % of a core. */
+const restPerLook = 250;
 /** The same for what is left, which reads more. */
 const restPerReckoning = 500;
-/** Of so many looks the fastest tells what one costs; the others waited for their turn. Fewer tell nothing. */
-const lastLooks = 16;
-const tellingLooks = 4;
+/** Of so many the fastest tells what one costs; the others waited for their turn. */
+const lastCosts = 16;
+/** The first looks cost what is done once: code is compiled, a connection opened. They tell nothing. */
+const firstLooks = 5;
 /** The least and the most between two looks, in ms. */
-const leastRestMs = 300;
+const leastRestMs = 500;
 const mostRestMs = 10_000;
 /** Where nothing was committed here, others may have done something, in ms. */
 const idleMs = 2_000;
@@ -52,12 +53,15 @@ export async function watchFeeds(
   const track = trackFeeds(feeds, starts, { runPages, mostPages });
   const ending = new AbortController();
   const news = new EventEmitter();
-  const looking = costMeter();
-  const reckoning = costMeter();
+  const looking = costMeter(firstLooks);
+  const reckoning = costMeter(1);
   let reckonedAt = -Infinity;
   const look = async () => {
+    track.see(await laneCounts(db, names), performance.now());
+    onLook(track.lines(performance.now()));
+  };
+  const reckon = async () => {
     const begun = performance.now();
-    track.see(await looking.time(() => laneCounts(db, names)), begun);
     const restMs = Math.max(leastReckoningMs, restPerReckoning * reckoning.ms());
     if (mostPages !== null || begun - reckonedAt < restMs) return;
     reckonedAt = begun;
@@ -72,10 +76,10 @@ export async function watchFeeds(
       await Promise.race([isNews, delay(idleMs, undefined, { signal }).catch(() => undefined)]);
       if (signal.aborted) return;
       // What cannot be read here, the work itself will report.
-      await look().then(
-        () => onLook(track.lines(performance.now())),
-        () => undefined,
-      );
+      await looking
+        .time(look)
+        .then(reckon)
+        .catch(() => undefined);
     }
   })();
   return {
@@ -100,14 +104,14 @@ async function lastLines(
 }
 
 /** Tells what something costs that takes longer where it has to wait. */
-function costMeter() {
+function costMeter(least: number) {
   let took: readonly number[] = [];
   return {
-    ms: () => (took.length < tellingLooks ? 0 : Math.min(...took)),
+    ms: () => (took.length < least ? 0 : Math.min(...took)),
     async time<T>(work: () => Promise<T>): Promise<T> {
       const begun = performance.now();
       const done = await work();
-      took = [...took, performance.now() - begun].slice(-lastLooks);
+      took = [...took, performance.now() - begun].slice(-lastCosts);
       return done;
     },
   };

@@ -1,7 +1,20 @@
 import { z } from 'zod';
+import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
 import { demoDocument, demoStopDocument } from './demo.ts';
+import { errorDocument } from './error.ts';
+import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
 import { syncDocument } from './sync.ts';
+import { migrateDocument } from './migrate.ts';
+import {
+  quarantineDropDocument,
+  quarantineListDocument,
+  quarantineRetryDocument,
+} from './quarantine.ts';
+import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
+import { replayDocument } from './replay.ts';
+import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
+import { startDocument } from './start.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
 export const documents = {
@@ -9,6 +22,23 @@ export const documents = {
   'demo-stop': demoStopDocument,
   init: initDocument,
   sync: syncDocument,
+  start: startDocument,
+  'quarantine-list': quarantineListDocument,
+  'quarantine-retry': quarantineRetryDocument,
+  'quarantine-drop': quarantineDropDocument,
+  query: queryDocument,
+  'query-list': queryListDocument,
+  'query-sql': querySqlDocument,
+  export: exportDocument,
+  'db-start': dbStartDocument,
+  'db-stop': dbStopDocument,
+  'db-status': dbStatusDocument,
+  'db-url': dbUrlDocument,
+  migrate: migrateDocument,
+  replay: replayDocument,
+  simulate: simulateDocument,
+  'simulate-faults': simulateFaultsDocument,
+  error: errorDocument,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /** Any of them. */

@@ -45,6 +45,9 @@ const signs: Readonly<Record<FeedStand, { readonly sign: string; readonly style:
 /** How wide a bar is at most and at least, in columns. */
 const widestBar = 20;
 const narrowestBar = 6;
+/** Kept free for what changes while feeds read, so that bars keep their width; in columns. */
+const usualNote = 12;
+const usualLabel = 5;
 
 /** What a narrow terminal does without, one after the other. */
 interface Layout {
@@ -77,7 +80,8 @@ export function feedLines(
   let drawn: string[] = [];
   for (const layout of told) {
     drawn = draw(look, lines, words, layout, narrowestBar);
-    const room = look.columns - Math.max(0, ...drawn.map(widthOf));
+    const free = usualNote - Math.max(0, ...lines.map((line) => widthOf(endOf(line))));
+    const room = look.columns - Math.max(0, ...drawn.map(widthOf)) - Math.max(0, free);
     if (room >= 0)
       return draw(look, lines, words, layout, Math.min(widestBar, narrowestBar + room));
   }
@@ -92,11 +96,12 @@ function draw(
   barWidth: number,
 ): string[] {
   const labels = lines.map((line) => (layout.hasShare ? labelOf(line) : ''));
-  const labelWidth = Math.max(0, ...labels.map((label) => widthOf(label)));
+  const least = layout.hasShare && lines.some(({ stand }) => stand === 'reading') ? usualLabel : 0;
+  const labelWidth = Math.max(least, ...labels.map((label) => widthOf(label)));
   const rows = lines.map((line, at) => {
-    const { chain, list, rows: read, pages, credits, stand, note } = line;
-    const { sign, style } = signs[stand];
-    const end = `${sign}${note}`.trimEnd();
+    const { chain, list, rows: read, pages, credits, stand } = line;
+    const { style } = signs[stand];
+    const end = endOf(line);
     const label = labels[at] ?? '';
     return [
       lines[at - 1]?.chain === chain ? '' : chain,
@@ -123,6 +128,8 @@ function draw(
     ],
   });
 }
+
+const endOf = ({ stand, note }: FeedLine) => `${signs[stand].sign}${note}`.trimEnd();
 
 const pagesOf = ({ number }: Layout, pages: number) =>
   counted(pages, 'page').replace(whole(pages), number(pages));

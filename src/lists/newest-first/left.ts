@@ -4,7 +4,7 @@ import { operations } from '../../operations/index.ts';
 import { numberOf } from '../estimates.ts';
 import { aboutPages, pagesOfRun, type RunLeft } from '../run-left.ts';
 import { listHistory } from './estimate.ts';
-import { listFacts, type ListFacts } from './facts.ts';
+import { listDensity, type ListDensity } from './facts.ts';
 import type { NewestFirstRun, NewestFirstScope } from './scope.ts';
 
 /**
@@ -22,21 +22,24 @@ export async function listLeft(
   if (run.lane === 'live') return leftAboveFloor(db, run);
   // What is read once more is no gap.
   if (scope.again === true) return null;
-  const facts = within(await listFacts(db, run), scope);
+  const facts = within(await listDensity(db, run), scope);
   const unit = operations[operation].order?.unit ?? 'blocks';
   // Nothing tells where a list of blocks begins; batches are numbered from the first one on.
   if (unit === 'blocks' && scope.since === undefined && facts.gaps.some(({ from }) => from === 0)) {
     return null;
   }
-  const { requests } = listHistory(facts, { pageSize, since: scope.since ?? null, unit });
+  const { requests } = listHistory(
+    { ...facts, itemsPerDay: null },
+    { pageSize, since: scope.since ?? null, unit },
+  );
   return requests === null ? null : aboutPages(requests);
 }
 
 /** The facts with those gaps alone that a run is about. */
 function within(
-  facts: ListFacts,
+  facts: ListDensity,
   { from_block = 0, to_block = Infinity }: NewestFirstScope,
-): ListFacts {
+): ListDensity {
   const gaps = facts.gaps.flatMap((gap) => {
     const [from, to] = [Math.max(gap.from, from_block), Math.min(gap.to, to_block)];
     return from > to ? [] : [{ ...gap, from, to }];
