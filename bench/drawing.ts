@@ -116,8 +116,8 @@ await withServer(async ({ url: serverUrl, dataDirectory, withDatabase }) => {
             drawings += 1;
             update(lines.join('\n'));
           },
-          done: () => update.done(),
           clear: () => update.clear(),
+          done: () => update.done(),
         };
         const context = {
           ...plainOutput,
