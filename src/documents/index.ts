@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { demoDocument, demoStopDocument } from './demo.ts';
 import { checkDocument } from './check.ts';
 import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
+import { demoDocument, demoStopDocument } from './demo.ts';
 import { errorDocument } from './error.ts';
 import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
