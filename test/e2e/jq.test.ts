@@ -56,13 +56,13 @@ async function scene() {
     call(args, { env: { ...env, ...own }, cwd });
   return {
     run,
-    async ask({ args, flags, filter }: OneLiner) {
+    ask: async ({ args, flags, filter }: OneLiner) => {
       const { stdout } = await run(args);
       const { stdout: told, exitCode, stderr } = await raw(stdout, filter, [...flags]);
       expect(stderr).toBe('');
       return { told: told.trimEnd(), exitCode };
     },
-    async number(statement: string): Promise<number> {
+    number: async (statement: string): Promise<number> => {
       const { rows } = await pool.query<{ n: number }>(statement);
       return rows[0]?.n ?? 0;
     },
