@@ -18,7 +18,9 @@ const floors: readonly (readonly string[])[] = [
   ['embedded-postgres'],
   ['db'],
   ['log.ts'],
+  ['events.ts'],
   ['documents', 'terminal'],
+  ['event-fields.ts', 'redact.ts', 'repeats.ts'],
   ['log-levels.ts'],
   ['failure.ts'],
   ['every.ts'],
@@ -31,7 +33,7 @@ const floors: readonly (readonly string[])[] = [
 
 /** A world of its own: it plays the service, so it may not know the product. */
 const simulator = 'simulator';
-const simulatorUsers: ReadonlySet<string> = new Set(['cli/demo.ts', 'cli/simulate.ts']);
+const simulatorUsers: ReadonlySet<string> = new Set(['cli/demo-world.ts', 'cli/simulate.ts']);
 
 /**
  * Judges one import between two files.

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { logLevels } from '../log-levels.ts';
+import { logFormats, logLevels } from '../log-levels.ts';
 import { asCalled } from './called.ts';
 import { commandNamed, commands } from './commands.ts';
 import {
@@ -21,11 +21,15 @@ import { version } from './version.ts';
  * @param args without the interpreter and the script
  * @returns the exit code; every failure has been told on stderr by then
  */
-export async function runProgram(args: readonly string[], outer: Context): Promise<ExitCode> {
+export async function runProgram(
+  args: readonly string[],
+  outer: Omit<Context, 'args'>,
+): Promise<ExitCode> {
   let code = exitCodes.done as ExitCode;
   let hasWritten = false;
   const context: Context = {
     ...outer,
+    args,
     stdout: (text) => {
       hasWritten = true;
       outer.stdout(text);
@@ -102,6 +106,12 @@ function describeProgram({ stdout, stderr, out, err, program }: Context): Comman
       new Option('--log-level <level>', 'least level of log lines on stderr')
         .choices([...logLevels])
         .default('info'),
+    )
+    .addOption(
+      new Option(
+        '--log-format <format>',
+        'how log lines look (default: pretty on a terminal, else json)',
+      ).choices([...logFormats]),
     )
     .option('--json', 'print one JSON document on stdout and nothing else there', false)
     .option('--quiet', 'no progress', false)

@@ -32,7 +32,7 @@ export async function openRun(
     await supersedeOthers(tx, lane, wanted);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.runs
-      set state = 'open', failure = null, reason = null, closed_at = null, scope = scope || ${wanted}::jsonb,
+      set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null, scope = scope || ${wanted}::jsonb,
           failures_in_a_row = case when state = 'open' then failures_in_a_row else 0 end
       where id = (
         select id from etl.runs
@@ -116,6 +116,27 @@ export async function currentRun(
   return rows[0]?.run ?? null;
 }
 
+/**
+ * Notes that a process let go of open runs because it was told to: whoever looks can tell them from those
+ * of a process that was killed. Whoever takes one up forgets it.
+ *
+ * @param which those of a lane, those with these numbers, or all
+ */
+export async function noteStopped(
+  db: Pick<Database, 'execute'>,
+  which: FeedLane | readonly number[] | 'all',
+): Promise<void> {
+  await db.execute(sql`
+    update etl.runs set stopped_at = now()
+    where state = 'open' and ${thoseOf(which)}
+  `);
+}
+
+function thoseOf(which: FeedLane | readonly number[] | 'all'): SQL {
+  if (which === 'all') return sql`true`;
+  return 'lane' in which ? ofLane(which) : sql`id = any(${sql.param(which)}::bigint[])`;
+}
+
 /** Closes a run, if it is still open, and notes its success on the feed. */
 export async function closeRun(
   db: Pick<Database, 'execute'>,
@@ -177,23 +198,4 @@ export async function runResults(db: Database, ids: readonly number[]): Promise<
     sql`select id, state, failure, reason from etl.runs where id = any(${sql.param(ids)}::bigint[])`,
   );
   return rows.map((row) => ({ ...row, id: Number(row.id) }));
-}
-
-/**
- * How many items in quarantine each run's pages served last; a run without any is left out. An item
- * that was there already, and was served again as it is, counts.
- */
-export async function quarantinedBy(
-  db: Database,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await db.execute<{ id: string; items: number }>(sql`
-    select run_id as id, count(*)::int as items
-    from etl.quarantine
-    join etl.pages on pages.id = coalesce(last_page_id, page_id)
-    join etl.walks on walks.id = walk_id
-    where run_id = any(${sql.param(ids)}::bigint[])
-    group by run_id
-  `);
-  return new Map(rows.map(({ id, items }) => [Number(id), items]));
 }

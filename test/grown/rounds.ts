@@ -10,7 +10,7 @@ import { feedName } from '../../src/lists/feed.ts';
 import { syncOnce, type SyncTarget } from '../../src/jobs/sync.ts';
 import { thinLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
-import { reportFeeds } from '../../src/report/feed-report.ts';
+import { describeStatus } from '../../src/report/status-document.ts';
 import { feedsNow } from '../../src/report/lane-state.ts';
 import { requestsSince } from '../../src/report/plan/facts.ts';
 import { forecastFeeds } from '../../src/report/plan/plan.ts';
@@ -86,7 +86,9 @@ export async function goRound(
     onRound({ what, ms, statements: recorder.take().filter(({ text }) => !/pgboss/u.test(text)) });
   };
   const reports = async () => {
-    await round('status', () => reportFeeds(db, settings.explorer.pageSize));
+    await round('status', () =>
+      describeStatus(db, { pageSize: settings.explorer.pageSize, standby: null }),
+    );
     await round('progress', () => feedsNow(db));
     await round('plan', async () => {
       const at = new Date();

@@ -45,8 +45,6 @@ function parse(stdout: string): unknown {
 /** Commands whose document has no schema yet. */
 export const unfinished: readonly string[] = [
   'demo',
-  'check',
-  'plan',
   'sync',
   'backfill',
   'status',

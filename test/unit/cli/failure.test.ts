@@ -88,6 +88,7 @@ function outputOf(error: unknown) {
   let [stdout, stderr] = ['', ''];
   const context = {
     ...plainOutput,
+    args: [],
     env: {},
     cwd: '/',
     signal: new AbortController().signal,
