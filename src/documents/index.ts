@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { initDocument } from './init.ts';
+import { verifyDocument } from './verify.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
-export const documents = { init: initDocument } as const satisfies Readonly<
+export const documents = { init: initDocument, verify: verifyDocument } as const satisfies Readonly<
   Record<string, z.ZodType>
 >;
 
