@@ -9,7 +9,9 @@ const finding = <Kind extends string, Shape extends z.core.$ZodLooseShape>(
 
 const unit = z
   .enum(['blocks', 'batches'])
-  .describe('What the range counts: blocks, or batches of a list that is ordered by their numbers.');
+  .describe(
+    'What the range counts: blocks, or batches of a list that is ordered by their numbers.',
+  );
 const count = (what: string) => z.int().min(0).describe(what);
 const blockRange = {
   unit,
