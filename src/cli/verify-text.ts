@@ -36,6 +36,10 @@ export function verifyText(look: Look, document: VerifyDocument): string {
   return `${lines.join('\n\n')}\n`;
 }
 
+/** A line below a head, folded where a terminal is narrow; elsewhere it stays one, for grep. */
+const indented = (look: Look, line: string): string[] =>
+  (look.isTerminal ? wrap(line, look.columns - 2, 2) : [line]).map((part) => `  ${part}`);
+
 function verdict(look: Look, { counts, rows, exit }: VerifyDocument): string {
   const damaged = (rows?.findings.length ?? 0) + (rows?.unlisted ?? 0);
   if (exit.code === 0) {
@@ -59,9 +63,7 @@ const nameOf = ({ chain, chain_id, operation }: Feed): string =>
 
 function openLines(look: Look, { open, repair, ...feed }: Feed): string[] {
   const said = groups(open);
-  const lines = said
-    .slice(0, mostGroups)
-    .flatMap((line) => wrap(line, look.columns - 2, 2).map((part) => `  ${part}`));
+  const lines = said.slice(0, mostGroups).flatMap((line) => indented(look, line));
   const rest = said.length - mostGroups;
   return [
     paint(look, 'strong', nameOf({ open, repair, ...feed })),
@@ -89,7 +91,7 @@ function repairLines(look: Look, { command, requests, credits }: Repair): string
   const line = `  → ${command}`;
   const drawn = `  → ${paint(look, 'command', command)}`;
   if (cost === '') return [drawn];
-  const isShort = line.length + 3 + cost.length <= look.columns;
+  const isShort = !look.isTerminal || line.length + 3 + cost.length <= look.columns;
   return isShort
     ? [`${drawn}   ${paint(look, 'quiet', cost)}`]
     : [drawn, `    ${paint(look, 'quiet', cost)}`];
@@ -135,22 +137,25 @@ function provedLines(look: Look, { feeds, at }: VerifyDocument): string[] {
 }
 
 function provedText({ covered, kind, unit }: Feed, at: string): string {
-  const asOf = covered.map((range) => range.as_of).toSorted()[0] ?? at;
   const [first] = covered;
   const what =
     kind === 'ranked' && first !== undefined
       ? `ranking of ${counted(first.to, 'factory')}`
       : spellPlaces(kind === 'numbered' || unit === 'batches' ? 'batches' : 'blocks', covered);
-  return `${what}, as of ${moment(asOf, at)}`;
+  return `${what}, ${spellTime(covered, at)}`;
 }
 
-/** A moment by the clock of UTC, as of another one: `12:24 today`. */
-function moment(iso: string, at: string): string {
-  const time = new Date(iso).toISOString();
-  const day = time.slice(0, 10);
-  const clock = `${time.slice(11, 16)} UTC`;
-  return day === new Date(at).toISOString().slice(0, 10) ? `${clock} today` : `${clock} ${day}`;
+/** When the oldest and the newest proof of some ranges began: the clock of UTC where that is one day. */
+function spellTime(covered: Feed['covered'], at: string): string {
+  const times = covered.map(({ as_of }) => new Date(as_of).toISOString()).toSorted();
+  const newest = covered.map((range) => new Date(range.newest_as_of).toISOString()).toSorted();
+  const [from = at, to = at] = [times[0], newest.at(-1)];
+  const [first, last] = [from, to].map((time) => dayOf(time, at));
+  return first === last ? `as of ${from.slice(11, 16)} UTC ${first}` : `as of ${first} to ${last}`;
 }
+
+const dayOf = (iso: string, at: string) =>
+  iso.slice(0, 10) === at.slice(0, 10) ? 'today' : iso.slice(0, 10);
 
 /** What is told of feeds under a head, a feed's name before each. */
 function section(
@@ -160,9 +165,7 @@ function section(
   linesOf: (feed: Feed) => readonly string[],
 ): string[] {
   const lines = feeds.flatMap((feed) =>
-    linesOf(feed).flatMap((line) =>
-      wrap(`${nameOf(feed)}: ${line}`, look.columns - 2, 2).map((part) => `  ${part}`),
-    ),
+    linesOf(feed).flatMap((line) => indented(look, `${nameOf(feed)}: ${line}`)),
   );
   return lines.length === 0 ? [] : [head, ...lines].map((line) => paint(look, 'quiet', line));
 }
@@ -174,11 +177,7 @@ function rowLines(look: Look, report: NonNullable<VerifyDocument['rows']>): stri
   const rest = damages - Math.min(findings.length, mostGroups);
   return [
     `Rows: ${verdictOfRows}, of ${counted(rows, 'row')} in ${counted(tables, 'table')}`,
-    ...findings
-      .slice(0, mostGroups)
-      .flatMap((finding) =>
-        wrap(rowFindingText(finding), look.columns - 2, 2).map((part) => `  ${part}`),
-      ),
+    ...findings.slice(0, mostGroups).flatMap((finding) => indented(look, rowFindingText(finding))),
     ...(rest > 0 ? [`  and ${whole(rest)} more: explorer-etl verify --rows --json`] : []),
     ...(command === null ? [] : repairLines(look, { command, requests: null, credits: null })),
   ];

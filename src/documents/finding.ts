@@ -13,6 +13,7 @@ const unit = z
     'What the range counts: blocks, or batches of a list that is ordered by their numbers.',
   );
 const count = (what: string) => z.int().min(0).describe(what);
+const maybe = (what: string) => z.int().min(0).nullable().describe(`${what} Null: not known.`);
 const blockRange = {
   unit,
   from_block: count('The first of the range.'),
@@ -79,7 +80,10 @@ export const openFinding = z.discriminatedUnion('kind', [
   open('batches_not_settled', 'More batches wait for the next one than a head has.', {
     ...batchRange,
     batches: count('How many.'),
-    settled_to: count('The highest settled batch below.').nullable(),
+    settled_to: z
+      .int()
+      .nullable()
+      .describe('The highest settled batch below. Null: none is settled.'),
   }),
   open('batch_blocks_differ', 'Other blocks are stored than were read.', {
     batch,
@@ -90,8 +94,8 @@ export const openFinding = z.discriminatedUnion('kind', [
     batch,
     stored_from_block: count('The lowest that is stored.'),
     stored_to_block: count('The highest that is stored.'),
-    read_from_block: count('The lowest that was read.').nullable(),
-    read_to_block: count('The highest that was read.').nullable(),
+    read_from_block: maybe('The lowest that was read.'),
+    read_to_block: maybe('The highest that was read.'),
   }),
   open('batch_proved_not_linked', 'Blocks of a proved batch do not follow on those below.', {
     batch,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 const count = (what: string) => z.int().min(0).describe(what);
+const maybe = (what: string) => z.int().min(0).nullable().describe(`${what} Null: not known.`);
 
 const table = z.string().describe('The table, with its schema.');
 
@@ -25,9 +26,9 @@ const moment = {
         walk_id: count('etl.walks.id.'),
         first_page_id: count('etl.pages.id of the first page.'),
         last_page_id: count('etl.pages.id of the last page.'),
-        batch: count('The batch that was read.').nullable(),
-        from_block: count('The lowest that the pages held.').nullable(),
-        to_block: count('The highest that the pages held.').nullable(),
+        batch: maybe('The batch that was read.'),
+        from_block: maybe('The lowest that the pages held.'),
+        to_block: maybe('The highest that the pages held.'),
       }),
     )
     .describe('The pages that brought them; none: not known.'),
