@@ -54,7 +54,7 @@ async function backfill(
   requireApiKey(configured);
   const settings = withHistory(configured, options);
   const targets = historyTargets(settings, options, new Date());
-  return syncOnDatabase(context, options, settings, targets);
+  return syncOnDatabase('backfill', context, options, settings, targets);
 }
 
 /**

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { RootCommand } from '@bomb.sh/tab';
 import { Argument, type Command, type Option } from 'commander';
+import { UsageError, type GlobalOptions } from './context.ts';
 
 /** Shells that have a script. */
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -23,6 +24,9 @@ export function registerCompletion(
     .addArgument(new Argument('<shell>', 'whose script').choices([...shells]))
     .addHelpText('after', examples)
     .action(async (shell: string) => {
+      if (program.opts<GlobalOptions>().json) {
+        throw new UsageError('the script is for a shell: leave --json out.');
+      }
       const { default: root } = await import('@bomb.sh/tab');
       root.setup(program.name(), program.name(), shell);
     });

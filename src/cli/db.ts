@@ -10,7 +10,7 @@ import {
 import {
   exitCodes,
   UsageError,
-  writeJson,
+  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
@@ -18,6 +18,8 @@ import {
 } from './context.ts';
 import { settingsOf } from './setup.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
+import { exits } from './exits.ts';
+import { print } from './print.ts';
 import { psql, withoutPassword } from './psql.ts';
 
 interface DemoOption {
@@ -67,7 +69,7 @@ async function start(context: Context, options: GlobalOptions): Promise<ExitCode
   await database.pool.end();
   await database.embedded?.detach();
   const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
-  return tell(context, options, state);
+  return tell(context, options, 'db-start', state);
 }
 
 async function stop(
@@ -87,36 +89,45 @@ async function stop(
 }
 
 function told(context: Context, { json }: GlobalOptions, isStopped: boolean): ExitCode {
-  if (json) writeJson(context, { stopped: isStopped });
-  else context.stdout(isStopped ? 'Stopped.\n' : 'It was not running.\n');
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/db-stop/1',
+      exit: exits.done,
+      stopped: isStopped,
+    });
+  } else context.stdout(isStopped ? 'Stopped.\n' : 'It was not running.\n');
   return exitCodes.done;
 }
 
 async function status(context: Context, options: GlobalOptions): Promise<ExitCode> {
   demandEmbedded(context, options);
-  return tell(context, options, await inspectEmbeddedPostgres(embeddedDirectory(context)));
+  const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
+  return tell(context, options, 'db-status', state);
 }
 
 /** Says how it is, without the password. */
 function tell(
   context: Context,
   { json }: GlobalOptions,
+  name: 'db-start' | 'db-status',
   state: EmbeddedPostgresState | null,
 ): ExitCode {
   const server = state?.server ?? null;
   if (json) {
-    writeJson(context, {
+    writeDocument(context, {
+      schema: `explorer-etl/${name}/1`,
+      exit: exits.done,
       running: server !== null,
       kept: server?.isKept ?? false,
       pid: server?.pid ?? null,
       port: server?.port ?? null,
-      users: server?.users ?? [],
+      users: [...(server?.users ?? [])],
       data_directory: state?.dataDirectory ?? null,
       log_file: state?.logFile ?? null,
     });
     return exitCodes.done;
   }
-  context.stdout(`${(state === null ? ['There is none here yet.'] : lines(state)).join('\n')}\n`);
+  print(context, `${(state === null ? ['There is none here yet.'] : lines(state)).join('\n')}\n`);
   return exitCodes.done;
 }
 
@@ -139,7 +150,7 @@ async function url(context: Context, options: GlobalOptions & DemoOption): Promi
   if (databaseUrl !== null) {
     if (options.demo === true) demandEmbedded(context, options);
     context.stderr('Without its password: you gave that address yourself.\n');
-    return print(context, options, withoutPassword(databaseUrl).url);
+    return tellUrl(context, options, withoutPassword(databaseUrl).url);
   }
   const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
   if (state?.server === null || state === null) {
@@ -149,12 +160,17 @@ async function url(context: Context, options: GlobalOptions & DemoOption): Promi
   }
   const address = new URL(state.server.url);
   if (options.demo === true) address.pathname = `/${demoDatabase}`;
-  return print(context, options, address.href);
+  return tellUrl(context, options, address.href);
 }
 
-function print(context: Context, { json }: GlobalOptions, address: string): ExitCode {
-  if (json) writeJson(context, { url: address });
-  else context.stdout(`${address}\n`);
+function tellUrl(context: Context, { json }: GlobalOptions, address: string): ExitCode {
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/db-url/1',
+      exit: exits.done,
+      url: address,
+    });
+  } else context.stdout(`${address}\n`);
   return exitCodes.done;
 }
 

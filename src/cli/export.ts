@@ -14,12 +14,13 @@ import { wholeNumber } from './chosen-feeds.ts';
 import {
   exitCodes,
   UsageError,
-  writeJson,
+  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { exits } from './exits.ts';
 import { settingsOf } from './setup.ts';
 import { demandData, existing } from './existing.ts';
 import { chooseSources } from './export-sources.ts';
@@ -103,7 +104,7 @@ async function exportTo(
     const folder = resolve(context.cwd, options.to);
     await makeFolder(folder);
     return withLock(join(folder, lockName), () =>
-      exportSources(context, options, { database, folder, choice, sources }),
+      exportSources(context, options, { database, folder, choice, sources, leftOut }),
     );
   });
 }
@@ -111,12 +112,13 @@ async function exportTo(
 interface Work extends Pick<Export, 'folder' | 'choice'> {
   readonly database: OpenDatabase;
   readonly sources: readonly Source[];
+  readonly leftOut: readonly string[];
 }
 
 async function exportSources(
   context: Context,
   { format, json, quiet }: ExportOptions,
-  { database: { pool }, folder, choice, sources }: Work,
+  { database: { pool }, folder, choice, sources, leftOut }: Work,
 ): Promise<ExitCode> {
   const { signal } = context;
   const begun = now();
@@ -139,12 +141,28 @@ async function exportSources(
     await manifest.save();
   }
   const seconds = (now() - begun) / 1000;
-  if (json)
-    writeJson(context, { folder, manifest: manifestName, format, seconds, relations: outcomes });
-  else
+  const sum = sumOf(outcomes);
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/export/1',
+      exit: exits.done,
+      folder,
+      manifest: manifestName,
+      format,
+      seconds,
+      ...nestFiles(sum),
+      relations: outcomes.map(({ name, layout, ...counts }) => ({
+        name,
+        layout,
+        ...nestFiles(counts),
+      })),
+      left_out: [...leftOut],
+    });
+  } else {
     context.stdout(
-      `${summary(outcomes, seconds)}\nWhat is in them, and as of when: ${join(folder, manifestName)}\n`,
+      `${summary(sum, seconds)}\nWhat is in them, and as of when: ${join(folder, manifestName)}\n`,
     );
+  }
   return exitCodes.done;
 }
 
@@ -169,13 +187,20 @@ function spellFiles(files: Pick<Outcome, 'written' | 'kept' | 'removed'>): strin
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-function summary(outcomes: readonly Outcome[], seconds: number): string {
-  const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((all, one) => all + of(one), 0);
-  const files = {
-    written: sum(({ written }) => written),
-    kept: sum(({ kept }) => kept),
-    removed: sum(({ removed }) => removed),
+const summary = ({ rows, bytes, ...files }: Counts, seconds: number): string =>
+  `${number.format(rows)} rows, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s. Files: ${spellFiles(files)}.`;
+
+type Counts = Omit<Outcome, 'name' | 'layout'>;
+
+function sumOf(outcomes: readonly Outcome[]): Counts {
+  const sum = (of: keyof Counts) => outcomes.reduce((all, one) => all + one[of], 0);
+  return {
+    rows: sum('rows'),
+    bytes: sum('bytes'),
+    written: sum('written'),
+    kept: sum('kept'),
+    removed: sum('removed'),
   };
-  const rows = number.format(sum((one) => one.rows));
-  return `${rows} rows, ${megabytes(sum(({ bytes }) => bytes))}, in ${seconds.toFixed(1)} s. Files: ${spellFiles(files)}.`;
 }
+
+const nestFiles = ({ rows, bytes, ...files }: Counts) => ({ rows, bytes, files });

@@ -10,12 +10,15 @@ const layoutLock: Lock = {
   work: 'changes how a table lies',
 };
 
-/** How the table that grows most lies now, in a sentence too. */
+/** How the table that grows most lies now. */
 export interface TableLayout {
   readonly table: string;
   readonly is: 'partitioned' | 'distributed';
   readonly outcome: 'done' | 'already';
-  readonly told: string;
+  /** Null where it is distributed. */
+  readonly partitions: string[] | null;
+  /** Rows that moved to other servers; null where none had to. */
+  readonly rows: number | null;
 }
 
 /**
@@ -32,17 +35,21 @@ export async function changeLargeTable(
   waiting?: Waiting,
 ): Promise<TableLayout> {
   const { name: table } = largeTable;
-  const wasAlready = (outcome: TableLayout['outcome']) => (outcome === 'already' ? 'already ' : '');
   const change = async (): Promise<TableLayout> => {
     if (is === 'distributed') {
       const { outcome, rows } = await distribute(pool, largeTable);
-      const moved = rows === null ? '' : `, with its ${rows} rows`;
-      const told = `${table} is ${wasAlready(outcome)}spread over the servers of the cluster by ${largeTable.spreadBy}${moved}`;
-      return { table, is, outcome, told };
+      return { table, is, outcome, partitions: null, rows: rows === null ? null : Number(rows) };
     }
     const { outcome, partitions } = await partition(pool, largeTable, tell);
-    const told = `${table} is ${wasAlready(outcome)}partitioned by chain: ${partitions.join(', ')}`;
-    return { table, is, outcome, told };
+    return { table, is, outcome, partitions: [...partitions], rows: null };
   };
   return withAdvisoryLock(pool, layoutLock, change, waiting);
+}
+
+/** A layout in a sentence without its full stop. */
+export function spellLayout({ table, outcome, partitions, rows }: TableLayout): string {
+  const is = `${table} is ${outcome === 'already' ? 'already ' : ''}`;
+  if (partitions !== null) return `${is}partitioned by chain: ${partitions.join(', ')}`;
+  const moved = rows === null ? '' : `, with its ${rows} rows`;
+  return `${is}spread over the servers of the cluster by ${largeTable.spreadBy}${moved}`;
 }

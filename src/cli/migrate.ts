@@ -4,14 +4,15 @@ import {
   exitCodes,
   UsageError,
   waitingOf,
-  writeJson,
+  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
 import { settingsOf } from './setup.ts';
-import { changeLargeTable } from './large-table.ts';
+import { exits } from './exits.ts';
+import { changeLargeTable, spellLayout } from './large-table.ts';
 import { onDatabase } from './on-database.ts';
 import { tellWhere } from './where.ts';
 
@@ -62,12 +63,18 @@ function migrate(context: Context, options: MigrateOptions & GlobalOptions): Pro
     const granted = options.roles === true ? Object.values(roles) : [];
     if (granted.length > 0) await grantRoles(database.pool);
     if (options.json) {
-      writeJson(context, { applied, roles: granted, ...(layout !== null && { layout }) });
+      writeDocument(context, {
+        schema: 'explorer-etl/migrate/1',
+        exit: exits.done,
+        applied,
+        roles: granted,
+        layout,
+      });
     } else {
       context.stdout(
         applied === 0 ? 'The schema is up to date.\n' : `Applied ${applied} migrations.\n`,
       );
-      if (layout !== null) context.stdout(`${layout.told}.\n`);
+      if (layout !== null) context.stdout(`${spellLayout(layout)}.\n`);
       if (granted.length > 0) context.stdout(`Granted: ${granted.join(', ')}.\n`);
     }
     return exitCodes.done;

@@ -40,13 +40,13 @@ export function driftText(note: Drift): { readonly of: string; readonly says: st
     case 'new_field':
       return { of: 'new field', says: ', kept in extra' };
     case 'vanished_field':
-      return { of: 'field', says: ' is no longer told' };
+      return { of: 'field', says: ': no longer told' };
     case 'mistyped_field': {
       const kept = note.type === 'null' ? 'left out' : 'kept in extra';
-      return { of: 'field', says: ` came as ${note.type}, ${kept}` };
+      return { of: 'field', says: `: came as ${note.type}, ${kept}` };
     }
     case 'malformed_field':
-      return { of: 'field', says: ` came malformed (${note.expected}), kept in extra` };
+      return { of: 'field', says: `: came malformed (${note.expected}), kept in extra` };
     case 'new_value':
       return { of: `new value ${JSON.stringify(note.value)} of`, says: ', kept as it is' };
     default:
@@ -55,30 +55,46 @@ export function driftText(note: Drift): { readonly of: string; readonly says: st
   }
 }
 
-/** Notes as lines: those about fields that differ in the same way are one. */
+/** Notes as lines: those about fields that differ in the same way are one, and the new values of a field. */
 export function gatherNotes(notes: readonly Note[]): string[] {
   const lines: string[] = [];
-  const paths = new Map<string, string[]>();
+  const alike = new Map<string, { readonly drift: Gathered; readonly items: string[] }>();
   for (const note of notes) {
-    const drift = 'path' in note ? driftText(note) : null;
-    if (drift === null || !('path' in note)) lines.push(noteText(note));
+    const drift = 'path' in note ? gatheredAs(note) : null;
+    if (drift === null) lines.push(noteText(note));
     else {
-      const key = JSON.stringify([drift.of, drift.says]);
-      paths.set(key, [...(paths.get(key) ?? []), note.path]);
+      const key = `${drift.of.one} ${drift.says}`;
+      const { items } = alike.get(key) ?? { items: [] };
+      alike.set(key, { drift, items: [...items, drift.item] });
     }
   }
-  return [...lines, ...[...paths].map(([key, same]) => gathered(key, same))];
+  return [...lines, ...[...alike.values()].map(({ drift, items }) => gathered(drift, items))];
 }
 
-/** Fields that are named in a line; the rest is counted. */
-const mostPaths = 4;
+/** What is gathered: what differs, how, and the one that it is about. */
+interface Gathered {
+  readonly of: { readonly one: string; readonly others: string };
+  readonly says: string;
+  readonly item: string;
+}
 
-function gathered(key: string, paths: readonly string[]): string {
-  const [of, says] = JSON.parse(key) as [string, string];
-  const rest = paths.length - mostPaths;
-  const named = paths.slice(0, mostPaths).join(', ');
+function gatheredAs(note: Drift): Gathered | null {
+  if (note.kind === 'new_value') {
+    const of = { one: `new value of ${note.path}:`, others: `new values of ${note.path}:` };
+    return { of, says: ', kept as told', item: JSON.stringify(note.value) };
+  }
+  const drift = driftText(note);
+  if (drift === null) return null;
+  const of = { one: drift.of, others: `${drift.of}s` };
+  return { of, says: drift.says, item: note.path };
+}
+
+/** Fields or values that are named in a line; the rest is counted. */
+const mostNamed = 4;
+
+function gathered({ of, says }: Gathered, items: readonly string[]): string {
+  const rest = items.length - mostNamed;
+  const named = items.slice(0, mostNamed).join(', ');
   const others = rest > 0 ? ` and ${whole(rest)} more` : '';
-  return printable(
-    `${of}${paths.length > 1 && !of.includes(' of') ? 's' : ''} ${named}${others}${says}`,
-  );
+  return printable(`${items.length === 1 ? of.one : of.others} ${named}${others}${says}`);
 }

@@ -6,8 +6,10 @@ import { feedName } from '../lists/feed.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { closeRun, currentRun } from '../feeds/run.ts';
 import { syncOnce } from '../jobs/sync.ts';
+import { createLog } from '../log.ts';
 import { type Context, type GlobalOptions } from './context.ts';
-import { logOf } from './setup.ts';
+import { showProgress, watchedFeeds, type Progress } from './progress.ts';
+import { openScreen } from './screen.ts';
 
 /** Whose history is to be looked into, and by how many requests each. */
 export interface Probe {
@@ -26,11 +28,27 @@ export async function probeFeeds(
   database: OpenDatabase,
   { feeds, requests }: Probe,
 ): Promise<void> {
-  const log = logOf(context, { ...options, logLevel: 'warn' });
-  const engine = await openEngine({ settings, database, log, supervise: false, source: options });
+  const targets = configuredLanes(settings.chains).filter(
+    ({ lane }) => lane.lane === 'backfill' && feeds.has(feedName(lane)),
+  );
+  const screen = openScreen(context);
+  let progress: Progress | null = null;
+  const engine = await openEngine({
+    settings,
+    database,
+    log: createLog('warn', (line) => screen.write(line)),
+    supervise: false,
+    source: options,
+    onCommit: () => progress?.nudge(),
+  });
   try {
-    for (const { lane, scope } of configuredLanes(settings.chains)) {
-      if (lane.lane !== 'backfill' || !feeds.has(feedName(lane))) continue;
+    progress = await showProgress(context, options, screen, {
+      db: database.db,
+      feeds: watchedFeeds(settings, targets),
+      pageSize: settings.explorer.pageSize,
+      mostPages: requests,
+    });
+    for (const { lane, scope } of targets) {
       if (context.signal.aborted) return;
       const spent = new AbortController();
       const signal = AbortSignal.any([context.signal, spent.signal]);
@@ -40,6 +58,7 @@ export async function probeFeeds(
       if (run !== null) await closeRun(engine.db, run, 'interrupted', null);
     }
   } finally {
+    await progress?.end();
     await engine.close();
   }
 }

@@ -11,6 +11,7 @@ import {
   type GlobalOptions,
 } from './context.ts';
 import { registerCompletion } from './completion.ts';
+import type { Failure } from './failure.ts';
 import { addGlobalHint, registerHelp } from './help.ts';
 import { version } from './version.ts';
 
@@ -20,8 +21,20 @@ import { version } from './version.ts';
  * @param args without the interpreter and the script
  * @returns the exit code; every failure has been told on stderr by then
  */
-export async function runProgram(args: readonly string[], context: Context): Promise<ExitCode> {
-  let code: ExitCode = exitCodes.done;
+export async function runProgram(
+  args: readonly string[],
+  outer: Omit<Context, 'args'>,
+): Promise<ExitCode> {
+  let code = exitCodes.done as ExitCode;
+  let hasWritten = false;
+  const context: Context = {
+    ...outer,
+    args,
+    stdout: (text) => {
+      hasWritten = true;
+      outer.stdout(text);
+    },
+  };
   const program = describeProgram(context);
   const run =
     <Options>(action: Action<Options>) =>
@@ -40,18 +53,46 @@ export async function runProgram(args: readonly string[], context: Context): Pro
   program.hook('preSubcommand', (_, command) => load(command));
   registerHelp(program, load);
   registerCompletion(program, load);
+  let failed: unknown = null;
   try {
     await program.parseAsync(args, { from: 'user' });
-    return code;
+    if (code !== exitCodes.interrupted) return code;
   } catch (error) {
-    if (error instanceof CommanderError)
-      return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUse;
-    // Whoever waited for something was told to stop, and had nothing under way.
-    if (context.signal.aborted && error === context.signal.reason) return exitCodes.interrupted;
     if (error instanceof OutputClosedError) return exitCodes.done;
-    const { reportFailure } = await import('./failure.ts');
-    return reportFailure(error, context, program.opts<GlobalOptions>());
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+    failed = error;
   }
+  const isDocumented = asksJson(args) && !hasWritten;
+  return endInFailure(failed, context, { ...program.opts<GlobalOptions>(), isDocumented });
+}
+
+/**
+ * Tells a failure on stderr, and as a document where one is wanted and none was begun: half of one and
+ * another behind it are nothing that a program can read.
+ */
+async function endInFailure(
+  error: unknown,
+  context: Context,
+  options: GlobalOptions & { readonly isDocumented: boolean },
+): Promise<ExitCode> {
+  const { failureOf, interruption, tellFailure, writeFailure, wrongFlags } =
+    await import('./failure.ts');
+  const write = (failure: Failure) =>
+    options.isDocumented ? writeFailure(context, failure) : failure.exit.code;
+  // Whoever waited for something was told to stop, and had nothing under way.
+  const { signal } = context;
+  if (error === null || (signal.aborted && error === signal.reason)) return write(interruption);
+  // The parser has told it.
+  if (error instanceof CommanderError) return write(wrongFlags(error));
+  const failure = failureOf(error, options);
+  tellFailure(context, failure);
+  return write(failure);
+}
+
+/** Also of flags that the parser refused before it came to this one. */
+function asksJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end === -1 ? undefined : end).includes('--json');
 }
 
 /** The program with the options that all its commands have. */

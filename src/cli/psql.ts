@@ -27,6 +27,9 @@ export async function psql(
   options: GlobalOptions & { readonly demo?: boolean },
   args: readonly string[],
 ): Promise<ExitCode> {
+  if (options.json) {
+    throw new UsageError('stdout belongs to psql here, so there is no --json: use query --json.');
+  }
   const settings = settingsOf(context, options, 'database');
   const place = await existing(context, settings, options);
   // psql itself says whether it is a standby, and its users may write.

@@ -12,12 +12,14 @@ import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts
 import {
   exitCodes,
   UsageError,
-  writeJson,
+  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { exits } from './exits.ts';
+import { feedOf } from './feed-of.ts';
 import { settingsOf } from './setup.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { table } from './table.ts';
@@ -84,8 +86,14 @@ const rawLength = 60;
 
 const list: Work = async (db, filter, context, { json }) => {
   const entries = await listQuarantined(db, filter);
-  if (json) writeJson(context, entries);
-  else if (entries.length === 0) context.stdout('Nothing is in quarantine.\n');
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/quarantine-list/1',
+      exit: exits.done,
+      count: entries.length,
+      items: entries.map(({ id, feed, ...entry }) => ({ id, ...feedOf(feed), ...entry })),
+    });
+  } else if (entries.length === 0) context.stdout('Nothing is in quarantine.\n');
   else context.stdout(`${listing(entries.slice(0, mostListed))}\n${more(entries.length)}`);
   return exitCodes.done;
 };
@@ -106,9 +114,17 @@ const more = (count: number) =>
 
 const retry: Work = async (db, filter, context, { json }) => {
   const retried = await retryQuarantined(db, filter);
-  if (json) writeJson(context, retried);
-  else context.stdout(summary(retried));
-  return retried.kept.length === 0 ? exitCodes.done : exitCodes.failed;
+  const exit = retried.kept.length === 0 ? exits.done : exits.open;
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/quarantine-retry/1',
+      exit,
+      written: retried.written,
+      rows: retried.rows.map(({ id, feed }) => ({ id, ...feedOf(feed) })),
+      kept: retried.kept.map(({ id, feed, reason }) => ({ id, ...feedOf(feed), reason })),
+    });
+  } else context.stdout(summary(retried));
+  return exit.code;
 };
 
 function summary({ rows, written, kept }: Retried): string {
@@ -131,7 +147,12 @@ const drop: Work = async (db, filter, context, { json, all }) => {
     throw new UsageError('say which to drop: --chain, --operation, --id, --reason, or --all.');
   }
   const dropped = await dropQuarantined(db, filter);
-  if (json) writeJson(context, { dropped });
-  else context.stdout(`Dropped ${dropped} items.\n`);
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/quarantine-drop/1',
+      exit: exits.done,
+      dropped,
+    });
+  } else context.stdout(`Dropped ${dropped} items.\n`);
   return exitCodes.done;
 };

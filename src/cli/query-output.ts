@@ -1,9 +1,12 @@
+import type { Pool } from 'pg';
 import { printableLines } from '../printable.ts';
 import { csvHead, csvLines } from '../query/csv.ts';
 import { StatementError } from '../query/failure.ts';
 import type { Answer, Column, Row } from '../query/read.ts';
+import { readTypeNames } from '../query/type-names.ts';
 import { jsonText } from '../query/value.ts';
 import type { Context } from './context.ts';
+import { exits } from './exits.ts';
 import { answerTable } from './query-table.ts';
 
 export const formats = ['table', 'csv', 'json'] as const;
@@ -11,14 +14,19 @@ export type Format = (typeof formats)[number];
 
 /** An answer on its way to stdout. */
 export interface Output extends Answer {
-  /** Writes what is left. */
-  end(): Promise<void>;
+  /** Writes what is left, and where it is told whether rows were left out. */
+  end(end: 'whole' | 'cut'): Promise<void>;
 }
 
-/** Writes an answer to stdout as `format` says. */
-export function openOutput(format: Format, context: Context, isQuiet: boolean): Output {
-  if (format === 'csv') return csvOutput(context);
-  return format === 'json' ? jsonOutput(context) : tableOutput(context, isQuiet);
+/** Writes an answer to stdout as `form` says: a format, or the document of `--json`. */
+export function openOutput(
+  form: Format | 'document',
+  context: Context,
+  { isQuiet, pool }: { readonly isQuiet: boolean; readonly pool: Pool },
+): Output {
+  if (form === 'document') return documentOutput(context, pool);
+  if (form === 'csv') return csvOutput(context);
+  return form === 'json' ? jsonOutput(context) : tableOutput(context, isQuiet);
 }
 
 /** What was written is taken, or a signal ends the wait. */
@@ -53,27 +61,91 @@ function csvOutput(context: Context): Output {
   };
 }
 
-/** An array with an object for each row, a line each. */
-function jsonOutput(context: Context): Output {
+/** Rows as objects of JSON, a line each. */
+interface JsonRows {
+  begin(columns: readonly Column[]): void;
+  /** Lines with commas between them, also between those of two calls. */
+  lines(rows: readonly Row[]): string;
+  readonly count: number;
+}
+
+function jsonRows(indent: string): JsonRows {
   let keys: readonly (readonly [text: string, type: number])[] = [];
-  let before = '[\n';
+  let count = 0;
   return {
     begin(columns) {
       demandDistinct(columns);
       keys = columns.map(({ name, type }) => [JSON.stringify(name), type] as const);
     },
-    async rows(rows) {
+    lines(rows) {
+      const before = count === 0 ? '' : ',\n';
+      count += rows.length;
       const lines = rows.map((row) => {
         const members = keys.map(([key, type], at) => `${key}:${jsonText(row[at] ?? null, type)}`);
-        return `  {${members.join(',')}}`;
+        return `${indent}{${members.join(',')}}`;
       });
-      if (lines.length === 0) return;
-      context.stdout(`${before}${printableLines(lines.join(',\n'))}`);
-      before = ',\n';
+      return `${before}${printableLines(lines.join(',\n'))}`;
+    },
+    get count() {
+      return count;
+    },
+  };
+}
+
+/** An array with an object for each row, a line each. */
+function jsonOutput(context: Context): Output {
+  const json = jsonRows('  ');
+  return {
+    begin: (columns) => json.begin(columns),
+    async rows(rows) {
+      if (rows.length === 0) return;
+      const head = json.count === 0 ? '[\n' : '';
+      context.stdout(`${head}${json.lines(rows)}`);
       await drained(context);
     },
     async end() {
-      context.stdout(before === ',\n' ? '\n]\n' : '[]\n');
+      context.stdout(json.count === 0 ? '[]\n' : '\n]\n');
+      await drained(context);
+    },
+  };
+}
+
+/**
+ * The document `query`, written while rows are read: how it ended is known, and told, at its end. Nothing is
+ * written before the first rows are there, so that what fails by then has a document of its own.
+ */
+function documentOutput(context: Context, pool: Pool): Output {
+  const json = jsonRows('    ');
+  let columns: readonly Column[] = [];
+  const head = async (): Promise<string> => {
+    const names = await readTypeNames(
+      pool,
+      columns.map(({ type }) => type),
+    );
+    const told = columns.map(({ name, type }) =>
+      JSON.stringify({ name, type: names.get(type) ?? String(type) }),
+    );
+    const schema = '"schema": "explorer-etl/query/1"';
+    return printableLines(`{\n  ${schema},\n  "columns": [${told.join(', ')}],\n  "rows": [`);
+  };
+  return {
+    begin(all) {
+      json.begin(all);
+      columns = all;
+    },
+    async rows(rows) {
+      if (rows.length === 0) return;
+      context.stdout(`${json.count === 0 ? `${await head()}\n` : ''}${json.lines(rows)}`);
+      await drained(context);
+    },
+    async end(end) {
+      const rest = { row_count: json.count, cut: end === 'cut', exit: exits.done };
+      const members = Object.entries(rest).map(
+        ([name, value]) => `"${name}": ${JSON.stringify(value)}`,
+      );
+      context.stdout(
+        `${json.count === 0 ? await head() : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`,
+      );
       await drained(context);
     },
   };

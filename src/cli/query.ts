@@ -10,12 +10,15 @@ import { wholeNumber } from './chosen-feeds.ts';
 import {
   exitCodes,
   UsageError,
+  writeDocument,
   writeJson,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { exits } from './exits.ts';
+import { print, tell } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { demandData, existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
@@ -89,11 +92,17 @@ async function query(
   options: QueryOptions & GlobalOptions,
   asked: string | undefined,
 ): Promise<ExitCode> {
-  const format = formatOf(options);
+  const format = formOf(options);
   if (options.list === true) return list(context, format);
   const question = await questionOf(context, options, asked);
   if (options.sql === true) {
-    context.stdout(question.text);
+    if (format === 'document') {
+      writeDocument(context, {
+        schema: 'explorer-etl/query-sql/1',
+        exit: exits.done,
+        sql: question.text,
+      });
+    } else context.stdout(question.text);
     return exitCodes.done;
   }
   const { limit, chain, days } = options;
@@ -108,26 +117,29 @@ async function query(
   const place = await existing(context, settings, options);
   return onDatabase(settings, place, 'reads', async (database) => {
     await demandData(database);
-    const output = openOutput(format, context, options.quiet);
+    const output = openOutput(format, context, { isQuiet: options.quiet, pool: database.pool });
     const { signal } = context;
     const bounds = { timeoutMs: options.timeout, limit: isLimited ? null : most, signal };
     const end = await readAnswer(database.pool, statement, bounds, output);
-    await output.end();
+    await output.end(end);
     if (end === 'cut') {
-      context.stderr(`There are more rows: ${hintOf(options, format)}\n`);
+      tell(context, `There are more rows: ${hintOf(options, format)}\n`);
     }
     return exitCodes.done;
   });
 }
 
-const hintOf = ({ limit }: QueryOptions, format: Format) =>
+const hintOf = ({ limit }: QueryOptions, format: Form) =>
   limit === undefined && format === 'table'
     ? `a table shows ${tableRows}, --limit more, --format csv or json all.`
     : `--limit ${limit} cut them.`;
 
-function formatOf({ format, json }: QueryOptions & GlobalOptions): Format {
+/** What an answer becomes: the document of `--json` says what the bare rows of `--format json` do not. */
+type Form = Format | 'document';
+
+function formOf({ format, json }: QueryOptions & GlobalOptions): Form {
   if (!json) return format ?? 'table';
-  if (format === undefined || format === 'json') return 'json';
+  if (format === undefined) return 'document';
   throw new UsageError(`--json and --format ${format} exclude each other: choose one.`);
 }
 
@@ -171,21 +183,27 @@ async function readStatement({ cwd }: Context, file: string): Promise<string> {
   }
 }
 
-function list(context: Context, format: Format): ExitCode {
+function list(context: Context, format: Form): ExitCode {
   const all = questions();
+  const described = all.map(({ name, question, parameters }) => ({
+    name,
+    question,
+    parameters: parameters.map((one) => ({
+      name: one.name,
+      default: one.fallback === null ? null : Number(one.fallback),
+      meaning: one.meaning,
+    })),
+  }));
+  if (format === 'document') {
+    writeDocument(context, {
+      schema: 'explorer-etl/query-list/1',
+      exit: exits.done,
+      questions: described,
+    });
+    return exitCodes.done;
+  }
   if (format === 'json') {
-    writeJson(
-      context,
-      all.map(({ name, question, parameters }) => ({
-        name,
-        question,
-        parameters: parameters.map((one) => ({
-          name: one.name,
-          default: one.fallback === null ? null : Number(one.fallback),
-          meaning: one.meaning,
-        })),
-      })),
-    );
+    writeJson(context, described);
     return exitCodes.done;
   }
   const longest = Math.max(...all.map(({ name }) => name.length));
@@ -194,8 +212,8 @@ function list(context: Context, format: Format): ExitCode {
     context.stdout(`${name.padEnd(longest)}  ${question}\n`);
     context.stdout(`${' '.repeat(longest)}  ${flags.join('  ')}\n`);
   }
-  context.stdout('\nAsk one:  explorer-etl query top-senders --days 7\n');
-  context.stdout('Its SQL:  explorer-etl query top-senders --sql\n');
+  print(context, '\nAsk one:  explorer-etl query top-senders --days 7\n');
+  print(context, 'Its SQL:  explorer-etl query top-senders --sql\n');
   return exitCodes.done;
 }
 

@@ -21,7 +21,8 @@ import {
 import { settingsOf } from './setup.ts';
 import { countTotalsAgain } from '../report/totals.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
-import { concludeSync, syncTargets } from './sync.ts';
+import { concludeSync } from './conclude-sync.ts';
+import { syncTargets } from './sync.ts';
 import { whole } from './table.ts';
 
 interface RepairOptions extends ChosenFeeds, SourceOptions {
@@ -54,6 +55,7 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   return onDatabase(settings, context, 'writes', async (database) => {
+    const begunAt = performance.now();
     await demandPrepared(database, 'to repair');
     await registerFeeds(
       database.db,
@@ -76,7 +78,12 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
       if (context.signal.aborted) break;
       results.push(...(await syncTargets(context, options, settings, database, round)));
     }
-    return concludeSync(context, options, results);
+    return concludeSync(context, options, database, {
+      command: 'repair',
+      settings,
+      results,
+      begunAt,
+    });
   });
 }
 

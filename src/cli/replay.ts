@@ -1,18 +1,19 @@
 import { directUrlOf } from '../app.ts';
 import { findWays } from '../db/route.ts';
 import { createScratchDatabase } from '../replay/scratch.ts';
+import type { ReplayDocument } from '../documents/replay.ts';
 import { printable } from '../printable.ts';
 import type { RowDifference } from '../replay/compare.ts';
 import { differs, replayArchive, type ReplayReport, type ReplayUse } from '../replay/replay.ts';
 import {
-  exitCodes,
   UsageError,
-  writeJson,
+  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { exits } from './exits.ts';
 import { settingsOf } from './setup.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { table } from './table.ts';
@@ -71,9 +72,11 @@ async function replay(context: Context, options: ReplayFlags & GlobalOptions): P
         },
         context.signal,
       );
-      if (options.json) writeJson(context, { ...report, differences: shown });
+      const exit = report.tables.some(differs) && use !== 'apply' ? exits.open : exits.done;
+      if (options.json)
+        writeDocument(context, documentOf(report, exit, shown, use === 'diff' ? different : null));
       else context.stdout(describe(report, use, shown, different));
-      return report.tables.some(differs) && use !== 'apply' ? exitCodes.failed : exitCodes.done;
+      return exit.code;
     } finally {
       await scratch.drop();
     }
@@ -86,6 +89,30 @@ function useOf({ diff, apply }: ReplayFlags): ReplayUse {
   }
   if (apply === true) return 'apply';
   return diff === true ? 'diff' : 'digests';
+}
+
+function documentOf(
+  { pages, rows, missing, tables, applied }: ReplayReport,
+  exit: typeof exits.done | typeof exits.open,
+  shown: readonly RowDifference[],
+  different: number | null,
+): ReplayDocument {
+  return {
+    schema: 'explorer-etl/replay/1',
+    exit,
+    pages,
+    rows,
+    missing_pages: missing,
+    applied_rows: applied,
+    tables: tables.map((both) => ({
+      table: both.table,
+      present: { rows: both.present.rows, digest: both.present.digest },
+      replayed: { rows: both.replayed.rows, digest: both.replayed.digest },
+      differs: differs(both),
+    })),
+    differing_rows: different,
+    differences: [...shown],
+  };
 }
 
 /** Differing rows that are printed; the others are counted. */

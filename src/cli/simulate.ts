@@ -12,7 +12,15 @@ import {
   type SimulatedChain,
 } from '../simulator/index.ts';
 import { wholeNumber } from './chosen-feeds.ts';
-import { exitCodes, UsageError, writeJson, type Registry } from './context.ts';
+import {
+  UsageError,
+  writeDocument,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { exits } from './exits.ts';
 
 interface SimulateOptions {
   readonly port: number;
@@ -72,41 +80,64 @@ Examples:
     explorer-etl sync --chain 10 --from-batch 1 --to-batch 20
 `,
     )
-    .action(
-      run<SimulateOptions>(async (context, options) => {
-        const { port, seed, chains, latencyMs, apiKey, fault = [] } = options;
-        if (fault === 'list') {
-          if (options.json) writeJson(context, { faults: faultNames });
-          else context.stdout(`${faultNames.join('\n')}\n`);
-          return exitCodes.done;
-        }
-        const limits = limitsOf(options);
-        const simulator = await startSimulator({
-          port,
-          seed,
-          chains,
-          latencyMs,
-          apiKey,
-          limits: () => limits,
-          faults: faultsAtRates(fault),
-        }).catch((error: unknown) => {
-          const why = error instanceof Error ? error.message : String(error);
-          throw new UsageError(
-            `the simulated explorer can't listen on port ${port}: ${why}. Choose another with --port, or 0 for any that is free.`,
-          );
-        });
-        const ids = chains.map(({ id }) => id);
-        if (options.json) writeJson(context, { url: simulator.url, chains: ids });
-        else {
-          context.stdout(
-            `Simulated explorer on ${simulator.url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`,
-          );
-        }
-        if (!context.signal.aborted) await once(context.signal, 'abort');
-        await simulator.close();
-        return exitCodes.done;
-      }),
+    .action(run<SimulateOptions>(simulate));
+}
+
+async function simulate(
+  context: Context,
+  options: SimulateOptions & GlobalOptions,
+): Promise<ExitCode> {
+  const { port, seed, chains, latencyMs, apiKey, fault = [], json } = options;
+  if (fault === 'list') return listFaults(context, json);
+  const limits = limitsOf(options);
+  const simulator = await startSimulator({
+    port,
+    seed,
+    chains,
+    latencyMs,
+    apiKey,
+    limits: () => limits,
+    faults: faultsAtRates(fault),
+  }).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(
+      `the simulated explorer can't listen on port ${port}: ${why}. Choose another with --port, or 0 for any that is free.`,
     );
+  });
+  tellUrl(
+    context,
+    json,
+    simulator.url,
+    chains.map(({ id }) => id),
+  );
+  if (!context.signal.aborted) await once(context.signal, 'abort');
+  await simulator.close();
+  return exits.done.code;
+}
+
+function listFaults(context: Context, json: boolean): ExitCode {
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/simulate-faults/1',
+      exit: exits.done,
+      faults: [...faultNames],
+    });
+  } else context.stdout(`${faultNames.join('\n')}\n`);
+  return exits.done.code;
+}
+
+/** Whoever reads it wants it now: how a server ends that only a signal ends is known. */
+function tellUrl(context: Context, json: boolean, url: string, ids: number[]): void {
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/simulate/1',
+      exit: exits.done,
+      url,
+      chains: ids,
+    });
+  } else {
+    context.stdout(`Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`);
+  }
 }
 
 const limitsOf = ({ requestsPerSecond, dailyCredits }: SimulateOptions): Limits => ({

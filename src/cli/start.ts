@@ -7,7 +7,14 @@ import { serve } from '../jobs/serve.ts';
 import { awaitEngine } from './await-engine.ts';
 import { addSameData } from './chosen-feeds.ts';
 import { watchConfig } from './reload.ts';
-import { exitCodes, type Registry } from './context.ts';
+import {
+  writeDocument,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { exits } from './exits.ts';
 import { logOf, settingsOf } from './setup.ts';
 import { tellWhere } from './where.ts';
 
@@ -28,21 +35,36 @@ export function registerStart({ command, run }: Registry): void {
           source: options,
           onOpen: (database) => tellWhere(context, options, database),
         });
-        if (opened === null) return exitCodes.done;
+        let readyAt: Date | null = null;
+        if (opened === null) return end(context, options, readyAt);
         const { database, engine } = opened;
         try {
           const lanes = configuredLanes(settings.chains);
           if (settings.configFile === null) await followWishes(database.db, lanes);
+          readyAt = new Date();
           log.info({ lanes: lanes.length }, 'start.ready');
           await whileCurrent(database.pool, context.signal, (signal) =>
             serve(lanes, engine, signal, changesOf(engine)),
           );
           log.info('start.stopped');
-          return exitCodes.done;
         } finally {
           await engine.close();
           await database.close();
         }
+        return end(context, options, readyAt);
       }),
     );
+}
+
+/** A signal is how it is told to end: nothing was interrupted. */
+function end(context: Context, { json }: GlobalOptions, readyAt: Date | null): ExitCode {
+  if (json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/start/1',
+      exit: exits.done,
+      ready_at: readyAt?.toISOString() ?? null,
+      stopped_at: new Date().toISOString(),
+    });
+  }
+  return exits.done.code;
 }

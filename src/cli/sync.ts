@@ -5,10 +5,7 @@ import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { parseTime } from '../time.ts';
 import { whileCurrent } from '../db/version.ts';
-import { printable } from '../printable.ts';
-import { failures } from '../failure.ts';
 import { followWishes } from '../feeds/wishes.ts';
-import { feedName } from '../lists/feed.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
@@ -19,15 +16,17 @@ import {
   exitCodes,
   UsageError,
   waitingOf,
-  writeJson,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
 import { settingsOf } from './setup.ts';
+import { concludeSync, type Concluded } from './conclude-sync.ts';
 import { onDatabase } from './on-database.ts';
-import { openScreen, showProgress } from './progress.ts';
+import { print } from './print.ts';
+import { showProgress, watchedFeeds, type Progress } from './progress.ts';
+import { openScreen } from './screen.ts';
 import { tellWhere } from './where.ts';
 
 interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
@@ -55,30 +54,33 @@ async function sync(context: Context, options: SyncOptions & GlobalOptions): Pro
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   const code = await syncOnDatabase(
+    'sync',
     context,
     options,
     settings,
     targetsOf(settings, options, new Date()),
   );
   if (code === exitCodes.done && !options.json && !options.quiet) {
-    context.stdout('Look at it:  explorer-etl query --list    or in SQL:  explorer-etl db shell\n');
+    print(context, 'Look at it:  explorer-etl query --list    or in SQL:  explorer-etl db shell\n');
   }
   return code;
 }
 
 /** Brings the database up to this program, then the targets up to date, and tells how they ended. */
 export function syncOnDatabase(
+  command: Concluded['command'],
   context: Context,
   options: GlobalOptions & SourceOptions,
   settings: Settings,
   targets: readonly SyncTarget[],
 ): Promise<ExitCode> {
   return onDatabase(settings, context, 'writes', async (database) => {
+    const begunAt = performance.now();
     tellWhere(context, options, database);
     await prepareDatabase(database, waitingOf(context));
     if (settings.configFile === null) await followWishes(database.db, targets);
     const results = await syncTargets(context, options, settings, database, targets);
-    return concludeSync(context, options, results);
+    return concludeSync(context, options, database, { command, settings, results, begunAt });
   });
 }
 
@@ -91,16 +93,22 @@ export async function syncTargets(
   targets: readonly SyncTarget[],
 ): Promise<SyncResult[]> {
   const screen = openScreen(context);
+  let progress: Progress | null = null;
   const engine = await openEngine({
     settings,
     database,
     log: createLog(options.logLevel, (line) => screen.write(line)),
     supervise: false,
     source: options,
+    onCommit: () => progress?.nudge(),
   });
-  const feeds = targets.map(({ lane }) => feedName(lane));
-  const progress = showProgress(context, options, screen, database.db, feeds);
   try {
+    progress = await showProgress(context, options, screen, {
+      db: database.db,
+      feeds: watchedFeeds(settings, targets),
+      pageSize: settings.explorer.pageSize,
+      mostPages: null,
+    });
     const results = await whileCurrent(database.pool, context.signal, (signal) =>
       syncOnce(targets, engine, signal),
     );
@@ -109,7 +117,7 @@ export async function syncTargets(
     await sumUp(engine, context.signal);
     return results;
   } finally {
-    await progress.end();
+    await progress?.end();
     await engine.close();
   }
 }
@@ -189,74 +197,3 @@ function refuseReversed(unit: 'batch' | 'block', from?: number, to?: number): vo
     `--from-${unit} ${from} is above --to-${unit} ${to}: the range is reversed.`,
   );
 }
-
-/** Prints how each lane ended, and turns it into the exit code. */
-export function concludeSync(
-  context: Context,
-  options: GlobalOptions,
-  results: readonly SyncResult[],
-): ExitCode {
-  if (options.json) {
-    writeJson(
-      context,
-      results.map(({ feed, lane, state, reason, quarantined }) => ({
-        feed,
-        lane: lane.lane,
-        state,
-        reason,
-        quarantined,
-      })),
-    );
-  } else {
-    if (results.length === 0) context.stdout('Nothing to do: what was asked for is there.\n');
-    for (const { feed, state, failure, reason } of byFeed(results)) {
-      const outcome = exitOf(failure) === exitCodes.done ? [] : [outcomes[state]];
-      context.stdout(
-        `${[feed, ...outcome, ...(reason === null ? [] : [printable(reason)])].join(': ')}\n`,
-      );
-    }
-    context.stdout(quarantineText(results));
-    if (context.signal.aborted) {
-      context.stdout('Interrupted; what was read is kept. The same command goes on from there.\n');
-    }
-  }
-  if (context.signal.aborted) return exitCodes.interrupted;
-  const failed = results.filter(
-    ({ state, failure }) => state !== 'finished' && exitOf(failure) !== exitCodes.done,
-  );
-  return failed.length === 0 ? exitCodes.done : exitCodes.failed;
-}
-
-/** What went to quarantine, a line for each feed, and how to look at it. */
-function quarantineText(results: readonly SyncResult[]): string {
-  const lines = [...Map.groupBy(results, ({ feed }) => feed)].map(([feed, lanes]) => {
-    const items = lanes.reduce((sum, { quarantined }) => sum + quarantined, 0);
-    return items === 0
-      ? ''
-      : `${feed}: ${items} ${items === 1 ? 'item is' : 'items are'} in quarantine\n`;
-  });
-  const text = lines.join('');
-  return text === '' ? '' : `${text}See them:  explorer-etl quarantine list\n`;
-}
-
-/** What people call a run's state. A run that a failure interrupted has failed here. */
-const outcomes: Readonly<Record<SyncResult['state'], string>> = {
-  open: 'interrupted',
-  finished: 'finished',
-  failed: 'failed',
-  interrupted: 'failed',
-  superseded: 'replaced by another one with other bounds',
-};
-
-/** One result for each feed: that of the lane that did not finish, if there is one. */
-function byFeed(results: readonly SyncResult[]): SyncResult[] {
-  const told = new Map<string, SyncResult>();
-  for (const result of results) {
-    if ((told.get(result.feed)?.state ?? 'finished') === 'finished') told.set(result.feed, result);
-  }
-  return [...told.values()];
-}
-
-/** What the class table says of a failure: that a chain does not serve a list is none. */
-const exitOf = (failure: SyncResult['failure']): 0 | 1 =>
-  failure === null ? exitCodes.failed : failures[failure].exit;

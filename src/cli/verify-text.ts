@@ -6,7 +6,7 @@ import type { Look } from '../terminal/look.ts';
 import { mark } from '../terminal/mark.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { paint } from '../terminal/paint.ts';
-import { wrap } from '../terminal/width.ts';
+import { widthOf, wrap } from '../terminal/width.ts';
 import { sayFinding, spellPlaces, type Said } from './finding-text.ts';
 import { gatherNotes } from './note-text.ts';
 import { rowFindingText } from './row-finding-text.ts';
@@ -24,7 +24,7 @@ export function verifyText(look: Look, document: VerifyDocument): string {
   const parts = [
     [verdict(look, document)],
     ...open.map((feed) => openLines(look, feed)),
-    ...(open.length > 1 && document.repair !== null
+    ...(open.filter(({ repair }) => repair !== null).length > 1 && document.repair !== null
       ? [['All of it:', ...repairLines(look, document.repair)]]
       : []),
     provedLines(look, document),
@@ -43,7 +43,12 @@ const indented = (look: Look, line: string): string[] =>
 function verdict(look: Look, { counts, rows, exit }: VerifyDocument): string {
   const damaged = (rows?.findings.length ?? 0) + (rows?.unlisted ?? 0);
   if (exit.code === 0) {
-    const all = counts.feeds === 1 ? '1 feed' : `all ${whole(counts.feeds)} feeds`;
+    const all =
+      counts.feeds === 0
+        ? 'nothing was asked for yet'
+        : counts.feeds === 1
+          ? '1 feed'
+          : `all ${whole(counts.feeds)} feeds`;
     return `${mark(look, 'good')} complete: ${all}`;
   }
   const what = [
@@ -125,15 +130,18 @@ function joined(places: readonly { readonly from: number; readonly to: number }[
   return ranges;
 }
 
-/** A line for each feed: what of it is proved. */
+/** A line for each feed, or two where a terminal is narrow: what of it is proved. */
 function provedLines(look: Look, { feeds, at }: VerifyDocument): string[] {
-  const proved = feeds.filter(({ covered }) => covered.length > 0);
-  const rows = proved.map((feed) => [
-    feed.state === 'complete' ? paint(look, 'good', '✓') : paint(look, 'warning', '○'),
-    nameOf(feed),
-    provedText(feed, at),
-  ]);
-  return columns(look, { rows, flexible: 2 });
+  const rows = feeds
+    .filter(({ covered }) => covered.length > 0)
+    .map((feed) => {
+      const sign =
+        feed.state === 'complete' ? paint(look, 'good', '✓') : paint(look, 'warning', '○');
+      return [`${sign} ${nameOf(feed)}`, provedText(feed, at)] as const;
+    });
+  const lines = columns(look, { rows });
+  if (!look.isTerminal || lines.every((line) => widthOf(line) <= look.columns)) return lines;
+  return rows.flatMap(([name, what]) => [name, ...indented(look, what)]);
 }
 
 function provedText({ covered, kind, unit }: Feed, at: string): string {
@@ -164,9 +172,14 @@ function section(
   head: string,
   linesOf: (feed: Feed) => readonly string[],
 ): string[] {
-  const lines = feeds.flatMap((feed) =>
-    linesOf(feed).flatMap((line) => indented(look, `${nameOf(feed)}: ${line}`)),
-  );
+  const lines = feeds.flatMap((feed) => {
+    const told = linesOf(feed);
+    const rest = told.length - mostGroups;
+    return [
+      ...told.slice(0, mostGroups),
+      ...(rest > 0 ? [`${whole(rest)} more: explorer-etl verify --json`] : []),
+    ].flatMap((line) => indented(look, `${printable(feed.feed)}: ${line}`));
+  });
   return lines.length === 0 ? [] : [head, ...lines].map((line) => paint(look, 'quiet', line));
 }
 

@@ -120,6 +120,16 @@ export function describeDatabaseError(error: unknown): string {
   return isDrizzleQueryError(root) ? 'query failed' : textOf(root.message || root.name);
 }
 
+/** The SQLSTATE or system code behind a failure, also of one that was explained; null where it has none. */
+export function codeOfFailure(error: unknown): string | null {
+  const root = rootOf(error);
+  return root instanceof Error ? (codeOf(root) ?? null) : null;
+}
+
+/** True when Postgres told the failure, or the connection to it failed. */
+export const isOfDatabase = (error: unknown): boolean =>
+  rootOf(error) instanceof DatabaseError || isConnectionLost(error);
+
 /** True when the connection is gone or could not be made, so that the same work may succeed later. */
 export function isConnectionLost(error: unknown): boolean {
   const root = rootOf(error);

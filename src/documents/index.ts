@@ -1,11 +1,47 @@
 import { z } from 'zod';
+import { demoDocument, demoStopDocument } from './demo.ts';
+import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
+import { errorDocument } from './error.ts';
+import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
+import { syncDocument } from './sync.ts';
+import { migrateDocument } from './migrate.ts';
+import {
+  quarantineDropDocument,
+  quarantineListDocument,
+  quarantineRetryDocument,
+} from './quarantine.ts';
+import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
+import { replayDocument } from './replay.ts';
+import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
+import { startDocument } from './start.ts';
 import { verifyDocument } from './verify.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
-export const documents = { init: initDocument, verify: verifyDocument } as const satisfies Readonly<
-  Record<string, z.ZodType>
->;
+export const documents = {
+  demo: demoDocument,
+  'demo-stop': demoStopDocument,
+  init: initDocument,
+  sync: syncDocument,
+  start: startDocument,
+  'quarantine-list': quarantineListDocument,
+  'quarantine-retry': quarantineRetryDocument,
+  'quarantine-drop': quarantineDropDocument,
+  query: queryDocument,
+  'query-list': queryListDocument,
+  'query-sql': querySqlDocument,
+  export: exportDocument,
+  'db-start': dbStartDocument,
+  'db-stop': dbStopDocument,
+  'db-status': dbStatusDocument,
+  'db-url': dbUrlDocument,
+  migrate: migrateDocument,
+  replay: replayDocument,
+  simulate: simulateDocument,
+  'simulate-faults': simulateFaultsDocument,
+  verify: verifyDocument,
+  error: errorDocument,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /** Any of them. */
 export type Document = z.infer<(typeof documents)[keyof typeof documents]>;

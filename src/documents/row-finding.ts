@@ -11,9 +11,7 @@ const finding = <Kind extends string, Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
 ) => z.strictObject({ kind: z.literal(kind).describe(meaning), table, ...shape });
 
-const key = z
-  .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
-  .describe('Its primary key.');
+const key = z.record(z.string(), z.unknown()).describe('Its primary key.');
 
 /** The rows of a chain that were first stored at one moment, and where they came from. */
 const moment = {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { documentOf } from './envelope.ts';
+import { feedFields } from './feed.ts';
 import { headFinding, note, openFinding } from './finding.ts';
 import { rowFinding } from './row-finding.ts';
 
@@ -26,10 +27,8 @@ const repair = z
   .nullable();
 
 const feed = z.strictObject({
-  feed: z.string().describe('Its name, such as 10/user-operations.'),
-  chain_id: z.int().describe('Number of the chain.'),
+  ...feedFields,
   chain: z.string().nullable().describe('Name of the chain; null: not known.'),
-  operation: z.string().describe('The list of the API.'),
   kind: z.string().describe('How the list is ordered: newest-first, numbered or ranked.'),
   unit: z.string().describe('What the ranges of a newest-first list count: blocks or batches.'),
   state: z.enum(['complete', 'open']).describe('Whether nothing of it is open.'),

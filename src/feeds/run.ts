@@ -178,22 +178,3 @@ export async function runResults(db: Database, ids: readonly number[]): Promise<
   );
   return rows.map((row) => ({ ...row, id: Number(row.id) }));
 }
-
-/**
- * How many items in quarantine each run's pages served last; a run without any is left out. An item
- * that was there already, and was served again as it is, counts.
- */
-export async function quarantinedBy(
-  db: Database,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await db.execute<{ id: string; items: number }>(sql`
-    select run_id as id, count(*)::int as items
-    from etl.quarantine
-    join etl.pages on pages.id = coalesce(last_page_id, page_id)
-    join etl.walks on walks.id = walk_id
-    where run_id = any(${sql.param(ids)}::bigint[])
-    group by run_id
-  `);
-  return new Map(rows.map(({ id, items }) => [Number(id), items]));
-}

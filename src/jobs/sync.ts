@@ -3,7 +3,8 @@ import type { Pool } from 'pg';
 import type { FeedLane } from '../lists/feed.ts';
 import { atOnce, dueLanes } from '../feeds/due.ts';
 import { feedName } from '../lists/feed.ts';
-import { quarantinedBy, runResults, type RunResult } from '../feeds/run.ts';
+import { runResults, type RunResult } from '../feeds/run.ts';
+import { runSums, sumsSince, type RunSums } from '../feeds/run-sums.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { returnToPresent } from './boss-tables.ts';
 import { openLane } from './schedule.ts';
@@ -16,11 +17,9 @@ export interface SyncTarget {
   readonly scope: RunScope;
 }
 
-/** How a target ended. `open` means that the sync was interrupted before its end. */
-export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'> {
+/** How a target ended, and what it came to. `open` means that the sync was interrupted before its end. */
+export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums {
   readonly feed: string;
-  /** Items of its pages that are in quarantine. */
-  readonly quarantined: number;
 }
 
 /** How often the targets' runs are looked at, in ms. */
@@ -42,6 +41,8 @@ export async function syncOnce(
   const { db } = options;
   const mine = new Set(targets.map(({ lane }) => `${feedName(lane)}/${lane.lane}`));
   const opened = await openDue(targets, options);
+  // Of a run that goes on with an earlier one's walks, only what comes now is this sync's.
+  const before = await runSums(db, joinedOf(opened));
   const worker = await startWorker({
     ...options,
     works: (lane) => mine.has(`${feedName(lane)}/${lane.lane}`),
@@ -62,19 +63,23 @@ export async function syncOnce(
     await worker.stop();
   }
   const results = await runResults(db, [...opened.keys()]);
-  const quarantined = await quarantinedBy(db, [...opened.keys()]);
+  const sums = await runSums(db, [...opened.keys()]);
   return results.flatMap(({ id, ...how }) => {
     const target = opened.get(id);
     if (target === undefined) return [];
     const { lane, scope } = target;
-    const items = quarantined.get(id) ?? 0;
-    return [{ ...how, lane, scope, feed: feedName(lane), quarantined: items }];
+    const came = sums.get(id);
+    if (came === undefined) return [];
+    return [{ ...how, ...sumsSince(came, before.get(id)), lane, scope, feed: feedName(lane) }];
   });
 }
 
 interface OpenTarget extends SyncTarget {
   readonly isJoined: boolean;
 }
+
+const joinedOf = (opened: ReadonlyMap<number, OpenTarget>) =>
+  [...opened].flatMap(([id, { isJoined }]) => (isJoined ? [id] : []));
 
 /**
  * Opens a run for each target that has something to do. One after the other, the live lanes

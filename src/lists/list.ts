@@ -9,6 +9,7 @@ import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operat
 import type { Lane } from '../walk/tables.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { FeedSettings } from './settings.ts';
+import type { RunLeft } from './run-left.ts';
 import type { RunRow, RunScope } from './tables.ts';
 
 /** Why lanes are looked at: a person wants all current, a schedule fired, or a process started. */
@@ -154,6 +155,12 @@ export interface ListKind<
   /** A range that is proved, in words. */
   spell(range: { readonly from: number; readonly to: number; readonly unit: ListUnit }): string;
   readonly status: ListReach;
+  /** What an open run has left; null where nobody knows. It may read as much as an estimate. */
+  left(
+    db: Database,
+    run: RunOf<Wanted>,
+    how: { readonly pageSize: number },
+  ): Promise<RunLeft | null>;
   estimate(db: Database, feed: Feed, settings: Settings, how: EstimateOptions): Promise<Estimates>;
   /** The scopes that close what is open of a feed's lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;

@@ -16,13 +16,12 @@ export interface Configured {
 
 /** An operation as people meet it. */
 export interface Guide {
+  /** Its list beside the name of a chain: short, for a column. */
+  readonly list: string;
   /** Its items, in the plural. */
   readonly items: string;
   /** What it is, in a sentence. */
   readonly about: string;
   /** Its lines in the file that `init` writes for a chain: YAML, with what it costs as comments. */
   example(chainId: number): string;
-  /** A question that its tables answer, for the end of `demo`. */
-  readonly question: string;
-  readonly sql: string;
 }

@@ -64,7 +64,9 @@ async function clearQuarantine(
   run: (...args: string[]) => Promise<string>,
 ): Promise<void> {
   await runCommand(['quarantine', 'retry'], place, signal);
-  const kept = JSON.parse(await run('quarantine', 'list', '--json')) as readonly { id: number }[];
+  const { items: kept } = JSON.parse(await run('quarantine', 'list', '--json')) as {
+    readonly items: readonly { id: number }[];
+  };
   if (kept.length === 0) return;
   for (let _ = 0; _ < kept.length; _ += 1) note('damaged item dropped');
   await run('quarantine', 'drop', ...kept.flatMap(({ id }) => ['--id', String(id)]));

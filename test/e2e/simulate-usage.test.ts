@@ -30,7 +30,7 @@ test('simulate answers as --fault says', async () => {
   const statuses: number[] = [];
   await command(['simulate', '--port', '0', '--fault', '503', '--json'], {
     until: async (output) => {
-      await eventually('its address', hangMs, async () => output().includes('}'));
+      await eventually('its address', hangMs, async () => output().includes('\n}\n'));
       const { url } = JSON.parse(output()) as { url: string };
       statuses.push((await fetch(`${url}/10/api/v2/blocks/optimism-batch/1`)).status);
     },

@@ -1,9 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { runProgram } from '../../src/cli/program.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { call as run } from '../support/call.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSync, testKey } from '../support/sync.ts';
-import { plainOutput } from '../support/plain-output.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -41,16 +40,8 @@ beforeAll(async () => {
 
 /** A command on that database, in this process. */
 async function call(...args: readonly string[]): Promise<string> {
-  let output = '';
-  await runProgram(args, {
-    env: { DATABASE_URL: database.url },
-    cwd: '/',
-    signal: new AbortController().signal,
-    stdout: (text) => void (output += text),
-    stderr: (text) => void (output += text),
-    ...plainOutput,
-  });
-  return output;
+  const { stdout, stderr } = await run(args, { env: { DATABASE_URL: database.url }, cwd: '/' });
+  return stdout + stderr;
 }
 
 test.each([['status'], ['verify'], ['quarantine', 'list'], ['replay', '--quiet', '--diff']])(

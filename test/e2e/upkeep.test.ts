@@ -1,11 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { prepareDatabase } from '../../src/app.ts';
-import { runProgram } from '../../src/cli/program.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { call as run } from '../support/call.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSync, testKey } from '../support/sync.ts';
-import { plainOutput } from '../support/plain-output.ts';
 
 const chain: SimulatedChain = {
   id: 10,
@@ -28,18 +27,8 @@ beforeAll(async () => {
 });
 
 /** A command on that database, in this process. */
-async function call(...args: readonly string[]) {
-  const output = { stdout: '', stderr: '' };
-  const code = await runProgram(args, {
-    env: { DATABASE_URL: database.url },
-    cwd: '/',
-    signal: new AbortController().signal,
-    stdout: (text) => void (output.stdout += text),
-    stderr: (text) => void (output.stderr += text),
-    ...plainOutput,
-  });
-  return { code, ...output };
-}
+const call = (...args: readonly string[]) =>
+  run(args, { env: { DATABASE_URL: database.url }, cwd: '/' });
 
 const count = async () => {
   const { rows } = await database.pool.query<{ count: number }>(
@@ -81,9 +70,19 @@ describe('quarantine', () => {
     expect(stdout).toMatch(/10\/user-operations.*hash: Invalid input/);
     expect(code).toBe(0);
     const { stdout: json } = await call('quarantine', 'list', '--json');
-    const listed = JSON.parse(json) as { raw: object; feed: string; reason: string }[];
-    expect(listed).toHaveLength(await count());
-    expect(listed[0]?.raw).toEqual(expect.any(Object));
+    const listed = JSON.parse(json) as { count: number; items: object[] };
+    expect(listed.items).toHaveLength(await count());
+    expect(listed).toMatchObject({
+      count: await count(),
+      items: expect.arrayContaining([
+        expect.objectContaining({
+          feed: '10/user-operations',
+          chain_id: 10,
+          operation: 'user-operations',
+          raw: expect.any(Object),
+        }),
+      ]),
+    });
   });
 
   test('list does not hand control characters to a terminal', async () => {

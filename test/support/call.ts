@@ -10,12 +10,16 @@ interface CallOptions {
   /** As wide as this is the terminal that stdout is; none if absent. */
   readonly columns?: number;
   readonly signal?: AbortSignal;
+  /** What a user types before a command's name. */
+  readonly program?: string;
+  /** What it writes is to be no document, though one is asked for. */
+  readonly isBroken?: true;
 }
 
 /** The same program without a process around it, which costs a second each. */
 export async function call(
   args: readonly string[],
-  { env = {}, cwd, columns, signal }: CallOptions = {},
+  { env = {}, cwd, columns, signal, program, isBroken }: CallOptions = {},
 ): Promise<Ended> {
   const output = { stdout: '', stderr: '' };
   const code = await runProgram(args, {
@@ -25,9 +29,10 @@ export async function call(
     stdout: (text) => void (output.stdout += text),
     stderr: (text) => void (output.stderr += text),
     ...plainOutput,
+    ...(program !== undefined && { program }),
     ...(columns !== undefined && { out: { isTerminal: true, columns, isColoured: false } }),
   });
-  if (args.includes('--json') && output.stdout !== '') demandDocument(output.stdout, code);
+  if (isBroken !== true) demandDocument(args, { code, stdout: output.stdout });
   return { code, ...output };
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { demandDocument } from './documents.ts';
 import { hangMs } from './hang.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
@@ -56,6 +57,7 @@ export async function command(
       child.kill('SIGTERM');
     }
     const [code] = await closed;
+    demandDocument(args, { code, stdout: output.stdout });
     return { code, ...output };
   } finally {
     clearTimeout(hung);

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject, onTestFinished } from 'vitest';
+import { demandDocument } from './documents.ts';
 import { testKey } from './sync.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
@@ -78,6 +79,7 @@ export function startProgram(args: readonly string[], environment: ProgramEnviro
       }
       timer.abort();
       await late.catch(() => undefined);
+      demandDocument(args, { code: first.code, stdout: written.stdout });
       return first;
     },
   };

@@ -27,11 +27,17 @@ interface ListGap {
 /** Newest stored items that tell the present rate: hours of a busy chain, months of a quiet one. */
 const recentItems = 20_000;
 
+/** What is known of how dense a list is, and of what is missing of it. */
+export type ListDensity = Omit<ListFacts, 'itemsPerDay'>;
+
 /** @throws nothing of its own: what is not known is null */
 export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
-  const { rows } = await db.execute<
-    Record<'pages' | 'per_block' | 'block_ms' | 'per_day', string | null>
-  >(sql`
+  return { ...(await listDensity(db, feed)), itemsPerDay: await itemsPerDay(db, feed) };
+}
+
+/** The facts without the present rate, for which thousands of items are read. */
+export async function listDensity(db: Database, feed: Feed): Promise<ListDensity> {
+  const { rows } = await db.execute<Record<'pages' | 'per_block' | 'block_ms', string | null>>(sql`
     with walked as (
       select sum(pages) as pages, sum(spanned_items) / nullif(sum(spanned_blocks), 0) as per_block
       from etl.lane_sums
@@ -43,7 +49,23 @@ export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
       select high.height - low.height as blocks, high.timestamp - low.timestamp as time
       from (select * from stored order by height desc limit 1) as high,
            (select * from stored order by height limit 1) as low
-    ), recent as (
+    )
+    select pages, per_block,
+           (select 1000 * extract(epoch from time) / nullif(blocks, 0) from span) as block_ms
+    from walked
+  `);
+  const [row] = rows;
+  return {
+    isBegun: (numberOf(row?.pages) ?? 0) > 0,
+    gaps: await listGaps(db, feed),
+    itemsPerBlock: numberOf(row?.per_block),
+    blockMs: numberOf(row?.block_ms),
+  };
+}
+
+async function itemsPerDay(db: Database, feed: Feed): Promise<number | null> {
+  const { rows } = await db.execute<{ per_day: string | null }>(sql`
+    with recent as (
       select count(*) - 1 as items, max(timestamp) - min(timestamp) as time
       from (
         select timestamp from ${itemsOf(feed)} and height >= coalesce(
@@ -58,19 +80,9 @@ export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
         limit ${recentItems}
       ) as newest
     )
-    select pages, per_block,
-           (select 1000 * extract(epoch from time) / nullif(blocks, 0) from span) as block_ms,
-           (select 86400 * items / nullif(extract(epoch from time), 0) from recent) as per_day
-    from walked
+    select 86400 * items / nullif(extract(epoch from time), 0) as per_day from recent
   `);
-  const [row] = rows;
-  return {
-    isBegun: (numberOf(row?.pages) ?? 0) > 0,
-    gaps: await listGaps(db, feed),
-    itemsPerBlock: numberOf(row?.per_block),
-    blockMs: numberOf(row?.block_ms),
-    itemsPerDay: numberOf(row?.per_day),
-  };
+  return numberOf(rows[0]?.per_day);
 }
 
 async function listGaps(db: Database, feed: Feed): Promise<ListGap[]> {

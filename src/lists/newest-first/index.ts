@@ -9,6 +9,7 @@ import { rereadItems } from './damage.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
 import { listFacts } from './facts.ts';
+import { listLeft } from './left.ts';
 import { planBackfillWalk, planLiveWalk } from './plan.ts';
 import { proof } from './proof.ts';
 import type { NewestFirstScope } from './scope.ts';
@@ -41,6 +42,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   isSpare,
   spell: ({ from, to, unit }) => `${unit} ${from} to ${to}`,
   status,
+  left: listLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
     const { since, overlapMs, resweep: resweeps } = settings;
     const facts = await listFacts(db, feed);

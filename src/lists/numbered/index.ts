@@ -6,6 +6,7 @@ import { forgetBatches } from './damage.ts';
 import { isDue } from './due.ts';
 import { batchHistory, batchUpkeep } from './estimate.ts';
 import { batchFacts } from './facts.ts';
+import { batchesLeft } from './left.ts';
 import { planBackfillBatch, planLiveBatch } from './plan.ts';
 import { proof } from './proof.ts';
 import { batchesToRead, batchRequests } from './repairs.ts';
@@ -36,6 +37,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
   isSpare,
   spell: ({ from, to }) => `batches ${from} to ${to}`,
   status,
+  left: batchesLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
     const { fromBatch: from, toBatch: to, reread, parallel } = settings;
     const facts = await batchFacts(db, feed, from, to);

@@ -6,6 +6,7 @@ import type { ListKind } from '../list.ts';
 import { keepFactories, rereadFactories } from './damage.ts';
 import { rankingHistory, rankingUpkeep } from './estimate.ts';
 import { rankingFacts } from './facts.ts';
+import { rankingLeft } from './left.ts';
 import { planRankedWalk, type RankedScope } from './plan.ts';
 import { proof } from './proof.ts';
 import { rankedSettings, type RankedSettings } from './settings.ts';
@@ -37,6 +38,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   isSpare: () => sql`false`,
   spell: ({ to }) => `ranking of ${to} factories`,
   status,
+  left: rankingLeft,
   async estimate(db, feed, _settings, { pollsPerDay }) {
     const facts = await rankingFacts(db, feed);
     return { history: rankingHistory(facts), upkeep: rankingUpkeep(facts, pollsPerDay), walks: 1 };

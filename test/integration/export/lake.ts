@@ -58,6 +58,12 @@ export interface ListedRelation {
   readonly files: readonly ListedFile[];
 }
 
+interface FileCounts {
+  readonly written: number;
+  readonly kept: number;
+  readonly removed: number;
+}
+
 /** A folder to export to, and what is in it. */
 export async function openLake({ url }: Pick<TestDatabase, 'url'>) {
   const folder = join(await emptyFolder(), 'lake');
@@ -75,9 +81,9 @@ export async function openLake({ url }: Pick<TestDatabase, 'url'>) {
       const { code, stdout, stderr } = await run(args);
       if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
       const { relations } = JSON.parse(stdout) as {
-        relations: { name: string; rows: number; written: number; kept: number; removed: number }[];
+        relations: { name: string; rows: number; files: FileCounts }[];
       };
-      return new Map(relations.map((relation) => [relation.name, relation]));
+      return new Map(relations.map(({ name, rows, files }) => [name, { name, rows, ...files }]));
     },
     run,
     manifest,

@@ -204,6 +204,7 @@ test('a running process refuses another base_url of a configuration that is read
     stdout: () => undefined,
     stderr: () => undefined,
     ...plainOutput,
+    args: [],
     onReload: (listener: () => void) => void (reload = listener),
   };
   const options = { logLevel: 'info', json: false, quiet: false } as const;

@@ -69,20 +69,84 @@ describe('json', () => {
   });
 
   test('a line for each row, and one array of them also where there are none', async () => {
-    const { stdout } = await ask(['select n from generate_series(1, 2) as n', '--json']);
+    const two = 'select n from generate_series(1, 2) as n';
+    const { stdout } = await ask([two, '--format', 'json']);
     expect(stdout).toBe('[\n  {"n":1},\n  {"n":2}\n]\n');
-    expect((await ask(['select 1 as n where false', '--json'])).stdout).toBe('[]\n');
+    const none = await ask(['select 1 as n where false', '--format', 'json']);
+    expect(none.stdout).toBe('[]\n');
   });
 
   test('two columns of one name are refused before anything is written', async () => {
-    const ended = await ask(['select 1 as n, 2 as n', '--json']);
+    const ended = await ask(['select 1 as n, 2 as n', '--format', 'json']);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(/two columns are called "n"/);
   });
+});
 
-  test('--json is it too, and no other format at once', async () => {
-    expect((await ask(['select 1 as n', '--json'])).stdout).toBe('[\n  {"n":1}\n]\n');
+describe('--json', () => {
+  test('is the rows with what is to be known of them: columns, types, how many, how it ended', async () => {
+    const { stdout } = await ask([
+      `select n, now() as at, array['a'] as texts, '[1,2)'::int4range as r
+       from generate_series(1, 3) as n`,
+      '--limit',
+      '2',
+      '--json',
+    ]);
+    expect(JSON.parse(stdout)).toEqual({
+      schema: 'explorer-etl/query/1',
+      columns: [
+        { name: 'n', type: 'integer' },
+        { name: 'at', type: 'timestamp with time zone' },
+        { name: 'texts', type: 'text[]' },
+        { name: 'r', type: 'int4range' },
+      ],
+      rows: [1, 2].map((n) => ({ n, at: expect.any(String), texts: ['a'], r: '[1,2)' })),
+      row_count: 2,
+      cut: true,
+      exit: { code: 0, reason: 'done' },
+    });
+  });
+
+  test('has its columns also where there are no rows', async () => {
+    const { stdout } = await ask(['select 1 as n where false', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      columns: [{ name: 'n', type: 'integer' }],
+      rows: [],
+      row_count: 0,
+      cut: false,
+    });
+  });
+
+  test('has the rows as --format json has them, also across many batches', async () => {
+    const many = 'select n, repeat(md5(n::text), 8) as filler from generate_series(1, 2500) as n';
+    const { stdout } = await ask([many, '--json']);
+    const { rows, row_count } = JSON.parse(stdout) as { rows: unknown[]; row_count: number };
+    expect(rows).toEqual(JSON.parse((await ask([many, '--format', 'json'])).stdout));
+    expect(row_count).toBe(2500);
+  });
+
+  test('is the document of an error where the statement fails before rows are written', async () => {
+    const ended = await ask(['select 1 / (n - 5) as n from generate_series(1, 9) as n', '--json']);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      schema: 'explorer-etl/error/1',
+      errors: [{ kind: 'statement', code: '22012' }],
+    });
+    expect(ended.code).toBe(2);
+  });
+
+  test('ends in the middle, and is no JSON, where it fails behind rows that are written', async () => {
+    const text = 'select 1 / (n - 5000) as n from generate_series(1, 9000) as n';
+    const env = { DATABASE_URL: database.url };
+    const ended = await call(['query', text, '--json'], { env, isBroken: true });
+    expect(ended.stdout.split('\n').length).toBeGreaterThan(1_000);
+    expect(ended.stdout).not.toContain('"exit"');
+    expect(() => JSON.parse(ended.stdout) as unknown).toThrow(SyntaxError);
+    expect(ended.code).toBe(2);
+  });
+
+  test('no other format at once', async () => {
     expect((await ask(['select 1', '--json', '--format', 'csv'])).code).toBe(2);
+    expect((await ask(['select 1', '--json', '--format', 'json'])).code).toBe(2);
   });
 });
 

@@ -225,9 +225,15 @@ describe('the command', () => {
   test('lists them, for people and for programs', async () => {
     const { stdout } = await call(['query', '--list']);
     expect(stdout).toMatch(/^top-senders .*\?\n +--chain all {2}--days 7 {2}--limit 20$/m);
-    const document = JSON.parse((await call(['query', '--list', '--json'])).stdout) as object[];
-    expect(document).toHaveLength(Object.keys(shapes).length);
-    expect(document).toContainEqual({
+    const { questions: listed } = JSON.parse(
+      (await call(['query', '--list', '--json'])).stdout,
+    ) as {
+      questions: object[];
+    };
+    const bare = await call(['query', '--list', '--format', 'json']);
+    expect(JSON.parse(bare.stdout)).toEqual(listed);
+    expect(listed).toHaveLength(Object.keys(shapes).length);
+    expect(listed).toContainEqual({
       name: 'biggest-factories',
       question: expect.stringMatching(/\?$/),
       parameters: [
@@ -239,7 +245,7 @@ describe('the command', () => {
 
   test('asks one by its name and flags', async () => {
     const ended = await ask('biggest-factories', '--chain', '10', '--limit', '2', '--json');
-    const rows = JSON.parse(ended.stdout) as { rank: number; chain_id: number }[];
+    const { rows } = JSON.parse(ended.stdout) as { rows: { rank: number; chain_id: number }[] };
     expect(rows.map(({ rank, chain_id: id }) => [rank, id])).toEqual([
       [1, 10],
       [2, 10],
@@ -278,7 +284,10 @@ describe('the command', () => {
     );
     await writeFile(join(cwd, 'other.sql'), '-- What?\n-- :colour = red  a colour\nselect 1;\n');
     const askFile = (...args: readonly string[]) =>
-      call(['query', '--json', '--file', ...args], { env: { DATABASE_URL: database.url }, cwd });
+      call(['query', '--format', 'json', '--file', ...args], {
+        env: { DATABASE_URL: database.url },
+        cwd,
+      });
     expect(JSON.parse((await askFile('mine.sql', '--chain', '7')).stdout)).toEqual([
       { chain: 7, text: 'a:b' },
     ]);

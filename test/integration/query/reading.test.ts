@@ -48,7 +48,9 @@ test.each([
   'values (1)',
 ])('what only reads is answered: %s', async (statement) => {
   const ended = await ask(statement, '--json');
-  expect(Object.values((JSON.parse(ended.stdout) as object[])[0] ?? {})).toEqual([1]);
+  expect(Object.values((JSON.parse(ended.stdout) as { rows: object[] }).rows[0] ?? {})).toEqual([
+    1,
+  ]);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
 });
 

@@ -153,7 +153,7 @@ test('a value of a bad format leaves the item a row, and is kept in extra as mal
   expect(rows).toEqual([{ rows: 120, kept: 120, bent: 0, quarantined: 0 }]);
   const [proof] = await prove(drizzle(database.pool));
   expect(proof?.notes.map(noteText)).toContain(
-    'field transaction_hash came malformed (expected a hash: 0x and 64 hex digits), kept in extra: ' +
+    'field transaction_hash: came malformed (expected a hash: 0x and 64 hex digits), kept in extra: ' +
       '120 times, first on page 1',
   );
 });

@@ -19,7 +19,11 @@ test('sync ends with how to look at what it copied, unless a program reads it', 
   const told = await call(args, { env });
   expect(told.stdout.endsWith(look)).toBe(true);
   expect((await call([...args, '--quiet'], { env })).stdout).not.toContain('Look at it');
-  expect(JSON.parse((await call([...args, '--json'], { env })).stdout)).toHaveLength(1);
-  const asked = await call(['query', 'biggest-factories', '--limit', '1', '--json'], { env });
+  expect(JSON.parse((await call([...args, '--json'], { env })).stdout)).toMatchObject({
+    lanes: [{ feed: '10/factories', state: 'finished' }],
+  });
+  const asked = await call(['query', 'biggest-factories', '--limit', '1', '--format', 'json'], {
+    env,
+  });
   expect(JSON.parse(asked.stdout)).toHaveLength(1);
 });

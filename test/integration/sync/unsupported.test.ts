@@ -38,7 +38,7 @@ test('a chain that serves none of the lists leaves the tables as they were', asy
   expect(await differences(pool, copySeed, plain)).toEqual({});
 });
 
-test('the command says so for each feed, and that is no failure', async () => {
+test('the command says so of all its feeds, and that is no failure', async () => {
   const simulator = await startSimulator({ seed: copySeed, chains: [plain] });
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
@@ -55,12 +55,14 @@ test('the command says so for each feed, and that is no failure', async () => {
     stderr: (text) => void (output.stderr += text),
     ...plainOutput,
   });
-  const lines = output.stdout.split('\n').filter((line) => line.startsWith('10/'));
-  expect(lines.toSorted().map((line) => line.replace(/(?<=unsupported: ).*/, '…'))).toEqual([
-    '10/factories: unsupported: …',
-    '10/optimism-batch-blocks: unsupported: …',
-    '10/optimism-batches: unsupported: …',
-    '10/user-operations: unsupported: …',
+  const told = [...output.stdout.matchAll(/^– (.*?): unsupported: /gmu)].flatMap(([, feeds = '']) =>
+    feeds.split(', '),
+  );
+  expect(told.toSorted()).toEqual([
+    '10/factories',
+    '10/optimism-batch-blocks',
+    '10/optimism-batches',
+    '10/user-operations',
   ]);
   expect(code).toBe(0);
 });

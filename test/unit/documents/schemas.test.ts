@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { documentsPage } from '../../../scripts/documents-page.ts';
 import { documentSchemas } from '../../../src/documents/index.ts';
 
 const folder = join(import.meta.dirname, '../../../schemas');
@@ -45,4 +46,9 @@ function undescribed(node: Node, path: string): string[] {
 
 test.each([...schemas])('every field of %s has a description', (name, text) => {
   expect(undescribed(JSON.parse(text) as Node, name)).toEqual([]);
+});
+
+test('docs/json-documents.md tells of every document; npm run schema writes it', async () => {
+  const file = join(import.meta.dirname, '../../../docs/json-documents.md');
+  await expect(await documentsPage(schemas)).toMatchFileSnapshot(file);
 });

@@ -195,7 +195,7 @@ const factories: Feed = {
   notes: [
     notes.ranking_moved,
     ...['a', 'b', 'c', 'd', 'e', 'f'].map((path) => ({ ...notes.new_field, path })),
-    notes.new_value,
+    ...['a', 'b', 'c', 'd', 'e'].map((value) => ({ ...notes.new_value, value })),
   ],
 };
 

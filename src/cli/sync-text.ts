@@ -1,0 +1,142 @@
+import type { SyncDocument } from '../documents/sync.ts';
+import { printable } from '../printable.ts';
+import type { Look } from '../terminal/look.ts';
+import { counted, duration, whole } from '../terminal/numbers.ts';
+import { paint, type Style } from '../terminal/paint.ts';
+import { wrap } from '../terminal/width.ts';
+
+type Lane = SyncDocument['lanes'][number];
+
+/** A sign, and what it is about. */
+interface Line {
+  readonly sign: string;
+  readonly style: Style;
+  readonly text: string;
+  /** The command that shows it, or mends it. */
+  readonly command?: string;
+}
+
+/**
+ * What `sync`, `backfill` and `repair` came to: what was read first, then what went wrong, what to look at, and what is
+ * still to be read. Pure.
+ *
+ * @param again the command as the user gave it
+ */
+export function syncText(look: Look, document: SyncDocument, again: string): string[] {
+  const { lanes, totals, exit } = document;
+  if (lanes.length === 0 && exit.reason === 'done') {
+    return drawn(look, [
+      { sign: '✓', style: 'good', text: 'Nothing to do: what was asked for is there.' },
+    ]);
+  }
+  return drawn(look, [
+    readLine(document),
+    ...failureLines(lanes),
+    ...(totals.quarantined === 0
+      ? []
+      : [noted(lanes, 'quarantined', ['item in quarantine', 'items in quarantine'])]),
+    ...(totals.drift === 0
+      ? []
+      : [
+          noted(lanes, 'drift', [
+            'new difference from the specification',
+            'new differences from the specification',
+          ]),
+        ]),
+    ...openLines(document),
+    ...(exit.reason === 'interrupted'
+      ? [
+          {
+            sign: '‖',
+            style: 'warning' as const,
+            text: 'Interrupted. All of this is committed; the same command goes on:',
+            command: again,
+          },
+        ]
+      : []),
+  ]);
+}
+
+function readLine({ totals, exit }: SyncDocument): Line {
+  const { rows_added, rows_changed, pages, requests, credits, seconds } = totals;
+  // What went otherwise has a line, and a sign, of its own.
+  const sign = exit.reason === 'done' ? '✓' : ' ';
+  const changed = rows_changed === 0 ? '' : `, ${whole(rows_changed)} changed`;
+  const rows = `${counted(rows_added, 'row')} added${changed}`;
+  const cost = [counted(pages, 'page'), counted(requests, 'request'), counted(credits, 'credit')];
+  const parts = [rows, cost.join(', '), duration(seconds)];
+  return { sign, style: 'good', text: parts.join(' · ') };
+}
+
+/** What failed, each reason once: what is wrong with a key is wrong with all of its feeds. */
+function failureLines(lanes: readonly Lane[]): Line[] {
+  const ended = lanes.filter(
+    ({ state }) => state === 'failed' || state === 'unsupported' || state === 'superseded',
+  );
+  const groups = Map.groupBy(ended, (lane) => `${lane.state} ${saidOf(lane)}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const sign =
+      first.state === 'failed'
+        ? ({ sign: '✗', style: 'bad' } as const)
+        : ({ sign: '–', style: 'quiet' } as const);
+    return [{ ...sign, text: `${namesOf(group)}: ${first.state}: ${saidOf(first)}` }];
+  });
+}
+
+const saidOf = ({ state, reason, failure }: Lane): string => {
+  if (state === 'superseded') return 'replaced by a run with other bounds.';
+  // The reason begins with the class where there is one.
+  const said = printable(reason ?? 'the run did not end.');
+  return failure !== null && said.startsWith(`${failure}: `) && failure === state
+    ? said.slice(failure.length + 2)
+    : said;
+};
+
+const namesOf = (lanes: readonly Pick<Lane, 'feed'>[]) =>
+  [...new Set(lanes.map(({ feed }) => feed))].join(', ');
+
+/** What is to be looked at: how many, of which feeds, and by what command. */
+function noted(
+  lanes: readonly Lane[],
+  of: 'quarantined' | 'drift',
+  [one, others]: readonly [string, string],
+): Line {
+  const having = lanes.filter((lane) => lane[of] > 0);
+  const sum = having.reduce((all, lane) => all + lane[of], 0);
+  return {
+    sign: '!',
+    style: 'warning',
+    text: `${counted(sum, one, others)}: ${namesOf(having)}`,
+    command: of === 'quarantined' ? 'explorer-etl quarantine list' : 'explorer-etl verify',
+  };
+}
+
+/** What is still to be read, and the command that says what it costs. */
+function openLines({ history }: SyncDocument): Line[] {
+  if (history.length === 0) return [];
+  const parts = history.map(
+    ({ feed, requests }) =>
+      `${feed} (${requests === null ? 'unknown' : `up to ${counted(requests, 'page')}`})`,
+  );
+  const text = `History still to be read: ${parts.join(', ')}`;
+  return [{ sign: ' ', style: 'quiet', text, command: 'explorer-etl plan' }];
+}
+
+/** The lines; a command goes behind the text where it fits, else below. */
+function drawn(look: Look, lines: readonly Line[]): string[] {
+  return lines.flatMap(({ sign, style, text, command }) => {
+    const width = look.isTerminal ? look.columns : Infinity;
+    const [first = '', ...rest] = wrapped(text, width - indent);
+    const whole = [`${paint(look, style, sign)} ${first}`.trimEnd(), ...rest.map(indented)];
+    if (command === undefined) return whole;
+    const shown = paint(look, 'command', command);
+    const isRoom = rest.length === 0 && indent + first.length + 3 + command.length <= width;
+    return isRoom ? [`${whole[0]}   ${shown}`] : [...whole, indented(shown)];
+  });
+}
+
+const indent = 2;
+const indented = (line: string) => `${' '.repeat(indent)}${line}`;
+const wrapped = (text: string, width: number) => (width === Infinity ? [text] : wrap(text, width));

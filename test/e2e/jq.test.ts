@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { raw } from 'jq-wasm';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { call } from '../support/call.ts';
+import { freshDatabase } from '../support/database.ts';
+import { unfinished } from '../support/documents.ts';
+import { configFolder } from '../support/process.ts';
+import { testKey } from '../support/sync.ts';
+
+const page = await readFile(join(import.meta.dirname, '../../docs/json.md'), 'utf8');
+
+/** A line of docs/json.md: a command, and what jq makes of its document. */
+interface OneLiner {
+  readonly args: readonly string[];
+  readonly flags: readonly string[];
+  readonly filter: string;
+}
+
+const oneLiners = [...page.matchAll(/^```sh\n(.*)\n```$/gmu)].map(([, line = '']): OneLiner => {
+  const parts = /^explorer-etl (.*) \| jq (?:(-\w+) )?'(.*)'$/u.exec(line);
+  if (parts === null) throw new Error(`what is to be run here? ${line}`);
+  const [, args = '', flag, filter = ''] = parts;
+  return { args: args.split(' '), flags: flag === undefined ? [] : [flag], filter };
+});
+
+/** The line that has this text in it. */
+function lineOf(text: string): OneLiner {
+  const [found, ...more] = oneLiners.filter(({ filter }) => filter.includes(text));
+  if (found === undefined || more.length > 0) throw new Error(`${text}: not in one line`);
+  return found;
+}
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 300,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 10,
+};
+
+/** A database of its own, two feeds, and lines of the page that are run there. */
+async function scene() {
+  const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
+  onTestFinished(() => simulator.close());
+  const { pool, url } = await freshDatabase();
+  const cwd = await configFolder({
+    explorer: { requests_per_second: 1000 },
+    chains: [{ id: 10, operations: { 'user-operations': {}, factories: {} } }],
+  });
+  const env = { DATABASE_URL: url, EXPLORER_BASE_URL: simulator.url, EXPLORER_API_KEY: testKey };
+  const run = (args: readonly string[], own: NodeJS.ProcessEnv = {}) =>
+    call(args, { env: { ...env, ...own }, cwd });
+  return {
+    run,
+    async ask({ args, flags, filter }: OneLiner) {
+      const { stdout } = await run(args);
+      const { stdout: told, exitCode, stderr } = await raw(stdout, filter, [...flags]);
+      expect(stderr).toBe('');
+      return { told: told.trimEnd(), exitCode };
+    },
+    async number(statement: string): Promise<number> {
+      const { rows } = await pool.query<{ n: number }>(statement);
+      return rows[0]?.n ?? 0;
+    },
+  };
+}
+
+const areThere = (...names: readonly string[]) => !names.some((name) => unfinished.includes(name));
+
+test('the page has a line for each of five jobs', () => {
+  expect(oneLiners).toHaveLength(5);
+});
+
+test.runIf(areThere('status', 'sync'))('alert when something is behind or broken', async () => {
+  const { run, ask } = await scene();
+  await run(['sync', '--max-pages', '1'], { EXPLORER_API_KEY: 'wrong' });
+  expect(await ask(lineOf('.verdict.kind'))).toEqual({ told: 'false', exitCode: 1 });
+  await run(['sync']);
+  expect(await ask(lineOf('.verdict.kind'))).toEqual({ told: 'true', exitCode: 0 });
+});
+
+test.runIf(areThere('status', 'sync'))('what today cost', async () => {
+  const { run, ask, number } = await scene();
+  await run(['sync']);
+  const spent = await number('select sum(credits)::int as n from etl.pages');
+  expect(spent).toBeGreaterThan(0);
+  expect(await ask(lineOf('.credits'))).toEqual({ told: String(spent), exitCode: 0 });
+});
+
+test.runIf(areThere('verify', 'sync', 'repair'))('what is open, as commands', async () => {
+  const { run, ask } = await scene();
+  await run(['sync', '--max-pages', '2']);
+  const { told } = await ask(lineOf('.open'));
+  expect(told).toBe('explorer-etl repair --chain 10 --operation user-operations');
+  const [, ...repair] = told.split(' ');
+  expect((await run(repair)).code).toBe(0);
+  expect((await ask(lineOf('.open'))).told).toBe('');
+});
+
+test.runIf(areThere('status', 'sync'))('feeds that fail, with the class', async () => {
+  const { run, ask } = await scene();
+  await run(['sync'], { EXPLORER_API_KEY: 'wrong' });
+  const { told } = await ask(lineOf('.failure'));
+  expect(told.split('\n').toSorted()).toEqual([
+    '10/factories unauthorized',
+    '10/user-operations unauthorized',
+  ]);
+  await run(['sync']);
+  expect((await ask(lineOf('.failure'))).told).toBe('');
+});
+
+test.runIf(areThere('sync'))('rows that the last sync added', async () => {
+  const { ask } = await scene();
+  expect((await ask(lineOf('.rows_added'))).told).toBe('310');
+  expect((await ask(lineOf('.rows_added'))).told).toBe('0');
+});

@@ -1,0 +1,129 @@
+import { DatabaseError } from 'pg';
+import { expect, test } from 'vitest';
+import { UsageError } from '../../../src/cli/context.ts';
+import {
+  failureOf,
+  interruption,
+  tellFailure,
+  writeFailure,
+  wrongFlags,
+} from '../../../src/cli/failure.ts';
+import { ConfigError } from '../../../src/config/error.ts';
+import { MigrationError } from '../../../src/db/migrate.ts';
+import { PoolerError } from '../../../src/db/route.ts';
+import { StandbyError } from '../../../src/db/standby.ts';
+import { errorDocument, errorKinds } from '../../../src/documents/error.ts';
+import { EmbeddedPostgresError } from '../../../src/embedded-postgres/failure.ts';
+import { ExplorerError } from '../../../src/explorer/error.ts';
+import { ExportError } from '../../../src/export/failure.ts';
+import { OriginError } from '../../../src/feeds/origin.ts';
+import { DatabaseUnavailableError } from '../../../src/open-database.ts';
+import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
+import { IncompleteArchiveError } from '../../../src/replay/replay.ts';
+import { ScratchError } from '../../../src/replay/scratch.ts';
+import { plainOutput } from '../../support/plain-output.ts';
+import { CommanderError } from 'commander';
+
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const deadlock = Object.assign(new DatabaseError('deadlock detected', 0, 'error'), {
+  code: '40P01',
+});
+const places = new ConfigError([
+  { message: 'not a number', where: 'explorer-etl.yaml:7' },
+  { message: 'no key', where: null },
+]);
+
+/** A failure of each class that commands throw. */
+const thrown: readonly (readonly [
+  error: unknown,
+  kind: string,
+  code: string | null,
+  exit: number,
+])[] = [
+  [new UsageError('so'), 'usage', null, 2],
+  [places, 'configuration', null, 2],
+  [
+    new DatabaseUnavailableError('so', { cause: refused }),
+    'database-unavailable',
+    'ECONNREFUSED',
+    2,
+  ],
+  [deadlock, 'database', '40P01', 1],
+  [new Error('query failed', { cause: deadlock }), 'database', '40P01', 1],
+  [refused, 'database', 'ECONNREFUSED', 1],
+  [new EmbeddedPostgresError('so'), 'embedded-postgres', null, 2],
+  [new MigrationError('so'), 'migration', null, 2],
+  [new PoolerError('so'), 'pooler', null, 2],
+  [new StandbyError(), 'standby', null, 2],
+  [new StatementError('so', { cause: deadlock }), 'statement', '40P01', 2],
+  [new StatementTimeoutError('so'), 'statement-timeout', null, 1],
+  [new ExportError('so'), 'export', null, 2],
+  [new ScratchError('so'), 'replay', null, 2],
+  [new IncompleteArchiveError('so'), 'replay', null, 2],
+  [new OriginError('so'), 'other-explorer', null, 2],
+  [
+    new ExplorerError({ failure: 'unauthorized', status: 401, detail: 'no such key' }),
+    'explorer',
+    'unauthorized',
+    1,
+  ],
+  [new TypeError('x is not a function'), 'unexpected', null, 1],
+];
+
+const flags = { databaseUrl: 'postgres://nobody@127.0.0.1/none' };
+
+test.each(thrown)('%s is of kind %s, with code %s and exit code %i', (error, kind, code, exit) => {
+  const failure = failureOf(error, flags);
+  expect(failure.exit.code).toBe(exit);
+  expect(failure.errors).toEqual(failure.errors.map(() => expect.objectContaining({ kind, code })));
+});
+
+test('there is no other kind', () => {
+  const kinds = [...thrown.map(([, kind]) => kind), interruption.errors[0]?.kind];
+  expect(new Set(kinds)).toEqual(new Set(errorKinds));
+});
+
+/** What is written of an error with `--json`, and told without. */
+function outputOf(error: unknown) {
+  let [stdout, stderr] = ['', ''];
+  const context = {
+    ...plainOutput,
+    args: [],
+    env: {},
+    cwd: '/',
+    signal: new AbortController().signal,
+    stdout: (text: string) => void (stdout += text),
+    stderr: (text: string) => void (stderr += text),
+  };
+  const failure = failureOf(error, flags);
+  tellFailure(context, failure);
+  writeFailure(context, failure);
+  return { document: errorDocument.parse(JSON.parse(stdout)), stderr };
+}
+
+test('each problem of a file is an error with its place, and a line', () => {
+  const { document, stderr } = outputOf(places);
+  expect(document.errors).toMatchObject([
+    { where: 'explorer-etl.yaml:7', message: 'not a number' },
+    { where: null, message: 'no key' },
+  ]);
+  expect(stderr).toBe('explorer-etl: explorer-etl.yaml:7: not a number\nexplorer-etl: no key\n');
+});
+
+test('where the address of the database came from is a hint, and ends the line', () => {
+  const { document, stderr } = outputOf(new DatabaseUnavailableError('it is gone.'));
+  expect(document.errors).toMatchObject([
+    { message: 'it is gone.', hint: 'Check --database-url.' },
+  ]);
+  expect(stderr).toBe('explorer-etl: it is gone. Check --database-url.\n');
+});
+
+test("the parser's suggestion is a hint", () => {
+  const told = "error: unknown option '--lits'\n(Did you mean --list?)";
+  expect(wrongFlags(new CommanderError(1, 'commander.unknownOption', told))).toMatchObject({
+    exit: { code: 2 },
+    errors: [
+      { code: 'unknownOption', message: "unknown option '--lits'", hint: 'Did you mean --list?' },
+    ],
+  });
+});

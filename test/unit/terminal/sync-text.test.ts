@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { syncText } from '../../../src/cli/sync-text.ts';
+import type { SyncDocument } from '../../../src/documents/sync.ts';
+import { failures, type FailureClass } from '../../../src/failure.ts';
+import { plainLook } from '../../../src/terminal/look.ts';
+import { widthOf } from '../../../src/terminal/width.ts';
+
+type Lane = SyncDocument['lanes'][number];
+
+const read: Lane = {
+  feed: '10/user-operations',
+  chain_id: 10,
+  operation: 'user-operations',
+  lane: 'backfill',
+  state: 'finished',
+  failure: null,
+  reason: null,
+  rows_added: 12_000,
+  rows_changed: 34,
+  pages: 240,
+  requests: 241,
+  credits: 4_820,
+  quarantined: 0,
+  drift: 0,
+};
+const factories: Lane = { ...read, feed: '10/factories', operation: 'factories', rows_changed: 0 };
+
+const done: SyncDocument = {
+  schema: 'explorer-etl/sync/1',
+  exit: { code: 0, reason: 'done' },
+  command: 'sync',
+  lanes: [read],
+  totals: { ...totalOf(read), seconds: 5.1 },
+  history: [],
+};
+
+function totalOf({ rows_added, rows_changed, pages, requests, credits, quarantined, drift }: Lane) {
+  return { rows_added, rows_changed, pages, requests, credits, quarantined, drift };
+}
+
+const failed = (...lanes: readonly Lane[]): SyncDocument => ({
+  ...done,
+  exit: { code: 1, reason: 'failed' },
+  lanes: [...lanes],
+});
+
+const open = [
+  { feed: '10/user-operations', requests: 121_000 },
+  { feed: '10/optimism-batch-blocks', requests: null },
+];
+
+const scenes: Readonly<Record<string, SyncDocument>> = {
+  done,
+  'nothing-to-do': { ...done, lanes: [], totals: { ...done.totals, rows_added: 0 } },
+  'still-open': { ...done, history: open },
+  interrupted: {
+    ...done,
+    exit: { code: 130, reason: 'interrupted' },
+    lanes: [{ ...read, state: 'paused' }],
+    history: open.slice(0, 1),
+  },
+  'quarantine-and-drift': {
+    ...done,
+    lanes: [
+      { ...read, quarantined: 3, drift: 1 },
+      { ...factories, drift: 2 },
+    ],
+    totals: { ...done.totals, quarantined: 3, drift: 3 },
+  },
+  superseded: failed({ ...read, state: 'superseded' }),
+  // A key that is refused is refused for each of its feeds.
+  'key-refused': failed(
+    ...[read, factories].map((lane) => ({ ...lane, ...failure('unauthorized') })),
+  ),
+};
+
+/** As a run stores it. */
+function failure(name: FailureClass): Pick<Lane, 'state' | 'failure' | 'reason'> {
+  return {
+    state: name === 'unsupported' ? name : 'failed',
+    failure: name,
+    reason: `${name}: HTTP 500, what the explorer said. ${failures[name].advice}`,
+  };
+}
+
+const looks = [60, 80, 140].flatMap((columns) =>
+  [false, true].map((isColoured) => ({ isTerminal: true, columns, isColoured })),
+);
+const again = 'explorer-etl sync --chain 10 --since 2026-01-01';
+
+test.each(looks)('what sync came to at $columns columns, coloured: $isColoured', async (look) => {
+  const drawn = Object.entries(scenes).map(([name, document]) => {
+    const lines = syncText(look, document, again);
+    expect(lines.filter((line) => widthOf(line) > look.columns)).toEqual([]);
+    return `# ${name}\n${lines.join('\n')}\n`;
+  });
+  await expect(drawn.join('\n')).toMatchFileSnapshot(
+    `snapshots/sync-text-${look.columns}${look.isColoured ? '-colour' : ''}.txt`,
+  );
+});
+
+/** How a class shows: most stop a lane; some stop nothing, and are counted. */
+function sceneOf(name: FailureClass): SyncDocument {
+  if (failures[name].stops !== 'nothing') return failed({ ...read, ...failure(name) });
+  const counted = name === 'drifted' ? { drift: 1 } : { quarantined: 1 };
+  return { ...done, lanes: [{ ...read, ...counted }], totals: { ...done.totals, ...counted } };
+}
+
+test('every class of failure, as sync tells it', async () => {
+  const look = { isTerminal: true, columns: 80, isColoured: false };
+  const drawn = Object.keys(failures).map((name) => {
+    const [, ...lines] = syncText(look, sceneOf(name as FailureClass), again);
+    expect(lines.length).toBeGreaterThan(0);
+    return `# ${name}\n${lines.join('\n')}`;
+  });
+  expect(drawn.flatMap((text) => text.split('\n')).filter((line) => line.length > 80)).toEqual([]);
+  await expect(`${drawn.join('\n\n')}\n`).toMatchFileSnapshot('snapshots/sync-failures.txt');
+});
+
+test('in a file no line is broken, so that a failure is found whole', () => {
+  const [, line] = syncText(plainLook, failed({ ...read, ...failure('rejected') }), again);
+  expect(line).toBe(
+    `✗ 10/user-operations: failed: rejected: HTTP 500, what the explorer said. ${failures.rejected.advice}`,
+  );
+});
