@@ -11,6 +11,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { prove } from '../src/report/proof.ts';
 import { noteDamage } from '../src/rows/damage.ts';
+import { rowFindingText } from '../src/cli/row-finding-text.ts';
 import { checkRows } from '../src/rows/check.ts';
 import { readBatches, blocks } from '../src/operations/optimism-batch-blocks/tables.ts';
 import { userOperations } from '../src/operations/user-operations/tables.ts';
@@ -119,9 +120,7 @@ await withServer(async (server) => {
       await pool.query(`update explorer.user_operations set fee = 1 where block_number = 78`);
       const damaged = await timed('the same with damage', () => checkRows(db));
       const noted = await timed('repair --rows, before its requests', () => noteDamage(db));
-      console.log(
-        damaged.findings.map(({ table, finding }) => `  ${table}: ${finding}`).join('\n'),
-      );
+      console.log(damaged.findings.map((finding) => `  ${rowFindingText(finding)}`).join('\n'));
       if (clean.findings.length > 0 || damaged.findings.length !== 2 || noted.size !== 1) {
         process.exitCode = 1;
       }

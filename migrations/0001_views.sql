@@ -335,18 +335,20 @@ comment on function etl.blocks_to_reread is 'The blocks of a feed whose rows wer
 --> statement-breakpoint
 create view etl.reread_findings as
 select feed,
-       unit || ' ' || lower(range) || ' to ' || upper(range) - 1
-         || ': rows were damaged, and are not read again yet' as finding
+       jsonb_build_object(
+         'kind', 'damaged_rows', 'unit', unit,
+         'from_block', lower(range), 'to_block', upper(range) - 1
+       ) as finding
 from etl.rereads
 join etl.feeds using (feed),
      unnest(etl.blocks_to_reread(feed)) as range
 group by feed, unit, range
 union all
-select distinct feed, 'rows were damaged, and no ranking was published since'
+select distinct feed, jsonb_build_object('kind', 'damaged_ranking')
 from etl.open_rereads
 where blocks is null;
 --> statement-breakpoint
-comment on view etl.reread_findings is 'The same as lines of verify.';
+comment on view etl.reread_findings is 'The same as findings of verify.';
 --> statement-breakpoint
 create view etl.block_findings as
 with linked as (
@@ -368,20 +370,31 @@ with linked as (
   select batch.chain_id, batch.batch_number,
          case
            when coalesce(blocks, 0) <> blocks_count
-             then coalesce(blocks, 0) || ' blocks are stored, where ' || blocks_count || ' were read'
+             then jsonb_build_object(
+               'kind', 'batch_blocks_differ', 'stored', coalesce(blocks, 0), 'read', blocks_count
+             )
            when (lowest, highest) is distinct from (first_height, last_height)
-             then 'its blocks are ' || lowest || ' to ' || highest || ', where ' || first_height
-               || ' to ' || last_height || ' were read'
-           when broken > 0 then broken || ' blocks do not follow on the one below'
-           when pending > 0 then pending || ' blocks await an update, though it is proved'
+             then jsonb_build_object(
+               'kind', 'batch_range_differs',
+               'stored_from_block', lowest, 'stored_to_block', highest,
+               'read_from_block', first_height, 'read_to_block', last_height
+             )
+           when broken > 0
+             then jsonb_build_object('kind', 'batch_proved_not_linked', 'blocks', broken)
+           when pending > 0
+             then jsonb_build_object('kind', 'batch_proved_awaits_update', 'blocks', pending)
            -- The list says what was posted to L1: it proves nothing, but contradicts what the blocks do.
            when blocks_count > 0
              and (first_height, last_height) <> (l2_start_block_number, l2_end_block_number)
-             then 'its blocks are ' || first_height || ' to ' || last_height
-               || ', the list of batches says ' || l2_start_block_number || ' to ' || l2_end_block_number
+             then jsonb_build_object(
+               'kind', 'batch_list_differs', 'from_block', first_height, 'to_block', last_height,
+               'listed_from_block', l2_start_block_number, 'listed_to_block', l2_end_block_number
+             )
            when blocks_count = 0 and l2_end_block_number >= l2_start_block_number
-             then 'it is read as empty, the list of batches says blocks ' || l2_start_block_number
-               || ' to ' || l2_end_block_number
+             then jsonb_build_object(
+               'kind', 'batch_empty_but_listed',
+               'listed_from_block', l2_start_block_number, 'listed_to_block', l2_end_block_number
+             )
          end as finding
   from explorer.read_batches as batch
   left join counted
@@ -394,7 +407,7 @@ with linked as (
 )
 select found.chain_id, feeds.feed,
        int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
-       'batch ' || batch_number || ': ' || finding as finding
+       finding || jsonb_build_object('batch', batch_number) as finding
 from found
 join etl.feeds on feeds.chain_id = found.chain_id and feeds.kind = 'numbered'
 where finding is not null;
@@ -540,12 +553,15 @@ with asked as materialized (
          int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
          unnest(array_remove(array[
            case when orphans > 1 or (orphans = 1 and is_chain)
-                then orphans || ' blocks tell no parent hash' end,
-           case when not is_chain and orphans <= 1 then 'heights or hashes inside it do not meet' end,
-           case when pending > 0 then pending || ' blocks await an update' end,
+                then jsonb_build_object('kind', 'batch_without_parents', 'blocks', orphans) end,
+           case when not is_chain and orphans <= 1
+                then jsonb_build_object('kind', 'batch_not_linked') end,
+           case when pending > 0
+                then jsonb_build_object('kind', 'batch_awaits_update', 'blocks', pending) end,
            case when times_seen > 0 and is_chain and bottom is distinct from first_height
-                then 'its list ends above its lowest block' end,
-           case when times_seen = 0 then 'it was never read in order and to its end' end
+                then jsonb_build_object('kind', 'batch_ends_early') end,
+           case when times_seen = 0
+                then jsonb_build_object('kind', 'batch_never_read_whole') end
          ], null)) as cause
   from (
     select *, (
@@ -567,7 +583,7 @@ with asked as materialized (
   ) as told
 )
 select feeds.chain_id, feeds.feed, '{}'::int8multirange as numbers,
-       'no batch was found yet' as finding
+       jsonb_build_object('kind', 'no_batch_found') as finding
 from etl.feeds
 where kind = 'numbered'
   and (
@@ -579,11 +595,15 @@ where kind = 'numbered'
   )
 union all
 select chain_id, feed, int8multirange(range) as numbers,
-       'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': not read' as finding
+       jsonb_build_object(
+         'kind', 'batches_not_read', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+       ) as finding
 from unread, unnest(missing) as range
 union all
 select chain_id, feed, int8multirange(range),
-       'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': read as empty, which nothing proves'
+       jsonb_build_object(
+         'kind', 'batches_empty_unproved', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+       )
 from (
   select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as empties
   from unproved
@@ -592,15 +612,16 @@ from (
   group by chain_id, feed
 ) as suspect, unnest(empties) as range
 union all
-select chain_id, feed, numbers, 'batch ' || batch_number || ': ' || cause
+select chain_id, feed, numbers, cause || jsonb_build_object('batch', batch_number)
 from causes
 union all
 select chain_id, feed,
        int8multirange(
          int8range(lower_batch, lower_batch + 1), int8range(upper_batch, upper_batch + 1)
        ),
-       'border of batches ' || lower_batch || ' and ' || upper_batch
-         || ': heights or hashes do not meet'
+       jsonb_build_object(
+         'kind', 'border_not_linked', 'lower_batch', lower_batch, 'upper_batch', upper_batch
+       )
 from borders
 union all
 select chain_id, feed,
@@ -608,7 +629,7 @@ select chain_id, feed,
          + case when is_contested_below then int8multirange(int8range(doubtful.below, doubtful.below + 1))
                 else '{}' end
          + case when is_contested_above then int8multirange(int8range(above, above + 1)) else '{}' end,
-       'batch ' || batch_number || ': not settled'
+       jsonb_build_object('kind', 'batch_not_settled', 'batch', batch_number)
 from below as doubtful
 where blocks_count > 0
   and not exists (
@@ -623,9 +644,10 @@ where blocks_count > 0
   )
 union all
 select chain_id, feed, int8multirange(int8range(lowest, highest + 1)),
-       'batches ' || lowest || ' to ' || highest || ': '
-         || case when settled_to is null then 'none of them is settled'
-                 else batches || ' above the highest settled one' end
+       jsonb_build_object(
+         'kind', 'batches_not_settled', 'from_batch', lowest, 'to_batch', highest,
+         'batches', batches, 'settled_to', settled_to
+       )
 from overdue;
 --> statement-breakpoint
 comment on view etl.batch_state_findings is 'What keeps feeds of batches from being complete by what their walks concluded: what is not read or not proved.';
@@ -636,10 +658,10 @@ with asked as materialized (
 )
 select asked.feed, batch_number,
        case
-         when blocks_count > 0 and not is_chain then 'the rest of their blocks'
-         when pending > 0 then 'an update'
-         when wants = 'bottom' then 'another read of their lowest blocks'
-         else 'the next batch'
+         when blocks_count > 0 and not is_chain then 'blocks'
+         when pending > 0 then 'update'
+         when wants = 'bottom' then 'lowest_blocks'
+         else 'next_batch'
        end as waits_for
 from asked
 join etl.unproved_batches as standing
@@ -651,11 +673,10 @@ comment on view etl.batch_heads is 'Batches above the highest settled one of the
 --> statement-breakpoint
 create view etl.batch_notes as
 select asked.feed,
-       'batch ' || batch_number || ': proved but for its lower border: no batch below it was read'
-         || case when batch_number > lower(numbers)
-                 then ', and ' || batch_number - lower(numbers)
-                   || ' numbers below it are empty by the service''s word alone'
-                 else '' end as note
+       jsonb_build_object(
+         'kind', 'lower_border_unproved', 'batch', batch_number,
+         'empty_below', batch_number - lower(numbers)
+       ) as note
 from etl.asked_batches as asked, lateral (
   select batch_number, first_height, state
   from explorer.read_batches as batch
@@ -896,7 +917,7 @@ where feeds.kind = 'newest-first';
 comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
 --> statement-breakpoint
 create view etl.total_findings as
-select distinct feed, 'what its walks come to is not what is kept of them: repair counts it again' as finding
+select distinct feed, jsonb_build_object('kind', 'totals_differ') as finding
 from etl.lane_totals as kept
 full join etl.walk_totals as walked using (feed, lane)
 where (

@@ -4,6 +4,7 @@ import { kinds } from '../lists/index.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
 import { prove } from '../report/proof.ts';
+import { withCommand } from '../report/remedy.ts';
 import type { Resumption } from '../report/resumption.ts';
 import type { DemoRun } from './demo-run.ts';
 
@@ -22,7 +23,8 @@ export async function feedFacts(
   const proofs = await prove(db);
   return feeds
     .flatMap((feed) => proofs.find((proof) => proof.feed === feed) ?? [])
-    .map(({ feed, chain_id, operation, kind, covered, open }) => {
+    .map((proof) => {
+      const { feed, chain_id, operation, kind, covered, open } = proof;
       const lanes = counts.filter((lane) => lane.feed === feed);
       const sum = (of: 'rows' | 'pages' | 'credits') =>
         lanes.reduce((total, lane) => total + lane[of], 0);
@@ -36,7 +38,7 @@ export async function feedFacts(
         credits: sum('credits'),
         state: isComplete ? 'complete' : 'open',
         evidence: kinds[kind].proof.by === 'census' ? 'census' : 'proof',
-        open: [...open],
+        open: open.map((finding) => withCommand(finding, proof)),
       };
     });
 }

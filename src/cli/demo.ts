@@ -6,6 +6,7 @@ import { stopEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
 import { feedName } from '../lists/feed.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
+import { findingText } from './finding-text.ts';
 import { printable } from '../printable.ts';
 import {
   exitCodes,
@@ -184,7 +185,7 @@ function conclude(
   }
   context.stdout(demoText(document, context.out, context.program));
   for (const { feed, open } of facts.feeds) {
-    for (const finding of open) context.stderr(`${feed}: ${printable(finding)}\n`);
+    for (const finding of open) context.stderr(`${feed}: ${printable(findingText(finding))}\n`);
   }
   return exit.code;
 }

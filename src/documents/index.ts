@@ -18,6 +18,7 @@ import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
 import { startDocument } from './start.ts';
 import { statusDocument } from './status.ts';
+import { verifyDocument } from './verify.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
 export const documents = {
@@ -44,6 +45,7 @@ export const documents = {
   replay: replayDocument,
   simulate: simulateDocument,
   'simulate-faults': simulateFaultsDocument,
+  verify: verifyDocument,
   error: errorDocument,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 

@@ -1,18 +1,20 @@
 import { sql } from 'drizzle-orm';
 
-/** How a feed, a row of `feeds`, differs from the specification: a JSON list with a line for each. */
+/** How a feed, a row of `feeds`, differs from the specification: a JSON list of notes. */
 export const driftNotes = sql`
-  select coalesce(json_agg(
+  select jsonb_agg(
     case kind
-      when 'field' then 'new field ' || path || ', kept in extra'
-      when 'vanished' then 'field ' || path || ' is no longer told'
-      when 'type' then 'field ' || path || ' came as ' || detail ||
-        case detail when 'null' then ', left out' else ', kept in extra' end
-      when 'format' then 'field ' || path || ' came malformed (' || detail || '), kept in extra'
-      when 'value' then 'new value ' || to_json(detail) || ' of ' || path || ', kept as it is'
-    end || ': ' || occurrences || ' times, first on page ' || first_page_id
+      when 'field' then jsonb_build_object('kind', 'new_field')
+      when 'vanished' then jsonb_build_object('kind', 'vanished_field')
+      when 'type' then jsonb_build_object('kind', 'mistyped_field', 'type', detail)
+      when 'format' then jsonb_build_object('kind', 'malformed_field', 'expected', detail)
+      when 'value' then jsonb_build_object('kind', 'new_value', 'value', detail)
+      else jsonb_build_object('kind', kind)
+    end || jsonb_build_object(
+      'path', path, 'occurrences', occurrences, 'first_page_id', first_page_id
+    )
     order by path, kind, detail
-  ), '[]')
+  )
   from etl.drift
   where drift.feed = feeds.feed
 `;

@@ -2,6 +2,7 @@ import type { SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Database, Transaction } from '../db/transaction.ts';
+import type { OpenFinding } from '../documents/finding.ts';
 import type { FailureClass } from '../failure.ts';
 import type { Configured } from '../operations/guide.ts';
 import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
@@ -101,20 +102,23 @@ export interface EstimateOptions {
   readonly pollsPerDay: number;
 }
 
+/** What would prove a feed. */
+type Lacks = Extract<OpenFinding, { kind: 'unproved' }>['lacks'];
+
 /** What is proved of a list. All is SQL over a row of `feeds`, unless it says otherwise. */
 export interface ListProof {
   /** Whether anything proves the feed; else it is open, and lacks what is said here. */
   readonly shows: SQL;
-  readonly lacks: string;
+  readonly lacks: Lacks;
   /** What that is: ranges of the list, each proved for itself, or one pass over all of it. */
   readonly by: 'ranges' | 'census';
   /** A statement for the ranges that are proved: JSON, a list of `CoveredRange`, or null. */
   readonly covered: SQL;
-  /** A statement for what is read and not proved because it is new: JSON, a list of lines, or null. */
+  /** A statement for what is read and not proved because it is new: JSON, a list of `HeadFinding`, or null. */
   readonly head: SQL;
-  /** A statement for what qualifies the proof: JSON, a list of lines, or null. */
+  /** A statement for what qualifies the proof: JSON, a list of `Note`, or null. */
   readonly notes: SQL;
-  /** A statement for what keeps feeds open: `feed`, `open`; of all feeds. */
+  /** A statement for what keeps feeds open: `feed`, and `finding`, an `OpenFinding`; of all feeds. */
   readonly findings: SQL;
   /** Whether a finished walk, a row `later`, read the place of an item, a row `item` of `etl.quarantine`. */
   readonly readsAgain: SQL;
@@ -200,13 +204,13 @@ export interface ListKind<
   ): Promise<Estimates>;
   /** The scopes that close what is open of a feed's lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
-  /** About how many requests they take, where the history's estimate is known. */
+  /** About how many requests they take; null: that is not known. */
   repairRequests(
     db: Database,
     feed: Feed,
     history: Estimate,
     how: { readonly pageSize: number },
-  ): Promise<number>;
+  ): Promise<number | null>;
   /**
    * Notes what is to be read again for damage that was found just now, at the moment of the transaction:
    * rows of `etl.damage`.

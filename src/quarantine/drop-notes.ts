@@ -7,10 +7,7 @@ import { byKind } from '../lists/by-kind.ts';
  * and not met it: then the list is not short of it.
  */
 export const droppedNotes = sql`
-  select json_agg(
-    case when items = 1 then '1 item was dropped from quarantine: it is no row'
-      else items || ' items were dropped from quarantine: they are no rows' end
-  )
+  select jsonb_agg(jsonb_build_object('kind', 'items_dropped', 'items', items))
   from (
     select count(*) as items
     from etl.quarantine as item

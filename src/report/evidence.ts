@@ -7,8 +7,7 @@ import { byKind } from '../lists/by-kind.ts';
  */
 export const isProved = sql`coalesce(${byKind(({ proof }) => proof.shows)}, false)`;
 
-/** What is to be said of a feed that nothing proves, a row of `feeds`; as SQL. */
-export const unproved = sql`'nothing proves it' || coalesce(
-  ': ' || ${byKind(({ proof }) => sql`${proof.lacks}::text`)},
-  ''
+/** The finding of a feed that nothing proves, a row of `feeds`; as SQL. */
+export const unproved = sql`jsonb_build_object(
+  'kind', 'unproved', 'lacks', ${byKind(({ proof }) => sql`${proof.lacks}::text`)}
 )`;

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { transact, type Database } from '../db/transaction.ts';
+import type { HeadFinding, Note, OpenFinding } from '../documents/finding.ts';
 import { kinds } from '../lists/index.ts';
 import type { ListKindName, ListUnit } from '../operations/operation.ts';
 import { driftNotes } from '../drift/notes.ts';
@@ -21,16 +22,18 @@ export interface CoveredRange {
 export interface FeedProof {
   readonly feed: string;
   readonly chain_id: number;
+  /** Its name; null where the chain's row is gone. */
+  readonly chain: string | null;
   readonly operation: string;
   readonly kind: ListKindName;
   /** What the ranges of a newest-first list count. */
   readonly unit: ListUnit;
   readonly covered: readonly CoveredRange[];
   /** What is read and not proved yet because it is new: no more open than what is yet to come. */
-  readonly head: readonly string[];
-  readonly open: readonly string[];
+  readonly head: readonly HeadFinding[];
+  readonly open: readonly OpenFinding[];
   /** What qualifies the proof, or should be known, and no walk would mend. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Note[];
 }
 
 /**
@@ -48,10 +51,11 @@ export async function prove(db: Database): Promise<FeedProof[]> {
 }
 
 const proofs = () => sql`
-    with finding as (${findings})
+    with findings as (${findings})
     select json_build_object(
       'feed', feed,
       'chain_id', feeds.chain_id,
+      'chain', (select name from explorer.chains where chains.chain_id = feeds.chain_id),
       'operation', feeds.operation,
       'kind', feeds.kind,
       'unit', feeds.unit,
@@ -59,22 +63,27 @@ const proofs = () => sql`
       'head', coalesce(${byKind(({ proof }) => sql`(${proof.head})`)}, '[]'),
       'open', coalesce(
         (
-          select json_agg(open order by open)
-          from finding
-          where finding.feed = feeds.feed
+          select jsonb_agg(finding order by ${place}, finding)
+          from findings
+          where findings.feed = feeds.feed
         ),
-        case when not ${isProved} then json_build_array(${unproved}) end,
+        case when not ${isProved} then jsonb_build_array(${unproved}) end,
         '[]'
       ),
-      'notes', (${driftNotes})::jsonb
-        || coalesce(${byKind(({ proof }) => sql`(${proof.notes})`)}::jsonb, '[]')
-        || coalesce((${droppedNotes})::jsonb, '[]')
+      'notes', coalesce(${byKind(({ proof }) => sql`(${proof.notes})`)}, '[]')
+        || coalesce((${droppedNotes}), '[]')
+        || coalesce((${driftNotes}), '[]')
     ) as proof
     from etl.feeds
     order by feeds.chain_id, feeds.operation
 `;
 
-/** What is known to be missing or doubtful, one line each: it keeps a feed from being complete. */
+/** Where in its list a finding is; as SQL. What is about all of it comes last. */
+const place = sql`coalesce(
+  finding -> 'from_block', finding -> 'from_batch', finding -> 'batch', finding -> 'lower_batch'
+)`;
+
+/** What is known to be missing or doubtful: each keeps a feed from being complete. */
 const findings = sql`
   ${sql.join(
     Object.values(kinds).map(({ proof }) => proof.findings),
@@ -87,12 +96,12 @@ const findings = sql`
   select feed, finding
   from etl.total_findings
   union all
-  select feed, count(*) || ' items in quarantine'
+  select feed, jsonb_build_object('kind', 'quarantine', 'items', count(*))
   from etl.quarantine
   where dropped_at is null
   group by feed
   union all
-  select feed, state || coalesce(': ' || reason, '')
+  select feed, jsonb_build_object('kind', 'state', 'state', state, 'reason', reason)
   from etl.feeds
   where state not in ('idle', 'running')
 `;

@@ -44,13 +44,28 @@ export async function repairRequests(
   chains: readonly ChainSettings[],
   how: ForecastOptions,
 ): Promise<number> {
-  const open = openFeeds(proofs);
-  let requests = 0;
+  const costs = await repairCosts(db, openFeeds(proofs), chains, how);
+  return [...costs.values()].reduce((sum: number, requests) => sum + (requests ?? 0), 0);
+}
+
+/**
+ * The same for each of some feeds, by its name.
+ *
+ * @returns null for one: that is not known. What is not configured is not among them
+ */
+export async function repairCosts(
+  db: Database,
+  wanted: ReadonlySet<string>,
+  chains: readonly ChainSettings[],
+  how: ForecastOptions,
+): Promise<ReadonlyMap<string, number | null>> {
+  const costs = new Map<string, number | null>();
   for (const { feed, chain_id, operation, history } of await estimateFeeds(db, chains, how)) {
-    if (!open.has(feed)) continue;
-    requests += await kindOf(operation).repairRequests(db, { chain_id, operation }, history, how);
+    if (!wanted.has(feed)) continue;
+    const kind = kindOf(operation);
+    costs.set(feed, await kind.repairRequests(db, { chain_id, operation }, history, how));
   }
-  return requests;
+  return costs;
 }
 
 const openFeeds = (proofs: readonly FeedProof[]) =>

@@ -9,6 +9,7 @@ import {
 } from '../address/tables.ts';
 import { digestOf, digestOfRow, keyOf, tableName } from '../db/digest.ts';
 import { layoutOf } from '../db/layout.ts';
+import type { RowFinding } from '../documents/row-finding.ts';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
 import { largeTable, operationNames, operations } from '../operations/index.ts';
 import { chains } from '../lists/tables.ts';
@@ -23,13 +24,8 @@ export const countedTables: readonly PgTable[] = [
   ...operationNames.flatMap((name) => operations[name].tables),
 ];
 
-/** Damage to rows, in words and by its place. */
-export interface RowFinding {
-  readonly table: string;
-  /** The primary key; null where the row is gone. */
-  readonly key: Readonly<Record<string, unknown>> | null;
-  readonly finding: string;
-}
+/** A primary key. */
+type Key = Extract<RowFinding, { kind: 'row_changed' }>['key'];
 
 /** What a check of all rows found. */
 export interface RowReport {
@@ -103,13 +99,9 @@ async function lostTables(tx: Transaction): Promise<Map<string, RowFinding>> {
   return new Map(
     rows.map(({ name, columns, is_gone }) => [
       name,
-      {
-        table: name,
-        key: null,
-        finding: is_gone
-          ? 'the table is gone: restore it from a backup'
-          : `without ${columns.join(', ')}: restore the table from a backup`,
-      },
+      is_gone
+        ? { kind: 'table_gone', table: name }
+        : { kind: 'columns_gone', table: name, columns },
     ]),
   );
 }
@@ -150,7 +142,7 @@ async function countRows(tx: Transaction, table: PgTable): Promise<Counted> {
     rows: number;
     changed: number;
     differing: number;
-    findings: string[];
+    findings: RowFinding[];
   }>(sql`
     with compared as materialized (${comparedCounts(table)}), differing as (
       select * from compared where present <> noted or difference <> 0
@@ -160,7 +152,7 @@ async function countRows(tx: Transaction, table: PgTable): Promise<Counted> {
     select coalesce(sum(present), 0)::float8 as rows, coalesce(sum(changed), 0)::float8 as changed,
            (select count(*) from differing)::float8 as differing,
            (
-             select coalesce(json_agg(${countFinding} order by chain_id, first_seen_at), '[]')
+             select coalesce(json_agg(${countFinding(table)} order by chain_id, first_seen_at), '[]')
              from listed
              left join lateral (${pagesThen}) as place on true
            ) as findings
@@ -170,33 +162,31 @@ async function countRows(tx: Transaction, table: PgTable): Promise<Counted> {
   return {
     rows: total,
     changed,
-    findings: findings.map((finding) => ({ table: tableName(table), key: null, finding })),
+    findings,
     unlisted: differing - findings.length,
   };
 }
 
-/** What a moment's rows that are not those of the ledger are called. */
-const countFinding = sql`
-  'chain ' || chain_id || ': '
-  || case
-       when present < noted then noted - present || ' of ' || noted || ' rows gone'
-       when present > noted then present - noted || ' rows that the program did not write'
-       else 'one or more of ' || present || ' rows in an older version'
-     end
-  || ', first stored at ' || first_seen_at
-  || coalesce(' with ' || pages, '')
+/** What is wrong with a moment's rows that are not those of the ledger, a row of `listed`: a `RowFinding`. */
+const countFinding = (table: PgTable) => sql`
+  jsonb_build_object(
+    'table', ${tableName(table)}::text, 'chain_id', chain_id, 'first_seen_at', first_seen_at,
+    'sources', coalesce(sources, '[]')
+  ) || case
+    when present < noted
+      then jsonb_build_object('kind', 'rows_gone', 'rows', noted - present, 'written', noted)
+    when present > noted then jsonb_build_object('kind', 'rows_added', 'rows', present - noted)
+    else jsonb_build_object('kind', 'rows_older', 'rows', present)
+  end
 `;
 
 /** Where the rows of a moment, a row of `listed`, came from. */
 const pagesThen = sql`
-  select string_agg(
-           feed || ' ' || coalesce('batch ' || batch, 'blocks ' || lowest || ' to ' || highest, 'ranking')
-             || ' (pages ' || first_page || ' to ' || last_page || ' of walk ' || walk_id || ')',
-           ', ' order by walk_id
-         ) as pages
+  select jsonb_agg(to_jsonb(walk) order by walk_id) as sources
   from (
-    select walks.feed, batch, pages.walk_id, min(pages.bottom) as lowest, max(pages.top) as highest,
-           min(pages.id) as first_page, max(pages.id) as last_page
+    select walks.feed, batch, pages.walk_id, min(pages.bottom) as from_block,
+           max(pages.top) as to_block,
+           min(pages.id) as first_page_id, max(pages.id) as last_page_id
     from etl.pages
     join etl.walks on walks.id = pages.walk_id
     where pages.id between first_page_id and last_page_id
@@ -208,35 +198,27 @@ const pagesThen = sql`
 `;
 
 async function changedRows(tx: Transaction, table: PgTable): Promise<RowFinding[]> {
-  const { rows } = await tx.execute<{ key: RowFinding['key'] }>(sql`
+  const { rows } = await tx.execute<{ key: Key }>(sql`
     select ${keyOf(table, 't')} as key
     from ${sql.raw(tableName(table))} as t
     where digest is distinct from ${sql.raw(digestOfRow(table))}
     limit ${mostListed}
   `);
-  return rows.map(({ key }) => ({
-    table: tableName(table),
-    key,
-    finding: 'not as the program wrote it',
-  }));
+  return rows.map(({ key }) => ({ kind: 'row_changed', table: tableName(table), key }));
 }
 
 /** The configuration writes chains, and the next sync writes them again. */
 async function changedChains(tx: Transaction): Promise<RowFinding[]> {
-  const { rows } = await tx.execute<{ chain_id: number; finding: string }>(sql`
-    select chain_id::float8 as chain_id, 'not as the program wrote it' as finding
+  const { rows } = await tx.execute<{ chain_id: number; kind: 'row_changed' | 'chain_gone' }>(sql`
+    select chain_id::float8 as chain_id, 'row_changed' as kind
     from explorer.chains as t
     where digest is distinct from ${sql.raw(digestOf(chains, (column) => column))}
     union all
-    select distinct chain_id::float8, 'gone, though it has feeds'
+    select distinct chain_id::float8, 'chain_gone'
     from etl.feeds
     where not exists (select from explorer.chains where chains.chain_id = feeds.chain_id)
   `);
-  return rows.map(({ chain_id, finding }) => ({
-    table: 'explorer.chains',
-    key: { chain_id },
-    finding,
-  }));
+  return rows.map(({ chain_id, kind }) => ({ kind, table: 'explorer.chains', key: { chain_id } }));
 }
 
 /** As SQL: the addresses that rows name and that have no row: each page that names one stores it. */
@@ -258,15 +240,11 @@ export const missingAddresses = sql`
 `;
 
 async function unknownAddresses(tx: Transaction): Promise<RowFinding[]> {
-  const { rows } = await tx.execute<{ key: RowFinding['key'] }>(sql`
+  const { rows } = await tx.execute<{ key: Key }>(sql`
     select json_build_object('chain_id', chain_id, 'hash', hash) as key
     from (${missingAddresses}) as missing
     order by chain_id, hash
     limit ${mostListed}
   `);
-  return rows.map(({ key }) => ({
-    table: 'explorer.addresses',
-    key,
-    finding: 'gone, though other rows name it',
-  }));
+  return rows.map(({ key }) => ({ kind: 'address_gone', table: 'explorer.addresses', key }));
 }

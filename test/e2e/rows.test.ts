@@ -26,7 +26,7 @@ test('verify --rows names damage and ends with 1, repair --rows mends it, and al
   const run = (...args: readonly string[]) => call(args, { env });
   expect((await run('sync', '--chain', '10', '--from-batch', '1', '--to-batch', '3')).code).toBe(0);
   const clean = await run('verify', '--rows');
-  expect(clean.stdout).toMatch(/^rows: all as they were written, of \d+ rows in 17 tables$/m);
+  expect(clean.stdout).toMatch(/^Rows: all as they were written, of [\d,]+ rows in 17 tables$/m);
   expect(clean.code).toBe(0);
   await database.pool.query(`
     update explorer.user_operations set fee = 1 where hash = (select min(hash) from explorer.user_operations);
@@ -35,9 +35,9 @@ test('verify --rows names damage and ends with 1, repair --rows mends it, and al
 
   const { code, stdout } = await run('verify', '--rows');
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^ {2}damaged: explorer\.user_operations \(10, 0x[0-9a-f]{64}\): not as/m);
-  expect(stdout).toMatch(/damaged: explorer\.factories: chain 10: 1 of 20 rows gone, .* ranking/);
-  expect(stdout).toMatch(/damaged: explorer\.chains \(10\): gone, though it has feeds/);
+  expect(stdout).toMatch(/^ {2}explorer\.user_operations \(10, 0x[0-9a-f]{64}\): not as/m);
+  expect(stdout).toMatch(/^ {2}explorer\.factories: chain 10: 1 of 20 rows gone, .* ranking/m);
+  expect(stdout).toMatch(/^ {2}explorer\.chains \(10\): gone, though it has feeds/m);
   expect((await run('verify')).code).toBe(0);
   const json = JSON.parse((await run('verify', '--rows', '--json')).stdout) as {
     rows: { findings: unknown[] };

@@ -139,5 +139,5 @@ test('status and verify tell of drift and of the archive', async () => {
   expect(feeds.find(({ feed }) => feed === '10/user-operations')?.archived_bytes).toBeGreaterThan(
     0,
   );
-  expect((await call('verify')).stdout).toMatch(/ {2}note: new field .*, kept in extra: \d+ times/);
+  expect((await call('verify')).stdout).toMatch(/: new fields? .*, kept in extra$/m);
 });

@@ -1,5 +1,6 @@
 import type { OperationName } from '../../src/operations/index.ts';
 import type { Pool } from 'pg';
+import { inWords } from '../support/findings.ts';
 import { deathsBy, openCopier, type Copier, type Task } from './copier.ts';
 import type { ListLie } from './lies.ts';
 import { listNames, type ListName } from './pages.ts';
@@ -172,7 +173,9 @@ class Play {
   async #unwell(): Promise<string[]> {
     const truth = this.#world.truth();
     const said: string[] = [];
-    for (const { feed, operation, open } of await this.#copier.prove()) {
+    for (const proof of await this.#copier.prove()) {
+      const { feed, operation } = proof;
+      const { open } = inWords(proof);
       const differing = await differencesFrom(this.#copier.pool, operation, truth);
       said.push(...[...open, ...differing].map((what) => `${feed}: ${what}`));
     }

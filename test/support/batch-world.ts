@@ -4,6 +4,7 @@ import { prove } from '../../src/report/proof.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import type { OperationName } from '../../src/operations/index.ts';
 import { freshDatabase } from './database.ts';
+import { inWords } from './findings.ts';
 import { blocksOf, listBatches } from './listed-batches.ts';
 import { listedChain, settingsFor } from './sync.ts';
 import { openRunner, type SliceWork } from './runner.ts';
@@ -69,12 +70,12 @@ export async function batchWorld(
     );
     return rows.map(({ batch }) => batch);
   };
-  /** What the proof says of the feed. */
+  /** What the proof says of the feed, in words. */
   const verify = async () => {
     const proofs = await prove(runner.db);
     const proof = proofs.find(({ operation }) => operation === 'optimism-batch-blocks');
     if (proof === undefined) throw new Error('no feed');
-    return proof;
+    return inWords(proof);
   };
   return { list, poll, states, membersOf, verify, runner, lanes, database };
 }

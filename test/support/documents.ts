@@ -48,7 +48,6 @@ export const unfinished: readonly string[] = [
   'sync',
   'backfill',
   'status',
-  'verify',
   'repair',
 ];
 

@@ -19,7 +19,7 @@ const shows = sql`exists (
  */
 export const proof: ListProof = {
   shows,
-  lacks: 'nothing is covered yet',
+  lacks: 'coverage',
   by: 'ranges',
   covered: sql`
     select json_agg(
@@ -31,10 +31,12 @@ export const proof: ListProof = {
     from etl.proved_ranges
     where proved_ranges.feed = feeds.feed
   `,
-  head: sql`select null::json`,
-  notes: sql`select null::json`,
+  head: sql`select null::jsonb`,
+  notes: sql`select null::jsonb`,
   findings: sql`
-    select feed, 'gap: ' || unit || ' ' || lower(gap) || ' to ' || upper(gap) - 1 as open
+    select feed, jsonb_build_object(
+      'kind', 'gap', 'unit', unit, 'from_block', lower(gap), 'to_block', upper(gap) - 1
+    ) as finding
     from etl.feed_gaps join etl.feeds using (feed)
   `,
   readsAgain: sql`later.proved @> int8range(item.from_block, item.to_block, '[]')`,

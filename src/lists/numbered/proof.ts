@@ -40,8 +40,11 @@ const provedBatches = sql`
 
 /** What lies above the highest settled batch: it is read, and waits for what is to come. */
 const headBatches = sql`
-  select json_agg(
-    'batches ' || lower(range) || ' to ' || upper(range) - 1 || ': wait for ' || waits_for
+  select jsonb_agg(
+    jsonb_build_object(
+      'kind', 'batches_wait', 'from_batch', lower(range), 'to_batch', upper(range) - 1,
+      'waits_for', waits_for
+    )
     order by range
   )
   from (
@@ -54,7 +57,7 @@ const headBatches = sql`
 
 /** What qualifies the proof of batches. */
 const batchNotes = sql`
-  select coalesce(json_agg(note order by note), '[]')
+  select jsonb_agg(note order by note)
   from etl.batch_notes
   where batch_notes.feed = feeds.feed
 `;
@@ -62,11 +65,11 @@ const batchNotes = sql`
 /** Numbered lists are proved by the chain that their blocks make. */
 export const proof: ListProof = {
   shows,
-  lacks: 'no batch is proved yet',
+  lacks: 'proved_batch',
   by: 'ranges',
   covered: provedBatches,
   head: headBatches,
   notes: batchNotes,
-  findings: sql`select feed, finding as open from etl.batch_findings`,
+  findings: sql`select feed, finding from etl.batch_findings`,
   readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
 };

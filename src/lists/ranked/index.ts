@@ -44,7 +44,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
     return { history: rankingHistory(facts), upkeep: rankingUpkeep(facts, pollsPerDay), walks: 1 };
   },
   repairs: async (db, { lane, scope }) => ((await needsRanking(db, lane)) ? [scope] : []),
-  repairRequests: async (_db, _feed, { requests }) => requests ?? 0,
+  repairRequests: async (_db, _feed, { requests }) => requests,
   rereadDamaged: rereadFactories,
   keepDamaged: keepFactories,
   examples: { sync: null, backfill: null },

@@ -25,16 +25,14 @@ const countedFactories = sql`
 
 /** What is to be known of the newest ranking of a feed, a row of `feeds`: a JSON list; as SQL. */
 const rankingNotes = sql`
-  select json_agg(note) from (
-    select 'factories still moved during the last of ' || walks
-      || ' walks: one that moved up may be missing' as note
+  select jsonb_agg(note) from (
+    select jsonb_build_object('kind', 'ranking_moved', 'walks', walks) as note
     from (${newestRanking}) as newest
     where still_moving
     union all
-    select case reason
-      when ${listEmpty} then 'the list was empty, where factories were listed before: not believed'
-      else 'the list skipped a part with an empty page that leads on: the last walk gives no ranking'
-    end
+    select jsonb_build_object(
+      'kind', case reason when ${listEmpty} then 'ranking_empty' else 'ranking_skipped' end
+    )
     from (
       select reason from etl.walks
       where walks.feed = feeds.feed
@@ -48,13 +46,13 @@ const rankingNotes = sql`
 /** A ranked list is proved by a ranking: one pass over all of it that was finished. */
 export const proof: ListProof = {
   shows: sql`exists (${newestRanking})`,
-  lacks: 'no ranking was published yet',
+  lacks: 'ranking',
   by: 'census',
   covered: countedFactories,
-  head: sql`select null::json`,
+  head: sql`select null::jsonb`,
   notes: rankingNotes,
   findings: sql`
-    select null::text as feed, null::text as open where false
+    select null::text as feed, null::jsonb as finding where false
   `,
   readsAgain: sql`later.reason is null`,
 };

@@ -122,9 +122,8 @@ test('verify says how many factories the last ranking holds, and as of when', as
     ...plainOutput,
   });
   // The simulated factories have fields that the specification does not name.
-  const lines = output.join('').split('\n');
-  expect(lines.filter((line) => !line.startsWith('  note: new field')).join('\n')).toMatch(
-    /^10\/factories: complete\n {2}covered: ranking of 60 factories, as of \S+\n$/,
+  expect(output.join('')).toMatch(
+    /^● complete: 1 feed\n\n✓ {2}\S+ \(10\) factories {2}ranking of 60 factories, as of .*\n\nTo know\n.* new field\S* .*\n$/,
   );
 });
 

@@ -100,7 +100,7 @@ describe.each(ends)('%s that ends the list of 230 factories too early', (_name, 
     expect(await published()).toEqual(before);
     const { code, stdout } = await verify();
     expect(code).toBe(1);
-    expect(stdout).toMatch(new RegExp(`open: degraded: truncated: .*${evidence}`));
+    expect(stdout).toMatch(new RegExp(`degraded: truncated: .*${evidence}`));
   });
 
   test('that is not said again costs one request', async () => {
@@ -160,11 +160,13 @@ test('an empty page that leads on past a part of the list is asked for again, an
   expect(await sync()).toMatchObject({ state: 'finished', requests: pages + 2 });
 
   expect(await published()).toEqual(before);
-  expect((await verify()).stdout).toContain('note: the list skipped a part with an empty page');
+  expect((await verify()).stdout).toContain(
+    'factories: the list skipped a part with an empty page',
+  );
   await query('truncate explorer.factories, explorer.factory_history, etl.rankings');
   await sync();
   const { code, stdout } = await verify();
-  expect([code, stdout]).toEqual([1, expect.stringContaining('open: nothing proves it')]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining('nothing proves it: ')]);
   tell(skip, 1);
   await sync();
   expect((await verify()).code).toBe(0);

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { prove, type FeedProof } from '../../../src/report/proof.ts';
+import { prove } from '../../../src/report/proof.ts';
+import { inWords } from '../../support/findings.ts';
 import type { SyncResult } from '../../../src/jobs/sync.ts';
 import {
   startInstantMs,
@@ -106,11 +107,11 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
       ),
     count: async (table: string) =>
       (await query<{ count: number }>(`select count(*)::int from ${table}`))[0]?.count,
-    async proof(): Promise<FeedProof | undefined> {
+    async proof() {
       const [feed] = await prove(drizzle(database.pool));
       // The simulator's factories have fields that the specification does not name.
-      const notes = feed?.notes.filter((note) => !note.startsWith('new field ')) ?? [];
-      return feed && { ...feed, notes };
+      if (feed === undefined) return undefined;
+      return inWords({ ...feed, notes: feed.notes.filter(({ kind }) => kind !== 'new_field') });
     },
   };
 }

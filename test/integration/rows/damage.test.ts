@@ -2,6 +2,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { prove } from '../../../src/report/proof.ts';
+import { inWords } from '../../support/findings.ts';
+import { rowFindingText } from '../../../src/cli/row-finding-text.ts';
 import { noteDamage } from '../../../src/rows/damage.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
@@ -32,9 +34,7 @@ async function world() {
 }
 
 const found = async (database: TestDatabase) =>
-  (await checkRows(drizzle(database.pool))).findings.map(
-    ({ table, finding }) => `${table}: ${finding}`,
-  );
+  (await checkRows(drizzle(database.pool))).findings.map(rowFindingText);
 
 /** What `repair` does after it has looked at the rows. */
 async function mend(explorer: AlteredExplorer, database: TestDatabase): Promise<void> {
@@ -112,7 +112,9 @@ test('what was noted is open until it is read again, whoever reads it, and nothi
   const { explorer, database, db, pool } = await world();
   await runSync(database, { url: explorer.url, chains: [chain] });
   const open = async () =>
-    (await prove(db)).flatMap(({ feed, open: what }) => what.map((line) => `${feed} ${line}`));
+    (await prove(db)).flatMap((proof) =>
+      inWords(proof).open.map((line) => `${proof.feed} ${line}`),
+    );
   await pool.query(`delete from explorer.user_operations where block_number in (
     select block_number from explorer.user_operations order by block_number offset 100 limit 5);
     delete from explorer.blocks where optimism_batch_number = 2;
@@ -123,9 +125,9 @@ test('what was noted is open until it is read again, whoever reads it, and nothi
   await noteDamage(db);
   // A process that is killed here has repaired nothing, and lost nothing.
   const noted = (await open()).join('\n');
-  expect(noted).toMatch(/10\/user-operations gap: blocks \d+ to \d+/);
-  expect(noted).toMatch(/10\/user-operations blocks \d+ to \d+: rows were damaged/);
-  expect(noted).toMatch(/10\/optimism-batch-blocks batches 2 to 2: not read/);
+  expect(noted).toMatch(/10\/user-operations blocks [\d,]+ to [\d,]+: a gap/);
+  expect(noted).toMatch(/10\/user-operations blocks [\d,]+ to [\d,]+: rows were damaged/);
+  expect(noted).toMatch(/10\/optimism-batch-blocks batch 2: not read/);
   expect(noted).toMatch(/10\/factories rows were damaged, and no ranking was published since/);
   expect((await noteDamage(db)).size).toBe(0);
   expect((await open()).join('\n')).toBe(noted);

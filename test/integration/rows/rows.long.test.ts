@@ -2,6 +2,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, expect, test } from 'vitest';
 import { tableName } from '../../../src/db/digest.ts';
 import { prove } from '../../../src/report/proof.ts';
+import { openInWords } from '../../support/findings.ts';
+import { rowFindingText } from '../../../src/cli/row-finding-text.ts';
 import { noteDamage } from '../../../src/rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
@@ -42,9 +44,7 @@ beforeAll(async () => {
 
 const found = async () => {
   const { findings } = await checkRows(drizzle(database.pool));
-  return findings.map(
-    ({ table, key, finding }) => `${table} ${Object.values(key ?? {}).join(', ')}: ${finding}`,
-  );
+  return findings.map(rowFindingText);
 };
 
 test('nothing is found where nothing was damaged, in any table', async () => {
@@ -81,7 +81,7 @@ test.each(damages)(
       origin: url,
       isSameData: true,
     });
-    const open = async () => (await prove(runner.db)).flatMap((feed) => feed.open);
+    const open = async () => openInWords(await prove(runner.db));
     for (const round of await repairsOf(runner.db, await prove(runner.db), lanes)) {
       const ended = await runner.run(round, new Date(), 'sync');
       expect(ended.filter((how) => how !== 'finished')).toEqual([]);

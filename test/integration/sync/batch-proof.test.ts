@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
+import { openInWords } from '../../support/findings.ts';
+import { findingText } from '../../../src/cli/finding-text.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
 import { batchWorld, fullBatch, startMs } from '../../support/batch-world.ts';
 
 test('a hole made by hand is named exactly, closed with its pages, and then nothing is open', async () => {
   const { poll, runner, lanes, list, database } = await batchWorld(8);
   await poll(0);
-  const findings = async () => (await prove(runner.db)).flatMap(({ open }) => open);
+  const findings = async () => openInWords(await prove(runner.db));
   expect(await findings()).toEqual([]);
   await database.pool.query(`
     delete from explorer.blocks where optimism_batch_number = 4;
@@ -15,7 +17,7 @@ test('a hole made by hand is named exactly, closed with its pages, and then noth
     delete from etl.walks where batch = 4;
   `);
 
-  expect(await findings()).toEqual(['batches 4 to 4: not read']);
+  expect(await findings()).toEqual(['batch 4: not read']);
   for (const round of await repairsOf(runner.db, await prove(runner.db), lanes)) {
     await runner.run(round, new Date(startMs), 'sync');
   }
@@ -24,7 +26,9 @@ test('a hole made by hand is named exactly, closed with its pages, and then noth
   expect(await findings()).toEqual([]);
   const [proof] = await prove(runner.db);
   expect(proof?.covered).toMatchObject([{ from: 1, to: 7 }]);
-  expect(proof?.head).toEqual(['batches 8 to 8: wait for the next batch']);
+  expect(proof?.head).toEqual([
+    { kind: 'batches_wait', from_batch: 8, to_batch: 8, waits_for: 'next_batch' },
+  ]);
 });
 
 test('an unproved batch below a settled one is open, and so are empty numbers that nothing proves', async () => {
@@ -32,12 +36,12 @@ test('an unproved batch below a settled one is open, and so are empty numbers th
   list.batches.set(3, fullBatch(3).toSpliced(60, 1));
   list.batches.delete(6);
   await poll(0);
-  const open = async () => (await prove(runner.db)).flatMap((feed) => feed.open);
+  const open = async () => openInWords(await prove(runner.db));
 
   expect(await open()).toEqual([
-    'batch 3: heights or hashes inside it do not meet',
-    'batches 6 to 6: read as empty, which nothing proves',
+    'batch 3: heights or hashes inside do not meet',
     'border of batches 5 and 7: heights or hashes do not meet',
+    'batch 6: read as empty, which nothing proves',
   ]);
   const [[newest, ...others] = []] = await repairsOf(runner.db, await prove(runner.db), lanes);
   expect(newest?.scope).toEqual({ from_batch: 5, to_batch: 7 });
@@ -56,18 +60,18 @@ test('where nothing of three batches is settled, they are no head', async () => 
   await poll(0);
 
   const [proof] = await prove(runner.db);
-  expect(proof?.open).toEqual([
+  expect(proof?.open.map(findingText)).toEqual([
     'batch 1: 120 blocks await an update',
+    'batches 1 to 3: none of them is settled',
     'batch 2: 120 blocks await an update',
     'batch 3: 120 blocks await an update',
-    'batches 1 to 3: none of them is settled',
   ]);
 });
 
 test('a border that was broken by hand is mended by the repair, and then nothing is open', async () => {
   const { poll, runner, lanes, database } = await batchWorld(8);
   await poll(0);
-  const findings = async () => (await prove(runner.db)).flatMap(({ open }) => open);
+  const findings = async () => openInWords(await prove(runner.db));
   await database.pool.query(
     `update explorer.blocks set parent_hash = null
      where height = (select first_height from explorer.read_batches where batch_number = 5)`,

@@ -74,5 +74,7 @@ test('new batches are found and read, and nothing below them again', async () =>
   ).toEqual({});
   const [proof] = await prove(drizzle(database.pool));
   expect(proof?.covered).toMatchObject([{ from: 1, to: 35 }]);
-  expect(proof?.head).toEqual(['batches 36 to 36: wait for an update']);
+  expect(proof?.head).toEqual([
+    { kind: 'batches_wait', from_batch: 36, to_batch: 36, waits_for: 'update' },
+  ]);
 });

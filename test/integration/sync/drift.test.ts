@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
+import { noteText } from '../../../src/cli/note-text.ts';
 import { feedStatus } from '../../../src/report/status.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { alterExplorer, type ServedPage } from '../../support/altered-explorer.ts';
@@ -151,8 +152,8 @@ test('a value of a bad format leaves the item a row, and is kept in extra as mal
   );
   expect(rows).toEqual([{ rows: 120, kept: 120, bent: 0, quarantined: 0 }]);
   const [proof] = await prove(drizzle(database.pool));
-  expect(proof?.notes).toContain(
-    'field transaction_hash came malformed (expected a hash: 0x and 64 hex digits), kept in extra: ' +
+  expect(proof?.notes.map(noteText)).toContain(
+    'field transaction_hash: came malformed (expected a hash: 0x and 64 hex digits), kept in extra: ' +
       '120 times, first on page 1',
   );
 });
@@ -222,7 +223,7 @@ test('a run is warned of once for all new ways to differ, which are told by stat
   const db = drizzle(database.pool);
   const [proof] = await prove(db);
   expect(proof?.open).toEqual([]);
-  expect(proof?.notes.filter((note) => note.includes('region'))).toEqual([
+  expect(proof?.notes.map(noteText).filter((note) => note.includes('region'))).toEqual([
     expect.stringMatching(/^new field region, kept in extra: 240 times, first on page 1$/),
   ]);
   const [status] = await feedStatus(db);

@@ -1,5 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { prove } from '../../../src/report/proof.ts';
+import { openInWords } from '../../support/findings.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
 import { lieBefore } from '../../support/lying-explorer.ts';
@@ -29,7 +30,7 @@ export async function lyingList(operations: ListedOperation[]) {
     sync,
     query,
     /** What `verify` finds open. */
-    open: async () => (await prove(drizzle(database.pool))).flatMap((feed) => feed.open),
+    open: async () => openInWords(await prove(drizzle(database.pool))),
     /** What `verify` says is covered, as `from to to`. */
     covered: async () =>
       (await prove(drizzle(database.pool))).flatMap((feed) =>

@@ -1,6 +1,7 @@
 import type { Occasion } from '../../../src/lists/list.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
+import { openInWords } from '../../support/findings.ts';
 
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import {
@@ -60,7 +61,7 @@ async function movingWorld(seed: number, chain: SimulatedChain) {
       reorgs: seen.length,
     };
   };
-  const findings = async () => (await prove(runner.db)).flatMap(({ open }) => open);
+  const findings = async () => openInWords(await prove(runner.db));
   return { database, pollAt, tablesAt, findings };
 }
 

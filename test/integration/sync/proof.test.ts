@@ -52,7 +52,7 @@ test('a page within one block leaves all below it open', async () => {
     { from_block: '0', to_block: '100' },
   ]);
   const [proof] = await prove(drizzle(database.pool));
-  expect(proof?.open).toEqual(['gap: blocks 0 to 100']);
+  expect(proof?.open).toEqual([{ kind: 'gap', unit: 'blocks', from_block: 0, to_block: 100 }]);
 });
 
 test('a sync that resumes an older live walk looks at the head again, and reads nothing twice', async () => {

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
+import { openInWords } from '../../support/findings.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import {
@@ -80,7 +81,7 @@ test('items that can be read now become the rows that they would have been', asy
   expect(await equal()).toEqual({});
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
   expect(await listQuarantined(db, all)).toEqual([]);
-  const open = (await prove(db)).flatMap((feed) => feed.open);
+  const open = openInWords(await prove(db));
   expect(open.filter((finding) => /quarantine|do not meet/.test(finding))).toEqual([]);
 });
 
@@ -202,16 +203,19 @@ test('what is dropped is no longer open, and noted until its place is read witho
   const { db, pool, sync, spoil, mend } = await world(['factories']);
   const proof = async () => {
     const [feed] = await prove(db);
-    return { open: feed?.open, notes: feed?.notes.filter((note) => note.includes('quarantine')) };
+    return {
+      open: feed?.open,
+      notes: feed?.notes.filter(({ kind }) => kind === 'items_dropped'),
+    };
   };
   spoil();
   await sync();
-  expect((await proof()).open).toEqual(['2 items in quarantine']);
+  expect((await proof()).open).toEqual([{ kind: 'quarantine', items: 2 }]);
 
   expect(await dropQuarantined(db, all)).toBe(2);
   const noted = {
     open: [],
-    notes: ['2 items were dropped from quarantine: they are no rows'],
+    notes: [{ kind: 'items_dropped', items: 2 }],
   };
   expect(await proof()).toEqual(noted);
   expect(await listQuarantined(db, all)).toEqual([]);
@@ -239,5 +243,6 @@ test('one that was dropped can be tried again by its id', async () => {
 
   expect((await retryQuarantined(db, { ...all, ids })).rows).toHaveLength(ids.length);
 
-  expect((await prove(db))[0]?.notes.filter((note) => note.includes('quarantine'))).toEqual([]);
+  const [feed] = await prove(db);
+  expect(feed?.notes.filter(({ kind }) => kind === 'items_dropped')).toEqual([]);
 });

@@ -57,7 +57,7 @@ test(
     await want({ from_batch: 400_006 });
     expect((await run('sync')).code).toBe(0);
     await hadAsked('{[1,)}');
-    expect((await run('verify')).stdout).toContain('open: batches 1 to 400005: not read');
+    expect((await run('verify')).stdout).toContain('batches 1 to 400,005: not read');
 
     const refused = await run('repair', '--yes');
     expect(refused.code).toBe(0);
@@ -113,6 +113,6 @@ test(
     expect(await sync(400_005, 400_008)).toMatchObject({ code: 0 });
 
     expect(await query(asked)).toEqual([{ asked: '{[400001,400009)}' }]);
-    expect((await run('verify')).stdout).toContain('covered: batches 400001 to 400007');
+    expect((await run('verify')).stdout).toContain('batches 400,001 to 400,007, as of');
   },
 );

@@ -1,6 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
+import type { VerifyDocument } from '../../../src/documents/verify.ts';
 import { prove } from '../../../src/report/proof.ts';
+import { creditsPerPage } from '../../../src/walk/ledger.ts';
+import { inWords } from '../../support/findings.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
@@ -32,7 +35,9 @@ async function world(simulated = chain) {
     scope,
   }));
   const findings = async () =>
-    (await prove(db)).flatMap(({ feed, open }) => open.map((what) => `${feed} ${what}`));
+    (await prove(db)).flatMap((proof) =>
+      inWords(proof).open.map((what) => `${proof.feed} ${what}`),
+    );
   const repairs = async () => repairsOf(db, await prove(db), lanes);
   return { database, findings, repairs };
 }
@@ -50,7 +55,7 @@ test('a batch that was asked for and not read is open, and its walk is the repai
 
   expect(await findings()).toEqual([
     '10/optimism-batch-blocks batches 2 to 3: not read',
-    '10/optimism-batch-blocks batches 6 to 6: not read',
+    '10/optimism-batch-blocks batch 6: not read',
   ]);
   expect((await repairs()).map((round) => round.map(({ scope }) => scope))).toEqual([
     [{ from_batch: 6, to_batch: 6 }],
@@ -81,12 +86,58 @@ test('an item in quarantine is open, but no walk repairs it', async () => {
      values (10, 'factories', '{}', '{}', 'x', 'address: missing', 1, 0)`,
   );
 
-  expect(await findings()).toEqual(['10/factories 1 items in quarantine']);
+  expect(await findings()).toEqual(['10/factories 1 item in quarantine']);
   expect(await repairs()).toEqual([]);
 });
 
 /** What `verify` prints and ends with on a database. */
 const verify = (url: string) => call(['verify', '--database-url', url]);
+
+const documentOf = async (url: string) =>
+  JSON.parse((await call(['verify', '--json', '--database-url', url])).stdout) as VerifyDocument;
+
+test('each finding is told with the command that mends it, and the feed with what that costs', async () => {
+  const { database, repairs } = await world();
+  await database.pool.query(`
+    insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+    values (10, 'factories', '{}', '{}', 'x', 'address: missing', 1, 0);
+    delete from explorer.read_batches where batch_number in (2, 3, 6)`);
+
+  const { exit, counts, feeds, repair } = await documentOf(database.url);
+
+  const batches = '--chain 10 --operation optimism-batch-blocks';
+  expect(exit).toEqual({ code: 1, reason: 'open' });
+  expect(counts).toMatchObject({ feeds: 3, complete: 1, open: 2, findings: 3 });
+  expect(feeds.flatMap(({ open }) => open)).toEqual([
+    {
+      kind: 'quarantine',
+      items: 1,
+      command: 'explorer-etl quarantine list --chain 10 --operation factories',
+    },
+    ...[
+      [2, 3],
+      [6, 6],
+    ].map(([from_batch, to_batch]) => ({
+      kind: 'batches_not_read',
+      from_batch,
+      to_batch,
+      command: `explorer-etl repair ${batches}`,
+    })),
+  ]);
+  const [factories, blocks] = feeds;
+  expect(factories?.repair).toBeNull();
+  const requests = blocks?.repair?.requests ?? 0;
+  expect(blocks?.repair).toEqual({
+    command: `explorer-etl repair ${batches}`,
+    requests,
+    credits: requests * creditsPerPage,
+  });
+  expect(repair).toEqual({ command: 'explorer-etl repair', requests, credits: requests * 20 });
+  const walks = (await repairs()).flat().map(({ scope }) => scope);
+  expect(walks).toHaveLength(2);
+  // Three batches of as many pages as the others have on average, never fewer than one each.
+  expect(requests).toBeGreaterThanOrEqual(3);
+});
 
 test('a feed that nothing works on is open by name, whatever it is', async () => {
   const { database } = await world();
@@ -101,15 +152,28 @@ test('a feed that nothing works on is open by name, whatever it is', async () =>
   const { code, stdout } = await verify(database.url);
 
   expect(code).toBe(1);
-  expect(stdout.slice(stdout.indexOf('11/'))).toBe(
-    `11/factories: open
-  open: nothing proves it: no ranking was published yet
-11/made-up-list: open
-  open: nothing proves it
-11/optimism-batch-blocks: open
-  open: no batch was found yet
-11/user-operations: open
-  open: nothing proves it: nothing is covered yet
+  const to = (operation: string) => `--chain 11 --operation ${operation}`;
+  expect(stdout.slice(0, stdout.indexOf('✓'))).toBe(
+    `● open: 4 of 7 feeds, 4 findings
+
+chain (11) factories
+  nothing proves it: no ranking was published yet
+  → explorer-etl repair ${to('factories')}
+
+chain (11) made-up-list
+  nothing proves it
+
+chain (11) optimism-batch-blocks
+  no batch was found yet
+  → explorer-etl sync ${to('optimism-batch-blocks')}
+
+chain (11) user-operations
+  nothing proves it: nothing is covered yet
+  → explorer-etl repair ${to('user-operations')}
+
+All of it:
+  → explorer-etl repair
+
 `,
   );
 });
@@ -146,8 +210,13 @@ test('what is covered tells of its oldest reading and of its newest', async () =
 
   const { stdout } = await verify(database.url);
 
-  expect(stdout).toMatch(
-    /batches 1 to \d+, as of 2026-01-02T00:00:00\+00:00 to 2026-03-04T00:00:00\+00:00\n/,
-  );
-  expect(stdout).toMatch(/blocks 0 to \d+, as of 2026-01-02T03:04:05\+00:00\n/);
+  expect(stdout).toMatch(/batches 1 to \d+, as of 2026-01-02 to 2026-03-04\n/);
+  expect(stdout).toMatch(/blocks 0 to [\d,]+, as of 03:04 UTC 2026-01-02\n/);
+  const document = await documentOf(database.url);
+  expect(document.feeds.map(({ covered }) => covered.length)).toEqual([1, 1, 1]);
+  expect(document.feeds[1]?.covered[0]).toMatchObject({
+    as_of: '2026-01-02T00:00:00+00:00',
+    newest_as_of: '2026-03-04T00:00:00+00:00',
+  });
+  expect(document.feeds[2]?.covered[0]?.newest_as_of).toBe('2026-01-02T03:04:05+00:00');
 });

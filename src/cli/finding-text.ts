@@ -1,0 +1,162 @@
+import type { HeadFinding, OpenFinding } from '../documents/finding.ts';
+import { printable } from '../printable.ts';
+import { counted, whole } from '../terminal/numbers.ts';
+
+/** What a finding says, and of which part of the list; null: of all of it. */
+export interface Said {
+  readonly place: Place | null;
+  readonly says: string;
+}
+
+/** A part of a list; of a border the two batches on its sides. */
+interface Place {
+  readonly of: 'blocks' | 'batches' | 'border';
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A finding as one line for people. */
+export const findingText = (finding: OpenFinding | HeadFinding): string => {
+  const { place, says } = sayFinding(finding);
+  return place === null ? says : `${spellPlaces(place.of, [place])}: ${says}`;
+};
+
+/** What a finding says. One of a kind that this version does not know is told as it is. */
+export function sayFinding(finding: OpenFinding | HeadFinding): Said {
+  switch (finding.kind) {
+    case 'gap':
+      return ofBlocks(finding, 'a gap, no walk proves it');
+    case 'damaged_rows':
+      return ofBlocks(finding, 'rows were damaged, and are not read again yet');
+    case 'unproved':
+      return ofAll(`nothing proves it${lacking[finding.lacks ?? 'unknown']}`);
+    case 'no_batch_found':
+      return ofAll('no batch was found yet');
+    case 'damaged_ranking':
+      return ofAll('rows were damaged, and no ranking was published since');
+    case 'totals_differ':
+      return ofAll('what its walks come to is not what is kept of them: repair counts it again');
+    case 'quarantine':
+      return ofAll(`${counted(finding.items, 'item')} in quarantine`);
+    case 'state':
+      return ofAll(
+        printable(finding.state + (finding.reason === null ? '' : `: ${finding.reason}`)),
+      );
+    case 'batches_not_read':
+      return ofBatches(finding, 'not read');
+    case 'batches_empty_unproved':
+      return ofBatches(finding, 'read as empty, which nothing proves');
+    case 'batches_not_settled':
+      return ofBatches(
+        finding,
+        finding.settled_to === null
+          ? 'none of them is settled'
+          : `${whole(finding.batches)} above the highest settled one`,
+      );
+    case 'batches_wait':
+      return ofBatches(finding, `wait for ${awaited[finding.waits_for]}`);
+    case 'border_not_linked':
+      return {
+        place: { of: 'border', from: finding.lower_batch, to: finding.upper_batch },
+        says: 'heights or hashes do not meet',
+      };
+    default:
+      return sayBatch(finding);
+  }
+}
+
+/** Findings about one batch. */
+type BatchFinding = Extract<OpenFinding, { batch: number }>;
+
+function sayBatch(finding: BatchFinding): Said {
+  const { batch: from } = finding;
+  const says = describeBatch(finding);
+  return says === null ? unknown(finding) : { place: { of: 'batches', from, to: from }, says };
+}
+
+function describeBatch(finding: BatchFinding): string | null {
+  switch (finding.kind) {
+    case 'batch_not_linked':
+      return 'heights or hashes inside do not meet';
+    case 'batch_ends_early':
+      return 'the list ended above the lowest block';
+    case 'batch_never_read_whole':
+      return 'never read in order and to the end';
+    case 'batch_not_settled':
+      return 'not settled';
+    case 'batch_awaits_update':
+      return blocks(finding, 'awaits an update', 'await an update');
+    case 'batch_without_parents':
+      return blocks(finding, 'tells no parent hash', 'tell no parent hash');
+    case 'batch_blocks_differ':
+      return `${blocks({ blocks: finding.stored }, 'is stored', 'are stored')}, where ${whole(finding.read)} were read`;
+    case 'batch_range_differs': {
+      const { read_from_block: from, read_to_block: to } = finding;
+      const read = from === null || to === null ? 'none' : range(from, to);
+      return `blocks ${range(finding.stored_from_block, finding.stored_to_block)} are stored, where ${read} were read`;
+    }
+    case 'batch_proved_not_linked':
+      return blocks(finding, 'does not follow on the one below', 'do not follow on the one below');
+    case 'batch_proved_awaits_update':
+      return `${blocks(finding, 'awaits an update', 'await an update')}, though it is proved`;
+    case 'batch_list_differs':
+      return `blocks ${range(finding.from_block, finding.to_block)}, where the list of batches says ${listed(finding)}`;
+    case 'batch_empty_but_listed':
+      return `read as empty, where the list of batches says blocks ${listed(finding)}`;
+    default:
+      finding satisfies never;
+      return null;
+  }
+}
+
+const blocks = (found: { readonly blocks: number }, one: string, others: string) =>
+  `${counted(found.blocks, 'block')} ${found.blocks === 1 ? one : others}`;
+
+const range = (from: number, to: number) => `${whole(from)} to ${whole(to)}`;
+const listed = (found: { readonly listed_from_block: number; readonly listed_to_block: number }) =>
+  range(found.listed_from_block, found.listed_to_block);
+
+const lacking = {
+  coverage: ': nothing is covered yet',
+  proved_batch: ': no batch is proved yet',
+  ranking: ': no ranking was published yet',
+  unknown: '',
+} as const;
+
+const awaited = {
+  blocks: 'the rest of their blocks',
+  update: 'an update',
+  lowest_blocks: 'another read of their lowest blocks',
+  next_batch: 'the next batch',
+} as const;
+
+const ofAll = (says: string): Said => ({ place: null, says });
+
+const unknown = (finding: object): Said => ofAll(printable(JSON.stringify(finding)));
+
+const ofBlocks = (
+  found: Extract<OpenFinding, { unit: string; from_block: number }>,
+  says: string,
+): Said => ({ place: { of: found.unit, from: found.from_block, to: found.to_block }, says });
+
+const ofBatches = (
+  { from_batch: from, to_batch: to }: { readonly from_batch: number; readonly to_batch: number },
+  says: string,
+): Said => ({ place: { of: 'batches', from, to }, says });
+
+/** Ranges that are named in a line; the rest is counted. */
+const mostRanges = 6;
+
+/** Places in words, in order: `batches 10 to 14, 20 and 9 more`. */
+export function spellPlaces(of: Place['of'], places: readonly Pick<Place, 'from' | 'to'>[]) {
+  const between = of === 'border' ? 'and' : 'to';
+  const [first] = places;
+  const isOne = places.length === 1 && first?.from === first?.to;
+  const noun =
+    of === 'border' ? 'border of batches' : isOne ? { blocks: 'block', batches: 'batch' }[of] : of;
+  const named = places
+    .slice(0, mostRanges)
+    .map(({ from, to }) => (from === to ? whole(from) : `${whole(from)} ${between} ${whole(to)}`));
+  const rest = places.length - named.length;
+  return `${noun} ${named.join(', ')}${rest > 0 ? ` and ${whole(rest)} more` : ''}`;
+}

@@ -1,0 +1,97 @@
+import type { VerifyDocument } from '../documents/verify.ts';
+import type { Database } from '../db/transaction.ts';
+import type { RowReport } from '../rows/check.ts';
+import { creditsPerPage } from '../walk/ledger.ts';
+import { registeredChains } from './lane-status.ts';
+import type { ForecastOptions } from './plan/plan.ts';
+import type { FeedProof } from './proof.ts';
+import { isRepaired, repairCommand, withCommand } from './remedy.ts';
+import { repairCosts } from './repairs.ts';
+
+type Repair = VerifyDocument['repair'];
+
+/**
+ * What `verify` says of proofs: each finding with the command that mends it, and what that costs.
+ *
+ * @param rows what a check of all rows found; null: nobody asked
+ */
+export async function verifyReport(
+  db: Database,
+  proofs: readonly FeedProof[],
+  rows: RowReport | null,
+  how: ForecastOptions,
+): Promise<VerifyDocument> {
+  const toRepair = proofs.filter((feed) => feed.open.some((what) => isRepaired(what, feed)));
+  const costs = await costsOf(db, toRepair, how);
+  const feeds = proofs.map((feed) => ({
+    ...feed,
+    covered: [...feed.covered],
+    head: [...feed.head],
+    notes: [...feed.notes],
+    state: feed.open.length === 0 ? ('complete' as const) : ('open' as const),
+    open: feed.open.map((finding) => withCommand(finding, feed)),
+    repair: toRepair.includes(feed)
+      ? withCost(repairCommand(feed), [costs.get(feed.feed) ?? null])
+      : null,
+  }));
+  const open = feeds.filter(({ state }) => state === 'open');
+  const isDone = open.length === 0 && (rows === null || isWhole(rows));
+  return {
+    schema: 'explorer-etl/verify/1',
+    exit: isDone ? { code: 0, reason: 'done' } : { code: 1, reason: 'open' },
+    at: how.at.toISOString(),
+    counts: {
+      feeds: feeds.length,
+      complete: feeds.length - open.length,
+      open: open.length,
+      findings: sum(feeds.map((feed) => feed.open.length)),
+      notes: sum(feeds.map((feed) => feed.notes.length)),
+    },
+    feeds,
+    repair:
+      toRepair.length === 0
+        ? null
+        : withCost(
+            'explorer-etl repair',
+            toRepair.map(({ feed }) => costs.get(feed) ?? null),
+          ),
+    rows: rows && { ...rowsOf(rows), command: rowCommand(rows) },
+  };
+}
+
+const rowsOf = ({ tables, rows, findings, unlisted, isReadable }: RowReport) => ({
+  tables,
+  rows,
+  findings: [...findings],
+  unlisted,
+  is_readable: isReadable,
+});
+
+const isWhole = ({ findings, unlisted }: RowReport) => findings.length + unlisted === 0;
+
+/** A backup alone mends a table that is gone. */
+const rowCommand = (rows: RowReport): string | null =>
+  isWhole(rows) || !rows.isReadable ? null : 'explorer-etl repair --rows';
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+
+/** Unknown where one of its parts is. */
+function withCost(command: string, parts: readonly (number | null)[]): NonNullable<Repair> {
+  const known = parts.filter((requests) => requests !== null);
+  if (known.length < parts.length) return { command, requests: null, credits: null };
+  const requests = Math.ceil(sum(known));
+  return { command, requests, credits: requests * creditsPerPage };
+}
+
+/** About how many requests the repair of each feed takes. Nothing is reckoned where nothing is to be repaired. */
+async function costsOf(
+  db: Database,
+  proofs: readonly FeedProof[],
+  how: ForecastOptions,
+): Promise<ReadonlyMap<string, number | null>> {
+  if (proofs.length === 0) return new Map();
+  const wanted = new Set(proofs.map(({ feed }) => feed));
+  const ids = new Set(proofs.map(({ chain_id }) => chain_id));
+  const chains = (await registeredChains(db)).filter(({ id }) => ids.has(id));
+  return repairCosts(db, wanted, chains, how);
+}
