@@ -106,6 +106,7 @@ async function draw(watched: Parameters<typeof showProgress>[3], drawnMs: number
       drawings += 1;
       update(lines.join('\n'));
     },
+    clear: () => update.clear(),
     done: () => update.done(),
   };
   const world = { env: {}, cwd: '/', args: [], signal, stdout: nothing, stderr: nothing };
