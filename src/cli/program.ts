@@ -45,6 +45,13 @@ export async function runProgram(
   const load = async (command: Command): Promise<void> => {
     const register = await commandNamed(command.name())?.load();
     register?.({ command, run });
+    // A lone `--no-…` is true unless it is given; commander looked for such before the command had any.
+    for (const option of command.options.filter(({ negate }) => negate)) {
+      const name = option.attributeName();
+      if (command.getOptionValue(name) === undefined) {
+        command.setOptionValueWithSource(name, true, 'default');
+      }
+    }
     addGlobalHint(command);
   };
   for (const { name, description, group } of commands) {
