@@ -116,6 +116,7 @@ await withServer(async ({ url: serverUrl, dataDirectory, withDatabase }) => {
             drawings += 1;
             update(lines.join('\n'));
           },
+          clear: () => update.clear(),
           done: () => update.done(),
         };
         const context = {

@@ -77,7 +77,10 @@ function below(path: string, node: Node): string[] {
   if (variants !== undefined) return variants.flatMap((variant) => below(path, variant));
   const entries = Object.entries(node.properties ?? {});
   return entries.flatMap(([key, child]) => {
-    const told = child.const === undefined ? child : { ...child, description: node.description ?? child.description };
+    const told =
+      child.const === undefined
+        ? child
+        : { ...child, description: node.description ?? child.description };
     return fields(`${path}.${key}`, told as Node);
   });
 }

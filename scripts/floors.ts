@@ -31,7 +31,7 @@ const floors: readonly (readonly string[])[] = [
 
 /** A world of its own: it plays the service, so it may not know the product. */
 const simulator = 'simulator';
-const simulatorUsers: ReadonlySet<string> = new Set(['cli/demo.ts', 'cli/simulate.ts']);
+const simulatorUsers: ReadonlySet<string> = new Set(['cli/demo-world.ts', 'cli/simulate.ts']);
 
 /**
  * Judges one import between two files.

@@ -1,5 +1,5 @@
 import { findPackageJSON } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 
 /** A file or folder of the package, from wherever in it the program runs: its sources, or one bundled file. */
 export function packageFile(name: string): string {
@@ -7,3 +7,7 @@ export function packageFile(name: string): string {
   if (manifest === undefined) throw new Error('the program stands in no package');
   return join(dirname(manifest), name);
 }
+
+/** The program's own entry, for a process that starts it once more: its source, or what that is bundled to. */
+export const programFile = (): string =>
+  packageFile(extname(import.meta.filename) === '.ts' ? 'src/main.ts' : 'dist/main.js');

@@ -1,122 +1,144 @@
-import { operationNames, operations } from '../operations/index.ts';
-import type { SyncTarget } from '../jobs/sync.ts';
-import Table from 'cli-table3';
-import { devNull } from 'node:os';
-import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { prepareDatabase } from '../app.ts';
-import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
+import type { DemoDocument } from '../documents/demo.ts';
 import { stopEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
-import {
-  demoChains,
-  demoStart,
-  startSimulator,
-  type SimulatedChain,
-  type Simulator,
-} from '../simulator/index.ts';
+import { feedName } from '../lists/feed.ts';
+import { openDatabase, type OpenDatabase } from '../open-database.ts';
+import { laneCounts } from '../report/progress.ts';
+import { printable } from '../printable.ts';
 import {
   exitCodes,
   waitingOf,
+  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { settingsOf } from './setup.ts';
+import { failedOperations, feedFacts, isKillClean, killFacts, totalFacts } from './demo-facts.ts';
+import { runDemo } from './demo-run.ts';
+import { openDemoScreen, type DemoScreen } from './demo-screen.ts';
+import { demoSettings, demoTargets } from './demo-settings.ts';
+import { demoText } from './demo-text.ts';
+import { startDemoWorker, workForDemo, type DemoWorker } from './demo-worker.ts';
+import {
+  demoSeed,
+  demoWorld,
+  openDemoExplorer,
+  stageFeed,
+  stagePages,
+  type DemoWorld,
+} from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
-import { syncTargets, targetsOf } from './sync.ts';
-import { tellWhere } from './where.ts';
+import { print } from './print.ts';
+import { watchedFeeds } from './progress.ts';
 
-/** What the demo's world is made from; any seed will do. */
-const demoSeed = 1;
-/** The demo's explorer is on this machine, so its rate is no one's limit. */
-const demoRequestsPerSecond = 10_000;
-const demoKey = 'demo-key';
 /**
  * Its port is another each time, its data never is: real data in the same database is refused. The day
  * on which its world begins follows, so that a later run shows the same world, only longer.
  */
 const demoOrigin = `simulated explorer of demo, seed ${demoSeed}, from `;
-/** How many of the newest batches have their blocks copied: those of half a day would take a minute. */
-const copiedBatches = 10;
-/** A folder that holds no configuration file, on any machine. */
-const noFolder = devNull;
 
-/** `demo`: the whole program against a simulated explorer, on an embedded Postgres. */
+interface DemoOptions {
+  readonly stop: boolean;
+  readonly asWorker: boolean;
+}
+
+/** `demo`: the whole program against a simulated explorer, on an embedded Postgres, its worker killed midway. */
 export function registerDemo({ command, run }: Registry): void {
   command
     .option('--stop', 'only stop the Postgres that an earlier demo left running', false)
+    .addOption(command.createOption('--as-worker').default(false).hideHelp())
     .addHelpText('after', '\nExamples:\n  explorer-etl demo\n  explorer-etl demo --stop\n')
     .action(
-      run<{ stop: boolean }>((context, options) =>
-        options.stop ? stopDemo(context) : demo(context, options),
-      ),
+      run<DemoOptions>((context, options) => {
+        if (options.asWorker) return workForDemo(context);
+        return options.stop ? stopDemo(context, options) : demo(context, options);
+      }),
     );
 }
 
-async function stopDemo(context: Context): Promise<ExitCode> {
+async function stopDemo(context: Context, { json }: GlobalOptions): Promise<ExitCode> {
   const stopped = await stopEmbeddedPostgres(embeddedDirectory(context));
-  context.stdout(stopped ? 'Stopped.\n' : 'Nothing was running.\n');
+  if (json) {
+    const exit = { code: exitCodes.done, reason: 'done' } as const;
+    writeDocument(context, { schema: 'explorer-etl/demo-stop/1', exit, stopped });
+  } else print(context, stopped ? 'Stopped.\n' : 'Nothing was running.\n');
   return exitCodes.done;
 }
 
 async function demo(context: Context, options: GlobalOptions): Promise<ExitCode> {
-  const nowMs = Date.now();
-  const settings = demoSettings(context, options, demoChains(demoStart(nowMs), nowMs));
-  const database = await openDatabase(settings, { cwd: context.cwd, name: demoDatabase });
+  const now = demoWorld(null, Date.now());
+  const settings = demoSettings(context, options, now);
+  const screen = openDemoScreen(context, options, headOf(now, settings));
+  // It loads the program while Postgres starts.
+  const worker = startDemoWorker(context);
   try {
-    tellWhere(context, options, database);
-    await prepareDatabase(database, waitingOf(context));
-    const startMs = (await storedStart(database)) ?? demoStart(nowMs);
-    const chains = demoChains(startMs, nowMs);
-    const simulator = await startSimulator({ seed: demoSeed, chains, apiKey: demoKey });
+    const database = await openDatabase(settings, { cwd: context.cwd, name: demoDatabase });
     try {
-      return await demoAgainst(
-        { simulator, chains, startMs },
-        context,
-        options,
-        settings,
-        database,
-      );
+      await prepareDatabase(database, waitingOf(context));
+      return await demoOn(database, { context, options, settings, screen, worker });
     } finally {
-      await simulator.close();
+      // The server is left running on purpose: the last lines say how to look into it.
+      await database.pool.end();
+      await database.embedded?.detach();
     }
   } finally {
-    // The server is left running on purpose: the last lines say how to look into it.
-    await database.pool.end();
-    await database.embedded?.detach();
+    await screen.end();
+    await worker.kill();
   }
 }
 
-/** What is to be copied. */
-interface DemoWorld {
-  readonly simulator: Simulator;
-  readonly chains: readonly SimulatedChain[];
-  readonly startMs: number;
+interface Called {
+  readonly context: Context;
+  readonly options: GlobalOptions;
+  readonly settings: Settings;
+  readonly screen: DemoScreen;
+  readonly worker: DemoWorker;
 }
 
-async function demoAgainst(
-  { simulator, chains, startMs }: DemoWorld,
-  context: Context,
-  options: GlobalOptions,
-  settings: Settings,
-  database: OpenDatabase,
-): Promise<ExitCode> {
+async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode> {
+  const { context, options, settings, screen, worker } = called;
+  const world = demoWorld(await storedStart(database), Date.now());
+  const targets = demoTargets(settings, world);
+  const feeds = [...new Set(targets.map(({ lane }) => feedName(lane)))];
+  const before = await readCounts(database, feeds);
+  // Of what is left of the list half is read, and no more than three quarters can be, when the worker is killed.
+  const left = Math.max(0, stagePages(world) - (before.pages.get(stageFeed) ?? 0));
+  const explorer = await openDemoExplorer(world, Math.floor((3 * left) / 4));
+  await screen.watch(database, watchedFeeds(settings, targets), settings.explorer.pageSize);
   const started = performance.now();
-  const before = await itemsRead(database);
-  const origin = demoOrigin + new Date(startMs).toISOString().slice(0, 10);
-  const quiet = { ...options, logLevel: 'warn', origin } as const;
-  const explorer = { ...settings.explorer, baseUrl: simulator.url };
-  const targets = demoTargets(settings, chains);
-  const results = await syncTargets(context, quiet, { ...settings, explorer }, database, targets);
-  const seconds = (performance.now() - started) / 1000;
-  if (context.signal.aborted) return exitCodes.interrupted;
-  const items = (await itemsRead(database)) - before;
-  await report(context, database, { seconds, items, requests: simulator.requests });
-  const failed = results.filter(({ state }) => state !== 'finished');
-  for (const { feed, reason } of failed) context.stderr(`${feed}: ${reason}\n`);
-  return failed.length === 0 ? exitCodes.done : exitCodes.failed;
+  try {
+    const ended = await runDemo(
+      {
+        settings: { ...settings, explorer: { ...settings.explorer, baseUrl: explorer.url } },
+        origin: demoOrigin + new Date(world.startMs).toISOString().slice(0, 10),
+        killAfter: Math.floor(left / 2),
+        feed: stageFeed,
+        ...{ database, targets, explorer, worker, screen },
+      },
+      context.signal,
+    );
+    const seconds = (performance.now() - started) / 1000;
+    if (ended === null && !options.json) {
+      await screen.end();
+      print(context, 'Interrupted; what was read is kept. The same command goes on from there.\n');
+      return exitCodes.interrupted;
+    }
+    const rows = (await readCounts(database, feeds)).rows - before.rows;
+    const facts = {
+      ...headOf(world, settings),
+      feeds: await feedFacts(database, feeds),
+      kill: ended && killFacts(ended, stageFeed, explorer.again),
+      totals: totalFacts(rows, explorer.requests, seconds),
+      failed_operations: await failedOperations(database),
+    };
+    await screen.end();
+    return conclude(context, options, facts);
+  } finally {
+    await explorer.close();
+  }
 }
 
 /** When the world began that an earlier demo copied into this database; null if there was none. */
@@ -129,96 +151,44 @@ async function storedStart({ pool }: OpenDatabase): Promise<number | null> {
   return Number.isNaN(startMs) ? null : startMs;
 }
 
-async function itemsRead({ pool }: OpenDatabase): Promise<number> {
-  const { rows } = await pool.query<{ items: string }>(
-    'select coalesce(sum(items), 0) as items from etl.walks',
-  );
-  return Number(rows[0]?.items ?? 0);
+async function readCounts({ db }: OpenDatabase, feeds: readonly string[]) {
+  const counts = await laneCounts(db, feeds);
+  const pages = new Map<string, number>();
+  for (const lane of counts) pages.set(lane.feed, (pages.get(lane.feed) ?? 0) + lane.pages);
+  return { pages, rows: counts.reduce((sum, { rows }) => sum + rows, 0) };
 }
 
-/** What of the environment names the database, for settings that are read in another folder. */
-function databaseOf({ env, cwd }: Context): NodeJS.ProcessEnv {
-  const files = ['DATABASE_URL_FILE', 'DATABASE_URL_DIRECT_FILE'].flatMap((name) => {
-    const path = env[name]?.trim() ?? '';
-    // Empty is as good as unset, and no folder.
-    return path === '' ? [] : [[name, resolve(cwd, path)]];
-  });
-  const { DATABASE_URL, DATABASE_URL_DIRECT } = env;
-  return { DATABASE_URL, DATABASE_URL_DIRECT, ...Object.fromEntries(files) };
-}
+const headOf = (
+  { chains }: DemoWorld,
+  { databaseUrl }: Pick<Settings, 'databaseUrl'>,
+): Pick<DemoDocument, 'chains' | 'database'> => ({
+  database: databaseUrl === null ? 'embedded' : 'named',
+  chains: chains.map(({ id, name }) => ({ chain_id: id, name })),
+});
 
-function demoSettings(
+/** Tells how it went, and makes the exit code of that: what the ledger does not bear out has failed. */
+function conclude(
   context: Context,
-  options: GlobalOptions,
-  simulated: readonly SimulatedChain[],
-): Settings {
-  const chains = simulated.map(({ id }) => String(id));
-  const env = { ...databaseOf(context), EXPLORER_API_KEY: demoKey };
-  // Whatever file lies in this folder or is named is about other chains.
-  const { config: _ignored, ...rest } = options;
-  const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain: chains });
-  return {
-    ...settings,
-    explorer: { ...settings.explorer, requestsPerSecond: demoRequestsPerSecond },
-  };
-}
-
-/** All that the simulated chains have, and the blocks of their newest batches. */
-function demoTargets(
-  { chains, ...settings }: Settings,
-  simulated: readonly SimulatedChain[],
-): SyncTarget[] {
-  return chains.flatMap((chain) => {
-    const range = simulated.find(({ id }) => id === chain.id)?.batches;
-    const newest = range === undefined ? undefined : range.first + range.count - 1;
-    const bounds =
-      newest === undefined ? {} : { fromBatch: newest - copiedBatches + 1, toBatch: newest };
-    return targetsOf({ ...settings, chains: [chain] }, bounds, new Date());
-  });
-}
-
-async function report(
-  context: Context,
-  { pool, url }: OpenDatabase,
-  {
-    seconds,
-    items,
-    requests,
-  }: { readonly seconds: number; readonly items: number; readonly requests: number },
-): Promise<void> {
-  const { rows: counts } = await pool.query<{ table: string; rows: number }>(tableCounts);
-  context.stdout('\nTables in schema explorer:\n');
-  context.stdout(`${tabular(counts)}\n\n`);
-  context.stdout(
-    `${requests} requests, ${items} items in ${seconds.toFixed(1)} s: ${Math.round(items / seconds)} items/s\n`,
-  );
-  for (const { question, sql } of operationNames.map((name) => operations[name].guide)) {
-    const { rows } = await pool.query<Answer>(sql);
-    context.stdout(`\n${question}\n${sql.replaceAll(/^/gm, '  ')}\n${tabular(rows)}\n`);
+  { json }: GlobalOptions,
+  facts: Omit<DemoDocument, 'schema' | 'exit'>,
+): ExitCode {
+  const exit = exitOf(facts);
+  const document: DemoDocument = { schema: 'explorer-etl/demo/1', exit, ...facts };
+  if (json) {
+    writeDocument(context, document);
+    return exit.code;
   }
-  context.stdout(
-    `\nThe database stays up. Look around:  psql ${url}\n` +
-      'Ask it:  explorer-etl query --demo top-senders  (all questions: query --list)\n' +
-      'Stop it:  explorer-etl demo --stop  (here: npm run demo -- --stop)\n',
-  );
+  context.stdout(demoText(document, context.out, context.program));
+  for (const { feed, open } of facts.feeds) {
+    for (const finding of open) context.stderr(`${feed}: ${printable(finding)}\n`);
+  }
+  return exit.code;
 }
 
-/** Exact counts of every table, whatever tables there are. */
-const tableCounts = `
-  select table_name as table,
-         (xpath('/row/n/text()', query_to_xml(
-           format('select count(*) as n from explorer.%I', table_name), false, true, '')
-         ))[1]::text::int as rows
-  from information_schema.tables
-  where table_schema = 'explorer' and table_type = 'BASE TABLE'
-  order by rows desc, table_name`;
-
-/** A row of an answer, as node-postgres reads the questions' types. */
-type Answer = Readonly<Record<string, string | number | boolean | null>>;
-
-function tabular(rows: readonly Answer[]): string {
-  const columns = Object.keys(rows[0] ?? {});
-  const table = new Table({ head: columns, style: { head: [], border: [] } });
-  for (const row of rows) table.push(columns.map((column) => String(row[column] ?? '')));
-  return table.toString();
+function exitOf({ kill, feeds }: Pick<DemoDocument, 'kill' | 'feeds'>) {
+  if (kill === null) return { code: exitCodes.interrupted, reason: 'interrupted' } as const;
+  if (!isKillClean(kill)) return { code: exitCodes.failed, reason: 'failed' } as const;
+  const isOpen = feeds.some(({ state }) => state === 'open');
+  if (isOpen) return { code: exitCodes.failed, reason: 'open' } as const;
+  return { code: exitCodes.done, reason: 'done' } as const;
 }

@@ -12,12 +12,15 @@ export interface Screen {
   lines(lines: readonly string[]): void;
   /** Leaves the lines as they are. */
   done(): void;
+  /** Takes them away. */
+  clear(): void;
 }
 
 export function openScreen(context: Context): Screen {
   const { err, stderr } = context;
   if (!err.isTerminal) {
-    return { look: err, write: stderr, lines: () => undefined, done: () => undefined };
+    const nothing = () => undefined;
+    return { look: err, write: stderr, lines: nothing, done: nothing, clear: nothing };
   }
   const update = createLogUpdate(process.stderr, { showCursor: true });
   let shown = '';
@@ -35,6 +38,11 @@ export function openScreen(context: Context): Screen {
       update(shown);
     },
     done() {
+      update.done();
+      shown = '';
+    },
+    clear() {
+      update.clear();
       update.done();
       shown = '';
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkDocument } from './check.ts';
+import { demoDocument, demoStopDocument } from './demo.ts';
 import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
 import { errorDocument } from './error.ts';
 import { exportDocument } from './export.ts';
@@ -20,6 +21,8 @@ import { startDocument } from './start.ts';
 /** Every document of `--json`, by the name of its file in schemas/. */
 export const documents = {
   check: checkDocument,
+  demo: demoDocument,
+  'demo-stop': demoStopDocument,
   init: initDocument,
   plan: planDocument,
   sync: syncDocument,

@@ -24,7 +24,4 @@ export interface Guide {
   readonly about: string;
   /** Its lines in the file that `init` writes for a chain: YAML, with what it costs as comments. */
   example(chainId: number): string;
-  /** A question that its tables answer, for the end of `demo`. */
-  readonly question: string;
-  readonly sql: string;
 }

@@ -15,4 +15,9 @@ export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
 export { demoChains, demoStart } from './presets.ts';
 export type { OperationName } from './route.ts';
-export { startSimulator, type Simulator, type SimulatorOptions } from './server.ts';
+export {
+  startSimulator,
+  type SeenRequest,
+  type Simulator,
+  type SimulatorOptions,
+} from './server.ts';

@@ -35,10 +35,12 @@ export interface SimulatorOptions {
   readonly faults?: Faults;
   /** Told of every request before it is answered; the URL holds the keys as sent. */
   readonly onRequest?: (seen: SeenRequest) => void;
+  /** What an answer waits for beside its latency; null, or absent: nothing. */
+  readonly hold?: (seen: SeenRequest) => Promise<void> | null;
 }
 
 /** A request as the service saw it. */
-interface SeenRequest {
+export interface SeenRequest {
   /** 0 where the path has none. */
   readonly chainId: number;
   readonly operation: OperationName | 'unknown';
@@ -79,6 +81,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const server = createServer((request, response) => {
     requests += 1;
     const number = requests - 1;
+    let held: Promise<void> | null = null;
     const { answer, headers, fault } = answerRequest(request, {
       options,
       service,
@@ -87,15 +90,18 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       tell: (seen) => {
         counts[seen.operation] += 1;
         options.onRequest?.(seen);
+        held = options.hold?.(seen) ?? null;
       },
     });
     const { latencyMs = 0, gzip = true } = options;
     const { signal } = closing;
-    const sent =
-      fault !== null && 'wire' in fault
+    const send = async () => {
+      await held;
+      await (fault !== null && 'wire' in fault
         ? fault.wire({ response, body: spellBody(answer.body), number, signal })
-        : sendAnswer(request, response, answer, { headers, latencyMs, gzip, signal });
-    sent.catch(() => response.destroy());
+        : sendAnswer(request, response, answer, { headers, latencyMs, gzip, signal }));
+    };
+    send().catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(options.port ?? 0, host, resolve);

@@ -8,6 +8,7 @@ import { paint } from './paint.ts';
  *   only nothing empty
  */
 export function bar(look: Pick<Look, 'isColoured'>, share: number | null, width: number): string {
+  if (width < 1) return '';
   if (share === null) return paint(look, 'quiet', '·'.repeat(width));
   const nearest = Math.round(Math.min(1, Math.max(0, share)) * width);
   const filled = share >= 1 ? width : share <= 0 ? 0 : Math.min(width - 1, Math.max(1, nearest));

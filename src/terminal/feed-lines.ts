@@ -142,8 +142,10 @@ const shareOf = ({ share, stand }: FeedLine): number | null =>
 const mostCounted = 999;
 
 function labelOf({ share, stand }: FeedLine): string {
-  // What was reckoned means nothing once the end is known.
-  return share === null || (stand === 'done' && !isNumbered(share)) ? '' : shareText(share);
+  if (share === null) return '';
+  if (stand !== 'done') return shareText(share);
+  // What was reckoned means nothing once the end is known; nor does what was counted a while before it.
+  return isNumbered(share) ? shareText({ ...share, done: share.total }) : '';
 }
 
 const isNumbered = ({ isCounted, total }: FeedShare) => isCounted && total <= mostCounted;

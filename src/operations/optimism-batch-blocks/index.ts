@@ -121,12 +121,5 @@ export const optimismBatchBlocks = operation({
     items: 'blocks',
     about: 'Blocks of each Optimism batch.',
     example: (chainId) => (lacksOptimismBatches(chainId) ? absent : example),
-    question: 'Are the batches whole: contiguous heights, each block linked to the one below?',
-    sql: `select chain_id, count(*) as batches, sum(blocks_count) as blocks,
-       min(first_height) as first_height, max(last_height) as last_height,
-       bool_and(is_contiguous and is_linked) as whole
-from explorer.read_batches
-group by chain_id
-order by chain_id`,
   },
 });

@@ -65,13 +65,5 @@ export const optimismBatches = operation({
         overlap: 1h # how far below the newest known one each poll reads, since counts still change
 `
         : '',
-    question: 'How is each batch posted to L1, and how many L2 blocks does it hold?',
-    sql: `select batch_data_container, count(*) as batches,
-       round(avg(l2_end_block_number - l2_start_block_number + 1)) as l2_blocks_each,
-       to_char(max(l1_timestamp) at time zone 'utc', 'YYYY-MM-DD HH24:MI') as newest
-from explorer.optimism_batches
-where l1_timestamp is not null
-group by batch_data_container
-order by batches desc`,
   },
 });

@@ -62,13 +62,5 @@ export const userOperations = operation({
         #   deeper polls; each costs depth / every of the pages that are new: these, half as many
         # since: 2024-01-01 # leave older ones
 `,
-    question: 'How many user operations failed, by entry point version and chain?',
-    sql: `select name as chain, entry_point_version,
-       count(*) as operations,
-       round(100.0 * count(*) filter (where not status) / count(*), 1) as failed_percent
-from explorer.user_operations
-join explorer.chains using (chain_id)
-group by name, entry_point_version
-order by name, entry_point_version`,
   },
 });

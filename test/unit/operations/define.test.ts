@@ -37,7 +37,7 @@ function declare(fields: z.ZodRawShape, children: Record<string, typeof strange>
       { schedule: '* * * * *', overlap: '0s', resweep: [] },
     ),
     isOffered: () => true,
-    guide: { list: 'toys', items: 'toys', about: '', example: () => '', question: '', sql: '' },
+    guide: { list: 'toys', items: 'toys', about: '', example: () => '' },
   });
 }
 const time = z.string().nullish();

@@ -1,0 +1,168 @@
+import type { Pool } from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { demoDocument } from '../../../src/documents/demo.ts';
+import { demoChains, demoStart } from '../../../src/simulator/index.ts';
+import { truth } from '../../truth/truth.ts';
+import { call } from '../../support/call.ts';
+import { command } from '../../support/child.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { ledgerFaults } from '../../support/ledger.ts';
+import { configFolder, eventually, startProgram } from '../../support/process.ts';
+import { differencesFrom } from '../../support/tables.ts';
+
+/** As in the demo. */
+const seed = 1;
+const copiedBatches = 10;
+
+test('the worker of a demo is killed in the middle, and nothing of the copy shows it', async () => {
+  const { url, pool } = await freshDatabase();
+  await call(['migrate'], { env: { DATABASE_URL: url } });
+  await watchWriters(pool);
+  const nowMs = Date.now();
+  vi.setSystemTime(nowMs);
+  onTestFinished(() => void vi.useRealTimers());
+
+  const ended = await call(['demo', '--json'], { env: { DATABASE_URL: url } });
+  const { exit, kill, feeds } = demoDocument.parse(JSON.parse(ended.stdout));
+  if (kill === null) throw new Error('no kill');
+
+  expect(exit).toEqual({ code: 0, reason: 'done' });
+  expect(kill).toMatchObject({ is_real: true, feed: '10/user-operations', pages_lost: 0 });
+  expect(kill.killed_at_page).toBeGreaterThan(0);
+  expect(kill.resumed_at_page).toBe(Number(kill.killed_at_page) + 1);
+  expect(() => process.kill(kill.pid, 0)).toThrow('ESRCH');
+  const { feed, pid, killed_at_page: last, resumed_at_page: next } = kill;
+  expect(await handovers(pool, feed, pid)).toContainEqual({ last, next });
+  expect(feeds.map(({ state }) => state)).toEqual(feeds.map(() => 'complete'));
+  expect(await ledgerFaults(pool, 'ended')).toEqual({});
+  for (const chain of demoChains(demoStart(nowMs), nowMs)) {
+    const to = chain.batches.first + chain.batches.count - 1;
+    const wanted = truth(seed, chain, { batches: { from: to - copiedBatches + 1, to } });
+    expect(await differencesFrom(pool, chain, wanted)).toEqual({});
+  }
+});
+
+/** Has Postgres note who writes each page, by the name that its session gives itself. */
+async function watchWriters(pool: Pool): Promise<void> {
+  await pool.query(`
+    create table public.writers (walk_id bigint, page bigint, name text);
+    create function public.note_writer() returns trigger language plpgsql as $$
+    begin
+      insert into public.writers values (new.walk_id, new.sequence + 1, current_setting('application_name'));
+      return null;
+    end $$;
+    create trigger note_writer after insert on etl.pages
+    for each row execute function public.note_writer()`);
+}
+
+/** The last page of each walk that the worker wrote, and the first one that another wrote. */
+async function handovers(pool: Pool, feed: string | null, pid: number) {
+  const { rows } = await pool.query<{ last: number; next: number }>(
+    `select max(page) filter (where name = $2)::int as last, min(page) filter (where name <> $2)::int as next
+     from public.writers
+     join etl.walks on walks.id = walk_id
+     where feed = $1
+     group by walk_id
+     having bool_or(name = $2) and bool_or(name <> $2)`,
+    [feed, `explorer-etl demo worker ${pid}`],
+  );
+  return rows;
+}
+
+test('a demo that finds everything there kills its worker too, before its first page', async () => {
+  const { url } = await freshDatabase();
+  const env = { DATABASE_URL: url };
+  expect(await call(['demo'], { env })).toMatchObject({ code: 0 });
+
+  const { code, stdout } = await call(['demo', '--json'], { env });
+
+  expect(code).toBe(0);
+  expect(demoDocument.parse(JSON.parse(stdout)).kill).toMatchObject({
+    is_real: true,
+    feed: '10/user-operations',
+    killed_at_page: 0,
+    resumed_at_page: 1,
+  });
+});
+
+test('a demo that is told to stop says so as a document too', async () => {
+  const { url, pool } = await freshDatabase();
+  const stop = new AbortController();
+  const ended = call(['demo', '--json'], { env: { DATABASE_URL: url }, signal: stop.signal });
+  await eventually('a worker', hangMs, () => findWorker(pool));
+
+  stop.abort(new Error('SIGTERM'));
+  const { code, stdout } = await ended;
+
+  expect(code).toBe(130);
+  expect(demoDocument.parse(JSON.parse(stdout))).toMatchObject({
+    exit: { code: 130, reason: 'interrupted' },
+    kill: null,
+  });
+});
+
+test('only a demo may start a worker of the demo', async () => {
+  const { code, stderr } = await command(['demo', '--as-worker']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/--as-worker is for the demo itself/u);
+});
+
+test('a demo whose ledger lacks a page says so, and fails', async () => {
+  const { url, pool } = await freshDatabase();
+  const env = { DATABASE_URL: url };
+  await call(['migrate'], { env });
+  await pool.query(`
+    create function public.lose_a_page() returns trigger language plpgsql as $$
+    begin
+      delete from etl.pages where walk_id = new.id and sequence = 1;
+      return null;
+    end $$;
+    create trigger lose_a_page after update on etl.walks
+    for each row when (new.state = 'finished' and new.operation = 'user-operations')
+    execute function public.lose_a_page()`);
+
+  const { code, stdout } = await call(['demo'], { env });
+
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/✗ Killed at page \d+, resumed at \d+: [1-9]\d* pages? lost/u);
+});
+
+test.for(['SIGTERM', 'SIGKILL'] as const)(
+  'a demo that is ended by %s leaves no worker behind',
+  async (signal) => {
+    const { url, pool } = await freshDatabase();
+    const cwd = await configFolder({ chains: [] });
+    const demo = startProgram(['demo'], {
+      databaseUrl: url,
+      explorerUrl: 'http://127.0.0.1:9',
+      cwd,
+    });
+    const worker = await eventually('a worker', hangMs, () => findWorker(pool));
+
+    demo.kill(signal);
+
+    expect(await demo.ended(hangMs)).toMatchObject(
+      signal === 'SIGKILL' ? { signal } : { code: 130 },
+    );
+    await eventually('its end', hangMs, async () => !isThere(worker));
+  },
+);
+
+/** The process of the worker, once it is at work. */
+async function findWorker(pool: Pool): Promise<number | null> {
+  const { rows } = await pool.query<{ pid: string }>(
+    `select substring(application_name from '^explorer-etl demo worker (\\d+)') as pid
+     from pg_stat_activity
+     where datname = current_database() and application_name like 'explorer-etl demo worker %'`,
+  );
+  return rows[0] === undefined ? null : Number(rows[0].pid);
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
