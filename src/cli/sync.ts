@@ -10,7 +10,6 @@ import { isBoundedBy, kindOf } from '../lists/index.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
-import { createLog } from '../log.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
@@ -21,7 +20,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { settingsOf } from './setup.ts';
+import { logOf, settingsOf } from './setup.ts';
 import { concludeSync, type Concluded } from './conclude-sync.ts';
 import { onDatabase } from './on-database.ts';
 import { print } from './print.ts';
@@ -101,7 +100,7 @@ export async function syncTargets(
   const engine = await openEngine({
     settings,
     database,
-    log: createLog(options.logLevel, (line) => screen.write(line)),
+    log: logOf(context, options, (line) => screen.write(line)),
     supervise: false,
     source: options,
     onCommit: () => progress?.nudge(),

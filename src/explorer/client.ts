@@ -5,7 +5,7 @@ import { exchange, type Exchange, type ExchangeOptions } from './exchange.ts';
 import { excerpt } from './excerpt.ts';
 import { classify } from './classify.ts';
 import { rateHeaders, retryAfterMs, type RateHeaders } from './rate.ts';
-import { createRedactor } from './redact.ts';
+import { createRedactor } from '../redact.ts';
 import { defaultMaxAttempts, retry } from './retry.ts';
 import { describe } from './answer.ts';
 import { requestUrl, type ExplorerRequest } from './url.ts';

@@ -106,6 +106,8 @@ export interface ListProof {
   /** Whether anything proves the feed; else it is open, and lacks what is said here. */
   readonly shows: SQL;
   readonly lacks: string;
+  /** What that is: ranges of the list, each proved for itself, or one pass over all of it. */
+  readonly by: 'ranges' | 'census';
   /** A statement for the ranges that are proved: JSON, a list of `CoveredRange`, or null. */
   readonly covered: SQL;
   /** A statement for what is read and not proved because it is new: JSON, a list of lines, or null. */

@@ -88,7 +88,11 @@ describe('wrong flags end with exit code 2 and one message', () => {
       /cannot read gone\.yaml \(ENOENT\): no such file; check --config .*explorer-etl init/,
     ],
     ['no chain', ['sync'], /no chain to copy: run "explorer-etl init".*--chain 10/],
-    ['no chain to start', ['start'], /no chain to copy: run "explorer-etl init".*--chain 10/],
+    [
+      'no chain to start',
+      ['start', '--log-format', 'pretty'],
+      /no chain to copy: run "explorer-etl init".*--chain 10/,
+    ],
     [
       'a simulated chain without a number',
       ['simulate', '--chains', 'foo'],

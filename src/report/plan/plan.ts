@@ -8,7 +8,7 @@ import { ledgerFacts, type LedgerFacts } from './facts.ts';
 import { firingsPerDay } from './firings.ts';
 
 /** What is left of a feed's history, and what a day of it costs. */
-interface FeedEstimate extends Feed, Estimates {
+export interface FeedEstimate extends Feed, Estimates {
   readonly feed: string;
 }
 
