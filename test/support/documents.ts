@@ -43,15 +43,6 @@ function parse(stdout: string): unknown {
 }
 
 /** Commands whose document has no schema yet. */
-export const unfinished: readonly string[] = [
-  'demo',
-  'check',
-  'plan',
-  'sync',
-  'backfill',
-  'status',
-  'verify',
-  'repair',
-];
+export const unfinished: readonly string[] = ['demo', 'check', 'plan', 'verify', 'repair'];
 
 const isUnfinished = (args: readonly string[]) => unfinished.some((name) => args.includes(name));
