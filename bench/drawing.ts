@@ -40,13 +40,14 @@ const operations = 200_000;
 const warmUpMs = 10_000;
 const signal = interruptSignal();
 
-/** Ticks of each feed that brought nothing, as a year leaves them, and an open run of each lane. */
+/** Ticks that brought nothing, as a year leaves them of each list that is polled, and an open run of each lane. */
 async function addTicks(pool: Pool): Promise<void> {
   await pool.query('alter table etl.walks disable trigger user');
   await pool.query(
     `with feed as (
        select *, row_number() over (order by feed) as place, count(*) over () as number
        from etl.feeds
+       where kind <> 'ranked'
      ), tick as (
        insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
        select chain_id, operation, 'live', '{}', 'finished', at, at
@@ -55,9 +56,10 @@ async function addTicks(pool: Pool): Promise<void> {
        returning id, chain_id, operation, opened_at as at
      )
      insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, pages, items,
-                            credits, started_at, updated_at, finished_at)
-     select tick.chain_id, tick.operation, 'live', tick.id, kind, '{}', 'finished', 'floor', 1, 50, 20, at, at, at
-     from tick join etl.feeds using (chain_id, operation)`,
+                            credits, top, bottom, started_at, updated_at, finished_at)
+     select tick.chain_id, tick.operation, 'live', tick.id, kind, '{}', 'finished', 'floor', 1, 50, 20, top, top - 50, at, at, at
+     from tick join etl.feeds using (chain_id, operation)
+     left join (select feed, max(top) as top from etl.walks group by feed) as newest using (feed)`,
     [walks],
   );
   await pool.query('alter table etl.walks enable trigger user');

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { logLevels } from '../log-levels.ts';
+import { logFormats, logLevels } from '../log-levels.ts';
 import { asCalled } from './called.ts';
 import { commandNamed, commands } from './commands.ts';
 import {
@@ -106,6 +106,12 @@ function describeProgram({ stdout, stderr, out, err, program }: Context): Comman
       new Option('--log-level <level>', 'least level of log lines on stderr')
         .choices([...logLevels])
         .default('info'),
+    )
+    .addOption(
+      new Option(
+        '--log-format <format>',
+        'how log lines look (default: pretty on a terminal, else json)',
+      ).choices([...logFormats]),
     )
     .option('--json', 'print one JSON document on stdout and nothing else there', false)
     .option('--quiet', 'no progress', false)

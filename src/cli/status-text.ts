@@ -203,17 +203,19 @@ function share({ proved }: Feed): string {
   return `${signs[proved.basis]}${percents} %`;
 }
 
-function pages({ left: { requests, is_at_most } }: Feed): string {
-  if (requests === null) return 'unknown';
-  return requests === 0 ? '' : `${is_at_most ? '≤' : '~'}${compact(requests)}`;
+function pages({ left: { requests } }: Feed): string {
+  if (requests.most === null) return 'unknown';
+  return requests.most === 0 ? '' : `${sign(requests)}${compact(requests.most)}`;
 }
+
+const sign = ({ least, most }: Feed['left']['requests']) => (least === most ? '~' : '≤');
 
 function left(feed: Feed): string {
   const { requests, ends_at } = feed.left;
-  if (requests === null || requests === 0) return pages(feed);
+  if (requests.most === null || requests.most === 0) return pages(feed);
   const lane = feed.lanes.find((one) => one.ends_at === ends_at && ends_at !== null);
   const ends = lane === undefined ? '' : `, ${duration(lane.ends_in_s)}`;
-  return `${feed.left.is_at_most ? '≤' : '~'}${counted(requests, 'page')}${ends}`;
+  return `${sign(requests)}${counted(requests.most, 'page')}${ends}`;
 }
 
 /** Lines of one thing: what it is, unless the headline says it, and how it is mended. */

@@ -10,6 +10,7 @@ import {
   secondsOrNull,
   unit,
 } from './pieces.ts';
+import { range, reason } from './estimate.ts';
 import { objective } from './verdict.ts';
 
 const coverage = z
@@ -177,9 +178,8 @@ export const feedReport = z.strictObject({
   proved: evidence.describe('What of it is proved.'),
   left: z
     .strictObject({
-      requests: countOrNull('About so many are left of its history. Null: not known.'),
-      is_at_most: z.boolean().describe('It may well be fewer, but hardly more.'),
-      basis: z.string().describe('What that rests on, for people.'),
+      requests: range('Requests, each of a page.'),
+      reason,
       ends_at: instantOrNull('At the present pace. Null: nothing is read now, or not known.'),
     })
     .describe('What is left of its history.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { demoDocument, demoStopDocument } from './demo.ts';
+import { checkDocument } from './check.ts';
 import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
+import { demoDocument, demoStopDocument } from './demo.ts';
 import { errorDocument } from './error.ts';
 import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
@@ -12,6 +13,7 @@ import {
   quarantineRetryDocument,
 } from './quarantine.ts';
 import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
+import { planDocument } from './plan.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
 import { startDocument } from './start.ts';
@@ -21,7 +23,9 @@ import { statusDocument } from './status.ts';
 export const documents = {
   demo: demoDocument,
   'demo-stop': demoStopDocument,
+  check: checkDocument,
   init: initDocument,
+  plan: planDocument,
   sync: syncDocument,
   start: startDocument,
   status: statusDocument,

@@ -80,7 +80,7 @@ export function openJobLocks({ url, isPooled }: Ways['session'], post: Post): Jo
 async function recoverLostJobs(pool: Pool, boss: PgBoss, log: Log): Promise<void> {
   for (const { id, name, retry_count, key } of await lostJobs(pool, lockGrace)) {
     await boss.fail(name, { id, retryCount: retry_count }, { reason: 'its worker is gone' });
-    log.warn({ queue: name, key }, 'job.taken-over');
+    log.tell('job.taken-over', { queue: name, key });
   }
 }
 
@@ -93,6 +93,6 @@ export function watchForLostJobs(
 ): Promise<void> {
   const poll = () => recoverLostJobs(pool, boss, log);
   return every(watchIntervalMs, signal, poll, (error) => {
-    if (!signal.aborted) log.debug({ error: describeDatabaseError(error) }, 'watch.failure');
+    if (!signal.aborted) log.tell('watch.failure', { error: describeDatabaseError(error) });
   });
 }

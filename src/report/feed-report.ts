@@ -116,9 +116,8 @@ function reportFeed(
       numbers: evidence.numbers,
     },
     left: {
-      requests: history.requests,
-      is_at_most: history.isAtMost,
-      basis: history.basis,
+      requests: { least: history.least, most: history.requests },
+      reason: history.reason,
       ends_at: reported.find(({ lane }) => lane === 'backfill')?.ends_at ?? null,
     },
     next_poll_at: latest(polled, look?.poll_again_at ?? null),
@@ -126,8 +125,8 @@ function reportFeed(
   };
 }
 
-const none: Estimate = { requests: 0, isAtMost: false, basis: 'all that was asked for is read' };
-const unknown: Estimate = { requests: null, isAtMost: false, basis: 'nothing tells' };
+const none: Estimate = { least: 0, requests: 0, reason: null, parts: [] };
+const unknown: Estimate = { least: 0, requests: null, reason: 'never-read', parts: [] };
 
 /** What is not polled before a time is polled at no earlier one. */
 const latest = (polled: string | null, notBefore: string | null): string | null =>

@@ -42,5 +42,5 @@ export function provedShare({
   if (left.requests === null) return unknown;
   const items = left.requests * pageSize;
   const share = coverage.covered === 0 ? 0 : rows / Math.max(1, rows + items);
-  return { share, basis: left.isAtMost ? 'at-least' : 'reckoned' };
+  return { share, basis: left.least < left.requests ? 'at-least' : 'reckoned' };
 }

@@ -88,7 +88,7 @@ const paceOf = (feeds: readonly FeedReport[]): number =>
     .reduce((sum, { pages_per_second }) => sum + (pages_per_second ?? 0), 0);
 
 function historyOf(feeds: readonly FeedReport[]): number | null {
-  const left = feeds.map(({ left: { requests } }) => requests);
+  const left = feeds.map(({ left: { requests } }) => requests.most);
   return left.includes(null)
     ? null
     : left.reduce<number>((sum, requests) => sum + (requests ?? 0), 0);

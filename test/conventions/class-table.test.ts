@@ -42,7 +42,7 @@ test('the classes of docs/operating.md are those of the code, with state, exit c
     rule.feed ?? 'as it was',
     comesBack[rule.again],
     String(rule.exit),
-    rule.log?.event ?? 'none',
+    rule.log ?? 'none',
     rule.advice.replaceAll('`', ''),
   ]);
   expect(told).toEqual(known);

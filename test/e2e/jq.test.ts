@@ -56,13 +56,13 @@ async function scene() {
     call(args, { env: { ...env, ...own }, cwd });
   return {
     run,
-    async ask({ args, flags, filter }: OneLiner) {
+    ask: async ({ args, flags, filter }: OneLiner) => {
       const { stdout } = await run(args);
       const { stdout: told, exitCode, stderr } = await raw(stdout, filter, [...flags]);
       expect(stderr).toBe('');
       return { told: told.trimEnd(), exitCode };
     },
-    async number(statement: string): Promise<number> {
+    number: async (statement: string): Promise<number> => {
       const { rows } = await pool.query<{ n: number }>(statement);
       return rows[0]?.n ?? 0;
     },
@@ -75,9 +75,9 @@ test('the page has a line for each of five jobs', () => {
   expect(oneLiners).toHaveLength(5);
 });
 
-test.runIf(areThere('status', 'sync'))('alert when something is behind or broken', async () => {
+test.runIf(areThere('status', 'sync'))('alert where all is not well', async () => {
   const { run, ask } = await scene();
-  await run(['sync', '--max-pages', '1'], { EXPLORER_API_KEY: 'wrong' });
+  await run(['migrate']);
   expect(await ask(lineOf('.verdict.kind'))).toEqual({ told: 'false', exitCode: 1 });
   await run(['sync']);
   expect(await ask(lineOf('.verdict.kind'))).toEqual({ told: 'true', exitCode: 0 });
@@ -97,7 +97,8 @@ test.runIf(areThere('verify', 'sync', 'repair'))('what is open, as commands', as
   const { told } = await ask(lineOf('.open'));
   expect(told).toBe('explorer-etl repair --chain 10 --operation user-operations');
   const [, ...repair] = told.split(' ');
-  expect((await run(repair)).code).toBe(0);
+  // Two pages tell too little of how long the list is.
+  expect((await run([...repair, '--yes'])).code).toBe(0);
   expect((await ask(lineOf('.open'))).told).toBe('');
 });
 

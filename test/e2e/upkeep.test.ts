@@ -100,7 +100,7 @@ describe('quarantine', () => {
   });
 
   test('retry ends with 1 while something still cannot be read', async () => {
-    const { code, stdout } = await call('quarantine', 'retry', '--chain', '10');
+    const { code, stdout } = await call('quarantine', 'retry', '--chain', 'optimism');
     expect(stdout).toMatch(/^0 became rows, \d+ stay in quarantine\.\n {2}\d+ of 10\//);
     expect(code).toBe(1);
   });

@@ -58,7 +58,7 @@ export const toldFeed = (changes: Partial<ToldFeed> = {}): ToldFeed => ({
     is_met: true,
   },
   proved: { is_proved: true, is_damaged: false, share: 1, basis: 'known', numbers: null },
-  left: { requests: 0, is_at_most: false, basis: 'all of it is covered', ends_at: null },
+  left: { requests: { least: 0, most: 0 }, reason: null, ends_at: null },
   next_poll_at: '2026-11-22T11:25:00.000Z',
   lanes: [toldLane()],
   ...changes,
@@ -77,9 +77,8 @@ export const toldReading = (changes: Partial<ToldFeed> = {}): ToldFeed =>
     },
     proved: { is_proved: true, is_damaged: false, share: 0.187, basis: 'at-least', numbers: null },
     left: {
-      requests: 5_230,
-      is_at_most: true,
-      basis: '1 gap, as dense as what was read so far',
+      requests: { least: 1_000, most: 5_230 },
+      reason: 'start-unknown',
       ends_at: '2026-11-22T13:02:00.000Z',
     },
     lanes: [
@@ -116,9 +115,8 @@ export const sixFeeds = (): ToldFeed[] => {
       coverage: { of: 'batches', read: 6, settled: 6, newest: 10 },
       proved: { is_proved: true, is_damaged: false, share: 0.6, basis: 'known', numbers },
       left: {
-        requests: 19,
-        is_at_most: false,
-        basis: '4 batches',
+        requests: { least: 19, most: 19 },
+        reason: null,
         ends_at: '2026-11-22T11:25:10.000Z',
       },
     }),

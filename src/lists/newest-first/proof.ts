@@ -20,6 +20,7 @@ const shows = sql`exists (
 export const proof: ListProof = {
   shows,
   lacks: 'nothing is covered yet',
+  by: 'ranges',
   covered: sql`
     select json_agg(
       json_build_object(

@@ -63,6 +63,7 @@ const batchNotes = sql`
 export const proof: ListProof = {
   shows,
   lacks: 'no batch is proved yet',
+  by: 'ranges',
   covered: provedBatches,
   head: headBatches,
   notes: batchNotes,

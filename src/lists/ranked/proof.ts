@@ -49,6 +49,7 @@ const rankingNotes = sql`
 export const proof: ListProof = {
   shows: sql`exists (${newestRanking})`,
   lacks: 'no ranking was published yet',
+  by: 'census',
   covered: countedFactories,
   head: sql`select null::json`,
   notes: rankingNotes,

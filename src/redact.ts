@@ -50,3 +50,13 @@ const namedEntities: Readonly<Record<string, string>> = {
 
 const anyCase = (hex: string): string =>
   hex.replace(/[a-f]/gu, (letter) => `[${letter}${letter.toUpperCase()}]`);
+
+/** The password of `user:password@host`, up to the last `@`: people paste them as they are, unencoded. */
+const userInfo = /([a-z][a-z0-9+.-]*:\/\/[^\s:@/?#]*):\S*@/giu;
+
+/** `password=…` of a connection string, in a URL's query or among words. */
+const passwordSetting = /\b((?:ssl|pg)?password)(\s*=\s*|%3d)(?:'[^']*'|[^&\s"'<>\\]+)/giu;
+
+/** A text without the passwords in URLs and connection strings, whoever's they are. */
+export const withoutPasswords = (text: string): string =>
+  text.replace(userInfo, `$1:${mask}@`).replace(passwordSetting, `$1$2${mask}`);

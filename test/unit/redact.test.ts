@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRedactor } from '../../../src/explorer/redact.ts';
+import { createRedactor } from '../../src/redact.ts';
 
 test('replaces a secret wherever it stands', () => {
   const redact = createRedactor(['proapi_s3cret']);
