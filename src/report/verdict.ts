@@ -68,7 +68,7 @@ function ofAll({ feeds, workers, standby, credits }: VerdictFacts): Reason[] {
   const unseen = named(({ lanes }) => lanes.some(isUnseen));
   const reading = feeds.filter(isReading);
   const reasons: Reason[] = [
-    ...refusals(feeds, credits.keys),
+    ...refusals(feeds),
     ...waits(feeds, credits.keys),
     ...idleness(feeds, workers),
   ];
@@ -113,22 +113,21 @@ function latestOf(times: readonly (string | null)[]): string | null {
   return known.length < times.length ? null : (known.toSorted(byTime).at(-1) ?? null);
 }
 
-const isRefusal = (failure: string | null) =>
-  failure === 'unauthorized' || failure === 'key-missing';
-
-function refusals(feeds: readonly Feed[], keys: VerdictFacts['credits']['keys']): Reason[] {
+/** By feeds and not by keys: one that was replaced stays paused for minutes, and nobody uses it any more. */
+function refusals(feeds: readonly Feed[]): Reason[] {
   const refused = feeds.filter(({ state }) => state === 'unauthorized');
-  const key = keys.find(({ failure }) => isRefusal(failure));
-  if (refused.length === 0 && key === undefined) return [];
-  const failure = refused[0]?.failure ?? key?.failure ?? null;
-  return [{ kind: 'key-refused', failure, feeds: refused.map(({ feed }) => feed) }];
+  return [...Map.groupBy(refused, ({ failure }) => failure)].map(([failure, those]) => ({
+    kind: 'key-refused',
+    failure,
+    feeds: those.map(({ feed }) => feed),
+  }));
 }
 
 function waits(feeds: readonly Feed[], keys: VerdictFacts['credits']['keys']): Reason[] {
   const waiting = feeds.filter(({ state }) => state === 'waiting');
   return [...Map.groupBy(waiting, ({ failure }) => failure)].map(([failure, those]) => {
     const rests = those.flatMap(({ lanes }) => lanes.flatMap(({ until }) => until ?? []));
-    const paused = keys.flatMap((key) => key.paused_until ?? []);
+    const paused = keys.flatMap((key) => (key.failure === failure ? (key.paused_until ?? []) : []));
     const until = [...rests, ...paused].toSorted(byTime)[0] ?? null;
     return { kind: 'waiting', failure, feeds: those.map(({ feed }) => feed), until };
   });

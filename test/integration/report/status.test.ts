@@ -134,7 +134,7 @@ test.each<[what: string, statement: string, kind: string, reason: string]>([
   ],
   [
     'a key that is refused',
-    `update etl.budget set pause_class = 'unauthorized', paused_until = now() + interval '1 hour'`,
+    `update etl.feeds set state = 'unauthorized', failure = 'key-missing' where operation = 'factories'`,
     'needs-you',
     'key-refused',
   ],
