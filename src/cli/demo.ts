@@ -6,7 +6,6 @@ import { stopEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
 import { feedName } from '../lists/feed.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
-import { printable } from '../printable.ts';
 import {
   exitCodes,
   waitingOf,
@@ -31,6 +30,7 @@ import {
   type DemoWorld,
 } from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
+import { findingText } from './finding-text.ts';
 import { print } from './print.ts';
 import { watchedFeeds } from './progress.ts';
 
@@ -180,7 +180,7 @@ function conclude(
   }
   context.stdout(demoText(document, context.out, context.program));
   for (const { feed, open } of facts.feeds) {
-    for (const finding of open) context.stderr(`${feed}: ${printable(finding)}\n`);
+    for (const finding of open) context.stderr(`${feed}: ${findingText(finding)}\n`);
   }
   return exit.code;
 }
