@@ -6,8 +6,6 @@ import { stopEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
 import { feedName } from '../lists/feed.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
-import { findingText } from './finding-text.ts';
-import { printable } from '../printable.ts';
 import {
   exitCodes,
   waitingOf,
@@ -32,6 +30,7 @@ import {
   type DemoWorld,
 } from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
+import { findingText } from './finding-text.ts';
 import { print } from './print.ts';
 import { watchedFeeds } from './progress.ts';
 
@@ -185,7 +184,7 @@ function conclude(
   }
   context.stdout(demoText(document, context.out, context.program));
   for (const { feed, open } of facts.feeds) {
-    for (const finding of open) context.stderr(`${feed}: ${printable(findingText(finding))}\n`);
+    for (const finding of open) context.stderr(`${feed}: ${findingText(finding)}\n`);
   }
   return exit.code;
 }

@@ -23,6 +23,7 @@ export const findingText = (finding: OpenFinding | HeadFinding): string => {
 
 /** What a finding says. One of a kind that this version does not know is told as it is. */
 export function sayFinding(finding: OpenFinding | HeadFinding): Said {
+  if ('batch' in finding) return sayBatch(finding);
   switch (finding.kind) {
     case 'gap':
       return ofBlocks(finding, 'a gap, no walk proves it');
@@ -61,7 +62,8 @@ export function sayFinding(finding: OpenFinding | HeadFinding): Said {
         says: 'heights or hashes do not meet',
       };
     default:
-      return sayBatch(finding);
+      finding satisfies never;
+      return unknown(finding);
   }
 }
 

@@ -4,6 +4,7 @@ import { counted, whole } from '../terminal/numbers.ts';
 
 /** A note as one line for people. */
 export function noteText(note: Note): string {
+  if ('path' in note) return spellDrift(note);
   switch (note.kind) {
     case 'ranking_moved':
       return `factories still moved during the last of ${counted(note.walks, 'walk')}: one that moved up may be missing`;
@@ -22,20 +23,25 @@ export function noteText(note: Note): string {
           : '';
       return `batch ${whole(note.batch)}: proved but for its lower border: no batch below it was read${empty}`;
     }
-    default: {
-      const drift = driftText(note);
-      if (drift === null) return printable(JSON.stringify(note));
-      const { path, occurrences, first_page_id: page } = note;
-      const times = `${counted(occurrences, 'time')}, first on page ${page}`;
-      return printable(`${drift.of} ${path}${drift.says}: ${times}`);
-    }
+    default:
+      note satisfies never;
+      return asItIs(note);
   }
+}
+
+const asItIs = (note: object) => printable(JSON.stringify(note));
+
+function spellDrift(note: Drift): string {
+  const drift = driftText(note);
+  if (drift === null) return asItIs(note);
+  const times = `${counted(note.occurrences, 'time')}, first on page ${note.first_page_id}`;
+  return printable(`${drift.of} ${note.path}${drift.says}: ${times}`);
 }
 
 type Drift = Extract<Note, { path: string }>;
 
 /** What differs from the specification, before and behind its path; null: not known to this version. */
-export function driftText(note: Drift): { readonly of: string; readonly says: string } | null {
+function driftText(note: Drift): { readonly of: string; readonly says: string } | null {
   switch (note.kind) {
     case 'new_field':
       return { of: 'new field', says: ', kept in extra' };

@@ -1,4 +1,4 @@
-import type { HeadFinding, Note, ToldFinding } from '../documents/finding.ts';
+import type { HeadFinding, ToldFinding } from '../documents/finding.ts';
 import type { VerifyDocument } from '../documents/verify.ts';
 import { printable } from '../printable.ts';
 import { columns } from '../terminal/columns.ts';
@@ -113,8 +113,8 @@ function groups(findings: readonly (ToldFinding | HeadFinding)[]): string[] {
   return [...bySaying.values()].map((same) => {
     const [first] = same;
     const places = same.flatMap(({ place }) => (place === null ? [] : [place]));
-    if (first?.place == null) return first?.says ?? '';
-    const { of } = first.place;
+    const of = first?.place?.of;
+    if (first === undefined || of === undefined) return first?.says ?? '';
     return `${spellPlaces(of, of === 'border' ? places : joined(places))}: ${first.says}`;
   });
 }
@@ -144,12 +144,12 @@ function provedLines(look: Look, { feeds, at }: VerifyDocument): string[] {
   return rows.flatMap(([name, what]) => [name, ...indented(look, what)]);
 }
 
-function provedText({ covered, kind, unit }: Feed, at: string): string {
+function provedText({ covered, unit }: Feed, at: string): string {
   const [first] = covered;
   const what =
-    kind === 'ranked' && first !== undefined
+    unit === 'ranks' && first !== undefined
       ? `ranking of ${counted(first.to, 'factory')}`
-      : spellPlaces(kind === 'numbered' || unit === 'batches' ? 'batches' : 'blocks', covered);
+      : spellPlaces(unit === 'batches' ? 'batches' : 'blocks', covered);
   return `${what}, ${spellTime(covered, at)}`;
 }
 

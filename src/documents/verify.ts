@@ -30,7 +30,10 @@ const feed = z.strictObject({
   ...feedFields,
   chain: z.string().nullable().describe('Name of the chain; null: not known.'),
   kind: z.string().describe('How the list is ordered: newest-first, numbered or ranked.'),
-  unit: z.string().describe('What the ranges of a newest-first list count: blocks or batches.'),
+  unit: z
+    .enum(['blocks', 'batches', 'ranks'])
+    .nullable()
+    .describe('What covered counts; null: this version knows no such list.'),
   state: z.enum(['complete', 'open']).describe('Whether nothing of it is open.'),
   covered: z.array(covered).describe('What is proved complete: blocks, batches, or ranks.'),
   head: z.array(headFinding).describe('What is read, and not proved yet because it is new.'),

@@ -186,8 +186,12 @@ export interface ListKind<
    * @param at the present
    */
   isSpare(at: Date): SQL;
-  /** A range that is proved, in words. */
-  spell(range: { readonly from: number; readonly to: number; readonly unit: ListUnit }): string;
+  /**
+   * What the ranges count that are proved.
+   *
+   * @param unit what the heights of the list count
+   */
+  covers(unit: ListUnit): ListUnit | 'ranks';
   readonly status: ListReach;
   /** What an open run has left; null where nobody knows. It may read as much as an estimate. */
   left(

@@ -44,21 +44,21 @@ export const withCommand = (finding: OpenFinding, feed: FeedProof): ToldFinding 
 
 /** Whether the walks of `repair` mend it. */
 export const isRepaired = (finding: OpenFinding, feed: FeedProof): boolean =>
-  isKnown(feed) && remedyOf(finding, feed) === 'repair';
+  isKnown(feed) && remedyOf(finding) === 'repair';
 
 /** The command that mends what is open of a feed by walks. */
 export const repairCommand = (feed: Pick<FeedProof, 'chain_id' | 'operation'>): string =>
   `explorer-etl repair ${flags(feed)}`;
 
 function commandFor(finding: OpenFinding, feed: FeedProof): string | null {
-  const remedy = remedyOf(finding, feed);
+  const remedy = remedyOf(finding);
   return remedy === null || !isKnown(feed) ? null : `explorer-etl ${remedy} ${flags(feed)}`;
 }
 
 /** Null: a newer version has found something that this one does not know. */
-function remedyOf(finding: OpenFinding, { kind }: FeedProof): Remedy | null {
+function remedyOf(finding: OpenFinding): Remedy | null {
   // Batches of which nothing is open and nothing proved: no walk is called for, one has to be found.
-  if (finding.kind === 'unproved' && kind === 'numbered') return 'sync';
+  if (finding.kind === 'unproved' && finding.lacks === 'proved_batch') return 'sync';
   return remedies[finding.kind] ?? null;
 }
 

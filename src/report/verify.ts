@@ -1,5 +1,6 @@
 import type { VerifyDocument } from '../documents/verify.ts';
 import type { Database } from '../db/transaction.ts';
+import { kinds } from '../lists/index.ts';
 import type { RowReport } from '../rows/check.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { registeredChains } from './lane-status.ts';
@@ -25,6 +26,7 @@ export async function verifyReport(
   const costs = await costsOf(db, toRepair, how);
   const feeds = proofs.map((feed) => ({
     ...feed,
+    unit: unitOf(feed),
     covered: [...feed.covered],
     head: [...feed.head],
     notes: [...feed.notes],
@@ -58,6 +60,12 @@ export async function verifyReport(
     rows: rows && { ...rowsOf(rows), command: rowCommand(rows) },
   };
 }
+
+/** Null: a newer version has registered it. */
+const unitOf = ({ kind, unit }: FeedProof) =>
+  Object.values(kinds)
+    .find(({ name }) => name === kind)
+    ?.covers(unit) ?? null;
 
 const rowsOf = ({ tables, rows, findings, unlisted, isReadable }: RowReport) => ({
   tables,

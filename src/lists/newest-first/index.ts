@@ -40,7 +40,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
   proof,
   isSpare,
-  spell: ({ from, to, unit }) => `${unit} ${from} to ${to}`,
+  covers: (unit) => unit,
   status,
   left: listLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {

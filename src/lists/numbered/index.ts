@@ -35,7 +35,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
   proof,
   isSpare,
-  spell: ({ from, to }) => `batches ${from} to ${to}`,
+  covers: () => 'batches',
   status,
   left: batchesLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {

@@ -36,7 +36,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   proof,
   // Each is an observation of the whole list, and there are few.
   isSpare: () => sql`false`,
-  spell: ({ to }) => `ranking of ${to} factories`,
+  covers: () => 'ranks',
   status,
   left: rankingLeft,
   async estimate(db, feed, _settings, { pollsPerDay }) {

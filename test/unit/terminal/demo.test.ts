@@ -133,13 +133,8 @@ describe('a demo whose ledger does not bear out the kill', () => {
 test('a feed of which something is open says so', () => {
   const [first, ...others] = demo.feeds;
   if (first === undefined) throw new Error('no feed');
-  const open = {
-    ...first,
-    state: 'open' as const,
-    open: [
-      { kind: 'gap' as const, unit: 'blocks' as const, from_block: 1, to_block: 2, command: null },
-    ],
-  };
+  const gap = { kind: 'gap', unit: 'blocks', from_block: 1, to_block: 2, command: null } as const;
+  const open = { ...first, state: 'open' as const, open: [gap] };
   expect(demoText({ ...demo, feeds: [open, ...others] }, plainLook, 'explorer-etl')).toMatch(
     /user operations .*✗ 1 open: see verify/u,
   );

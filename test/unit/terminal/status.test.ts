@@ -221,6 +221,6 @@ describe.each(scenes)('%s', (name, document) => {
     expect(lines.length).toBeLessThan(rows);
     expect(text.includes('\u001b')).toBe(look.isColoured);
     const file = `${name.replaceAll(/[^a-z]+/gu, '-')}-${look.columns}${look.isColoured ? '-colour' : ''}`;
-    await expect(text).toMatchFileSnapshot(`./__snapshots__/status/${file}.txt`);
+    await expect(text).toMatchFileSnapshot(`snapshots/status/${file}.txt`);
   });
 });
