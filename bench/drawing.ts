@@ -11,6 +11,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { createLogUpdate } from 'log-update';
 import type { Pool } from 'pg';
 import { showProgress, watchedFeeds } from '../src/cli/progress.ts';
+import type { Screen } from '../src/cli/screen.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { configuredLanes } from '../src/feeds/lanes.ts';
@@ -38,15 +39,18 @@ const seconds = Number(values.seconds);
 const most = 0.01;
 const operations = 200_000;
 const warmUpMs = 10_000;
+/** How often a look is repeated that is timed. */
+const times = 5;
 const signal = interruptSignal();
 
-/** Ticks of each feed that brought nothing, as a year leaves them, and an open run of each lane. */
+/** Ticks that brought nothing, as a year leaves them of each list that is polled, and an open run of each lane. */
 async function addTicks(pool: Pool): Promise<void> {
   await pool.query('alter table etl.walks disable trigger user');
   await pool.query(
     `with feed as (
        select *, row_number() over (order by feed) as place, count(*) over () as number
        from etl.feeds
+       where kind <> 'ranked'
      ), tick as (
        insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
        select chain_id, operation, 'live', '{}', 'finished', at, at
@@ -55,9 +59,10 @@ async function addTicks(pool: Pool): Promise<void> {
        returning id, chain_id, operation, opened_at as at
      )
      insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, pages, items,
-                            credits, started_at, updated_at, finished_at)
-     select tick.chain_id, tick.operation, 'live', tick.id, kind, '{}', 'finished', 'floor', 1, 50, 20, at, at, at
-     from tick join etl.feeds using (chain_id, operation)`,
+                            credits, top, bottom, started_at, updated_at, finished_at)
+     select tick.chain_id, tick.operation, 'live', tick.id, kind, '{}', 'finished', 'floor', 1, 50, 20, top, top - 50, at, at, at
+     from tick join etl.feeds using (chain_id, operation)
+     left join (select feed, max(top) as top from etl.walks group by feed) as newest using (feed)`,
     [walks],
   );
   await pool.query('alter table etl.walks enable trigger user');
@@ -87,109 +92,100 @@ async function cpuOf(dataDirectory: string, work: () => Promise<unknown>) {
   return { ms, node: (user + system) / 1_000, postgres };
 }
 
-await withServer(async ({ url: serverUrl, dataDirectory, withDatabase }) => {
-  console.log(await describeMachine(serverUrl));
-  await withDatabase(async (url) => {
+const nothing = () => undefined;
+
+/** What is drawn, on a terminal of which nobody sees anything, and a page committed twenty times a second. */
+async function draw(watched: Parameters<typeof showProgress>[3], drawnMs: number): Promise<number> {
+  let drawings = 0;
+  const nowhere = new Writable({ write: (_text, _encoding, done) => done() });
+  const update = createLogUpdate(nowhere, { showCursor: true });
+  const screen: Screen = {
+    look: { isTerminal: true, columns: 80, isColoured: true },
+    write: () => undefined,
+    lines(lines) {
+      drawings += 1;
+      update(lines.join('\n'));
+    },
+    clear: () => update.clear(),
+    done: () => update.done(),
+  };
+  const world = { env: {}, cwd: '/', args: [], signal, stdout: nothing, stderr: nothing };
+  const progress = await showProgress(
+    { ...plainOutput, ...world },
+    { quiet: false },
+    screen,
+    watched,
+  );
+  const pages = setInterval(() => progress.nudge(), 50);
+  await delay(drawnMs, undefined, { signal });
+  clearInterval(pages);
+  await progress.end();
+  return drawings;
+}
+
+const part = (share: number) => `${(100 * share).toFixed(2)} %`;
+const each = ({ ms }: { readonly ms: number }) => `${(ms / times).toFixed(1)} ms`;
+
+/** What drawing costs, and the looks that it is made of. */
+async function measure(pool: Pool, dataDirectory: string): Promise<void> {
+  const db = drizzle(pool);
+  const size = sizeOf(operations, Date.now());
+  const settings = grownSettings('http://localhost', size);
+  await grow(pool, size, settings.chains);
+  await addTicks(pool);
+  const targets = configuredLanes(settings.chains);
+  const feeds = watchedFeeds(settings, targets);
+  const { pageSize } = settings.explorer;
+  const watched = { db, feeds, pageSize, mostPages: null };
+  const idle = await cpuOf(dataDirectory, async () => {
+    // The work that commits pages wakes the process as often without anybody drawing.
+    const pages = setInterval(nothing, 50);
+    await delay(seconds * 1_000, undefined, { signal });
+    clearInterval(pages);
+  });
+  // What is done once, such as to compile it, is no cost of drawing for hours.
+  await draw(watched, warmUpMs);
+  let drawings = 0;
+  const drawing = await cpuOf(dataDirectory, async () => {
+    drawings = await draw(watched, seconds * 1_000);
+  });
+  const names = feeds.map(({ feed }) => feed);
+  const lanes = targets.map(({ lane }) => lane);
+  const repeat = (work: () => Promise<unknown>) =>
+    cpuOf(dataDirectory, async () => {
+      for (let n = 0; n < times; n += 1) await work();
+    });
+  const counts = await repeat(() => laneCounts(db, names));
+  const left = await repeat(() => runsLeft(db, lanes, { pageSize }));
+  const all = await repeat(() => feedsNow(db));
+  const { rows } = await pool.query<{ walks: string }>('select count(*) as walks from etl.walks');
+  const node = (drawing.node - idle.node) / drawing.ms;
+  const postgres = Math.max(0, drawing.postgres - idle.postgres) / drawing.ms;
+  const table = new Table({ head: ['', 'measured', 'aim'], style: { head: [], border: [] } });
+  table.push(
+    [
+      `part of a core that drawing takes, ${rows[0]?.walks} walks, ${feeds.length} feeds`,
+      part(node + postgres),
+      `below ${part(most)}`,
+    ],
+    ['of it in node, in Postgres', `${part(node)}, ${part(postgres)}`, ''],
+    ['drawings a second', ((1_000 * drawings) / drawing.ms).toFixed(2), ''],
+    ['a look: its time', each(counts), ''],
+    ['what is left of all runs: its time', each(left), ''],
+    ['all that status tells of feeds, twice a second: its time', each(all), ''],
+    ['part of a core that this takes', part((2 * (all.node + all.postgres)) / times / 1_000), ''],
+  );
+  console.log(table.toString());
+  if (node + postgres >= most) process.exitCode = 1;
+}
+
+await withServer(async (server) => {
+  console.log(await describeMachine(server.url));
+  await server.withDatabase(async (url) => {
     await migrate(url);
     const pool = createPool({ url, max: 2, applicationName: 'explorer-etl bench' });
-    const db = drizzle(pool);
     try {
-      const size = sizeOf(operations, Date.now());
-      const settings = grownSettings('http://localhost', size);
-      await grow(pool, size, settings.chains);
-      await addTicks(pool);
-      const targets = configuredLanes(settings.chains);
-      const feeds = watchedFeeds(settings, targets);
-      const names = feeds.map(({ feed }) => feed);
-      const { pageSize } = settings.explorer;
-
-      /** A terminal of which nobody sees anything, and a page committed twenty times a second. */
-      const draw = async (drawnMs: number) => {
-        let drawings = 0;
-        const nowhere = new Writable({ write: (_text, _encoding, done) => done() });
-        const update = createLogUpdate(nowhere, { showCursor: true });
-        const look = { isTerminal: true, columns: 80, isColoured: true };
-        const screen = {
-          look,
-          write: () => undefined,
-          lines(lines: readonly string[]) {
-            drawings += 1;
-            update(lines.join('\n'));
-          },
-          clear: () => update.clear(),
-          done: () => update.done(),
-        };
-        const context = {
-          ...plainOutput,
-          env: {},
-          cwd: '/',
-          args: [],
-          signal,
-          stdout: () => undefined,
-          stderr: () => undefined,
-        };
-        const watched = { db, feeds, pageSize, mostPages: null };
-        const progress = await showProgress(context, { quiet: false }, screen, watched);
-        const pages = setInterval(progress.nudge, 50);
-        await delay(drawnMs, undefined, { signal });
-        clearInterval(pages);
-        await progress.end();
-        return drawings;
-      };
-      const idle = await cpuOf(dataDirectory, () => delay(seconds * 1_000, undefined, { signal }));
-      // What is done once, such as to compile it, is no cost of drawing for hours.
-      await draw(warmUpMs);
-      let drawings = 0;
-      const drawing = await cpuOf(dataDirectory, async () => {
-        drawings = await draw(seconds * 1_000);
-      });
-      const times = 5;
-      const repeat = (work: () => Promise<unknown>) => async () => {
-        for (let n = 0; n < times; n += 1) await work();
-      };
-      const counts = await cpuOf(
-        dataDirectory,
-        repeat(() => laneCounts(db, names)),
-      );
-      const lanes = targets.map(({ lane }) => lane);
-      const left = await cpuOf(
-        dataDirectory,
-        repeat(() => runsLeft(db, lanes, { pageSize })),
-      );
-      const all = await cpuOf(
-        dataDirectory,
-        repeat(() => feedsNow(db)),
-      );
-      const share =
-        (drawing.node - idle.node + Math.max(0, drawing.postgres - idle.postgres)) / drawing.ms;
-      const table = new Table({ head: ['', 'measured', 'aim'], style: { head: [], border: [] } });
-      const each = (ms: number) => `${(ms / times).toFixed(1)} ms`;
-      const { rows: stored } = await pool.query<{ walks: string }>(
-        'select count(*) as walks from etl.walks',
-      );
-      table.push(
-        [
-          `part of a core that drawing takes, ${stored[0]?.walks} walks, ${feeds.length} feeds`,
-          `${(100 * share).toFixed(2)} %`,
-          `below ${100 * most} %`,
-        ],
-        [
-          'of it in node, in Postgres',
-          `${((100 * (drawing.node - idle.node)) / drawing.ms).toFixed(2)} %, ${((100 * (drawing.postgres - idle.postgres)) / drawing.ms).toFixed(2)} %`,
-          '',
-        ],
-        ['drawings a second', ((1_000 * drawings) / drawing.ms).toFixed(2), ''],
-        ['a look: its time', each(counts.ms), ''],
-        ['what is left of all runs: its time', each(left.ms), ''],
-        ['all that status tells, drawn from twice a second before: its time', each(all.ms), ''],
-        [
-          'its part of a core then',
-          `${((2 * 100 * (all.node + all.postgres)) / times / 1_000).toFixed(1)} %`,
-          '',
-        ],
-      );
-      console.log(table.toString());
-      if (share >= most) process.exitCode = 1;
+      await measure(pool, server.dataDirectory);
     } finally {
       await pool.end();
     }

@@ -170,6 +170,7 @@ CREATE TABLE "etl"."runs" (
 	"next_batch" bigint,
 	"frontier_before" bigint,
 	"failures_in_a_row" integer DEFAULT 0 NOT NULL,
+	"stopped_at" timestamp with time zone,
 	"opened_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"closed_at" timestamp with time zone
 );

@@ -1172,6 +1172,7 @@ comment on column etl.runs.reason is 'Why it failed or was interrupted. Null: ne
 comment on column etl.runs.next_batch is 'Of a backfill of batches: the highest one that no walk was begun for; they are walked from the newest down. Null: none was yet, or another run.';
 comment on column etl.runs.frontier_before is 'Of a live run of batches: etl.feeds.frontier when it first looked; batches above are new to it. Null: it did not yet, or another run.';
 comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the rest after each grows with it.';
+comment on column etl.runs.stopped_at is 'When a process that was told to stop let go of it: nobody has taken it up since. Null: it is worked on, waits for its turn, or its process ended without a word.';
 comment on column etl.runs.opened_at is 'When it was first opened.';
 comment on column etl.runs.closed_at is 'When it left the state open. Null: it is open.';
 --> statement-breakpoint

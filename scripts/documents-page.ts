@@ -1,11 +1,13 @@
 import { format } from 'prettier';
 
+type Literal = string | number | boolean | null;
+
 /** What is read of a JSON Schema that zod wrote. */
 interface Node {
   readonly type?: string | readonly string[];
   readonly description?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
+  readonly const?: Literal;
+  readonly enum?: readonly Literal[];
   readonly properties?: Readonly<Record<string, Node>>;
   readonly items?: Node;
   readonly anyOf?: readonly Node[];
@@ -31,8 +33,8 @@ export async function documentsPage(schemas: ReadonlyMap<string, string>): Promi
   const all = [...schemas].map(([name, text]) => [name, JSON.parse(text) as Node] as const);
   const rows = all.map(([name, node]) => {
     const { schema, exit: _, ...own } = node.properties ?? {};
-    const fields = Object.keys(own).map(code).join(', ');
-    return `| [${code(String(schema?.const))}](#${name}) | ${callOf(name)} | ${fields} |`;
+    const names = Object.keys(own).map(code).join(', ');
+    return `| [${code(String(schema?.const))}](#${name}) | ${callOf(name)} | ${names} |`;
   });
   const page = [
     introduction,

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import { passwordsOf, secretsOf } from './config/secrets.ts';
 import { requireApiKey, type ApiKey, type Settings } from './config/settings.ts';
 import { isPermissionDenied } from './db/failure.ts';
 import { withAdvisoryLock, type Waiting } from './db/lock.ts';
@@ -107,7 +108,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   let { explorer } = settings;
   const { route, session } = await findWays(url, directUrlOf(settings, database));
   const isPooled = route.is !== 'direct';
-  if (isPooled) log.info({ pooler: route.pooler, mode: route.is }, 'database.pooled');
+  if (isPooled) log.tell('database.pooled', { pooler: route.pooler, mode: route.is });
   const { pool, budgetPool } = openWorkPools(url, isPooled, dbTimeouts);
   const db = drizzle(pool);
   // Whoever is under way on a key that was replaced ends on it.
@@ -116,6 +117,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
   let origin = sourceOf(settings);
   const configure = async (wanted: Settings, isSameData: boolean): Promise<void> => {
+    log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
     const keys = requireApiKey(wanted);
     const from = wanted.configFile === null ? 'flags' : 'file';
     const source = { origin: sourceOf(wanted), isSameData };
@@ -138,7 +140,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
         isPooled: session.isPooled,
         log,
         supervise,
-        now: () => performance.now(),
         dbTimeouts,
       }),
     )

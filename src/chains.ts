@@ -36,6 +36,14 @@ const knownChains: ReadonlyMap<number, KnownChain> = new Map([
 /** The usual name of a chain, `chain-<id>` for one not known here. */
 export const chainName = (id: number): string => knownChains.get(id)?.name ?? `chain-${id}`;
 
+/** The names of the chains that are known here, each with its number. */
+export const knownChainNames: readonly { readonly id: number; readonly name: string }[] = [
+  ...knownChains,
+].map(([id, { name }]) => ({ id, name }));
+
+/** Whether a chain is known here; another one may be served all the same. */
+export const isKnownChain = (id: number): boolean => knownChains.has(id);
+
 /** Whether a chain is known to have Optimism batches. */
 export const hasOptimismBatches = (id: number): boolean =>
   knownChains.get(id)?.hasOptimismBatches === true;

@@ -33,8 +33,8 @@ export interface FailureRule {
   readonly feed: 'degraded' | 'waiting' | 'unauthorized' | 'unsupported' | 'failed' | null;
   /** What `sync` exits with when nothing else went wrong. */
   readonly exit: 0 | 1;
-  /** The log line; null where there is none. */
-  readonly log: { readonly level: 'warn' | 'error'; readonly event: string } | null;
+  /** The event of the log; null where there is none. */
+  readonly log: 'feed.failure' | 'feed.failed' | 'feed.drift' | 'queue.failure' | null;
   /** What to do, in one sentence. */
   readonly advice: string;
 }
@@ -46,9 +46,6 @@ export interface Why {
   readonly reason: string;
 }
 
-const failureLine = { level: 'warn', event: 'feed.failure' } as const;
-const failedLine = { level: 'error', event: 'feed.failed' } as const;
-
 /** The one table from class to action; section 7 of the design, and docs/operating.md for people. */
 export const failures: Readonly<Record<FailureClass, FailureRule>> = {
   unreachable: {
@@ -58,7 +55,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'growing',
     feed: 'degraded',
     exit: 1,
-    log: failureLine,
+    log: 'feed.failure',
     advice:
       'Nothing to do: it is tried again with growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
   },
@@ -69,7 +66,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'stated',
     feed: 'waiting',
     exit: 1,
-    log: failureLine,
+    log: 'feed.failure',
     advice:
       'Nothing to do: it goes on when the limit allows; lower explorer.requests_per_second if others share the key.',
   },
@@ -80,7 +77,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'stated',
     feed: 'waiting',
     exit: 1,
-    log: failureLine,
+    log: 'feed.failure',
     advice:
       'Nothing to do: it goes on after the reset; a larger plan, or a higher explorer.daily_credits, allows more.',
   },
@@ -91,7 +88,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'poll',
     feed: 'unauthorized',
     exit: 1,
-    log: failedLine,
+    log: 'feed.failed',
     advice:
       'Check the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer does not accept it; a new one is read at the next start.',
   },
@@ -102,7 +99,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'poll',
     feed: 'unauthorized',
     exit: 1,
-    log: failedLine,
+    log: 'feed.failed',
     advice:
       'Set the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer saw none; a new one is read at the next start.',
   },
@@ -113,7 +110,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'daily',
     feed: 'unsupported',
     exit: 0,
-    log: failureLine,
+    log: 'feed.failure',
     advice:
       'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again once a day.',
   },
@@ -124,7 +121,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'next-run',
     feed: 'failed',
     exit: 1,
-    log: failedLine,
+    log: 'feed.failed',
     advice:
       'The explorer refused a parameter: check the configuration of this feed against what it said.',
   },
@@ -135,7 +132,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'next-run',
     feed: 'failed',
     exit: 1,
-    log: failedLine,
+    log: 'feed.failed',
     advice:
       'Nothing to do: this walk is abandoned, its rows stay, and the next one goes in from the head or an earlier page.',
   },
@@ -146,7 +143,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'growing',
     feed: 'degraded',
     exit: 1,
-    log: failureLine,
+    log: 'feed.failure',
     advice:
       'The explorer answered something that is not a page: it is tried again later; report it if it lasts.',
   },
@@ -157,7 +154,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'next-run',
     feed: 'failed',
     exit: 1,
-    log: failedLine,
+    log: 'feed.failed',
     advice:
       'The explorer served a cursor that this walk has used before: rows are kept; report it to the service.',
   },
@@ -168,7 +165,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'growing',
     feed: 'degraded',
     exit: 1,
-    log: failureLine,
+    log: 'feed.failure',
     advice:
       'The explorer ends the list where it cannot end: it is asked again later; report it if it lasts.',
   },
@@ -190,7 +187,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'at-once',
     feed: null,
     exit: 0,
-    log: { level: 'warn', event: 'feed.drift' },
+    log: 'feed.drift',
     advice:
       'Nothing to do: an unknown field is kept in the column extra, an unknown value as it is; report it.',
   },
@@ -201,7 +198,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'growing',
     feed: 'degraded',
     exit: 1,
-    log: failureLine,
+    log: 'feed.failure',
     advice: 'Nothing is lost: it is tried again with growing intervals; report it if it lasts.',
   },
   'database-away': {
@@ -211,7 +208,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'at-once',
     feed: null,
     exit: 1,
-    log: { level: 'warn', event: 'queue.failure' },
+    log: 'queue.failure',
     advice:
       'Start the database again: nothing is half-written, and start goes on as soon as it answers.',
   },

@@ -1,12 +1,13 @@
 import ms, { type StringValue } from 'ms';
 
-const duration = /^\d+(?:\.\d+)? ?(?:ms|s|m|h|d|seconds?|minutes?|hours?|days?)$/u;
+const duration =
+  /^\d{1,9}(?:\.\d{1,9})? ?(?<unit>ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$/u;
+const dayMs = 86_400_000;
 
-/** A duration with its unit, such as `30s`, `5m` or `1 day`, in ms; null when it is none. */
+/** A duration with its unit, such as `30s`, `5m`, `1 day` or `2 weeks`, in ms; null when it is none. */
 export function parseDuration(text: string): number | null {
   return duration.test(text) ? ms(text as StringValue) : null;
 }
-
 const moment =
   /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?<zone>Z|[+-]\d{2}:\d{2})?)?$/u;
 
@@ -24,3 +25,21 @@ export function parseTime(text: string): string | null {
   const isReal = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
   return isReal && !Number.isNaN(time.getTime()) ? time.toISOString() : null;
 }
+
+/**
+ * A date, a timestamp, or how long before `now`, such as `7d` or `36h`, as an ISO 8601 string in UTC; null
+ * when it is none of them. What is so long ago begins with its whole day, hour, minute or second (UTC), so
+ * that the same words mean the same for a while: an interrupted run is found again by them.
+ */
+export function parseMoment(text: string, now: Date): string | null {
+  const agoMs = parseDuration(text);
+  if (agoMs === null) return parseTime(text);
+  const unit = duration.exec(text)?.groups?.unit;
+  const wholeMs = Math.min(dayMs, ms(`1${unit}` as StringValue));
+  const beginMs = Math.floor((now.getTime() - agoMs) / wholeMs) * wholeMs;
+  // No list has anything older than that.
+  return new Date(Math.max(0, beginMs)).toISOString();
+}
+
+/** What `parseMoment` takes, for the message where it is none. */
+export const momentForms = 'a date or time such as 2026-11-01, or how long ago, such as 7d';

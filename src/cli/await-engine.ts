@@ -4,7 +4,7 @@ import { DatabaseUnavailableError, openDatabase, type OpenDatabase } from '../op
 import type { Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import type { Log } from '../log.ts';
-import { waitingOf, type Context } from './context.ts';
+import type { Context } from './context.ts';
 
 /** First wait for a database that does not answer, in ms, doubled up to the longest one. */
 const firstWaitMs = 500;
@@ -42,14 +42,16 @@ export async function awaitEngine(
   for (let attempt = 1; ; attempt += 1) {
     if (context.signal.aborted) return null;
     try {
-      return await openAll(settings, context, log, opening);
+      const opened = await openAll(settings, context, log, opening);
+      if (attempt > 1) log.tell('database.back', {});
+      return opened;
     } catch (error) {
       // What fails while it is told to stop is no news.
       if (context.signal.aborted) return null;
       const root = error instanceof DatabaseUnavailableError ? error.cause : error;
       if (!isConnectionLost(root) || attempt === mostAttempts) throw error;
       const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
-      log.warn({ error: describeDatabaseError(root), again_in_ms: waitMs }, 'database.away');
+      log.tell('database.away', { error: describeDatabaseError(root), again_in_ms: waitMs });
       await delay(waitMs, undefined, { signal: context.signal }).catch(() => undefined);
     }
   }
@@ -64,7 +66,8 @@ async function openAll(
   const database = await openDatabase(settings, context);
   try {
     onOpen(database);
-    await prepareDatabase(database, waitingOf(context));
+    const tell = (reason: string) => log.tell('database.locked', { reason });
+    await prepareDatabase(database, { signal: context.signal, tell });
     const engine = await openEngine({ settings, database, log, supervise: true, source });
     return { database, engine };
   } catch (error) {

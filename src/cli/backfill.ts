@@ -1,7 +1,6 @@
 import { operationNames } from '../operations/index.ts';
 import type { SourceOptions } from '../app.ts';
 import { requireApiKey, type ChainSettings, type Settings } from '../config/settings.ts';
-import { parseTime } from '../time.ts';
 import type { SyncTarget } from '../jobs/sync.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
@@ -14,7 +13,7 @@ import {
   type Registry,
 } from './context.ts';
 import { settingsOf } from './setup.ts';
-import { examplesOf, flagNames, syncOnDatabase, targetsOf } from './sync.ts';
+import { examplesOf, flagNames, sinceHelp, sinceOf, syncOnDatabase, targetsOf } from './sync.ts';
 
 interface BackfillOptions extends ChosenFeeds, SourceOptions {
   readonly since?: string;
@@ -27,7 +26,7 @@ interface BackfillOptions extends ChosenFeeds, SourceOptions {
 /** `backfill`: extends the history of feeds, and reads only what is new. */
 export function registerBackfill({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
-    .option('--since <time>', 'read newest-first lists back to this date or time')
+    .option('--since <time>', sinceHelp)
     .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))
     .option('--from-block <n>', 'of what is missing only from this block on', wholeNumber(0))
     .option('--to-block <n>', 'and up to this one', wholeNumber(0))
@@ -52,8 +51,10 @@ async function backfill(
 ): Promise<ExitCode> {
   const configured = settingsOf(context, options);
   requireApiKey(configured);
-  const settings = withHistory(configured, options);
-  const targets = historyTargets(settings, options, new Date());
+  const now = new Date();
+  const settings =
+    options.since === undefined ? configured : withHistory(configured, sinceOf(options.since, now));
+  const targets = historyTargets(settings, options, now);
   return syncOnDatabase('backfill', context, options, settings, targets);
 }
 
@@ -110,15 +111,13 @@ const namesOf = (is: 'hasHistory' | 'canReadAgain') =>
  * The settings with bounds that lie further back than the configured ones in their place: a feed counts
  * as complete down to the bound of its settings, so nothing below it would be missing.
  */
-function withHistory(settings: Settings, { since }: BackfillOptions): Settings {
-  const time = since === undefined ? null : parseTime(since);
-  if (time === null) return settings;
+function withHistory(settings: Settings, since: string): Settings {
   const extended = ({ operations, ...chain }: ChainSettings): ChainSettings => ({
     ...chain,
     operations: Object.fromEntries(
       operationNames.flatMap((name) => {
         const own = operations[name];
-        return own === undefined ? [] : [[name, kindOf(name).extended(own, { since: time })]];
+        return own === undefined ? [] : [[name, kindOf(name).extended(own, { since })]];
       }),
     ),
   });

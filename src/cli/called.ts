@@ -24,8 +24,9 @@ export function calledAs({
 export const asCalled = (text: string, program: string): string =>
   program === written ? text : text.replaceAll(mentions(), `${program} `);
 
+/** Behind a colour too. */
 const mentions = () =>
   new RegExp(
-    `(?<![\\w./-])${written} (?=(?:${commands.map(({ name }) => name).join('|')}|help)\\b)`,
-    'g',
+    `(?<=^|[^\\w./-]|\\u001b\\[\\d+m)${written} (?=(?:${commands.map(({ name }) => name).join('|')}|help)\\b)`,
+    'gm',
   );

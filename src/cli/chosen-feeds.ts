@@ -1,12 +1,16 @@
-import { operationNames } from '../operations/index.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { findChain } from '../config/chain-flag.ts';
+import type { Settings } from '../config/settings.ts';
+import { operationNames } from '../operations/index.ts';
+import { UsageError } from './context.ts';
 
 export interface ChosenFeeds {
   readonly chain?: readonly string[];
   readonly operation?: readonly string[];
 }
 
-const collect = (value: string, before: readonly string[] | undefined) => [
+/** For an option that may be given several times. */
+export const collect = (value: string, before: readonly string[] | undefined) => [
   ...(before ?? []),
   value,
 ];
@@ -14,7 +18,7 @@ const collect = (value: string, before: readonly string[] | undefined) => [
 /** `--chain` and `--operation`, each any number of times. */
 export function addFeedOptions(command: Command): Command {
   return command
-    .option('--chain <id>', 'only this chain (may be given several times)', collect)
+    .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect)
     .addOption(
       new Option('--operation <name>', 'only this operation (may be given several times)')
         .choices(operationNames)
@@ -33,6 +37,17 @@ export function addSameData(command: Command): Command {
 function chooseOperation(value: string, before: readonly string[] | undefined) {
   if (operationNames.some((name) => name === value)) return collect(value, before);
   throw new InvalidArgumentError(`It is one of: ${operationNames.join(', ')}.`);
+}
+
+/**
+ * The chain that a flag names, for commands that work on a database and take what is in it.
+ *
+ * @throws UsageError where no chain has this name
+ */
+export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): number {
+  const found = findChain(flag, chains);
+  if ('problem' in found) throw new UsageError(`${found.problem}.`);
+  return found.id;
 }
 
 /** A whole number in a range, for an option's value. */

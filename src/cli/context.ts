@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Waiting } from '../db/lock.ts';
-import type { LogLevel } from '../log-levels.ts';
+import type { LogFormat, LogLevel } from '../log-levels.ts';
 import type { Document } from '../documents/index.ts';
 import type { Look } from '../terminal/look.ts';
 import { printableLines } from '../printable.ts';
@@ -45,6 +45,8 @@ export interface GlobalOptions {
   readonly config?: string;
   readonly databaseUrl?: string;
   readonly logLevel: LogLevel;
+  /** Absent: pretty on a terminal, JSON lines elsewhere. */
+  readonly logFormat?: LogFormat;
   readonly json: boolean;
   readonly quiet: boolean;
 }

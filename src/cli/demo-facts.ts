@@ -1,5 +1,6 @@
 import type { DemoDocument } from '../documents/demo.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
+import { kinds } from '../lists/index.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
 import { prove } from '../report/proof.ts';
@@ -36,7 +37,7 @@ export async function feedFacts(
         pages: sum('pages'),
         credits: sum('credits'),
         state: isComplete ? 'complete' : 'open',
-        evidence: kind === 'ranked' ? 'census' : 'proof',
+        evidence: kinds[kind].proof.by === 'census' ? 'census' : 'proof',
         open: open.map((finding) => withCommand(finding, proof)),
       };
     });

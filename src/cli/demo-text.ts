@@ -140,11 +140,11 @@ function nextLines({ database }: DemoDocument, look: Look, program: string): str
   const width = Math.max(...next.map(([command]) => widthOf(`${program} ${command}`)));
   return next.map(([command, what], at) => {
     const begin = at === 0 ? paint(look, 'strong', head) : ' '.repeat(head.length);
-    const whole = `${program} ${command}`;
+    const typed = `${program} ${command}`;
     const room = look.columns - head.length - width - 3;
     const end = room < widthOf(what) && look.isTerminal ? fitWords(what, room) : what;
-    const blanks = ' '.repeat(width - widthOf(whole));
-    return `${begin}${paint(look, 'command', whole)}${end === '' ? '' : `${blanks}   ${end}`}`;
+    const blanks = ' '.repeat(width - widthOf(typed));
+    return `${begin}${paint(look, 'command', typed)}${end === '' ? '' : `${blanks}   ${end}`}`;
   });
 }
 

@@ -60,11 +60,12 @@ export function startDemoWorker({ env, cwd }: Pick<Context, 'env' | 'cwd'>): Dem
   };
 }
 
+// eslint-disable-next-line unicorn/no-process-exit -- nobody is left to work for, as after a kill
+const leave = () => process.exit(exitCodes.interrupted);
+
 /** The other side: works on what it is told until it is done, killed, or the demo is gone. */
 export async function workForDemo({ signal, cwd }: Context): Promise<ExitCode> {
   if (process.send === undefined) throw new UsageError('--as-worker is for the demo itself.');
-  // eslint-disable-next-line unicorn/no-process-exit -- nobody is left to work for, as after a kill
-  const leave = () => process.exit(exitCodes.interrupted);
   process.once('disconnect', leave);
   const [{ settings, targets, origin }] = (await once(process, 'message', { signal })) as [
     Assignment,

@@ -1,6 +1,7 @@
 import {
   demoChains,
   demoStart,
+  longestList,
   startSimulator,
   type SeenRequest,
   type SimulatedChain,
@@ -13,9 +14,12 @@ export const demoKey = 'demo-key';
 /** Items of a page. */
 const pageItems = 50;
 
-/** The list in the middle of which the worker is killed: the longest one. */
-const stage = { chainId: 10, operation: 'user-operations' } as const;
+/** The list in the middle of which the worker is killed. */
+const stage = longestList;
 export const stageFeed = `${stage.chainId}/${stage.operation}`;
+
+const isOnStage = ({ chainId, operation }: SeenRequest) =>
+  chainId === stage.chainId && operation === stage.operation;
 
 /** The chains of the demo, as they stand now. */
 export interface DemoWorld {
@@ -63,8 +67,6 @@ export async function openDemoExplorer(
   let isReleased = false;
   let stageRequests = 0;
   const released = Promise.withResolvers<void>();
-  const isOnStage = ({ chainId, operation }: SeenRequest) =>
-    chainId === stage.chainId && operation === stage.operation;
   const simulator = await startSimulator({
     seed: demoSeed,
     chains,

@@ -116,7 +116,11 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
         origin: demoOrigin + new Date(world.startMs).toISOString().slice(0, 10),
         killAfter: Math.floor(left / 2),
         feed: stageFeed,
-        ...{ database, targets, explorer, worker, screen },
+        database,
+        targets,
+        explorer,
+        worker,
+        screen,
       },
       context.signal,
     );

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import type { OpenDatabase } from '../open-database.ts';
 import { withLock } from '../embedded-postgres/lock.ts';
 import { exportSource, type Export, type Outcome, type Source } from '../export/export.ts';
@@ -9,8 +9,8 @@ import { manifestName } from '../export/manifest.ts';
 import type { Choice, Format } from '../export/partition.ts';
 import { readRelations } from '../export/relation.ts';
 import { readSchemaVersion } from '../export/schema-version.ts';
-import { parseDuration, parseTime } from '../time.ts';
-import { wholeNumber } from './chosen-feeds.ts';
+import { momentForms, parseMoment } from '../time.ts';
+import { chainOf, collect } from './chosen-feeds.ts';
 import {
   exitCodes,
   UsageError,
@@ -30,7 +30,7 @@ import { version } from './version.ts';
 interface ExportOptions extends GlobalOptions {
   readonly to: string;
   readonly format: Format;
-  readonly chain: readonly number[];
+  readonly chain?: readonly string[];
   readonly since?: string;
   readonly until?: string;
   readonly demo?: boolean;
@@ -49,9 +49,9 @@ export function registerExport({ command, run }: Registry): void {
     )
     .requiredOption('--to <folder>', 'where to: a new folder, or that of an earlier export')
     .addOption(new Option('--format <format>', 'of the files').choices(formats).default('parquet'))
-    .option('--chain <id>', 'only this chain (may be given several times)', chains, [])
-    .option('--since <day>', 'from this UTC day on, or that of so long ago, such as 7d', dayOf)
-    .option('--until <day>', 'up to this UTC day', dayOf)
+    .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect)
+    .option('--since <day>', 'from this UTC day on, or that of so long ago, such as 7d')
+    .option('--until <day>', 'up to this UTC day, or that of so long ago')
     .option('--demo', "export the demo's database")
     .addHelpText(
       'after',
@@ -70,13 +70,12 @@ Examples:
     );
 }
 
-const chains = (value: string, before: readonly number[]) => [...before, wholeNumber(1)(value)];
-
-function dayOf(value: string): string {
-  const agoMs = parseDuration(value);
-  const time = agoMs === null ? parseTime(value) : new Date(Date.now() - agoMs).toISOString();
+/** @throws UsageError where a flag means no day */
+function dayOf(flag: 'since' | 'until', value: string | undefined, at: Date): string | null {
+  if (value === undefined) return null;
+  const time = parseMoment(value, at);
   if (time !== null) return time.slice(0, dayLength);
-  throw new InvalidArgumentError('It is a day such as 2026-11-01, or how long ago, such as 7d.');
+  throw new UsageError(`--${flag} ${value}: not ${momentForms}`);
 }
 
 async function exportTo(
@@ -84,16 +83,19 @@ async function exportTo(
   options: ExportOptions,
   names: readonly string[],
 ): Promise<ExitCode> {
-  const { since: from = null, until: to = null } = options;
+  const at = new Date();
+  const from = dayOf('since', options.since, at);
+  const to = dayOf('until', options.until, at);
   if (from !== null && to !== null && from > to) {
     throw new UsageError(`--since ${from} is after --until ${to}.`);
   }
-  const choice: Choice = { chains: options.chain, from, to };
   const settings = settingsOf(context, { ...options, chain: [] }, 'database');
+  const chains = (options.chain ?? []).map((flag) => chainOf(flag, settings));
+  const choice: Choice = { chains, from, to };
   const place = await existing(context, settings, options);
   return onDatabase(settings, place, 'reads', async (database) => {
     await demandData(database);
-    const today = new Date().toISOString().slice(0, dayLength);
+    const today = at.toISOString().slice(0, dayLength);
     const relations = await readRelations(database.pool, context.signal);
     const { sources, leftOut } = chooseSources(names, relations, choice, today);
     if (leftOut.length > 0) {

@@ -54,7 +54,8 @@ interface Sample {
   readonly at: number;
   readonly pages: number;
   readonly rows: number;
-  readonly done: number;
+  /** Of what people count themselves; null: nothing, or it was not known yet. */
+  readonly done: number | null;
 }
 
 /** A feed as it is followed. */
@@ -154,7 +155,8 @@ function follow(one: Followed, lanes: readonly LaneCounts[], known: Known): void
   const { rows, pages } = amounts(lanes, known);
   const last = one.samples.at(-1);
   if (last === undefined || last.pages !== pages) one.movedAt = at;
-  const done = shareOf(lanes, known)?.done ?? 0;
+  const share = shareOf(lanes, known);
+  const done = share?.isCounted === true ? share.done : null;
   // The one before the window stays: it is where the window begins.
   const from = one.samples.findLastIndex((sample) => sample.at <= at - paceWindowMs);
   one.samples = [...one.samples.slice(Math.max(0, from)), { at, pages, rows, done }];
@@ -265,10 +267,13 @@ const seconds = (ms: number) => (ms < 10_000 ? Math.round(ms / 100) / 10 : Math.
 
 /** When it ends at the pace of the last while; the pace itself where nobody knows how much is left. */
 function paceOf(samples: readonly Sample[], share: FeedShare | null): string {
-  const [first, last] = [samples[0], samples.at(-1)];
+  const last = samples.at(-1);
+  // Before it was known what is done, nothing was seen to move.
+  const first = share?.isCounted === true ? samples.find(({ done }) => done !== null) : samples[0];
   if (first === undefined || last === undefined || last.at - first.at < leastPaceMs) return '';
   const passed = (last.at - first.at) / 1_000;
-  const moved = last.done - first.done;
+  const moved =
+    share?.isCounted === true ? moveOf(first.done, last.done) : last.pages - first.pages;
   if (share !== null && moved > 0) {
     const left = Math.ceil(((share.total - share.done) * passed) / moved);
     return `${share.isReckoned ? '~' : ''}${duration(left)} left`;
@@ -276,3 +281,5 @@ function paceOf(samples: readonly Sample[], share: FeedShare | null): string {
   const rate = (last.rows - first.rows) / passed;
   return rate > 0 ? `${whole(rate)} rows/s` : '';
 }
+
+const moveOf = (from: number | null, to: number | null) => (to ?? 0) - (from ?? 0);

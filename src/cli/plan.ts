@@ -1,11 +1,12 @@
 import { prepareDatabase, type SourceOptions } from '../app.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { planDocument, type PlanDocument } from '../report/plan/document.ts';
+import { planReport } from '../report/plan/document.ts';
 import { requestsSince } from '../report/plan/facts.ts';
-import { forecastFeeds, unknownFeeds } from '../report/plan/plan.ts';
+import { forecastFeeds } from '../report/plan/plan.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
-import { exitCodes, waitingOf, writeJson, type Registry } from './context.ts';
+import { exitCodes, waitingOf, writeDocument, type Registry } from './context.ts';
+import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
@@ -47,35 +48,48 @@ Examples:
           if (options.probe !== undefined) {
             tellWhere(context, options, database);
             await prepareDatabase(database, waitingOf(context));
-            const { history } = await planOf(settings, database);
+            const feeds = toProbe(await planOf(settings, database));
             const requests = options.probe === true ? probeRequests : options.probe;
-            const feeds = new Set(history.unknown);
             if (feeds.size > 0) {
               await probeFeeds(context, options, settings, database, { feeds, requests });
             }
           }
-          const document = await planOf(settings, database);
-          if (options.json) writeJson(context, document);
-          else context.stdout(planText(document));
-          return context.signal.aborted ? exitCodes.interrupted : exitCodes.done;
+          const report = await planOf(settings, database);
+          const exit = context.signal.aborted
+            ? ({ code: exitCodes.interrupted, reason: 'interrupted' } as const)
+            : ({ code: exitCodes.done, reason: 'done' } as const);
+          const document = { schema: 'explorer-etl/plan/1', exit, ...report } as const;
+          if (options.json) writeDocument(context, document);
+          else print(context, planText(document, context.out));
+          return exit.code;
         });
       }),
     );
 }
 
+type PlanReport = ReturnType<typeof planReport>;
+
+/** The feeds of which too little was read to tell what is left. */
+const toProbe = ({ feeds }: PlanReport): ReadonlySet<string> =>
+  new Set(
+    feeds
+      .filter(
+        ({ history: { requests, reason } }) => requests.most === null || reason === 'size-unknown',
+      )
+      .map(({ feed }) => feed),
+  );
+
 const dayMs = 86_400_000;
 
 /** The plan as of now, from what is stored. */
-async function planOf(settings: Settings, database: OpenDatabase): Promise<PlanDocument> {
+async function planOf(settings: Settings, database: OpenDatabase): Promise<PlanReport> {
   const { pageSize, requestsPerSecond, dailyCredits } = settings.explorer;
   const at = new Date();
   const today = new Date(at.getTime() - (at.getTime() % dayMs));
   const isKnown = await isPrepared(database);
   const { db } = database;
   // Looking changes nothing, so it makes no tables either.
-  const forecasts = isKnown
-    ? await forecastFeeds(db, settings.chains, { pageSize, at })
-    : unknownFeeds(settings.chains);
+  const forecasts = await forecastFeeds(isKnown ? db : null, settings.chains, { pageSize, at });
   const spentToday = isKnown ? await requestsSince(db, today, at) : 0;
-  return planDocument(forecasts, { requestsPerSecond, dailyCredits }, { at, spentToday });
+  return planReport(forecasts, { requestsPerSecond, dailyCredits }, { at, spentToday });
 }

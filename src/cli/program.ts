@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { logLevels } from '../log-levels.ts';
+import { logFormats, logLevels } from '../log-levels.ts';
 import { asCalled } from './called.ts';
 import { commandNamed, commands } from './commands.ts';
 import {
@@ -45,6 +45,13 @@ export async function runProgram(
   const load = async (command: Command): Promise<void> => {
     const register = await commandNamed(command.name())?.load();
     register?.({ command, run });
+    // A lone `--no-…` is true unless it is given; commander looked for such before the command had any.
+    for (const option of command.options.filter(({ negate }) => negate)) {
+      const name = option.attributeName();
+      if (command.getOptionValue(name) === undefined) {
+        command.setOptionValueWithSource(name, true, 'default');
+      }
+    }
     addGlobalHint(command);
   };
   for (const { name, description, group } of commands) {
@@ -106,6 +113,12 @@ function describeProgram({ stdout, stderr, out, err, program }: Context): Comman
       new Option('--log-level <level>', 'least level of log lines on stderr')
         .choices([...logLevels])
         .default('info'),
+    )
+    .addOption(
+      new Option(
+        '--log-format <format>',
+        'how log lines look (default: pretty on a terminal, else json)',
+      ).choices([...logFormats]),
     )
     .option('--json', 'print one JSON document on stdout and nothing else there', false)
     .option('--quiet', 'no progress', false)

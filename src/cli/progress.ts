@@ -46,7 +46,7 @@ export async function showProgress(
   watched: WatchOptions & { readonly db: Database; readonly feeds: readonly WatchedFeed[] },
 ): Promise<Progress> {
   if (quiet || watched.feeds.length === 0) return noProgress;
-  const plain = screen.look.isTerminal ? null : plainProgress(screen.write);
+  const plain = screen.look.isTerminal ? null : plainProgress((text) => screen.write(text));
   const draw = (lines: readonly TrackedLine[]) => {
     const told = context.signal.aborted ? lines.map(pausedWhereOpen) : lines;
     if (plain === null) screen.lines(feedLines(screen.look, told));
@@ -54,7 +54,7 @@ export async function showProgress(
   };
   const watch = await watchFeeds(watched.db, watched.feeds, watched, draw);
   return {
-    nudge: watch.nudge,
+    nudge: () => watch.nudge(),
     async end() {
       draw(await watch.end());
       screen.done();

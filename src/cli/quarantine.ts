@@ -8,7 +8,8 @@ import {
   type QuarantinedEntry,
   type QuarantineFilter,
 } from '../quarantine/list.ts';
-import { addFeedOptions, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import type { Settings } from '../config/settings.ts';
+import { addFeedOptions, chainOf, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
   UsageError,
@@ -44,9 +45,9 @@ export function registerQuarantine({ command, run }: Registry): void {
   );
   const act = (access: 'reads' | 'writes', work: Work) =>
     run<Chosen & { readonly all?: boolean }>(async (context, options) => {
-      const filter = filterOf(options);
       // What was copied once stays in quarantine, whatever the configuration names now.
       const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
+      const filter = filterOf(options, settings);
       return onDatabase(settings, context, access, async (database) => {
         await demandPrepared(database, 'in quarantine');
         return work(database.db, filter, context, options);
@@ -74,8 +75,11 @@ function addFilters(command: Command): Command {
     .option('--reason <text>', 'only those whose reason has this text in it');
 }
 
-function filterOf({ chain = [], operation = [], id = [], reason }: Chosen): QuarantineFilter {
-  const chains = chain.map((text) => wholeNumber(1)(text));
+function filterOf(
+  { chain = [], operation = [], id = [], reason }: Chosen,
+  settings: Settings,
+): QuarantineFilter {
+  const chains = chain.map((flag) => chainOf(flag, settings));
   return { chains, operations: operation, ids: id, reason: reason ?? null };
 }
 

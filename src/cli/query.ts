@@ -6,7 +6,7 @@ import { nearest } from '../config/nearest.ts';
 import { questions, readQuestion, statementOf, type Question } from '../query/question.ts';
 import { readAnswer } from '../query/read.ts';
 import { parseDuration } from '../time.ts';
-import { wholeNumber } from './chosen-feeds.ts';
+import { chainOf, wholeNumber } from './chosen-feeds.ts';
 import {
   exitCodes,
   UsageError,
@@ -30,7 +30,7 @@ interface QueryOptions {
   readonly format?: Format;
   readonly limit?: number;
   readonly timeout: number;
-  readonly chain?: number;
+  readonly chain?: string;
   readonly days?: number;
   readonly sql?: boolean;
   readonly demo?: boolean;
@@ -42,6 +42,7 @@ const tableRows = 1_000;
 const defaultTimeout = '60s';
 /** statement_timeout is an int32. */
 const longestTimeoutMs = 2 ** 31 - 1;
+const dayMs = 86_400_000;
 
 /** `query`: asks the database one thing, and changes nothing. */
 export function registerQuery({ command, run }: Registry): void {
@@ -62,8 +63,8 @@ export function registerQuery({ command, run }: Registry): void {
       timeoutOf,
       timeoutOf(defaultTimeout),
     )
-    .option('--chain <id>', 'of a question: only this chain', wholeNumber(1))
-    .option('--days <n>', 'of a question: so many days back', wholeNumber(1))
+    .option('--chain <chain>', 'of a question: only this chain, by number or name')
+    .option('--days <n>', 'of a question: so many days back, such as 7 or 2w', daysOf)
     .option('--demo', "ask the demo's database")
     .addHelpText(
       'after',
@@ -82,6 +83,14 @@ Examples:
     .action((asked: string | undefined, options: QueryOptions, itself) =>
       run<QueryOptions>((context, all) => query(context, all, asked))(options, itself),
     );
+}
+
+/** A number of days, or a duration of whole ones. */
+function daysOf(value: string): number {
+  if (/^\d+$/u.test(value)) return wholeNumber(1)(value);
+  const days = (parseDuration(value) ?? 0) / dayMs;
+  if (Number.isInteger(days) && days > 0) return days;
+  throw new InvalidArgumentError('It is a number of whole days, such as 7, 7d or 2w.');
 }
 
 const describeOption = ({ description, long }: Option): string =>
@@ -105,7 +114,9 @@ async function query(
     } else context.stdout(question.text);
     return exitCodes.done;
   }
-  const { limit, chain, days } = options;
+  const { limit, chain: flag, days } = options;
+  const settings = settingsOf(context, { ...options, chain: [] }, 'database');
+  const chain = flag === undefined ? undefined : chainOf(flag, settings);
   const isLimited = question.parameters.some(({ name }) => name === 'limit');
   const statement = statementOf(question, {
     ...(chain !== undefined && { chain }),
@@ -113,7 +124,6 @@ async function query(
     ...(isLimited && limit !== undefined && { limit }),
   });
   const most = limit ?? (format === 'table' ? tableRows : null);
-  const settings = settingsOf(context, { ...options, chain: [] }, 'database');
   const place = await existing(context, settings, options);
   return onDatabase(settings, place, 'reads', async (database) => {
     await demandData(database);

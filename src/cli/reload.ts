@@ -1,7 +1,7 @@
 import type { Engine } from '../app.ts';
 import { ConfigError } from '../config/error.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { configuredLanes } from '../feeds/lanes.ts';
+import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { OriginError } from '../feeds/origin.ts';
 import type { ScheduleChanges } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
@@ -32,7 +32,7 @@ export function watchConfig(
       await engine.reconfigure(wanted);
     } catch (error) {
       if (error instanceof OriginError) {
-        log.error({ problems: [error.message] }, 'config.refused');
+        log.tell('config.refused', { problems: [error.message] });
         return null;
       }
       // The database is away: this reload is still owed.
@@ -40,7 +40,7 @@ export function watchConfig(
       throw error;
     }
     const lanes = configuredLanes(wanted.chains);
-    log.info({ lanes: lanes.length }, 'config.reloaded');
+    log.tell('config.reloaded', { feeds: configuredFeeds(wanted.chains).length });
     return lanes;
   };
 }
@@ -56,7 +56,7 @@ function readAgain(context: Context, options: GlobalOptions, log: Log): Settings
     const problems = error.problems.map(({ where, message }) =>
       where === null ? message : `${where}: ${message}`,
     );
-    log.error({ problems }, 'config.refused');
+    log.tell('config.refused', { problems });
     return null;
   }
 }

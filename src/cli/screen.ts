@@ -16,10 +16,11 @@ export interface Screen {
   clear(): void;
 }
 
+const nothing = () => undefined;
+
 export function openScreen(context: Context): Screen {
   const { err, stderr } = context;
   if (!err.isTerminal) {
-    const nothing = () => undefined;
     return { look: err, write: stderr, lines: nothing, done: nothing, clear: nothing };
   }
   const update = createLogUpdate(process.stderr, { showCursor: true });

@@ -1,10 +1,28 @@
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
+import type { LogFormat } from '../log-levels.ts';
 import { createLog, type Log } from '../log.ts';
+import { asCalled } from './called.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
-export const logOf = (context: Context, { logLevel }: GlobalOptions): Log =>
-  createLog(logLevel, context.stderr);
+/** Where log lines for people go and how they are written, as the options and stderr say. */
+export function logOf(
+  context: Context,
+  options: Pick<GlobalOptions, 'logLevel' | 'logFormat'>,
+  write: (line: string) => void = context.stderr,
+): Log {
+  const { err, program } = context;
+  const format = formatOf(context, options);
+  const written = format === 'json' ? write : (line: string) => write(asCalled(line, program));
+  const style = { format, isColoured: err.isColoured, now: () => performance.now() };
+  return createLog(options.logLevel, written, style);
+}
+
+/** How log lines are written: for people on a terminal, else for programs, unless the user said it. */
+export const formatOf = (
+  { err }: Pick<Context, 'err'>,
+  { logFormat }: Pick<GlobalOptions, 'logFormat'>,
+): LogFormat => logFormat ?? (err.isTerminal ? 'pretty' : 'json');
 
 /** The settings for a command, its global flags and its selection applied. */
 export function settingsOf(

@@ -1,11 +1,15 @@
 import type { SourceOptions } from '../app.ts';
-import { requireApiKey } from '../config/settings.ts';
+import { secretsOf } from '../config/secrets.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
+import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
+import { nextPoll } from '../feeds/next-poll.ts';
 import { followWishes } from '../feeds/wishes.ts';
-import { configuredLanes } from '../feeds/lanes.ts';
 import { serve } from '../jobs/serve.ts';
+import type { Log } from '../log.ts';
 import { awaitEngine } from './await-engine.ts';
 import { addSameData } from './chosen-feeds.ts';
+import { failureOf, writeFailure } from './failure.ts';
 import { watchConfig } from './reload.ts';
 import {
   writeDocument,
@@ -15,8 +19,7 @@ import {
   type Registry,
 } from './context.ts';
 import { exits } from './exits.ts';
-import { logOf, settingsOf } from './setup.ts';
-import { tellWhere } from './where.ts';
+import { formatOf, logOf, settingsOf } from './setup.ts';
 
 /** `start`: works on every feed by its schedule until SIGTERM. */
 export function registerStart({ command, run }: Registry): void {
@@ -25,35 +28,68 @@ export function registerStart({ command, run }: Registry): void {
       'after',
       '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExamples:\n  explorer-etl start\n  explorer-etl start --config explorer-etl.yaml --log-level debug\n',
     )
-    .action(
-      run<SourceOptions>(async (context, options) => {
-        const settings = settingsOf(context, options);
-        requireApiKey(settings);
-        const log = logOf(context, options);
-        const changesOf = watchConfig(context, options, log);
-        const opened = await awaitEngine(settings, context, log, {
-          source: options,
-          onOpen: (database) => tellWhere(context, options, database),
-        });
-        let readyAt: Date | null = null;
-        if (opened === null) return end(context, options, readyAt);
-        const { database, engine } = opened;
-        try {
-          const lanes = configuredLanes(settings.chains);
-          if (settings.configFile === null) await followWishes(database.db, lanes);
-          readyAt = new Date();
-          log.info({ lanes: lanes.length }, 'start.ready');
-          await whileCurrent(database.pool, context.signal, (signal) =>
-            serve(lanes, engine, signal, changesOf(engine)),
-          );
-          log.info('start.stopped');
-        } finally {
-          await engine.close();
-          await database.close();
-        }
-        return end(context, options, readyAt);
-      }),
+    .action(run<SourceOptions>(start));
+}
+
+type StartOptions = SourceOptions & GlobalOptions;
+
+/** Where a program reads the log, also why it ends is a line of it. */
+async function start(context: Context, options: StartOptions): Promise<ExitCode> {
+  const log = logOf(context, options);
+  // Why it ends is told also where nothing else is to be.
+  const isText = formatOf(context, options) === 'pretty' || options.logLevel === 'silent';
+  if (isText) return work(context, options, log);
+  try {
+    return await work(context, options, log);
+  } catch (error) {
+    if (context.signal.aborted && error === context.signal.reason) throw error;
+    const failure = failureOf(error, options);
+    log.tell('start.failed', {
+      problems: failure.errors.map(({ where, message, hint }) =>
+        [where === null ? message : `${where}: ${message}`, hint ?? ''].join(' ').trimEnd(),
+      ),
+    });
+    return options.json ? writeFailure(context, failure) : failure.exit.code;
+  }
+}
+
+async function work(context: Context, options: StartOptions, log: Log): Promise<ExitCode> {
+  const settings = settingsOf(context, options);
+  log.conceal(secretsOf(settings));
+  requireApiKey(settings);
+  const changesOf = watchConfig(context, options, log);
+  const opened = await awaitEngine(settings, context, log, {
+    source: options,
+    onOpen: ({ embedded }) => {
+      if (embedded !== null) log.tell('database.embedded', { folder: embedded.dataDirectory });
+    },
+  });
+  let readyAt: Date | null = null;
+  if (opened === null) return end(context, options, readyAt);
+  const { database, engine } = opened;
+  try {
+    const lanes = configuredLanes(settings.chains);
+    if (settings.configFile === null) await followWishes(database.db, lanes);
+    readyAt = new Date();
+    tellReady(settings, log);
+    await whileCurrent(database.pool, context.signal, (signal) =>
+      serve(lanes, engine, signal, changesOf(engine)),
     );
+    log.tell('start.stopped', {});
+  } finally {
+    await engine.close();
+    await database.close();
+  }
+  return end(context, options, readyAt);
+}
+
+function tellReady({ chains }: Settings, log: Log): void {
+  const feeds = configuredFeeds(chains);
+  log.tell('start.ready', {
+    feeds: feeds.length,
+    chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
+    next_poll: nextPoll(configuredLanes(chains), new Date())?.toISOString() ?? null,
+  });
 }
 
 /** A signal is how it is told to end: nothing was interrupted. */

@@ -1,75 +1,269 @@
+import type { StatusDocument } from '../documents/status.ts';
 import { printable } from '../printable.ts';
-import type { FeedCoverage } from '../report/lane-status.ts';
-import type { FeedReport } from '../report/feed-report.ts';
-import { duration } from './duration.ts';
-import { table, whole } from './table.ts';
+import { bar } from '../terminal/bar.ts';
+import { columns } from '../terminal/columns.ts';
+import type { Look } from '../terminal/look.ts';
+import { mark } from '../terminal/mark.ts';
+import { compact, counted, duration, bytes, whole } from '../terminal/numbers.ts';
+import { paint, type Style } from '../terminal/paint.ts';
+import { fit, widthOf, wrap } from '../terminal/width.ts';
+import { adviceOf, type Advice } from './status-advice.ts';
+import { clock } from './status-words.ts';
 
-/** The status for people, at most 100 columns wide: the feeds, then their lanes. */
-export function statusText(feeds: readonly FeedReport[]): string {
-  const notes = feeds.flatMap(({ feed, reason, quarantined, drift, archived_bytes }) => [
-    ...(reason === null ? [] : [`${feed}: ${printable(reason)}`]),
-    ...(quarantined === 0 ? [] : [`${feed}: ${whole(quarantined)} items in quarantine`]),
-    ...(drift === 0 ? [] : [`${feed}: ${ways(drift)}, see verify`]),
-    ...(archived_bytes === 0 ? [] : [`${feed}: ${volume(archived_bytes)} of archived pages`]),
-  ]);
-  return `${[feedTable(feeds), laneTable(feeds), ...notes].join('\n')}\n`;
+type Feed = StatusDocument['feeds'][number];
+type VerdictKind = StatusDocument['verdict']['kind'];
+
+/** How a verdict is called and coloured. */
+const verdicts: Readonly<Record<VerdictKind, readonly [name: string, style: Style]>> = {
+  'database-away': ['database away', 'bad'],
+  'needs-you': ['needs you', 'bad'],
+  stopped: ['stopped', 'bad'],
+  paused: ['paused', 'warning'],
+  waiting: ['waiting', 'warning'],
+  behind: ['behind', 'warning'],
+  'never-read': ['never read', 'warning'],
+  'reading-history': ['reading history', 'good'],
+  healthy: ['healthy', 'good'],
+};
+
+const stateStyles: Readonly<Record<Feed['state'], Style>> = {
+  current: 'good',
+  done: 'good',
+  running: 'good',
+  queued: 'good',
+  unread: 'quiet',
+  unknown: 'quiet',
+  partial: 'warning',
+  late: 'warning',
+  awaiting: 'warning',
+  paused: 'warning',
+  waiting: 'warning',
+  degraded: 'warning',
+  unordered: 'warning',
+  stalled: 'bad',
+  unattended: 'bad',
+  unauthorized: 'bad',
+  unsupported: 'bad',
+  failed: 'bad',
+};
+
+/** So many lines of what to do are shown on a terminal: with six feeds all fits 24 lines. */
+const mostLines = 11;
+
+/** One screen: the verdict, who works and what today costs, a row for each feed, and what needs a person. Pure. */
+export function statusText(document: StatusDocument, look: Look): string {
+  const { feeds, verdict } = document;
+  const [gravest, ...others] = adviceOf(document);
+  const head = headline(verdict.kind, gravest, look);
+  const lines = [head.text];
+  if (verdict.kind !== 'database-away') lines.push(...summary(document, look));
+  if (feeds.length > 0) lines.push('', ...table(feeds, look));
+  const told = [
+    ...(gravest === undefined ? [] : [spell(gravest, look, head.saysAll ? 'how' : 'what')]),
+    ...others.map((one) => spell(one, look, 'what')),
+    ...notes(feeds, look),
+  ].filter((one) => one.length > 0);
+  const shown = look.isTerminal ? firstOf(told) : told;
+  if (shown.length > 0) lines.push('', ...shown.flat());
+  const more = told.length - shown.length;
+  if (more > 0) lines.push(`  and ${more} more: explorer-etl status --json`);
+  return `${lines.join('\n')}\n`;
 }
 
-function feedTable(feeds: readonly FeedReport[]): string {
-  return table(
-    ['feed', 'state', 'rows', 'lag', 'complete'],
-    feeds.map(({ feed, state, rows, lag_s, coverage }) => [
-      feed,
-      state,
-      whole(rows),
-      lag_s === null ? '' : duration(lag_s),
-      completeness(coverage),
-    ]),
-  );
+/** As many as fit, whole. */
+function firstOf(told: readonly (readonly string[])[]): (readonly string[])[] {
+  let lines = 0;
+  return told.filter((one) => (lines += one.length) <= mostLines);
 }
 
-function laneTable(feeds: readonly FeedReport[]): string {
-  return table(
-    ['feed', 'lane', 'state', 'last done', 'pages left', 'ends in'],
-    feeds.flatMap(({ feed, lanes }) =>
-      lanes.map((lane) => [
-        feed,
-        lane.lane,
-        lane.state,
-        age(lane.last_success_age_s),
-        lane.lane === 'live' ? '' : left(lane.left_requests),
-        lane.state !== 'idle' && lane.lane === 'backfill' ? duration(lane.ends_in_s) : '',
-      ]),
-    ),
-  );
+/** The verdict's line, and whether it says all of its gravest reason. */
+function headline(kind: VerdictKind, gravest: Advice | undefined, look: Look) {
+  const [name, style] = verdicts[kind];
+  const verdict = `${mark(look, style)} ${paint(look, style, name)}`;
+  if (gravest === undefined || kind === 'healthy') return { text: verdict, saysAll: true };
+  const { feeds } = gravest;
+  const whose =
+    feeds.length > 1
+      ? `${counted(feeds.length, 'feed')}: `
+      : feeds.map((one) => `${one}: `).join('');
+  const gist = printable(`${whose}${gravest.text}`);
+  const room = look.columns - name.length - 4;
+  const isCut = look.isTerminal && widthOf(gist) > room;
+  const text = `${verdict}: ${isCut ? fit(gist, room) : gist}`;
+  return { text, saysAll: !isCut && feeds.length < 2 };
 }
 
-function completeness(coverage: FeedCoverage): string {
-  switch (coverage.of) {
-    case 'blocks': {
-      const gaps = coverage.gaps === 1 ? '1 gap' : `${whole(coverage.gaps)} gaps`;
-      return coverage.gaps === 0
-        ? 'no gaps'
-        : `${gaps}, ${compact.format(coverage.missing)} ${coverage.unit}`;
-    }
-    case 'batches':
-      return `${compact.format(coverage.settled)} settled of ${compact.format(coverage.read)}`;
-    case 'ranking':
-      return coverage.as_of === null ? 'no ranking' : `${whole(coverage.factories)} factories`;
+/** Who works, what today costs, when it goes on. */
+function summary({ workers, credits, standby, next_poll_at, as_of }: StatusDocument, look: Look) {
+  const parts = [
+    working(workers),
+    ...(standby === null ? [] : [behind(standby.behind_s)]),
+    ...spending(credits, as_of),
+    ...(next_poll_at === null ? [] : [`next poll ${clock(next_poll_at, as_of)}`]),
+  ];
+  return wrap(parts.join(' · '), look.columns - 2).map((line) => `  ${line}`);
+}
+
+function working(workers: StatusDocument['workers']): string {
+  if (workers === null) return 'workers not seen from here';
+  const { start, once } = workers;
+  if (start + once === 0) return 'no worker';
+  return [
+    ...(start === 0 ? [] : [counted(start, 'worker')]),
+    ...(once === 0 ? [] : [counted(once, 'sync')]),
+  ].join(', ');
+}
+
+const behind = (seconds: number | null) =>
+  seconds === null
+    ? 'a standby, nobody knows how far behind'
+    : `a standby, ${seconds === 0 ? 'not' : duration(seconds)} behind`;
+
+function spending({ spent, limit, forecast, keys }: StatusDocument['credits'], now: string) {
+  if (keys.length === 0) return [];
+  const sum =
+    limit === null ? `${whole(spent)} credits today` : `${whole(spent)} of ${whole(limit)} credits`;
+  switch (forecast.kind) {
+    case 'no-limit':
+      return [sum];
+    case 'enough':
+      return [`${sum}, enough for today`];
+    case 'lasts-until':
+      return [`${sum}, lasts until ${clock(forecast.at, now)}`];
+    case 'spent':
+      return [`${sum}, none left until ${clock(forecast.until, now)}`];
+    case 'unknown':
+      return [sum];
   }
 }
 
-const ways = (drift: number) =>
-  `items differ from the specification in ${drift === 1 ? '1 way' : `${whole(drift)} ways`}`;
+/** Below so many columns a table has no bars, from so many on it tells more. */
+const narrow = 76;
+const wide = 116;
+/** Columns of a bar: the least, and the most, of which it takes what the others leave. */
+const bars = { least: 4, most: 24 };
 
-/** Bytes as people say them; a unit is a thousand of the one before. */
-function volume(bytes: number): string {
-  const step = Math.min(3, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** step).toPrecision(3)} ${['B', 'kB', 'MB', 'GB'][step] ?? 'GB'}`;
+function table(feeds: readonly Feed[], look: Look): string[] {
+  if (look.columns < narrow) {
+    return columns(look, {
+      head: ['chain', 'list', 'state', 'seen', 'proved'],
+      rows: feeds.map((feed) => [...named(feed), state(feed, look), seen(feed, look), share(feed)]),
+      aligns: ['left', 'left', 'left', 'right', 'right'],
+      flexible: 1,
+    });
+  }
+  const lines = barTable(feeds, look, bars.least);
+  const spare = look.columns - Math.max(...lines.map(widthOf));
+  return barTable(feeds, look, Math.max(bars.least, Math.min(bars.most, bars.least + spare)));
 }
 
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact' });
+function barTable(feeds: readonly Feed[], look: Look, barWidth: number): string[] {
+  const isWide = look.columns >= wide;
+  return columns(look, {
+    head: ['chain', 'list', 'state', 'rows', 'seen', 'proved', isWide ? 'left' : 'pages left'],
+    rows: feeds.map((feed) => [
+      ...named(feed),
+      state(feed, look),
+      isWide ? whole(feed.rows) : compact(feed.rows),
+      isWide ? seenOf(feed, look) : seen(feed, look),
+      `${bar(look, feed.proved.share, barWidth)} ${share(feed)}`.trimEnd(),
+      isWide ? left(feed) : pages(feed),
+    ]),
+    aligns: ['left', 'left', 'left', 'right', 'right', 'left', isWide ? 'left' : 'right'],
+    flexible: 1,
+  });
+}
 
-const left = (requests: number | null) => (requests === null ? 'unknown' : whole(requests));
+const named = ({ chain_name, operation }: Feed) => [
+  printable(chain_name),
+  printable(operation).replaceAll('-', ' '),
+];
 
-const age = (seconds: number | null) => (seconds === null ? '' : `${duration(seconds)} ago`);
+const state = (feed: Feed, look: Look) => paint(look, stateStyles[feed.state], feed.state);
+
+/** How long ago the head of the list was looked at. */
+function seen({ freshness: { age_s, is_met } }: Feed, look: Look): string {
+  if (age_s === null) return '';
+  return is_met === false ? paint(look, 'warning', duration(age_s)) : duration(age_s);
+}
+
+/** The same against how long ago it may be. */
+function seenOf(feed: Feed, look: Look): string {
+  const { age_s, objective } = feed.freshness;
+  if (age_s === null || objective === null) return seen(feed, look);
+  return `${seen(feed, look)} of ${duration(objective.seconds)}`;
+}
+
+/** `~`: reckoned from what was read so far; `≥`: the list may well be shorter. */
+const signs = { known: '', reckoned: '~', 'at-least': '≥', unknown: '' } as const;
+
+function share({ proved }: Feed): string {
+  if (proved.share === null) return '';
+  const percents = proved.share < 1 ? Math.min(99, Math.floor(proved.share * 100)) : 100;
+  return `${signs[proved.basis]}${percents} %`;
+}
+
+function pages({ left: { requests } }: Feed): string {
+  if (requests.most === null) return 'unknown';
+  return requests.most === 0 ? '' : `${sign(requests)}${compact(requests.most)}`;
+}
+
+const sign = ({ least, most }: Feed['left']['requests']) => (least === most ? '~' : '≤');
+
+function left(feed: Feed): string {
+  const { requests, ends_at } = feed.left;
+  if (requests.most === null || requests.most === 0) return pages(feed);
+  const lane = feed.lanes.find((one) => one.ends_at === ends_at && ends_at !== null);
+  const ends = lane === undefined ? '' : `, ${duration(lane.ends_in_s)}`;
+  return `${sign(requests)}${counted(requests.most, 'page')}${ends}`;
+}
+
+/** Lines of one thing: what it is, unless the headline says it, and how it is mended. */
+function spell(
+  { feeds, text, todo, command }: Advice,
+  look: Look,
+  from: 'what' | 'how',
+): readonly string[] {
+  const what = `${feeds.length === 0 ? '' : `${feeds.join(', ')}: `}${text}`;
+  return [
+    ...(from === 'what' ? wrapped(printable(what), 2, look) : []),
+    ...(todo === null ? [] : wrapped(todo, 4, look)),
+    ...(command === null ? [] : [`    ${paint(look, 'command', command)}`]),
+  ];
+}
+
+/** On a terminal two lines at most: what is left out is in the document. Elsewhere nothing is. */
+function wrapped(text: string, indent: number, look: Look): string[] {
+  const blanks = ' '.repeat(indent);
+  if (!look.isTerminal) return wrap(text, look.columns - indent).map((line) => blanks + line);
+  const [first = '', second, ...rest] = wrap(text, look.columns - indent);
+  if (second === undefined) return [blanks + first];
+  const room = look.columns - indent;
+  const last = rest.length === 0 ? second : `${second.trim()} ${rest.join(' ').trim()}`;
+  return [blanks + fit(first, room), blanks + fit(last, room)];
+}
+
+/** An archive of less is told by --json alone, in bytes. */
+const largeArchive = 1_000_000_000;
+
+/** What should be known, and changes no verdict. */
+function notes(feeds: readonly Feed[], look: Look): string[][] {
+  const drifted = feeds.filter(({ drift }) => drift > 0);
+  const ways = drifted.reduce((sum, { drift }) => sum + drift, 0);
+  const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
+  return [
+    ...(drifted.length === 0
+      ? []
+      : [
+          [
+            ...wrapped(
+              `${drifted.map(({ feed }) => feed).join(', ')}: items differ from the specification in ${counted(ways, 'way')}`,
+              2,
+              look,
+            ),
+            `    ${paint(look, 'command', 'explorer-etl verify')}`,
+          ],
+        ]),
+    ...(archive < largeArchive ? [] : [[`  ${bytes(archive)} of archived pages`]]),
+  ];
+}

@@ -1,27 +1,72 @@
-import { reportFeeds } from '../report/feed-report.ts';
-import { exitCodes, writeJson, type Registry } from './context.ts';
-import { settingsOf } from './setup.ts';
+import type { StatusDocument } from '../documents/status.ts';
+import { describeDatabaseError } from '../db/failure.ts';
+import { readStandby } from '../db/standby.ts';
+import type { OpenDatabase } from '../open-database.ts';
+import { awayStatus, describeStatus, emptyStatus } from '../report/status-document.ts';
+import {
+  exitCodes,
+  UsageError,
+  writeDocument,
+  type Context,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
 import { onDatabase } from './on-database.ts';
+import { print } from './print.ts';
 import { isPrepared } from './readiness.ts';
+import { settingsOf } from './setup.ts';
 import { statusText } from './status-text.ts';
+import { watch } from './watch.ts';
 
-/** `status`: what each feed is doing, how current it is, and what is left. */
+interface StatusOptions {
+  readonly watch?: true;
+}
+
+/** `status`: how all is, what each feed is doing, how current and complete it is, and what is left. */
 export function registerStatus({ command, run }: Registry): void {
   command
-    .addHelpText('after', '\nExamples:\n  explorer-etl status\n  explorer-etl status --json\n')
+    .option('--watch', 'draw it anew every two seconds, until Ctrl-C')
+    .addHelpText('after', '\nExamples:\n  explorer-etl status\n  explorer-etl status --watch\n')
     .action(
-      run<object>(async (context, options) => {
+      run<StatusOptions>(async (context, options) => {
+        if (options.watch) requireTerminal(context, options);
         const settings = settingsOf(context, options, 'database');
+        const { pageSize } = settings.explorer;
         return onDatabase(settings, context, 'reads', async (database) => {
-          // Looking changes nothing, so it makes no tables either.
-          const feeds = (await isPrepared(database))
-            ? await reportFeeds(database.db, settings.explorer.pageSize)
-            : [];
-          if (options.json) writeJson(context, feeds);
-          else if (feeds.length === 0) context.stdout('No feeds yet: run sync or start.\n');
-          else context.stdout(statusText(feeds));
+          if (options.watch) {
+            await watch(context, async () =>
+              statusText(await statusOrOutage(database, pageSize), context.out),
+            );
+            return exitCodes.done;
+          }
+          const document = await statusNow(database, pageSize);
+          if (options.json) writeDocument(context, document);
+          else print(context, statusText(document, context.out));
           return exitCodes.done;
         });
       }),
     );
 }
+
+/** @throws UsageError where nothing can be drawn over */
+function requireTerminal({ out }: Context, { json }: GlobalOptions): void {
+  if (json)
+    throw new UsageError(
+      '--watch draws a screen, --json prints one document: leave one of them out.',
+    );
+  if (out.isTerminal) return;
+  throw new UsageError('--watch needs a terminal to draw on: leave it out, or use --json.');
+}
+
+async function statusNow(database: OpenDatabase, pageSize: number): Promise<StatusDocument> {
+  const standby = await readStandby(database.pool);
+  // Looking changes nothing, so it makes no tables either.
+  if (!(await isPrepared(database))) return emptyStatus(new Date(), standby);
+  return describeStatus(database.db, { pageSize, standby });
+}
+
+/** Whoever watches sees that the database is away, and that it is back. */
+const statusOrOutage = (database: OpenDatabase, pageSize: number): Promise<StatusDocument> =>
+  statusNow(database, pageSize).catch((error: unknown) =>
+    awayStatus(new Date(), describeDatabaseError(error)),
+  );

@@ -129,11 +129,11 @@ function drawn(look: Look, lines: readonly Line[]): string[] {
   return lines.flatMap(({ sign, style, text, command }) => {
     const width = look.isTerminal ? look.columns : Infinity;
     const [first = '', ...rest] = wrapped(text, width - indent);
-    const whole = [`${paint(look, style, sign)} ${first}`.trimEnd(), ...rest.map(indented)];
-    if (command === undefined) return whole;
+    const told = [`${paint(look, style, sign)} ${first}`.trimEnd(), ...rest.map(indented)];
+    if (command === undefined) return told;
     const shown = paint(look, 'command', command);
     const isRoom = rest.length === 0 && indent + first.length + 3 + command.length <= width;
-    return isRoom ? [`${whole[0]}   ${shown}`] : [...whole, indented(shown)];
+    return isRoom ? [`${told[0]}   ${shown}`] : [...told, indented(shown)];
   });
 }
 

@@ -3,14 +3,13 @@ import type { ScopeBounds } from '../lists/list.ts';
 import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { parseTime } from '../time.ts';
+import { momentForms, parseMoment } from '../time.ts';
 import { whileCurrent } from '../db/version.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
 import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
-import { createLog } from '../log.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
@@ -21,7 +20,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { settingsOf } from './setup.ts';
+import { logOf, settingsOf } from './setup.ts';
 import { concludeSync, type Concluded } from './conclude-sync.ts';
 import { onDatabase } from './on-database.ts';
 import { print } from './print.ts';
@@ -31,11 +30,15 @@ import { tellWhere } from './where.ts';
 
 interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
 
+/** What `--since` of `sync` and `backfill` says of itself. */
+export const sinceHelp =
+  'read newest-first lists back to this date or time, or so far back, such as 7d';
+
 /** `sync`: brings feeds up to date once, with progress, and exits. */
 export function registerSync({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
     .option('--max-pages <n>', 'read at most this many pages of each list', wholeNumber(1))
-    .option('--since <time>', 'read newest-first lists back to this date or time')
+    .option('--since <time>', sinceHelp)
     .option('--from-batch <n>', 'first Optimism batch to read', wholeNumber(0))
     .option('--to-batch <n>', 'last Optimism batch to read', wholeNumber(0))
     .addHelpText(
@@ -97,7 +100,7 @@ export async function syncTargets(
   const engine = await openEngine({
     settings,
     database,
-    log: createLog(options.logLevel, (line) => screen.write(line)),
+    log: logOf(context, options, (line) => screen.write(line)),
     supervise: false,
     source: options,
     onCommit: () => progress?.nudge(),
@@ -172,13 +175,7 @@ function checkedBounds(
   { since, maxPages, fromBatch, toBatch, fromBlock, toBlock }: SyncOptions,
   now: Date,
 ): ScopeBounds {
-  const time = since === undefined ? undefined : parseTime(since);
-  if (time === null) {
-    throw new UsageError(`--since ${since}: not a date or time, such as 2024-01-01`);
-  }
-  if (time !== undefined && Date.parse(time) > now.getTime()) {
-    throw new UsageError(`--since ${since} is in the future: nothing is that new.`);
-  }
+  const time = since === undefined ? undefined : sinceOf(since, now);
   refuseReversed('batch', fromBatch, toBatch);
   refuseReversed('block', fromBlock, toBlock);
   return {
@@ -189,6 +186,20 @@ function checkedBounds(
     ...(fromBlock !== undefined && { fromBlock }),
     ...(toBlock !== undefined && { toBlock }),
   };
+}
+
+/**
+ * The moment that `--since` means, as an ISO 8601 string.
+ *
+ * @throws UsageError where it means none, or one that is still to come
+ */
+export function sinceOf(flag: string, now: Date): string {
+  const time = parseMoment(flag, now);
+  if (time === null) throw new UsageError(`--since ${flag}: not ${momentForms}`);
+  if (Date.parse(time) > now.getTime()) {
+    throw new UsageError(`--since ${flag} is in the future: nothing is that new.`);
+  }
+  return time;
 }
 
 function refuseReversed(unit: 'batch' | 'block', from?: number, to?: number): void {

@@ -4,8 +4,8 @@ import type { Database } from '../db/transaction.ts';
 import { laneCounts, pagesOfRuns, runsLeft } from '../report/progress.ts';
 import { trackFeeds, type FeedTrack, type TrackedLine, type WatchedFeed } from './feed-track.ts';
 
-/** A look, with what it draws, comes after so many times as long as one takes: 0.4 % of a core. */
-const restPerLook = 250;
+/** A look, with what it draws, comes after so many times as long as one takes: half a percent of a core. */
+const restPerLook = 400;
 /** The same for what is left, which reads more. */
 const restPerReckoning = 500;
 /** Of so many the fastest tells what one costs; the others waited for their turn. */

@@ -119,7 +119,7 @@ function findConfig(input: SettingsInput, fromEnvironment: string | null): strin
 }
 
 function readConfig(path: string, cwd: string): Config | readonly Problem[] {
-  const name = displayName(path, cwd);
+  const name = asTyped(path, cwd);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -146,7 +146,7 @@ function adviceFor(code: string): string {
 }
 
 /** The path as the user would type it: relative where the file is below the working directory. */
-function displayName(path: string, cwd: string): string {
+export function asTyped(path: string, cwd: string): string {
   const name = relative(cwd, path);
   return name === '' || name.startsWith('..') ? path : name;
 }
@@ -154,4 +154,4 @@ function displayName(path: string, cwd: string): string {
 const whichChains = (configFile: string | null, cwd: string): string =>
   configFile === null
     ? `no chain to copy: run "explorer-etl init" to write ${configFileName}, or name one: --chain 10`
-    : `no chain to copy: list one under chains in ${displayName(configFile, cwd)}, or name one: --chain 10`;
+    : `no chain to copy: list one under chains in ${asTyped(configFile, cwd)}, or name one: --chain 10`;

@@ -2,6 +2,7 @@ import { settingsOf } from '../lists/index.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { operationNames, operations, type OperationName } from '../operations/index.ts';
 import { chainName } from '../chains.ts';
+import { findChain } from './chain-flag.ts';
 import { nearest } from './nearest.ts';
 import type { Config } from './schema.ts';
 import type { ChainSettings } from './settings.ts';
@@ -24,14 +25,15 @@ export function selectChains(
   selection: Selection,
   report: Report,
 ): ChainSettings[] {
-  const ids = chainIds(selection.chains, report);
+  const ids = chainIds(selection.chains, listed, report);
   const named = chosenOperations(selection.operations, report);
   const names = named.length > 0 ? named : operationNames;
   if (listed.length === 0) return ids.map((id) => settings({ id }, named));
   const missing = ids.filter((id) => !listed.some((chain) => chain.id === id));
   for (const id of missing) {
     const known = listed.map((chain) => `${chain.id} (${chain.name ?? chainName(chain.id)})`);
-    report(`--chain ${id}: not in the configuration, which lists ${known.join(', ')}`);
+    const flag = selection.chains.find((chain) => idOf(chain, listed) === id) ?? id;
+    report(`--chain ${flag}: not in the configuration, which lists ${known.join(', ')}`);
   }
   const chains = listed
     .filter((chain) => ids.length === 0 || ids.includes(chain.id))
@@ -48,14 +50,23 @@ export function selectChains(
     .filter((chain) => Object.keys(chain.operations).length > 0);
 }
 
-function chainIds(flags: readonly string[], report: Report): number[] {
+function chainIds(
+  flags: readonly string[],
+  listed: readonly ListedChain[],
+  report: Report,
+): number[] {
   const ids = new Set<number>();
   for (const flag of flags) {
-    const id = /^\d{1,16}$/u.test(flag) ? Number(flag) : Number.NaN;
-    if (Number.isSafeInteger(id) && id > 0) ids.add(id);
-    else report(`--chain ${flag}: not a number; chains go by their id, such as 10 for optimism`);
+    const found = findChain(flag, listed);
+    if ('problem' in found) report(found.problem);
+    else ids.add(found.id);
   }
   return [...ids];
+}
+
+function idOf(flag: string, listed: readonly ListedChain[]): number | null {
+  const found = findChain(flag, listed);
+  return 'id' in found ? found.id : null;
 }
 
 function chosenOperations(flags: readonly string[], report: Report): readonly OperationName[] {

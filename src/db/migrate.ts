@@ -99,6 +99,45 @@ export async function demandCurrent(
   );
 }
 
+/** How a database's schema compares with this program's. */
+export interface SchemaState {
+  readonly of_program: number;
+  readonly applied: number;
+  /** Of this program, and not applied. */
+  readonly missing: number;
+  /** Applied by a newer program. */
+  readonly ahead: number;
+  /** The newest that was applied, as the manifest of an export has it; null: none was. */
+  readonly schema_version: string | null;
+}
+
+/** Compares only: what is not there is made by nobody. */
+export async function readSchemaState(
+  database: Pool,
+  folder: string = packagedFolder,
+): Promise<SchemaState> {
+  const journal = await readJournal(folder);
+  const applied = await readApplied(database);
+  const newest = newestOf(journal);
+  return {
+    of_program: journal.length,
+    applied: applied.size,
+    missing: missing(journal, applied).length,
+    ahead: [...applied].filter((when) => when > newest).length,
+    schema_version: applied.size === 0 ? null : String(Math.max(...applied)),
+  };
+}
+
+/**
+ * What keeps a server from being used, whatever is in it.
+ *
+ * @returns null: nothing
+ */
+export function serverProblem(versionNumber: number, version: string): string | null {
+  if (versionNumber >= oldestVersion.number) return null;
+  return `Postgres ${oldestVersion.name} or newer is needed; this server is ${version}.`;
+}
+
 async function readJournal(folder: string): Promise<Journal> {
   const text = await readFile(join(folder, 'meta', '_journal.json'), 'utf8');
   return journalSchema.parse(JSON.parse(text)).entries;
@@ -112,10 +151,8 @@ async function demandServer(pool: Pool): Promise<void> {
   );
   const version = rows[0];
   if (version?.is_standby === true) throw new StandbyError();
-  if (version !== undefined && version.number >= oldestVersion.number) return;
-  throw new MigrationError(
-    `Postgres ${oldestVersion.name} or newer is needed; this server is ${version?.name ?? 'unknown'}.`,
-  );
+  const problem = serverProblem(version?.number ?? 0, version?.name ?? 'unknown');
+  if (problem !== null) throw new MigrationError(problem);
 }
 
 /** The `when` of every migration that the database has had. */
@@ -130,12 +167,16 @@ async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
   return new Set(rows.map((row) => Number(row.created_at)));
 }
 
+/** What a person reads where the database is newer than the program. */
+export const newerDatabase =
+  'The database was migrated by a newer version of explorer-etl: update this program to that version.';
+
+const newestOf = (journal: Journal): number => Math.max(...journal.map((entry) => entry.when));
+
 function demandNotNewer(journal: Journal, applied: ReadonlySet<number>): void {
-  const newest = Math.max(...journal.map((entry) => entry.when));
+  const newest = newestOf(journal);
   if ([...applied].every((when) => when <= newest)) return;
-  throw new MigrationError(
-    'The database was migrated by a newer version of explorer-etl: update this program to that version.',
-  );
+  throw new MigrationError(newerDatabase);
 }
 
 function missing(journal: Journal, applied: ReadonlySet<number>): string[] {

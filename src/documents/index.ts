@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { demoDocument, demoStopDocument } from './demo.ts';
+import { checkDocument } from './check.ts';
 import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
+import { demoDocument, demoStopDocument } from './demo.ts';
 import { errorDocument } from './error.ts';
 import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
@@ -12,18 +13,23 @@ import {
   quarantineRetryDocument,
 } from './quarantine.ts';
 import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
+import { planDocument } from './plan.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
 import { startDocument } from './start.ts';
+import { statusDocument } from './status.ts';
 import { verifyDocument } from './verify.ts';
 
 /** Every document of `--json`, by the name of its file in schemas/. */
 export const documents = {
   demo: demoDocument,
   'demo-stop': demoStopDocument,
+  check: checkDocument,
   init: initDocument,
+  plan: planDocument,
   sync: syncDocument,
   start: startDocument,
+  status: statusDocument,
   'quarantine-list': quarantineListDocument,
   'quarantine-retry': quarantineRetryDocument,
   'quarantine-drop': quarantineDropDocument,

@@ -1,7 +1,7 @@
 import { isExactNumber, parseExactly } from '../exact-number.ts';
 import { ExplorerError } from './error.ts';
 import { excerpt } from './excerpt.ts';
-import { createRedactor } from './redact.ts';
+import { createRedactor } from '../redact.ts';
 
 /** Largest body in bytes: fifty items take 55 KB, the largest fields seen a few MB. */
 export const largestBodyBytes = 16 * 1024 * 1024;

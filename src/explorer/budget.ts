@@ -26,7 +26,7 @@ export interface Budget {
    *
    * @throws KeyPausedError when the answer paused the key for longer than a worker waits
    */
-  report(told: Told<Slot>): Promise<void>;
+  report(told: Omit<Told<Slot>, 'serviceMs'>): Promise<void>;
 }
 
 /** The right to make one request. */
@@ -79,6 +79,23 @@ const defaultPollAgainMs = 5 * 60_000;
 /** What stands for a key in tables: the first digits of its SHA-256. */
 function fingerprintKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
+}
+
+/** What a key has cost a database today, and what the service said last of the rest. */
+export interface Spending {
+  readonly credits_spent: number;
+  /** Null: not said today. */
+  readonly credits_remaining: number | null;
+}
+
+/** What is known of a key's day (UTC); null where it made no request yet. */
+export async function readSpending(pool: Pool, apiKey: string): Promise<Spending | null> {
+  const { rows } = await pool.query<Spending>(
+    `select credits_spent::float8, credits_remaining::float8 from etl.budget
+     where key_fingerprint = $1 and credits_day = (clock_timestamp() at time zone 'utc')::date`,
+    [fingerprintKey(apiKey)],
+  );
+  return rows[0] ?? null;
 }
 
 /**

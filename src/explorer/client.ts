@@ -5,7 +5,7 @@ import { exchange, type Exchange, type ExchangeOptions } from './exchange.ts';
 import { excerpt } from './excerpt.ts';
 import { classify } from './classify.ts';
 import { rateHeaders, retryAfterMs, type RateHeaders } from './rate.ts';
-import { createRedactor } from './redact.ts';
+import { createRedactor } from '../redact.ts';
 import { defaultMaxAttempts, retry } from './retry.ts';
 import { describe } from './answer.ts';
 import { requestUrl, type ExplorerRequest } from './url.ts';
@@ -76,6 +76,8 @@ export interface Told<Admission> {
   /** Null for a page. */
   readonly error: ExplorerError | null;
   readonly limits: RateHeaders;
+  /** What the service's clock showed, Unix time in ms, to the second; null: not told. */
+  readonly serviceMs: number | null;
 }
 
 export interface ExplorerClient {
@@ -137,7 +139,7 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
         const error = refusalOf(answer, url, redact, wallNow);
         const { status, body, bytes, headers } = answer;
         const rate = rateHeaders(headers);
-        await report?.({ admission, error, limits: rate });
+        await report?.({ admission, error, limits: rate, serviceMs: serviceTime(headers.date) });
         if (error !== null) throw error;
         const page = read(body);
         return { page, status, bytes, attempts, latencyMs, admission, limits: rate };
@@ -195,6 +197,12 @@ function refusalOf(
     detail,
     retryAfterMs: retryAfterMs(status, headers, wallNow()),
   });
+}
+
+/** The `Date` of an answer. */
+function serviceTime(date: string | undefined): number | null {
+  const ms = Date.parse(date ?? '');
+  return Number.isNaN(ms) ? null : ms;
 }
 
 const targetHost = (location: string, base: URL): string =>

@@ -1,7 +1,7 @@
 import type { Budget, BudgetLane } from './budget.ts';
 import { parseBody } from './body.ts';
 import type { ExplorerClient } from './client.ts';
-import { createRedactor } from './redact.ts';
+import { createRedactor } from '../redact.ts';
 import type { ExplorerRequest } from './url.ts';
 
 /** A page as the walk takes it: its bytes, their value, and when and how they came. */

@@ -18,6 +18,9 @@ const failing = sql`any(${sql.param(failingStates)}::text[])`;
  * @returns whether it is failing
  */
 export async function beginWork(db: Database, run: RunRow): Promise<boolean> {
+  if (run.stopped_at !== null) {
+    await db.execute(sql`update etl.runs set stopped_at = null where id = ${run.id}`);
+  }
   const { rows } = await db.execute<{ failing: boolean }>(sql`
     with work as (
       update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()

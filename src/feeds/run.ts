@@ -32,7 +32,7 @@ export async function openRun(
     await supersedeOthers(tx, lane, wanted);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.runs
-      set state = 'open', failure = null, reason = null, closed_at = null, scope = scope || ${wanted}::jsonb,
+      set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null, scope = scope || ${wanted}::jsonb,
           failures_in_a_row = case when state = 'open' then failures_in_a_row else 0 end
       where id = (
         select id from etl.runs
@@ -114,6 +114,27 @@ export async function currentRun(
     select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
   `);
   return rows[0]?.run ?? null;
+}
+
+/**
+ * Notes that a process let go of open runs because it was told to: whoever looks can tell them from those
+ * of a process that was killed. Whoever takes one up forgets it.
+ *
+ * @param which those of a lane, those with these numbers, or all
+ */
+export async function noteStopped(
+  db: Pick<Database, 'execute'>,
+  which: FeedLane | readonly number[] | 'all',
+): Promise<void> {
+  await db.execute(sql`
+    update etl.runs set stopped_at = now()
+    where state = 'open' and ${thoseOf(which)}
+  `);
+}
+
+function thoseOf(which: FeedLane | readonly number[] | 'all'): SQL {
+  if (which === 'all') return sql`true`;
+  return 'lane' in which ? ofLane(which) : sql`id = any(${sql.param(which)}::bigint[])`;
 }
 
 /** Closes a run, if it is still open, and notes its success on the feed. */

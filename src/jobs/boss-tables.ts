@@ -124,6 +124,30 @@ export async function jobHolders(db: Pick<Database, 'execute'>): Promise<JobHold
   return rows.map(({ holder }) => holder);
 }
 
+/** When a lane is polled by whoever works by schedules. */
+export interface LaneTimes {
+  readonly lane: FeedLane;
+  readonly cron: string;
+  readonly timezone: string;
+}
+
+/**
+ * The schedules that the last `start` set; none where there was never one. The API tells them to a process
+ * that has opened the queue.
+ */
+export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
+  const { rows: found } = await db.execute<{ is_there: boolean }>(
+    sql`select to_regclass('pgboss.schedule') is not null as is_there`,
+  );
+  if (found[0]?.is_there !== true) return [];
+  const { rows } = await db.execute<{ times: LaneTimes }>(sql`
+    select json_build_object('lane', data -> 'lane', 'cron', cron, 'timezone', timezone) as times
+    from pgboss.schedule
+    where name = ${runQueue}
+  `);
+  return rows.map(({ times }) => times);
+}
+
 /** A job whose worker is gone. */
 export interface LostJob {
   readonly id: string;

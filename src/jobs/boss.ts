@@ -6,8 +6,8 @@ import {
   workTimeouts,
   type DatabaseTimeouts,
 } from '../db/timeouts.ts';
+import { describeDatabaseError } from '../db/failure.ts';
 import type { Log } from '../log.ts';
-import { tellOutages } from './outage.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
@@ -37,15 +37,13 @@ export interface BossOptions {
   readonly log: Log;
   /** Whether this process runs schedules and housekeeping; any number of processes may. */
   readonly supervise: boolean;
-  /** Monotonic, in ms. */
-  readonly now: () => number;
   /** How long the database may take; `workTimeouts` if absent. */
   readonly dbTimeouts?: DatabaseTimeouts;
 }
 
 /** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
 export async function startBoss(options: BossOptions): Promise<PgBoss> {
-  const { databaseUrl, isPooled = false, log, supervise, now, dbTimeouts } = options;
+  const { databaseUrl, isPooled = false, log, supervise, dbTimeouts } = options;
   const boss = new PgBoss({
     ...connection(databaseUrl, isPooled, dbTimeouts),
     migrate: false,
@@ -55,7 +53,7 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     useListenNotify: true,
   });
   // pg-boss reports a lost connection here and reconnects by itself.
-  boss.on('error', tellOutages(log, 'queue.failure', now));
+  boss.on('error', (error) => log.tell('queue.failure', { error: describeDatabaseError(error) }));
   await boss.start();
   return boss;
 }

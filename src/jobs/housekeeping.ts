@@ -47,7 +47,7 @@ export function keepSums(
     dueMs = now() + Math.min(Math.max(sumsRest.ms, pacedMs), sumsRest.mostMs);
   };
   return every(pollIntervalMs, signal, poll, (error) =>
-    log.warn({ error: describeDatabaseError(error) }, 'sums.failure'),
+    log.tell('sums.failure', { error: describeDatabaseError(error) }),
   );
 }
 
@@ -59,14 +59,11 @@ export async function sumUp(
   { db, log, now }: Pick<HouseOptions, 'db' | 'log' | 'now'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const telling = setTimeout(
-    () => log.info({ note: 'stopped now, it goes on the next time' }, 'sums.long'),
-    patienceMs,
-  );
+  const telling = setTimeout(() => log.tell('sums.long', {}), patienceMs);
   try {
     await rollUp({ db, now }, signal);
   } catch (error) {
-    log.warn({ error: describeDatabaseError(error) }, 'sums.failure');
+    log.tell('sums.failure', { error: describeDatabaseError(error) });
   } finally {
     clearTimeout(telling);
   }
@@ -88,7 +85,7 @@ export function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<v
     await tidyUp(options, signal);
   };
   return every(pollIntervalMs, signal, poll, (error) =>
-    options.log.warn({ error: describeDatabaseError(error) }, 'housekeeping.failure'),
+    options.log.tell('housekeeping.failure', { error: describeDatabaseError(error) }),
   );
 }
 
@@ -102,7 +99,7 @@ export async function tidyUp(
 ): Promise<void> {
   await forgetDoneRereads(db);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
-  if (pages > 0) log.info({ pages }, 'archive.expired');
+  if (pages > 0) log.tell('archive.expired', { pages });
   const thinned = await thinLedger(db, ledgerDays(), clock(), signal);
-  if (thinned.walks > 0) log.info({ ...thinned }, 'ledger.thinned');
+  if (thinned.walks > 0) log.tell('ledger.thinned', { ...thinned });
 }

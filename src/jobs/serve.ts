@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm';
+import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
 import { dueLanes } from '../feeds/due.ts';
+import { noteStopped } from '../feeds/run.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { runQueue } from './boss.ts';
 import { returnToPresent } from './boss-tables.ts';
 import { keepHouse, keepSums, type HouseOptions } from './housekeeping.ts';
-import { tellOutages } from './outage.ts';
 import { openLaneInTurn, setSchedules, workOnRuns, type LaneSchedule } from './schedule.ts';
 import { sendSlice } from './send.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
@@ -38,6 +39,9 @@ export async function serve(
   ]);
   await boss.offWork(runQueue, { wait: true });
   await worker.stop();
+  // Those too that waited for their turn; another process that works takes them up, and forgets it. Where the
+  // database is away, nobody can tell this stop from a kill.
+  await noteStopped(db, 'all').catch(() => undefined);
 }
 
 /** Starts what has no schedule to wait for. */
@@ -65,8 +69,8 @@ async function checkRegularly(
   changes: ScheduleChanges,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, boss } = options;
-  const tell = tellOutages(options.log, 'nudge.failure', options.now);
+  const { db, boss, log } = options;
+  let isAway = false;
   // Kept until it is in force, however often the database is away meanwhile.
   let wanted: readonly LaneSchedule[] | null = null;
   const poll = async () => {
@@ -77,8 +81,13 @@ async function checkRegularly(
     }
     await returnToPresent(db);
     for (const lane of await openLanes(db)) await sendSlice(boss, lane);
+    if (isAway) log.tell('database.back', {});
+    isAway = false;
   };
-  await every(pollIntervalMs, signal, poll, tell);
+  await every(pollIntervalMs, signal, poll, (error) => {
+    isAway = true;
+    log.tell('nudge.failure', { error: describeDatabaseError(error) });
+  });
 }
 
 /** Lanes whose run is open: their job may have been lost with the process that held it. */

@@ -7,7 +7,8 @@ import { failures } from '../failure.ts';
 import { feedName, type FeedLane } from '../lists/feed.ts';
 import { pollLater } from '../feeds/recover.ts';
 import { setFeedState } from '../feeds/register.ts';
-import { closeRun, countFailure, currentRun } from '../feeds/run.ts';
+import { closeRun, countFailure, currentRun, noteStopped } from '../feeds/run.ts';
+import { runNews } from '../feeds/run-news.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { refusal, restMs } from '../feeds/failure.ts';
 import type { Log } from '../log.ts';
@@ -61,11 +62,12 @@ export async function runSlice(
     // The next one's walks are read as the configuration says by then.
     givesWay: async () => !isDeepStrictEqual(reading(), before) || (await isSliceAwaited(db)),
   });
-  const outcome = await advanceSafely(lane, budget, tellingDrift(dependencies), abort);
-  log.info(
-    { feed: feedName(lane), lane: lane.lane, ms: Math.round(now() - started), outcome: outcome.is },
-    'slice.done',
-  );
+  const outcome = await advanceSafely(lane, budget, dependencies, abort);
+  log.tell('slice.done', {
+    ...nameOf(lane),
+    ms: Math.round(now() - started),
+    outcome: outcome.is,
+  });
   await conclude(
     job,
     stopping.aborted && outcome.is === 'more' ? { is: 'stopped' } : outcome,
@@ -73,18 +75,8 @@ export async function runSlice(
   );
 }
 
-/** Warns of each new way to differ from the specification, once: it is counted from then on. */
-function tellingDrift(dependencies: SliceDependencies): SliceDependencies {
-  const { log, onCommit } = dependencies;
-  return {
-    ...dependencies,
-    onCommit(lane, progress) {
-      for (const drift of progress.drift)
-        log.warn({ feed: feedName(lane), ...drift }, 'feed.drift');
-      onCommit(lane, progress);
-    },
-  };
-}
+/** Whose event it is. */
+const nameOf = (lane: FeedLane) => ({ feed: feedName(lane), lane: lane.lane });
 
 /**
  * What Postgres refuses, such as a value that no schema foresaw, is a failure like others: the lane
@@ -99,7 +91,7 @@ async function advanceSafely(
 ): Promise<AdvanceOutcome> {
   try {
     const onRecovered: NonNullable<AdvanceDependencies['onRecovered']> = (feed, { was, reason }) =>
-      dependencies.log.info({ feed: feedName(feed), was, reason }, 'feed.recovered');
+      dependencies.log.tell('feed.recovered', { feed: feedName(feed), was, reason });
     return await advance(lane, budget, { ...dependencies, onRecovered }, abort);
   } catch (error) {
     const run = isConnectionLost(error) ? null : await currentRun(dependencies.db, lane);
@@ -123,6 +115,7 @@ async function conclude(
       return chain(job, dependencies, 0);
     case 'stopped':
       // The lane's run stays open: with `start`, another worker goes on with it at once.
+      await noteStopped(dependencies.db, job.data);
       if (dependencies.onFailure === 'come-back') await chain(job, dependencies, 0);
       else await setFeedState(dependencies.db, job.data, 'idle');
       return undefined;
@@ -131,14 +124,34 @@ async function conclude(
     case 'elsewhere':
       return leave(job, outcome.run, dependencies);
     case 'closed':
-      for (const { reason } of outcome.failures) {
-        dependencies.log.error({ feed: feedName(job.data), reason }, 'feed.failed');
+      for (const { failure, reason } of outcome.failures) {
+        const failed = { ...nameOf(job.data), state: 'failed', failure, reason };
+        dependencies.log.tell('feed.failed', failed);
       }
-      return chain(job, dependencies, 0);
+      // What comes next does not wait for it, nor fail with it.
+      await chain(job, dependencies, 0);
+      return tellNews(job.data, outcome.run, dependencies);
     case 'fenced':
     case 'idle':
       return chain(job, dependencies, 0);
   }
+}
+
+/**
+ * Tells what a run brought that has ended, one line, and how its items differ from the specification,
+ * another one. `sync` shows what came by itself.
+ */
+async function tellNews(
+  lane: FeedLane,
+  run: RunRow,
+  { db, log, onFailure }: SliceDependencies,
+): Promise<void> {
+  const { drift, ...news } = await runNews(db, run);
+  if (drift !== null) log.tell('feed.drift', { ...nameOf(lane), ...drift });
+  if (onFailure === 'give-up') return;
+  const { added, changed, quarantined, ...cost } = news;
+  if (added + changed + quarantined > 0) log.tell('feed.updated', { ...nameOf(lane), ...news });
+  else log.tell('feed.polled', { ...nameOf(lane), ...cost });
 }
 
 /** Leaves a lane to those who ask the explorer that its feed is read from now. */
@@ -148,7 +161,7 @@ async function leave(
   dependencies: SliceDependencies,
 ): Promise<void> {
   const { db, log, onFailure } = dependencies;
-  log.warn({ feed: feedName(job.data) }, 'feed.elsewhere');
+  log.tell('feed.elsewhere', nameOf(job.data));
   if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', readElsewhere);
   return chain(job, dependencies, notMineMs);
 }
@@ -166,9 +179,13 @@ async function rest(
 ): Promise<void> {
   const { db, log, random, onFailure } = dependencies;
   const { failure, feedState: state, reason } = feedFailure;
-  const { again, log: line } = failures[failure];
-  if (state !== null) await setFeedState(db, job.data, state, feedFailure);
-  if (line !== null) log[line.level]({ feed: feedName(job.data), state, reason }, line.event);
+  const { again, log: event } = failures[failure];
+  if (state !== null) {
+    await setFeedState(db, job.data, state, feedFailure);
+    if (event === 'feed.failure' || event === 'feed.failed') {
+      log.tell(event, { ...nameOf(job.data), state, failure, reason });
+    }
+  }
   if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
   if (onFailure === 'give-up' || !feedFailure.passes) {
     await closeRun(db, run, 'interrupted', feedFailure);

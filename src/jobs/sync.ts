@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { FeedLane } from '../lists/feed.ts';
 import { atOnce, dueLanes } from '../feeds/due.ts';
 import { feedName } from '../lists/feed.ts';
-import { runResults, type RunResult } from '../feeds/run.ts';
+import { noteStopped, runResults, type RunResult } from '../feeds/run.ts';
 import { runSums, sumsSince, type RunSums } from '../feeds/run-sums.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { returnToPresent } from './boss-tables.ts';
@@ -61,6 +61,8 @@ export async function syncOnce(
     }
   } finally {
     await worker.stop();
+    // Those too that waited for their turn.
+    if (signal.aborted) await noteStopped(db, [...opened.keys()]).catch(() => undefined);
   }
   const results = await runResults(db, [...opened.keys()]);
   const sums = await runSums(db, [...opened.keys()]);

@@ -6,6 +6,7 @@ import type { Ways } from '../db/route.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import { lostJobs } from './boss-tables.ts';
+import { showPresence, type Post } from './presence.ts';
 
 /** How often workers look for jobs whose worker is gone, in ms. */
 const watchIntervalMs = 500;
@@ -36,8 +37,9 @@ export interface JobLocks {
  * Opens the session of this process's job locks. A lost session is opened anew by the next job.
  *
  * @param place where a session is kept, directly or by a pooler
+ * @param post what the process is there for: others see that it lives before it has a job
  */
-export function openJobLocks({ url, isPooled }: Ways['session']): JobLocks {
+export function openJobLocks({ url, isPooled }: Ways['session'], post: Post): JobLocks {
   // A pool of one connection that is never let go: it queues what comes at once, and reconnects.
   const session = createPool({
     url,
@@ -52,9 +54,10 @@ export function openJobLocks({ url, isPooled }: Ways['session']): JobLocks {
   const beat = async () => {
     if (isBeating) return;
     isBeating = true;
-    await session.query('select').catch(() => undefined);
+    await session.query(showPresence(post)).catch(() => undefined);
     isBeating = false;
   };
+  void beat();
   const beats = setInterval(() => void beat(), beatMs).unref();
   return {
     async hold(jobId) {
@@ -77,7 +80,7 @@ export function openJobLocks({ url, isPooled }: Ways['session']): JobLocks {
 async function recoverLostJobs(pool: Pool, boss: PgBoss, log: Log): Promise<void> {
   for (const { id, name, retry_count, key } of await lostJobs(pool, lockGrace)) {
     await boss.fail(name, { id, retryCount: retry_count }, { reason: 'its worker is gone' });
-    log.warn({ queue: name, key }, 'job.taken-over');
+    log.tell('job.taken-over', { queue: name, key });
   }
 }
 
@@ -90,6 +93,6 @@ export function watchForLostJobs(
 ): Promise<void> {
   const poll = () => recoverLostJobs(pool, boss, log);
   return every(watchIntervalMs, signal, poll, (error) => {
-    if (!signal.aborted) log.debug({ error: describeDatabaseError(error) }, 'watch.failure');
+    if (!signal.aborted) log.tell('watch.failure', { error: describeDatabaseError(error) });
   });
 }

@@ -30,7 +30,7 @@ export interface Worker {
 /** Works on slices until stopped, and takes over those whose worker is gone. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, boss, log, session, concurrency } = options;
-  const locks = openJobLocks(session);
+  const locks = openJobLocks(session, options.onFailure === 'come-back' ? 'start' : 'once');
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();

@@ -1,19 +1,39 @@
-import type { Estimate } from './list.ts';
+import type { BoundReason, Estimate, EstimatePart } from './list.ts';
 
 /** Nothing is left to read. */
-export const none = (basis: string): Estimate => ({ requests: 0, isAtMost: false, basis });
-/** Not known until something was read. */
-export const unknown = (basis: string): Estimate => ({ requests: null, isAtMost: false, basis });
+export const none: Estimate = { least: 0, requests: 0, reason: null, parts: [] };
+
+/** So much at least, and nothing tells how much more. */
+export const atLeast = (
+  least: number,
+  reason: BoundReason,
+  parts: readonly EstimatePart[] = [],
+): Estimate => ({ least: Math.ceil(least), requests: null, reason, parts });
+
+/** About so much, by its parts. */
+export const about = (parts: readonly EstimatePart[]): Estimate => {
+  const requests = Math.ceil(sumOf(parts));
+  return { least: requests, requests, reason: null, parts };
+};
+
+/** From so much to what its parts make, unless that is no more. */
+export const upTo = (
+  least: number,
+  reason: BoundReason,
+  parts: readonly EstimatePart[],
+): Estimate => {
+  const requests = Math.ceil(sumOf(parts));
+  const range = { least: Math.min(Math.ceil(least), requests), requests, parts };
+  return { ...range, reason: range.least === requests ? null : reason };
+};
+
+const sumOf = (parts: readonly EstimatePart[]) =>
+  parts.reduce((sum, { count, requests_each: each }) => sum + count * (each ?? 0), 0);
 
 export const dayMs = 86_400_000;
 
 /** Half of a list's last page is empty, on average. */
 export const halfPage = 0.5;
-
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const fine = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
-/** A number as people read it. */
-export const round = (value: number) => (Math.abs(value) < 10 ? fine : whole).format(value);
 
 /** A number as Postgres spells it; null where there is none. */
 export const numberOf = (value: string | number | null | undefined) =>

@@ -49,13 +49,45 @@ export interface PlannedWalk<Walk extends Scope = Scope> {
 /** Null: nothing is left to begin. 'wait': that depends on a walk under way. */
 export type WalkPlan<Walk extends Scope = Scope> = PlannedWalk<Walk> | 'wait' | null;
 
+/**
+ * Why a number of requests is a range, or has no upper end:
+ * - `never-read`: nothing of the list was read
+ * - `density-unknown`: too little was read to tell how dense the list is
+ * - `start-unknown`: nothing tells when the list begins
+ * - `newest-unknown`: the newest batch was not searched yet
+ * - `size-unknown`: no batch was read, so their size is what is usual
+ * - `interval-unknown`: too few batches were read to tell how often one comes
+ * - `length-unknown`: a ranking tells its length at its end
+ * - `reread-varies`: batches are read again only until they are proved
+ */
+export type BoundReason =
+  | 'never-read'
+  | 'density-unknown'
+  | 'start-unknown'
+  | 'newest-unknown'
+  | 'size-unknown'
+  | 'interval-unknown'
+  | 'length-unknown'
+  | 'reread-varies';
+
+/** What an estimate is made of: so many of something, and the requests that each takes. */
+export interface EstimatePart {
+  readonly what:
+    'gap' | 'batch' | 'ranking' | 'poll' | 'deeper-poll' | 'new-item' | 'new-batch' | 'batch-again';
+  readonly count: number;
+  /** Null: other parts hold them. */
+  readonly requests_each: number | null;
+}
+
 /** A number of requests and what it rests on. */
 export interface Estimate {
-  /** Null: unknown until something was read. */
+  /** It hardly takes fewer. */
+  readonly least: number;
+  /** It hardly takes more; null: nothing tells. */
   readonly requests: number | null;
-  /** Whether it may well be fewer, but hardly more. */
-  readonly isAtMost: boolean;
-  readonly basis: string;
+  /** Why the two differ; null: they do not. */
+  readonly reason: BoundReason | null;
+  readonly parts: readonly EstimatePart[];
 }
 
 /** What a feed's history and a day of it cost, and with how many walks at once; null: as many as pay. */
@@ -78,6 +110,8 @@ export interface ListProof {
   /** Whether anything proves the feed; else it is open, and lacks what is said here. */
   readonly shows: SQL;
   readonly lacks: Lacks;
+  /** What that is: ranges of the list, each proved for itself, or one pass over all of it. */
+  readonly by: 'ranges' | 'census';
   /** A statement for the ranges that are proved: JSON, a list of `CoveredRange`, or null. */
   readonly covered: SQL;
   /** A statement for what is read and not proved because it is new: JSON, a list of `HeadFinding`, or null. */
@@ -165,7 +199,13 @@ export interface ListKind<
     run: RunOf<Wanted>,
     how: { readonly pageSize: number },
   ): Promise<RunLeft | null>;
-  estimate(db: Database, feed: Feed, settings: Settings, how: EstimateOptions): Promise<Estimates>;
+  /** @param db null: there are no tables yet */
+  estimate(
+    db: Database | null,
+    feed: Feed,
+    settings: Settings,
+    how: EstimateOptions,
+  ): Promise<Estimates>;
   /** The scopes that close what is open of a feed's lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
   /** About how many requests they take; null: that is not known. */

@@ -43,6 +43,8 @@ export const runs = etlSchema.table(
     frontier_before: integer('frontier_before'),
     /** Failures in a row, for growing intervals between slices. */
     failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
+    /** When a process that was told to stop let go of it; null again once another takes it up. */
+    stopped_at: instant('stopped_at'),
     opened_at: instant('opened_at').notNull().defaultNow(),
     closed_at: instant('closed_at'),
   },

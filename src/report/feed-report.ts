@@ -1,49 +1,191 @@
+import type { StatusDocument } from '../documents/status.ts';
 import type { Database } from '../db/transaction.ts';
+import { schedulesSet, type LaneTimes } from '../jobs/boss-tables.ts';
+import type { Workers } from '../jobs/presence.ts';
+import { feedName } from '../lists/feed.ts';
+import type { Estimate } from '../lists/list.ts';
+import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
+import { nextFiring, type Cron } from './firings.ts';
+import { lastLooks, objectiveOf, type Look } from './freshness.ts';
 import { feedReaches, registeredChains, type FeedReach } from './lane-status.ts';
-import { estimateFeeds } from './plan/plan.ts';
 import { feedsNow, type FeedNow, type LaneNow } from './lane-state.ts';
-
-/** What of a lane is left to read, and when that ends at its present pace; null: not known. */
-interface LaneOutlook {
-  readonly left_requests: number | null;
-  readonly ends_in_s: number | null;
-  readonly ends_at: string | null;
-}
+import { estimateFeeds, type FeedEstimate } from './plan/plan.ts';
+import { provedShare } from './proved-share.ts';
 
 /** What `status` says of a feed. */
-export interface FeedReport extends Omit<FeedNow, 'lanes'>, Omit<FeedReach, 'feed'> {
-  readonly lanes: readonly (LaneNow & LaneOutlook)[];
+export type FeedReport = StatusDocument['feeds'][number];
+
+/** All that is stored of a feed, and what is reckoned from it. */
+interface FeedFacts {
+  readonly now: FeedNow;
+  /** Null: its kind tells nothing. */
+  readonly reach: FeedReach | null;
+  readonly evidence: FeedEvidence;
+  readonly estimate: FeedEstimate | null;
+  readonly look: Look | null;
+  /** The schedule that a `start` set for the lane that goes to the head; null: none did. */
+  readonly set: Cron | null;
 }
 
-/** The report on every feed, from what is stored. */
-export async function reportFeeds(db: Database, pageSize: number): Promise<FeedReport[]> {
-  const at = new Date();
-  const reaches = new Map((await feedReaches(db)).map((reach) => [reach.feed, reach]));
-  const estimates = await estimateFeeds(db, await registeredChains(db), { pageSize, at });
-  return (await feedsNow(db)).flatMap((current) => {
-    const reach = reaches.get(current.feed);
-    if (reach === undefined) return [];
-    const left = estimates.find(({ feed }) => feed === current.feed)?.history.requests ?? null;
-    const lanes = current.lanes.map((lane) => ({ ...lane, ...outlook(lane, left, at) }));
-    return [{ ...current, ...reach, lanes }];
-  });
+/** The report on every feed, and what a day of polls takes. */
+export interface FeedReports {
+  readonly feeds: readonly FeedReport[];
+  /** Requests; null where one of them is unknown. */
+  readonly upkeep: number | null;
 }
+
+const byFeed = <Row extends { readonly feed: string }>(
+  rows: readonly Row[],
+): ReadonlyMap<string, Row> => new Map(rows.map((row) => [row.feed, row]));
+
+/** The report on every feed, from what is stored; it reads no more after a year of walks than after a day. */
+export async function reportFeeds(
+  db: Database,
+  how: { readonly pageSize: number; readonly at: Date; readonly workers: Workers | null },
+): Promise<FeedReports> {
+  const reaches = byFeed(await feedReaches(db));
+  const proofs = byFeed(await feedEvidence(db));
+  const looks = byFeed(await lastLooks(db));
+  const estimates = byFeed(await estimateFeeds(db, await registeredChains(db), how));
+  const schedules = await schedulesSet(db);
+  const feeds = (await feedsNow(db)).flatMap((now) => {
+    const { feed } = now;
+    const evidence = proofs.get(feed);
+    // Registered between two of these statements.
+    if (evidence === undefined) return [];
+    const facts: FeedFacts = {
+      now,
+      reach: reaches.get(feed) ?? null,
+      evidence,
+      estimate: estimates.get(feed) ?? null,
+      look: looks.get(feed) ?? null,
+      set: headSchedule(schedules, feed),
+    };
+    return [reportFeed(facts, how)];
+  });
+  const polls = feeds.map(({ feed }) => estimates.get(feed)?.upkeep.requests ?? null);
+  const upkeep = polls.includes(null)
+    ? null
+    : polls.reduce<number>((sum, requests) => sum + (requests ?? 0), 0);
+  return { feeds, upkeep };
+}
+
+/** The schedule of the lane that goes to the head: the live one, where there is one. */
+function headSchedule(schedules: readonly LaneTimes[], feed: string): Cron | null {
+  const own = schedules.filter(({ lane }) => feedName(lane) === feed);
+  return own.find(({ lane }) => lane.lane === 'live') ?? own[0] ?? null;
+}
+
+function reportFeed(
+  facts: FeedFacts,
+  {
+    pageSize,
+    at,
+    workers,
+  }: { readonly pageSize: number; readonly at: Date; readonly workers: Workers | null },
+): FeedReport {
+  const { now, reach, evidence, estimate, set, look } = facts;
+  const { lanes, reason, state: _state, ...told } = now;
+  const history = isDone(facts) ? none : (estimate?.history ?? unknown);
+  const reported = lanes.map((lane) => reportLane(lane, history.requests, at));
+  const freshness = freshnessOf(facts, at);
+  const { share, basis } = provedShare({
+    coverage: reach?.coverage ?? null,
+    isProved: evidence.is_proved,
+    numbers: evidence.numbers,
+    rows: now.rows,
+    left: history,
+    pageSize,
+  });
+  const polled =
+    set !== null && (workers?.start ?? 0) > 0 ? nextFiring(set, at).toISOString() : null;
+  return {
+    ...told,
+    chain_name: evidence.chain_name,
+    state: stateOf(facts, freshness),
+    failure: evidence.failure,
+    reason,
+    lag_s: reach?.lag_s ?? null,
+    coverage: reach?.coverage ?? null,
+    freshness,
+    proved: {
+      is_proved: evidence.is_proved,
+      is_damaged: evidence.is_damaged,
+      share,
+      basis,
+      numbers: evidence.numbers,
+    },
+    left: {
+      requests: { least: history.least, most: history.requests },
+      reason: history.reason,
+      ends_at: reported.find(({ lane }) => lane === 'backfill')?.ends_at ?? null,
+    },
+    next_poll_at: latest(polled, look?.poll_again_at ?? null),
+    lanes: reported,
+  };
+}
+
+const none: Estimate = { least: 0, requests: 0, reason: null, parts: [] };
+const unknown: Estimate = { least: 0, requests: null, reason: 'never-read', parts: [] };
+
+/** What is not polled before a time is polled at no earlier one. */
+const latest = (polled: string | null, notBefore: string | null): string | null =>
+  polled === null || notBefore === null || Date.parse(notBefore) <= Date.parse(polled)
+    ? polled
+    : new Date(notBefore).toISOString();
 
 /** History is what the backfill lane has left; what is new cannot be known beforehand. */
-function outlook(
-  { lane, state, pages_per_second: pace }: LaneNow,
-  history: number | null,
-  at: Date,
-): LaneOutlook {
-  const left_requests = lane === 'backfill' ? history : null;
-  const isMoving = (state === 'running' || state === 'awaiting') && pace !== null && pace > 0;
-  if (left_requests === null || !isMoving) {
-    return { left_requests, ends_in_s: null, ends_at: null };
-  }
-  const seconds = Math.round(left_requests / pace);
+function reportLane(lane: LaneNow, history: number | null, at: Date): FeedReport['lanes'][number] {
+  const state = lane.state === 'idle' ? 'done' : lane.state;
+  const left_requests = lane.lane === 'backfill' ? history : null;
+  const pace = lane.pages_per_second ?? 0;
+  const isMoving = (state === 'running' || state === 'awaiting') && pace > 0;
+  const seconds = left_requests === null || !isMoving ? null : Math.round(left_requests / pace);
   return {
+    ...lane,
+    state,
     left_requests,
     ends_in_s: seconds,
-    ends_at: new Date(at.getTime() + seconds * 1000).toISOString(),
+    ends_at: seconds === null ? null : new Date(at.getTime() + seconds * 1000).toISOString(),
   };
+}
+
+/** How current a feed is. A list that nothing is added to is never late. */
+function freshnessOf(facts: FeedFacts, at: Date): FeedReport['freshness'] {
+  const { look, set, now } = facts;
+  const looked = { looked_at: look?.looked_at ?? null, age_s: look?.age_s ?? null };
+  if (look === null) return { ...looked, objective: null, is_met: false };
+  if (isDone(facts)) return { ...looked, objective: null, is_met: null };
+  const objective = objectiveOf(look, set, at);
+  // While it is read for the first time, there is nothing that could be old.
+  const isFirst =
+    look.looked_at === null && now.lanes.some(({ run_state }) => run_state === 'open');
+  if (isFirst || now.pages === 0) return { ...looked, objective, is_met: null };
+  return { ...looked, objective, is_met: look.age_s !== null && look.age_s <= objective.seconds };
+}
+
+/** All that was asked for is read and proved, and nothing above it was asked for. */
+const isDone = (facts: FeedFacts): boolean =>
+  facts.evidence.numbers?.is_bounded === true && facts.evidence.is_proved && !isPartial(facts);
+
+/** Something that was asked for is missing or not proved, and is there. */
+function isPartial({ evidence: { is_proved, numbers }, reach }: FeedFacts): boolean {
+  if (!is_proved || reach === null) return true;
+  if (numbers !== null) return numbers.unread + numbers.doubtful > 0;
+  return reach.coverage.of === 'blocks' && reach.coverage.gaps > 0;
+}
+
+/** What a feed is doing, in words that say how it stands where it rests. */
+function stateOf(
+  facts: FeedFacts,
+  { is_met }: Pick<FeedReport['freshness'], 'is_met'>,
+): FeedReport['state'] {
+  const { now } = facts;
+  if (now.state !== 'idle') return now.state;
+  if (now.pages === 0 && now.lanes.every(({ last_success_at }) => last_success_at === null)) {
+    return 'unread';
+  }
+  if (isDone(facts)) return 'done';
+  if (is_met === false) return 'late';
+  return isPartial(facts) ? 'partial' : 'current';
 }

@@ -1,21 +1,35 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { feedName } from '../lists/feed.ts';
+import { feedName, type FeedState } from '../lists/feed.ts';
 import { laneRecords, type LaneRecord } from './lane-status.ts';
 import { feedStatus, type FeedStatus } from './status.ts';
 import { jobHolders, type JobHolder } from '../jobs/boss-tables.ts';
+import { presentWorkers } from '../jobs/presence.ts';
 
 /**
  * What a lane is doing. `idle`: no run is open. Of an open one: `running`, by a worker that lives;
  * `awaiting`, a worker has it, and no page came for some seconds; `stalled`, none came for minutes; `queued`, it waits for a worker; `resting`, it waits
- * after a failure; `unattended`, nobody has it, such as after a kill of every worker; `unknown`, a
- * standby does not see who has it.
+ * after a failure; `paused`, whoever had it was told to stop, and let go of it; `unattended`, nobody has it,
+ * such as after a kill of every worker; `unknown`, a standby does not see who has it.
  */
-export type LaneState =
-  'idle' | 'running' | 'awaiting' | 'stalled' | 'queued' | 'resting' | 'unattended' | 'unknown';
+const laneStates = [
+  'idle',
+  'running',
+  'awaiting',
+  'stalled',
+  'queued',
+  'resting',
+  'paused',
+  'unattended',
+  'unknown',
+] as const;
+export type LaneState = (typeof laneStates)[number];
 
-/** Where one looks from: the locks that show living workers are the primary's alone. */
-type View = 'primary' | 'standby';
+/**
+ * What is seen of workers: the locks that show living ones are the primary's alone. `deserted`: it sees that
+ * there are none.
+ */
+export type View = 'attended' | 'deserted' | 'standby';
 
 /** A lane as it is now. */
 export interface LaneNow extends Omit<LaneRecord, 'feed'> {
@@ -25,6 +39,9 @@ export interface LaneNow extends Omit<LaneRecord, 'feed'> {
   /** Since its last page, or since its worker took it up, in seconds. Null where no worker has it. */
   readonly quiet_s: number | null;
 }
+
+/** What a feed is doing: what a worker said last, or what is seen of its lanes. */
+export type ShownState = FeedState | Exclude<LaneState, 'resting'>;
 
 /** A feed as it is now: its stored state, held against who works on it. */
 export interface FeedNow extends FeedStatus {
@@ -73,10 +90,12 @@ export async function feedsNow(db: Database): Promise<FeedNow[]> {
 }
 
 async function viewOf(db: Database): Promise<View> {
-  const { rows } = await db.execute<{ view: View }>(
-    sql`select case when pg_is_in_recovery() then 'standby' else 'primary' end as view`,
+  const { rows } = await db.execute<{ is_standby: boolean }>(
+    sql`select pg_is_in_recovery() as is_standby`,
   );
-  return rows[0]?.view ?? 'primary';
+  if (rows[0]?.is_standby === true) return 'standby';
+  const { start, once } = await presentWorkers(db);
+  return start + once > 0 ? 'attended' : 'deserted';
 }
 
 /** What keeps a feed that says nothing of a failure. */
@@ -93,20 +112,24 @@ const quietSeconds = (
 
 /** What a lane is doing, by its run and its job, as far as can be seen from there. Pure. */
 export function laneState(
-  record: Pick<LaneRecord, 'run_state' | 'last_page_age_s'>,
+  record: Pick<LaneRecord, 'run_state' | 'last_page_age_s' | 'stopped_at'>,
   job: Pick<JobHolder, 'is' | 'age_s'> | undefined,
   view: View,
 ): LaneState {
-  const { run_state, last_page_age_s } = record;
-  const unattended = view === 'primary' ? 'unattended' : 'unknown';
+  const { run_state, last_page_age_s, stopped_at } = record;
   if (run_state !== 'open') return 'idle';
-  if (job === undefined || job.is === 'lost') return unattended;
-  if (job.is === 'resting') return 'resting';
+  const lost = view === 'standby' ? 'unknown' : 'unattended';
+  // Taken up after that, and its worker is gone: that one did not stop by itself.
+  if (job?.is === 'lost') return lost;
+  const left = stopped_at === null ? lost : 'paused';
+  if (job === undefined) return left;
+  if (job.is === 'resting') return view === 'deserted' ? left : 'resting';
   const quiet = quietSeconds(record, job);
   if (job.is === 'queued') {
     const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
+    if (stopped_at !== null && view === 'deserted') return 'paused';
     if (isBetween) return 'running';
-    return quiet < stallSeconds ? 'queued' : unattended;
+    return quiet < (view === 'deserted' ? recentSeconds : stallSeconds) ? 'queued' : left;
   }
   if (quiet >= stallSeconds) return 'stalled';
   return quiet < awaitSeconds ? 'running' : 'awaiting';
@@ -116,7 +139,10 @@ export function laneState(
  * What a feed is doing. What is stored is what a worker said last; a worker that was killed says
  * nothing more, and one that is about to begin has not spoken yet. Pure.
  */
-export function feedState(stored: string, lanes: readonly Pick<LaneNow, 'state'>[]): string {
+export function feedState(
+  stored: ShownState,
+  lanes: readonly Pick<LaneNow, 'state'>[],
+): ShownState {
   const isQuiet = stored === 'running' || stored === 'idle';
   const has = (wanted: LaneState) => lanes.some(({ state }) => state === wanted);
   if (lanes.every(({ state }) => state === 'idle')) return isQuiet ? 'idle' : stored;
@@ -125,5 +151,6 @@ export function feedState(stored: string, lanes: readonly Pick<LaneNow, 'state'>
   if (has('awaiting')) return waitingStates.has(stored) ? stored : 'awaiting';
   if (has('resting')) return isQuiet ? 'queued' : stored;
   if (has('queued')) return 'queued';
+  if (has('paused') && !has('unattended')) return isQuiet ? 'paused' : stored;
   return has('unattended') ? 'unattended' : 'unknown';
 }

@@ -15,6 +15,8 @@ export interface LaneRecord {
   readonly run_state: RunState;
   readonly run_opened_at: string;
   readonly reason: string | null;
+  /** When a process that was told to stop let go of the run; null: none has since it was taken up. */
+  readonly stopped_at: string | null;
   readonly last_success_at: string | null;
   readonly last_success_age_s: number | null;
   readonly last_page_at: string | null;
@@ -48,6 +50,7 @@ export async function laneRecords(db: Database): Promise<LaneRecord[]> {
       'run_state', newest.state,
       'run_opened_at', newest.opened_at,
       'reason', newest.reason,
+      'stopped_at', newest.stopped_at,
       'last_success_at', success_at,
       'last_success_age_s', round(extract(epoch from clock_timestamp() - success_at)),
       'last_page_at', last_page_at,

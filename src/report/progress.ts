@@ -43,15 +43,15 @@ export async function laneCounts(db: Database, feeds: readonly string[]): Promis
     cross join unnest(array['live', 'backfill']) as own(lane)
     cross join lateral (
       (
-        select id, state, failure, reason from etl.runs
+        select feed, lane, id, state, failure, reason from etl.runs
         where feed = wanted.feed and lane = own.lane and state = 'open'
       )
       union all
       (
-        -- By the whole key of runs_feed: by the id alone the planner reads all runs backward for a lane without one.
-        select id, state, failure, reason from etl.runs
+        -- By the whole key of runs_feed: by the id alone, as with a feed and a lane that are told to be equal, the
+        -- planner reads all runs backward for a lane without one. So whose it is, is asked outside.
+        select feed, lane, id, state, failure, reason from etl.runs
         where (feed, lane, id) <= (wanted.feed, own.lane, 9223372036854775807)
-          and feed = wanted.feed and lane = own.lane
         order by feed desc, lane desc, id desc
         limit 1
       )
@@ -63,6 +63,7 @@ export async function laneCounts(db: Database, feeds: readonly string[]): Promis
       from etl.walks
       where feed = wanted.feed and lane = own.lane and state = 'running'
     ) as now on true
+    where run.feed = wanted.feed and run.lane = own.lane
     order by place, own.lane desc
   `);
   return rows.map(({ counts }) => counts);

@@ -2,13 +2,14 @@ import type { ListUnit } from '../operations/operation.ts';
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { byKind } from '../lists/by-kind.ts';
+import type { ShownState } from './lane-state.ts';
 
 /** What `status` and the progress lines show of a feed. Times are ISO 8601. */
 export interface FeedStatus {
   readonly feed: string;
   readonly chain_id: number;
   readonly operation: string;
-  readonly state: string;
+  readonly state: ShownState;
   readonly reason: string | null;
   /** Rows that the feed has added to its own table. */
   readonly rows: number;

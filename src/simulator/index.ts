@@ -13,7 +13,7 @@ export {
 export { startInstantMs } from './instant.ts';
 export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
-export { demoChains, demoStart } from './presets.ts';
+export { demoChains, demoStart, longestList } from './presets.ts';
 export type { OperationName } from './route.ts';
 export {
   startSimulator,

@@ -9,6 +9,9 @@ const blocks = 200;
 /** Batches begin half a day before the story ends. */
 const batchDays = 0.5;
 
+/** The longest list of the demo's chains. */
+export const longestList = { chainId: 10, operation: 'user-operations' } as const;
+
 /** When a demo that is first run at a time begins: at midnight (UTC), 90 days before. */
 export function demoStart(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) - storyDays) * dayMs;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { excerpt } from '../explorer/excerpt.ts';
-import { createRedactor } from '../explorer/redact.ts';
+import { createRedactor } from '../redact.ts';
 import type { Cursor, Operation } from '../operations/operation.ts';
 
 /** A page as served: its items untouched, and the declared fields of its next cursor. */

@@ -57,7 +57,7 @@ async function start(): Promise<void> {
     await prepareDatabase(database);
     const engine = await openEngine({ settings, database, log, supervise: true, dbTimeouts });
     try {
-      log.info('start.ready');
+      log.tell('start.ready', { feeds: 0, chains: 0, next_poll: null });
       await whileCurrent(database.pool, stop.signal, (signal) =>
         serve(configuredLanes(settings.chains), { ...engine, clock }, signal),
       );

@@ -37,7 +37,6 @@ export async function openCron({ databaseUrl, pool, lanes, clock }: CronOptions)
     databaseUrl,
     log,
     supervise: false,
-    now: () => performance.now(),
   });
   const done = new AbortController();
   let missed = 0;

@@ -27,7 +27,7 @@ export interface WorkerPlace {
 export function startNamedWorker(name: string, place: WorkerPlace): NamedWorker {
   const url = new URL(place.databaseUrl);
   url.searchParams.set('application_name', name);
-  const child = spawn(process.execPath, [main, 'start'], {
+  const child = spawn(process.execPath, [main, '--log-level', 'debug', 'start'], {
     cwd: place.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

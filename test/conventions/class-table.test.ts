@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failures, type FailureRule } from '../../src/failure.ts';
+import { statusDocument } from '../../src/documents/status.ts';
 import { failingStates } from '../../src/lists/feed.ts';
+import { verdictOf } from '../../src/report/verdict.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
 
@@ -40,7 +42,7 @@ test('the classes of docs/operating.md are those of the code, with state, exit c
     rule.feed ?? 'as it was',
     comesBack[rule.again],
     String(rule.exit),
-    rule.log?.event ?? 'none',
+    rule.log ?? 'none',
     rule.advice.replaceAll('`', ''),
   ]);
   expect(told).toEqual(known);
@@ -51,4 +53,26 @@ test('every state that a class gives a feed is explained, and kept until the fee
   const given = Object.values(failures).flatMap(({ feed }) => feed ?? []);
   expect(given.filter((state) => !explained.has(state))).toEqual([]);
   expect(given.filter((state) => !failingStates.includes(state))).toEqual([]);
+});
+
+test('the verdicts, reasons and states of status are those of the code', () => {
+  const firsts = (head: string) => table(head).map(([first = '']) => first);
+  const { kind, reasons } = statusDocument.shape.verdict.shape;
+  expect(firsts('verdict').toSorted()).toEqual(kind.options.toSorted());
+  expect(table('reason').map(([name, verdict]) => [name, verdict])).toEqual(
+    Object.entries(verdictOf),
+  );
+  expect(firsts('reason').toSorted()).toEqual(
+    reasons.element.options.map((option) => option.shape.kind.value).toSorted(),
+  );
+  const { state } = statusDocument.shape.feeds.element.shape;
+  expect(firsts('state').toSorted()).toEqual(state.options.toSorted());
+});
+
+test('the screen of docs/getting-started.md is one that is tested', () => {
+  const [docs, screen] = [
+    '../../docs/getting-started.md',
+    '../unit/terminal/snapshots/status/six-feeds-80.txt',
+  ].map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));
+  expect(docs).toContain(screen);
 });

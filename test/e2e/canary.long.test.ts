@@ -1,11 +1,8 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { SimulatedChain } from '../../src/simulator/index.ts';
 import { packBody } from '../../src/walk/archive.ts';
 import { alterExplorer, type ServedPage } from '../support/altered-explorer.ts';
@@ -19,6 +16,7 @@ import {
 } from '../support/canary.ts';
 import { command, emptyFolder, type Ended } from '../support/child.ts';
 import { freshDatabase } from '../support/database.ts';
+import { startEcho } from '../support/echo.ts';
 import { hangMs } from '../support/hang.ts';
 
 const chain: SimulatedChain = {
@@ -38,21 +36,6 @@ const otherChain: SimulatedChain = {
   userOperations: 120,
   factories: 0,
 };
-
-/** A service that is none: each of its answers repeats the request's URL, key and all. */
-async function startEcho(status: number, body: (url: string) => string): Promise<string> {
-  const server = createServer((request, response) => {
-    const url = `${request.url} ${decodeURIComponent((request.url ?? '').replaceAll('+', ' '))}`;
-    response.writeHead(status, { 'x-echo': 'x' }).end(body(url));
-  });
-  server.listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** As services do that are proud of their links: items repeat the request, its keys and its URL. */
 function echoInItems(page: ServedPage, _path: string, url: URL): ServedPage {
@@ -89,6 +72,12 @@ chains:
 const debug = ['--log-level', 'debug'];
 const feeds = ['--chain', '10', '--operation', 'user-operations', '--operation', 'factories'];
 
+/** A command that has ended, and how its log lines looked: for people and for programs, in turn. */
+interface Run extends Ended {
+  readonly name: string;
+  readonly format: 'json' | 'pretty';
+}
+
 async function startWorld() {
   const explorer = await alterExplorer(3, chain, {
     chains: [chain, otherChain],
@@ -98,14 +87,15 @@ async function startWorld() {
   explorer.alter = echoInItems;
   const database = await freshDatabase('empty');
   const cwd = await emptyFolder();
-  const ended: (Ended & { readonly name: string })[] = [];
+  const ended: Run[] = [];
   /** Runs a command, and tells its exit code. */
   const run = async (
     args: readonly string[],
     env: Record<string, string> = {},
     until?: (output: () => string, pid: number) => Promise<unknown>,
   ) => {
-    const end = await command([...debug, ...args], {
+    const format = ended.length % 2 === 0 ? 'json' : 'pretty';
+    const end = await command([...debug, '--log-format', format, ...args], {
       cwd,
       env: {
         EXPLORER_API_KEY: apiKey,
@@ -118,13 +108,19 @@ async function startWorld() {
       ...(until !== undefined && { until }),
     });
     const name = args.join(' ');
-    ended.push({ ...end, name });
+    ended.push({ ...end, name, format });
     return `${name}: ${end.code}`;
   };
   return { database, cwd, run, ended };
 }
 
-type Run = Awaited<ReturnType<typeof startWorld>>['run'];
+type RunCommand = Awaited<ReturnType<typeof startWorld>>['run'];
+
+/** Those of the first commands that ran in one format only, a second time too. */
+const inOneFormat = (ended: readonly Run[]) =>
+  [...Map.groupBy(ended, ({ name }) => name)].flatMap(([name, runs]) =>
+    new Set(runs.map(({ format }) => format)).size === 2 ? [] : [name],
+  );
 
 /** Until each of the four feeds has succeeded. */
 async function untilCopied(pool: Pool): Promise<void> {
@@ -144,11 +140,11 @@ async function shownOf(pid: number): Promise<string> {
   return texts.join('\n').replaceAll('\0', ' ');
 }
 
+const wrong = { EXPLORER_API_KEY: `${apiKey}-wrong`, EXPLORER_API_KEY_BASE: `${otherKey}-wrong` };
+
 /** Commands to which the service, or nobody, answers what it should. */
-async function runRefused(run: Run): Promise<void> {
-  const wrong = { EXPLORER_API_KEY: `${apiKey}-wrong`, EXPLORER_API_KEY_BASE: `${otherKey}-wrong` };
-  expect(await run(['check'], wrong)).toBe('check: 1');
-  expect(await run(['sync'], wrong)).toBe('sync: 1');
+async function runRefused(run: RunCommand): Promise<void> {
+  expect(await run(['sync', '--same-data'], wrong)).toMatch(/: 1$/);
   // One explorer after the other, and some of them leave a page.
   const sync = ['sync', '--same-data', ...feeds];
   expect(await run(sync, { EXPLORER_BASE_URL: 'http://127.0.0.1:1' })).toMatch(/: 1$/);
@@ -163,6 +159,26 @@ async function runRefused(run: Run): Promise<void> {
   }
 }
 
+/** Commands whose database is not there; its password is one of the secrets. */
+async function runAway(run: RunCommand): Promise<void> {
+  const env = { DATABASE_URL: `postgres://reader:${encodeURIComponent(apiKey)}@127.0.0.1:1/etl` };
+  expect(await run(['status'], env)).toBe('status: 2');
+  await run(['start'], env, (output) =>
+    vi.waitFor(() => expect(output()).toContain('database.away'), { timeout: hangMs }),
+  );
+}
+
+/** A start that meets answers which repeat what was asked, and says so. */
+async function untilFailed(run: RunCommand, pool: Pool): Promise<void> {
+  const echo = await startEcho(422, (url) =>
+    JSON.stringify({ errors: [{ title: url, detail: url }] }),
+  );
+  await pool.query('update etl.feeds set poll_again_at = null');
+  await run(['start', '--same-data'], { EXPLORER_BASE_URL: echo }, (output) =>
+    vi.waitFor(() => expect(output()).toContain('feed.failed'), { timeout: hangMs }),
+  );
+}
+
 test('secrets are in no output, in no table and in no statement, whatever is run', async () => {
   const { database, cwd, run, ended } = await startWorld();
   const statements = watchStatements(database.pool);
@@ -171,7 +187,14 @@ test('secrets are in no output, in no table and in no statement, whatever is run
   for (const args of [['migrate'], ['check'], ['plan'], ['plan', '--json']]) {
     expect(await run(args)).toBe(`${args.join(' ')}: 0`);
   }
-  await runRefused(run);
+  expect(await run(['check'], wrong)).toBe('check: 1');
+  const before = ended.length;
+  for (let round = 1; round <= 2; round += 1) {
+    await runRefused(run);
+    await runAway(run);
+    await untilFailed(run, database.pool);
+  }
+  expect(inOneFormat(ended.slice(before))).toEqual([]);
   await database.pool.query('truncate etl.runs, etl.walks, etl.pages, etl.raw_pages cascade');
   expect(await run(['plan', '--probe', '2'])).toBe('plan --probe 2: 0');
   const shown: string[] = [];
@@ -215,7 +238,7 @@ test('secrets are in no output, in no table and in no statement, whatever is run
   expect(ended.flatMap(leaksOf)).toEqual([]);
 });
 
-const leaksOf = ({ name, stdout, stderr }: Ended & { readonly name: string }) =>
+const leaksOf = ({ name, stdout, stderr }: Run) =>
   leaks(stdout + stderr).map((form) => `${name}: ${form}`);
 
 /** Whether what items echoed had a place to be kept in. */

@@ -5,7 +5,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { call } from '../support/call.ts';
 import { freshDatabase } from '../support/database.ts';
-import { unfinished } from '../support/documents.ts';
 import { configFolder } from '../support/process.ts';
 import { testKey } from '../support/sync.ts';
 
@@ -56,34 +55,32 @@ async function scene() {
     call(args, { env: { ...env, ...own }, cwd });
   return {
     run,
-    async ask({ args, flags, filter }: OneLiner) {
+    ask: async ({ args, flags, filter }: OneLiner) => {
       const { stdout } = await run(args);
       const { stdout: told, exitCode, stderr } = await raw(stdout, filter, [...flags]);
       expect(stderr).toBe('');
       return { told: told.trimEnd(), exitCode };
     },
-    async number(statement: string): Promise<number> {
+    number: async (statement: string): Promise<number> => {
       const { rows } = await pool.query<{ n: number }>(statement);
       return rows[0]?.n ?? 0;
     },
   };
 }
 
-const areThere = (...names: readonly string[]) => !names.some((name) => unfinished.includes(name));
-
 test('the page has a line for each of five jobs', () => {
   expect(oneLiners).toHaveLength(5);
 });
 
-test.runIf(areThere('status', 'sync'))('alert when something is behind or broken', async () => {
+test('alert where all is not well', async () => {
   const { run, ask } = await scene();
-  await run(['sync', '--max-pages', '1'], { EXPLORER_API_KEY: 'wrong' });
+  await run(['migrate']);
   expect(await ask(lineOf('.verdict.kind'))).toEqual({ told: 'false', exitCode: 1 });
   await run(['sync']);
   expect(await ask(lineOf('.verdict.kind'))).toEqual({ told: 'true', exitCode: 0 });
 });
 
-test.runIf(areThere('status', 'sync'))('what today cost', async () => {
+test('what today cost', async () => {
   const { run, ask, number } = await scene();
   await run(['sync']);
   const spent = await number('select sum(credits)::int as n from etl.pages');
@@ -91,17 +88,18 @@ test.runIf(areThere('status', 'sync'))('what today cost', async () => {
   expect(await ask(lineOf('.credits'))).toEqual({ told: String(spent), exitCode: 0 });
 });
 
-test.runIf(areThere('verify', 'sync', 'repair'))('what is open, as commands', async () => {
+test('what is open, as commands', async () => {
   const { run, ask } = await scene();
   await run(['sync', '--max-pages', '2']);
   const { told } = await ask(lineOf('.open'));
   expect(told).toBe('explorer-etl repair --chain 10 --operation user-operations');
   const [, ...repair] = told.split(' ');
-  expect((await run(repair)).code).toBe(0);
+  // Two pages tell too little of how long the list is.
+  expect((await run([...repair, '--yes'])).code).toBe(0);
   expect((await ask(lineOf('.open'))).told).toBe('');
 });
 
-test.runIf(areThere('status', 'sync'))('feeds that fail, with the class', async () => {
+test('feeds that fail, with the class', async () => {
   const { run, ask } = await scene();
   await run(['sync'], { EXPLORER_API_KEY: 'wrong' });
   const { told } = await ask(lineOf('.failure'));
@@ -113,7 +111,7 @@ test.runIf(areThere('status', 'sync'))('feeds that fail, with the class', async 
   expect((await ask(lineOf('.failure'))).told).toBe('');
 });
 
-test.runIf(areThere('sync'))('rows that the last sync added', async () => {
+test('rows that the last sync added', async () => {
   const { ask } = await scene();
   expect((await ask(lineOf('.rows_added'))).told).toBe('310');
   expect((await ask(lineOf('.rows_added'))).told).toBe('0');

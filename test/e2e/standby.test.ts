@@ -1,3 +1,4 @@
+import type { StatusDocument } from '../../src/documents/status.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { call, expectOneMessage } from '../support/call.ts';
@@ -29,14 +30,6 @@ const config = {
 
 const readsStandby = /^Reads a standby, \d+ s behind\.$/mu;
 
-/** What status says of a feed, on a server. */
-interface Told {
-  readonly feed: string;
-  readonly state: string;
-  readonly rows: number;
-  readonly lanes: readonly { readonly state: string }[];
-}
-
 test('on a streaming standby reading commands work and say so, and writing ones name it', async () => {
   const simulator = await startSimulator({ seed: 3, chains: [chain], apiKey: testKey });
   onTestFinished(() => simulator.close());
@@ -53,7 +46,7 @@ test('on a streaming standby reading commands work and say so, and writing ones 
   const [onPrimary, onStandby] = [on(primary.url), on(standbyUrl)];
 
   // Before there is anything, too.
-  expect((await onStandby('status')).stdout).toContain('No feeds yet');
+  expect((await onStandby('status')).stdout).toContain('● never read');
   expect((await onPrimary('sync')).code).toBe(0);
   await untilReplayed();
   const reading = [
@@ -73,7 +66,7 @@ test('on a streaming standby reading commands work and say so, and writing ones 
   }
   expect((await onStandby('verify')).stdout).toBe((await onPrimary('verify')).stdout);
   const checked = await onStandby('check', '--no-requests');
-  expect(checked.stdout).toMatch(/^FAIL {2}database: Postgres .*standby/mu);
+  expect(checked.stdout).toMatch(/^FAIL {2}database: .*Postgres .*standby/mu);
   expect(checked.code).toBe(1);
 
   const writing = [
@@ -114,15 +107,17 @@ test('a standby does not know whether a worker is there', async () => {
   });
   const environment = { databaseUrl: primary.url, explorerUrl: simulator.url, cwd };
   const worker = startProgram(['start'], environment);
-  const told = async (url: string): Promise<Told | undefined> => {
+  const told = async (url: string) => {
     const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: url }, cwd });
-    return (JSON.parse(stdout) as Told[])[0];
+    const { workers, feeds } = JSON.parse(stdout) as StatusDocument;
+    return { workers, state: feeds[0]?.state };
   };
   await eventually('the worker to work', hangMs, async () => {
-    return (await told(primary.url))?.state === 'running';
+    return (await told(primary.url)).state === 'running';
   });
+  expect((await told(primary.url)).workers).toEqual({ start: 1, once: 0 });
   await untilReplayed();
-  expect(await told(standbyUrl)).toMatchObject({ state: 'unknown' });
+  expect(await told(standbyUrl)).toEqual({ workers: null, state: 'unknown' });
 
   worker.kill('SIGKILL');
   await worker.ended(hangMs);

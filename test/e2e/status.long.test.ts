@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { FeedReport } from '../../src/report/feed-report.ts';
+import type { StatusDocument } from '../../src/documents/status.ts';
 import { faultsAtRates, startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { freshDatabase } from '../support/database.ts';
 import { call } from '../support/call.ts';
@@ -52,7 +52,7 @@ async function scene(latencyMs: number) {
   };
   const run = (...args: string[]) => call(args, { env, cwd });
   const status = async () =>
-    JSON.parse((await run('status', '--json')).stdout) as readonly FeedReport[];
+    (JSON.parse((await run('status', '--json')).stdout) as StatusDocument).feeds;
   const stateOf = async (operation: string) =>
     (await status()).find(({ feed }) => feed === feedOf(operation))?.state;
   const untilRead = (pages: number) =>
@@ -110,7 +110,7 @@ test('a feed whose answer comes a byte a second says that it waits, and asks aga
 
   const reason = await eventually('a state that says it waits', hangMs, async () => {
     const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: url }, cwd });
-    const [report] = JSON.parse(stdout) as readonly FeedReport[];
+    const [report] = (JSON.parse(stdout) as StatusDocument).feeds;
     return report?.state === 'awaiting' && report.reason;
   });
 
@@ -131,15 +131,18 @@ test('progress does not begin with the last state of an earlier run', async () =
   expect(progress.join()).not.toMatch(/failed|degraded/);
 });
 
-test('a table of it is readable at 100 columns, before and after', async () => {
+test('it is one screen, before and after', async () => {
   const { run } = await scene(0);
-  expect((await run('status')).stdout).toBe('No feeds yet: run sync or start.\n');
+  expect((await run('status')).stdout).toBe(
+    '● never read: nothing is stored yet\n  no worker\n\n    explorer-etl sync\n',
+  );
   await run('sync');
 
   const { stdout } = await run('status');
 
-  expect(stdout).toMatch(/factories +│ idle +│ 300 +│[^│]*│ 300 factories/);
-  expect(stdout).toMatch(/user-operations +│ backfill │ idle +│[^│]* ago +│ 0 +│/);
-  const widths = stdout.split('\n').map((line) => line.length);
-  expect(Math.max(...widths)).toBeLessThanOrEqual(100);
+  expect(stdout).toMatch(/^● healthy\n {2}no worker · [\d,]+ credits today/u);
+  expect(stdout).toMatch(/optimism-sepolia +factories +current +300 .* █+ 100 %\n/u);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeLessThan(24);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
 });

@@ -18,11 +18,15 @@ describe('wrong flags end with exit code 2 and one message', () => {
     ['an unknown option', ['sync', '--chian', '10'], /^error: unknown option '--chian'/],
     ['an unknown log level', ['sync', '--log-level', 'loud'], /'loud' is invalid.*debug, info/],
     [
-      'a chain that is no number',
+      'a chain that nobody knows',
       ['sync', '--chain', 'abc'],
-      /--chain abc: not a number; .*such as 10/,
+      /--chain abc: no chain has this name; .*such as 10/,
     ],
-    ['a chain to init that is no number', ['init', '--chain', 'abc'], /--chain abc: not a number/],
+    [
+      'a chain to init with a slip',
+      ['init', '--chain', 'optimsm'],
+      /--chain optimsm: no chain has this name; did you mean optimism \(10\)\?/,
+    ],
     [
       'a reversed range',
       ['sync', '--chain', '10', '--from-batch', '9', '--to-batch', '3'],
@@ -46,7 +50,7 @@ describe('wrong flags end with exit code 2 and one message', () => {
     [
       'a time that is none',
       ['sync', '--chain', '10', '--operation', 'factories', '--since', 'yesterday'],
-      /--since yesterday: not a date or time, such as 2024-01-01/,
+      /--since yesterday: not a date or time such as 2026-11-01, or how long ago, such as 7d/,
     ],
     [
       'a time that is still to come',
@@ -84,7 +88,11 @@ describe('wrong flags end with exit code 2 and one message', () => {
       /cannot read gone\.yaml \(ENOENT\): no such file; check --config .*explorer-etl init/,
     ],
     ['no chain', ['sync'], /no chain to copy: run "explorer-etl init".*--chain 10/],
-    ['no chain to start', ['start'], /no chain to copy: run "explorer-etl init".*--chain 10/],
+    [
+      'no chain to start',
+      ['start', '--log-format', 'pretty'],
+      /no chain to copy: run "explorer-etl init".*--chain 10/,
+    ],
     [
       'a simulated chain without a number',
       ['simulate', '--chains', 'foo'],
@@ -208,9 +216,27 @@ test('init writes a file that check accepts', async () => {
   const env = { ...key, DATABASE_URL: inject('databaseServer').url };
   const checked = await command(['check', '--no-requests'], { cwd, env });
   expect(checked.stdout).toMatch(
-    /^ok {4}configuration: .*explorer-etl\.yaml\nok {4}database: Postgres/,
+    /^ok {4}configuration: explorer-etl\.yaml: 1 chain, \d feeds\nok {4}database: .*, Postgres/,
   );
   expect(checked.code).toBe(0);
+});
+
+test('init takes names of chains, each once, and says which it does not know', async () => {
+  const cwd = await emptyFolder();
+  const chains = ['optimism', '10', 'World Chain', '999999'].flatMap((one) => ['--chain', one]);
+  const ended = await call(['init', ...chains, '--json'], { cwd });
+  expect(ended.code).toBe(0);
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    chains: [10, 480, 999_999],
+    unknown_chains: [999_999],
+  });
+  expect(ended.stderr).toMatch(/Not known to explorer-etl: chain 999999.*explorer-etl check asks/);
+  const file = await readFile(join(cwd, 'explorer-etl.yaml'), 'utf8');
+  expect([...file.matchAll(/id: (\d+)\n +name: (.+)/g)].map(([, id, name]) => [id, name])).toEqual([
+    ['10', 'optimism'],
+    ['480', 'world-chain'],
+    ['999999', 'chain-999999'],
+  ]);
 });
 
 test('simulate says that its port is taken', async () => {

@@ -132,7 +132,6 @@ async function openCron(databaseUrl: string): Promise<PgBoss> {
     databaseUrl,
     log,
     supervise: false,
-    now: () => performance.now(),
   });
   onTestFinished(() => boss.stop({ graceful: false }));
   return boss;

@@ -33,13 +33,13 @@ async function startRefused(args: readonly string[]) {
   const untilTold = (times: number) =>
     eventually('the log to say it', hangMs, async () => {
       if (!program.isRunning) throw new Error(`it ended: ${program.stderr}`);
-      return program.stderr.split('WARN: database.away').length > times;
+      return program.stderr.split('"event":"database.away"').length > times;
     });
   return { proxy, pool, program, untilTold };
 }
 
 test('a start that finds no database waits, and works when it is there', async () => {
-  const { proxy, pool, program, untilTold } = await startRefused(['start']);
+  const { proxy, pool, program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
   await untilTold(2);
   proxy.set('open');
   await eventually('the feed to be copied', hangMs, async () => {
@@ -51,7 +51,7 @@ test('a start that finds no database waits, and works when it is there', async (
 });
 
 test('a start whose database goes away while it is prepared waits too', async () => {
-  const { proxy, pool, program, untilTold } = await startRefused(['start']);
+  const { proxy, pool, program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
   const other = await pool.connect();
   onTestFinished(() => other.release(true));
   await other.query('select pg_advisory_lock($1)', [String(migrationLock)]);
@@ -59,7 +59,7 @@ test('a start whose database goes away while it is prepared waits too', async ()
   await eventually('it to wait for its turn to migrate', hangMs, async () =>
     program.stderr.includes('Waiting for another process'),
   );
-  const before = program.stderr.split('WARN: database.away').length;
+  const before = program.stderr.split('"event":"database.away"').length;
 
   proxy.set('refuse');
   proxy.cutAll();
@@ -80,7 +80,7 @@ test('a start whose database goes away while it is prepared waits too', async ()
 });
 
 test('a start that waits for its database can be stopped', async () => {
-  const { program, untilTold } = await startRefused(['start']);
+  const { program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
   await untilTold(2);
   program.kill('SIGTERM');
   expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });

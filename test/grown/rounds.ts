@@ -10,8 +10,8 @@ import { feedName } from '../../src/lists/feed.ts';
 import { syncOnce, type SyncTarget } from '../../src/jobs/sync.ts';
 import { thinLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
-import { reportFeeds } from '../../src/report/feed-report.ts';
-import { feedsNow } from '../../src/report/lane-state.ts';
+import { describeStatus } from '../../src/report/status-document.ts';
+import { laneCounts } from '../../src/report/progress.ts';
 import { requestsSince } from '../../src/report/plan/facts.ts';
 import { forecastFeeds } from '../../src/report/plan/plan.ts';
 import { prove } from '../../src/report/proof.ts';
@@ -85,9 +85,12 @@ export async function goRound(
     const ms = performance.now() - begin;
     onRound({ what, ms, statements: recorder.take().filter(({ text }) => !/pgboss/u.test(text)) });
   };
+  const feeds = [...new Set(configuredLanes(settings.chains).map(({ lane }) => feedName(lane)))];
   const reports = async () => {
-    await round('status', () => reportFeeds(db, settings.explorer.pageSize));
-    await round('progress', () => feedsNow(db));
+    await round('status', () =>
+      describeStatus(db, { pageSize: settings.explorer.pageSize, standby: null }),
+    );
+    await round('progress', () => laneCounts(db, feeds));
     await round('plan', async () => {
       const at = new Date();
       await forecastFeeds(db, settings.chains, { pageSize: settings.explorer.pageSize, at });

@@ -25,25 +25,33 @@ export async function setClockBack(pool: Pool, by: string): Promise<void> {
 
 /**
  * Sets the clock of a database to noon for the session of a pool that has one, and for whoever connects from
- * now on, so that no midnight, when credits come back, falls into a test: `now()` and `clock_timestamp()` are other functions than Postgres'.
- * Not for tests with jobs, since the defaults of pg-boss' columns are bound to Postgres' own.
+ * now on, so that no midnight, when credits come back, falls into a test. Not for tests with jobs, since the
+ * defaults of pg-boss' columns are bound to Postgres' own.
  */
-export async function startAtNoon(pool: Pool): Promise<void> {
+export const startAtNoon = (pool: Pool): Promise<void> =>
+  shiftClock(pool, `date_trunc('day', now(), 'utc') + interval '12 hours' - now()`);
+
+/** Sets the clock of a database ahead, in the same way. An interval as Postgres spells it, such as `1 hour`. */
+export const setClockAhead = (pool: Pool, by: string): Promise<void> =>
+  shiftClock(pool, `interval '${by}'`);
+
+/** `now()` and `clock_timestamp()` are other functions than Postgres' from now on. */
+async function shiftClock(pool: Pool, by: string): Promise<void> {
   await pool.query(`
     do $$
     declare
-      shift interval := date_trunc('day', now(), 'utc') + interval '12 hours' - now();
+      shift interval := ${by};
     begin
-      create schema noon;
+      create schema other_clock;
       execute format(
-        'create function noon.now() returns timestamptz language sql stable
+        'create function other_clock.now() returns timestamptz language sql stable
            return pg_catalog.now() + %1$L::interval;
-         create function noon.clock_timestamp() returns timestamptz language sql volatile
+         create function other_clock.clock_timestamp() returns timestamptz language sql volatile
            return pg_catalog.clock_timestamp() + %1$L::interval;', shift);
-      execute format('alter database %I set search_path = noon, pg_catalog', current_database());
+      execute format('alter database %I set search_path = other_clock, pg_catalog', current_database());
     end
     $$;
-    set search_path = noon, pg_catalog`);
+    set search_path = other_clock, pg_catalog`);
 }
 
 const today = () => new Date().toISOString().slice(0, 10);

@@ -1,30 +1,178 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { fields as fieldRules, type FieldTypes } from '../../src/event-fields.ts';
+import { events, type EventName } from '../../src/events.ts';
+import type { LogFormat, LogLevel } from '../../src/log-levels.ts';
+import { createLog, type LogStyle } from '../../src/log.ts';
+import { apiKey, leaks, otherKey, secretKey } from '../support/canary.ts';
 
-test('a log line begins with its time in UTC, zone included, and stays one line', () => {
+/** A value for every field, of its kind. */
+const samples: Readonly<Record<keyof FieldTypes, unknown>> = {
+  name: 'a-name',
+  time: '2026-03-04T05:06:07.890Z',
+  number: 1234,
+  text: 'what came',
+  'text or null': 'why',
+  texts: ['one', 'another'],
+};
+const sampleOf: Readonly<Record<string, unknown>> = {
+  feed: '10/user-operations',
+  lane: 'live',
+  state: 'degraded',
+  was: 'degraded',
+  failure: 'unreachable',
+  reason: 'unreachable: HTTP 503, busy. Nothing to do.',
+  next_poll: '2026-03-04T05:07:00.890Z',
+  added: 117,
+  changed: 0,
+  quarantined: 0,
+  pages: 3,
+  seconds: 2,
+};
+
+const names = Object.keys(events) as EventName[];
+
+function fieldsFor(name: EventName): Record<string, unknown> {
+  return Object.fromEntries(
+    events[name].fields.map((field) => [
+      field,
+      sampleOf[field] ?? samples[fieldRules[field].holds],
+    ]),
+  );
+}
+
+/** Log lines in a style, at a time that stands. */
+function keptLog(format: LogFormat, options: { isColoured?: boolean; level?: LogLevel } = {}) {
+  const { isColoured = false, level = 'debug' } = options;
+  vi.useFakeTimers({ now: new Date('2026-03-04T05:06:07.890Z'), toFake: ['Date'] });
   vi.stubEnv('TZ', 'Asia/Tokyo');
+  onTestFinished(() => void vi.useRealTimers());
   onTestFinished(() => void vi.unstubAllEnvs());
-  expect(new Date().getTimezoneOffset()).toBe(-540);
   const lines: string[] = [];
+  const style: LogStyle = { format, isColoured, now: () => 0 };
+  const log = createLog(level, (line) => void lines.push(line), style);
+  const tell = (name: EventName, given: Record<string, unknown>) => log.tell(name, given);
+  return { lines, log, tell };
+}
 
-  createLog('info', (line) => lines.push(line)).info({ text: 'a\nb' }, 'page.read');
-
-  expect(lines).toHaveLength(1);
-  const [, time, rest] = /^\[(\S+)\] (.*)\n$/.exec(lines[0] ?? '') ?? [];
-  expect(time).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
-  expect(Math.abs(Date.now() - Date.parse(time ?? ''))).toBeLessThan(60_000);
-  expect(rest).toBe('INFO: page.read {"text":"a\\nb"}');
+test('every event for people, one line each', () => {
+  const { lines, tell } = keptLog('pretty');
+  for (const name of names) tell(name, fieldsFor(name));
+  expect(lines).toHaveLength(names.length);
+  expect(lines.join('')).toMatchSnapshot();
 });
 
-test('a log line holds nothing that acts on a terminal', () => {
-  const lines: string[] = [];
+test('every event for programs, one JSON object each', () => {
+  const { lines, tell } = keptLog('json');
+  for (const name of names) tell(name, fieldsFor(name));
+  expect(lines.join('')).toMatchSnapshot();
+  for (const [index, name] of names.entries()) {
+    expect(JSON.parse(lines[index] ?? '')).toMatchObject({
+      level: events[name].level,
+      time: '2026-03-04T05:06:07.890Z',
+      event: name,
+      ...fieldsFor(name),
+    });
+  }
+});
 
-  createLog('info', (line) => lines.push(line)).info(
-    { text: 'x\u001b[2J\u009b2J\u202e\u2028\u007f' },
-    'page.read',
-  );
+test('colours change nothing but colours', () => {
+  const plain = keptLog('pretty');
+  const coloured = keptLog('pretty', { isColoured: true });
+  for (const { tell } of [plain, coloured]) {
+    for (const name of names) tell(name, fieldsFor(name));
+  }
+  expect(coloured.lines.join('')).toContain('\u001b[32mINFO');
+  expect(stripVTControlCharacters(coloured.lines.join(''))).toBe(plain.lines.join(''));
+});
 
-  expect(lines.join('')).toMatch(
-    /INFO: page\.read \{"text":"x\\u001b\[2J\\u009b2J\\u202e\\u2028\\u007f"\}\n$/,
-  );
+const hostile = 'x\u001b[2J\u009b2J\u202e\u2028\u007f\ny';
+
+test.each(['pretty', 'json'] as const)('%s holds nothing that acts on a terminal', (format) => {
+  const { lines, log } = keptLog(format);
+  log.tell('database.locked', { reason: hostile });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/x\\u001b\[2J\\u009b2J\\u202e\\u2028\\u007f(\\n|\\u000a)y.*\n$/u);
+});
+
+test('JSON means what it meant, whatever is escaped in it', () => {
+  const { lines, log } = keptLog('json');
+  log.tell('database.locked', { reason: hostile });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: hostile });
+});
+
+test.each(['pretty', 'json'] as const)(
+  '%s holds no secret that is known, however spelled',
+  (format) => {
+    const { lines, log } = keptLog(format);
+    log.conceal([apiKey, secretKey]);
+    log.conceal([otherKey, 'pass word/1']);
+    for (const secret of [apiKey, otherKey, secretKey, 'pass word/1']) {
+      const reason = [secret, encodeURIComponent(secret), JSON.stringify(secret)].join(' and ');
+      log.tell('config.refused', { problems: [reason, `a${reason}`] });
+      log.tell('queue.failure', { error: reason });
+      log.tell('feed.failed', {
+        feed: '10/factories',
+        lane: 'live',
+        state: 'failed',
+        failure: null,
+        reason,
+      });
+    }
+    const said = lines.join('');
+    expect(leaks(said)).toEqual([]);
+    expect(said).not.toMatch(/pass|word/u);
+    expect(said).toContain('***');
+  },
+);
+
+test.each([
+  'postgres://reader:hunter2@db.example:5432/etl refused',
+  'postgresql://reader:hu/nt@er2@db.example/etl refused',
+  "host=db.example password='hunter2 x' user=reader",
+  'connect db.example?user=reader&password=hunter2&sslmode=require',
+  'GET https://explorer.example/10/api?apikey=hunter2&page=2',
+])('a password or key that nobody named is not told: %s', (error) => {
+  for (const format of ['pretty', 'json'] as const) {
+    const { lines, log } = keptLog(format);
+    log.tell('queue.failure', { error });
+    expect(lines.join('')).toContain('***');
+    expect(lines.join('')).not.toMatch(/hu\/?nt/u);
+    expect(lines.join('')).toMatch(/example/u);
+  }
+});
+
+test('what repeats is told once, counted, and told again when it is over', () => {
+  const { lines, tell } = keptLog('json', { level: 'info' });
+  for (let count = 0; count < 5; count += 1) tell('feed.failure', fieldsFor('feed.failure'));
+  tell('feed.recovered', fieldsFor('feed.recovered'));
+  tell('feed.failure', { ...fieldsFor('feed.failure'), feed: '8453/factories' });
+
+  const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(told.map(({ event, feed, times }) => ({ event, feed, times }))).toEqual([
+    { event: 'feed.failure', feed: '10/user-operations', times: 1 },
+    { event: 'feed.recovered', feed: '10/user-operations', times: 5 },
+    { event: 'feed.failure', feed: '8453/factories', times: 1 },
+  ]);
+});
+
+test('at debug each time is told, and how often it was', () => {
+  const { lines, tell } = keptLog('pretty');
+  for (let count = 0; count < 3; count += 1) tell('feed.failure', fieldsFor('feed.failure'));
+  expect(lines.map((line) => /^\S+ (\w+)/u.exec(line)?.[1])).toEqual(['WARN', 'DEBUG', 'DEBUG']);
+  expect(lines[2]).toMatch(/\(3 times\)\n$/u);
+});
+
+test('a level says what is left out', () => {
+  for (const [level, least] of [
+    ['info', 'info.warn.error'],
+    ['warn', 'warn.error'],
+    ['error', 'error'],
+    ['silent', ''],
+  ] as const) {
+    const { lines, tell } = keptLog('json', { level });
+    for (const name of names) tell(name, fieldsFor(name));
+    const told = lines.map((line) => (JSON.parse(line) as { event: EventName }).event);
+    expect(told).toEqual(names.filter((name) => least.split('.').includes(events[name].level)));
+  }
 });

@@ -10,6 +10,7 @@ const job = (feed: string, requests: number, more: Partial<Job> = {}): Job => ({
   feed,
   requests,
   walks: 1,
+  mostWalks: more.walks ?? 1,
   latencyMs: null,
   ...more,
 });

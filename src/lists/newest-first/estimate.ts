@@ -1,4 +1,4 @@
-import { dayMs, halfPage, none, round, unknown } from '../estimates.ts';
+import { about, atLeast, dayMs, halfPage, none, upTo } from '../estimates.ts';
 import type { ListUnit } from '../../operations/operation.ts';
 import type { Estimate } from '../list.ts';
 import type { ListFacts } from './facts.ts';
@@ -19,30 +19,26 @@ export function listHistory(
     unit,
   }: { readonly pageSize: number; readonly since: string | null; readonly unit: ListUnit },
 ): Estimate {
-  if (!isBegun) return unknown('nothing was read yet');
-  if (gaps.length === 0) return none('all of it is covered');
-  if (itemsPerBlock === null) return unknown('too little was read to tell how dense the list is');
-  let items = 0;
-  const reaches = new Set<string>();
+  if (!isBegun) return atLeast(1, 'never-read');
+  if (gaps.length === 0) return none;
+  if (itemsPerBlock === null) return atLeast(gaps.length, 'density-unknown');
+  const limit = since === null ? firstOperationAt : Date.parse(since);
+  // Batches are numbered from the first one on: that there are none below 0 is bound enough.
+  const isBounded = since !== null || unit === 'blocks';
+  let least = 0;
+  let most = 0;
   for (const { from, to, endsAt } of gaps) {
     const blocks = to - from + 1;
-    const [limit, reach] =
-      since === null
-        ? [firstOperationAt, 'back to 2023-03-01, before which no chain had any']
-        : [Date.parse(since), `back to ${since}`];
-    // Batches are numbered from the first one on: that there are none below 0 is bound enough.
-    const isBounded = since !== null || unit === 'blocks';
     const isOpenEnded =
       isBounded && from === 0 && endsAt !== null && blockMs !== null && blockMs > 0;
-    if (isOpenEnded) reaches.add(reach);
-    items += itemsPerBlock * (isOpenEnded ? blocksSince(limit, endsAt, blockMs, blocks) : blocks);
+    const inGap = isOpenEnded ? blocksSince(limit, endsAt, blockMs, blocks) : blocks;
+    const pages = (itemsPerBlock * inGap) / pageSize + halfPage;
+    most += pages;
+    // The list may begin just below what was read: one page tells so.
+    least += isOpenEnded && since === null ? Math.min(1, pages) : pages;
   }
-  const holes = gaps.length === 1 ? '1 gap' : `${gaps.length} gaps`;
-  return {
-    requests: Math.ceil(items / pageSize + gaps.length * halfPage),
-    isAtMost: since === null && reaches.size > 0,
-    basis: [`${holes}, as dense as what was read so far`, ...reaches].join(', '),
-  };
+  const part = { what: 'gap', count: gaps.length, requests_each: most / gaps.length } as const;
+  return upTo(least, 'start-unknown', [part]);
 }
 
 const blocksSince = (limit: number, endsAt: number, blockMs: number, blocks: number) =>
@@ -59,19 +55,16 @@ export function listUpkeep(
   },
 ): Estimate {
   const { pageSize, overlapMs, pollsPerDay, resweeps } = settings;
-  if (!isBegun) return unknown('nothing was read yet');
+  if (!isBegun) return atLeast(pollsPerDay, 'never-read');
   const pagesPerDay = (itemsPerDay ?? 0) / pageSize;
   const pagesPerPoll = pagesPerDay * (1 / pollsPerDay + overlapMs / dayMs);
   // A poll ends when it has gone past what is known: in the middle of a page, or on its first one.
-  const polls = pollsPerDay * Math.max(1, pagesPerPoll + halfPage);
+  const each = Math.max(1, pagesPerPoll + halfPage);
   const again = resweeps.reduce((sum, { depthMs, everyMs }) => sum + depthMs / everyMs, 0);
-  const parts = [
-    `${round(pollsPerDay)} polls of ${round(Math.max(1, pagesPerPoll + halfPage))} requests`,
-    ...(again > 0 ? [`${round(again * pagesPerDay)} for deeper polls`] : []),
-  ];
-  return {
-    requests: Math.ceil(polls + again * pagesPerDay),
-    isAtMost: false,
-    basis: `${parts.join(', ')}; ${round(itemsPerDay ?? 0)} items a day`,
-  };
+  const deeper = again * pagesPerDay;
+  return about([
+    { what: 'poll', count: pollsPerDay, requests_each: each },
+    ...(deeper > 0 ? [{ what: 'deeper-poll', count: deeper, requests_each: 1 } as const] : []),
+    { what: 'new-item', count: itemsPerDay ?? 0, requests_each: null },
+  ]);
 }

@@ -17,6 +17,15 @@ export interface ListFacts {
   readonly itemsPerDay: number | null;
 }
 
+/** Before the first page. */
+export const nothingKnown: ListFacts = {
+  isBegun: false,
+  gaps: [],
+  itemsPerBlock: null,
+  blockMs: null,
+  itemsPerDay: null,
+};
+
 interface ListGap {
   readonly from: number;
   readonly to: number;

@@ -8,7 +8,7 @@ import { mostWalks } from '../walks-called-for.ts';
 import { rereadItems } from './damage.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
-import { listFacts } from './facts.ts';
+import { listFacts, nothingKnown } from './facts.ts';
 import { listLeft } from './left.ts';
 import { planBackfillWalk, planLiveWalk } from './plan.ts';
 import { proof } from './proof.ts';
@@ -45,7 +45,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   left: listLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
     const { since, overlapMs, resweep: resweeps } = settings;
-    const facts = await listFacts(db, feed);
+    const facts = db === null ? nothingKnown : await listFacts(db, feed);
     return {
       history: listHistory(facts, {
         pageSize,

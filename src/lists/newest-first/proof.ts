@@ -20,6 +20,7 @@ const shows = sql`exists (
 export const proof: ListProof = {
   shows,
   lacks: 'coverage',
+  by: 'ranges',
   covered: sql`
     select json_agg(
       json_build_object(

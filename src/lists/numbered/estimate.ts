@@ -1,6 +1,9 @@
-import { dayMs, halfPage, none, round, unknown } from '../estimates.ts';
+import { about, atLeast, dayMs, halfPage, none, upTo } from '../estimates.ts';
 import type { Estimate } from '../list.ts';
 import type { BatchFacts, BatchPoint } from './facts.ts';
+
+/** Pages of a batch, as chains have them (docs/api-costs.md). */
+const usualPages = { least: 3, most: 29 };
 
 /** What is left of the batches of a range. */
 export function batchHistory(
@@ -8,23 +11,20 @@ export function batchHistory(
   range: { readonly from: number; readonly to: number | null; readonly pageSize: number },
 ): Estimate {
   const high = range.to ?? facts.frontier;
-  if (high === null) return unknown('the newest batch was not searched yet');
+  if (high === null) return atLeast(1, 'newest-unknown');
   const numbers = Math.max(0, high - range.from + 1);
   const unread = Math.max(0, numbers - facts.read);
-  if (unread === 0) return none(`all ${round(numbers)} batches are read`);
+  if (unread === 0) return none;
   const usual = blocksPerNumber(facts, facts.lowest);
   if (usual === null) {
-    return unknown(`${round(unread)} batches, usually of 3 to 29 requests each; none was read yet`);
+    const part = { what: 'batch', count: unread, requests_each: usualPages.most } as const;
+    return upTo(unread * usualPages.least, 'size-unknown', [part]);
   }
   // What is left of the blocks that must be there, but never far from what is usual.
   const rest = (usual * numbers - facts.blocks) / unread;
   const blocks = Math.min(Math.max(rest, usual / 2), usual * 2);
   const pages = pagesOf(blocks, facts, range.pageSize);
-  return {
-    requests: Math.ceil(unread * pages),
-    isAtMost: false,
-    basis: `${round(unread)} batches of about ${round(blocks)} blocks, ${round(pages)} requests each`,
-  };
+  return about([{ what: 'batch', count: unread, requests_each: pages }]);
 }
 
 /** Numbers that a poll tries where the one above the newest batch was new. */
@@ -41,24 +41,24 @@ export function batchUpkeep(
   },
 ): Estimate {
   const { pollsPerDay, reread, to, pageSize } = settings;
-  if (to !== null) return none('the range ends at to_batch');
+  if (to !== null) return none;
   const below = facts.recent ?? facts.lowest;
   const blocks = blocksPerNumber(facts, below);
   const { highest } = facts;
   if (blocks === null || highest === null || below === null) {
-    return unknown('no batches were read yet');
+    return atLeast(pollsPerDay, 'never-read');
   }
   if (highest.at === null || below.at === null || highest.at <= below.at) {
-    return unknown('too few batches were read to tell how often one comes');
+    return atLeast(pollsPerDay, 'interval-unknown');
   }
   const newPerDay = ((highest.batch - below.batch) * dayMs) / (highest.at - below.at);
   const polls = pollsPerDay + Math.min(pollsPerDay, newPerDay) * (pollsAtNews - 1);
   const pages = pagesOf(blocks, facts, pageSize);
-  return {
-    requests: Math.ceil(polls + newPerDay * pages + pollsPerDay * reread),
-    isAtMost: true,
-    basis: `${round(polls)} polls, ${round(newPerDay)} new batches of ${round(pages)} requests, ${round(pollsPerDay * reread)} for \`reread\` at most`,
-  };
+  return upTo(polls + newPerDay * pages, 'reread-varies', [
+    { what: 'poll', count: polls, requests_each: 1 },
+    { what: 'new-batch', count: newPerDay, requests_each: pages },
+    { what: 'batch-again', count: pollsPerDay * reread, requests_each: 1 },
+  ]);
 }
 
 /** Blocks per number, holes among them, between a point and the highest; null: not known. */

@@ -83,7 +83,8 @@ export async function batchFacts(
   return rows[0]?.facts ?? nothingKnown;
 }
 
-const nothingKnown: BatchFacts = {
+/** Before the first page. */
+export const nothingKnown: BatchFacts = {
   frontier: null,
   read: 0,
   blocks: 0,

@@ -5,7 +5,7 @@ import { followWishes, noteAsked } from './wishes.ts';
 import { forgetBatches } from './damage.ts';
 import { isDue } from './due.ts';
 import { batchHistory, batchUpkeep } from './estimate.ts';
-import { batchFacts } from './facts.ts';
+import { batchFacts, nothingKnown } from './facts.ts';
 import { batchesLeft } from './left.ts';
 import { planBackfillBatch, planLiveBatch } from './plan.ts';
 import { proof } from './proof.ts';
@@ -40,7 +40,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
   left: batchesLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
     const { fromBatch: from, toBatch: to, reread, parallel } = settings;
-    const facts = await batchFacts(db, feed, from, to);
+    const facts = db === null ? nothingKnown : await batchFacts(db, feed, from, to);
     return {
       history: batchHistory(facts, { from, to, pageSize }),
       upkeep: batchUpkeep(facts, { pollsPerDay, reread, to, pageSize }),

@@ -66,6 +66,7 @@ const batchNotes = sql`
 export const proof: ListProof = {
   shows,
   lacks: 'proved_batch',
+  by: 'ranges',
   covered: provedBatches,
   head: headBatches,
   notes: batchNotes,

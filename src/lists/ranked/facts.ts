@@ -9,6 +9,9 @@ export interface RankingFacts {
   readonly requests: number | null;
 }
 
+/** Before the first ranking. */
+export const nothingKnown: RankingFacts = { requests: null };
+
 /** How many of the last rankings make the average. */
 const lastRankings = 10;
 

@@ -5,7 +5,7 @@ import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
 import { keepFactories, rereadFactories } from './damage.ts';
 import { rankingHistory, rankingUpkeep } from './estimate.ts';
-import { rankingFacts } from './facts.ts';
+import { nothingKnown, rankingFacts } from './facts.ts';
 import { rankingLeft } from './left.ts';
 import { planRankedWalk, type RankedScope } from './plan.ts';
 import { proof } from './proof.ts';
@@ -40,7 +40,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   status,
   left: rankingLeft,
   async estimate(db, feed, _settings, { pollsPerDay }) {
-    const facts = await rankingFacts(db, feed);
+    const facts = db === null ? nothingKnown : await rankingFacts(db, feed);
     return { history: rankingHistory(facts), upkeep: rankingUpkeep(facts, pollsPerDay), walks: 1 };
   },
   repairs: async (db, { lane, scope }) => ((await needsRanking(db, lane)) ? [scope] : []),

@@ -47,6 +47,7 @@ const rankingNotes = sql`
 export const proof: ListProof = {
   shows: sql`exists (${newestRanking})`,
   lacks: 'ranking',
+  by: 'census',
   covered: countedFactories,
   head: sql`select null::jsonb`,
   notes: rankingNotes,

@@ -1,85 +1,27 @@
-import { creditsPerPage } from '../../walk/ledger.ts';
+import type { PlanDocument } from '../../documents/plan.ts';
 import type { Estimate } from '../../lists/list.ts';
-import {
-  scheduleFeeds,
-  servicePlans,
-  type FeedForecast,
-  type Plan,
-  type Schedule,
-} from './plan.ts';
+import { creditsPerPage } from '../../walk/ledger.ts';
+import { servicePlans, type FeedForecast, type Plan } from './plan.ts';
+import { scheduleFeeds, type Moment, type Schedule } from './schedule.ts';
 
-/** A size in requests and credits; null where it is unknown. */
-interface Cost {
-  readonly requests: number | null;
-  readonly credits: number | null;
-}
+/** What `plan` says, but how the command ended. */
+type PlanReport = Omit<PlanDocument, 'schema' | 'exit'>;
 
-/** A time until something; null where it is unknown or never comes. */
-interface Until {
-  readonly seconds: number | null;
-  readonly days: number | null;
-}
-
-interface Estimated extends Cost {
-  readonly is_at_most: boolean;
-  readonly basis: string;
-}
-
-/** What `plan` says, as one document. Upkeep is a day's; times are ISO 8601. */
-export interface PlanDocument {
-  readonly as_of: string;
-  readonly rate: {
-    readonly requests_per_second: number;
-    readonly daily_credits: number | null;
-    readonly credits_per_request: number;
-  };
-  readonly feeds: readonly {
-    readonly feed: string;
-    readonly chain_id: number;
-    readonly operation: string;
-    readonly done: { readonly requests: number; readonly credits: number };
-    readonly history: Estimated & Until & { readonly ends_at: string | null };
-    readonly upkeep: Estimated;
-  }[];
-  /** Of all feeds whose size is known; `unknown` names the others. */
-  readonly history: Cost &
-    Until & {
-      readonly ends_at: string | null;
-      /** With the upkeep of every feed going on meanwhile. */
-      readonly days_beside_upkeep: number | null;
-      readonly first_done: string | null;
-      readonly unknown: readonly string[];
-    };
-  readonly upkeep: Cost & { readonly fits: boolean | null; readonly unknown: readonly string[] };
-  readonly plans: readonly ({
-    readonly plan: string;
-    readonly requests_per_second: number;
-    readonly daily_credits: number | null;
-    /** How much sooner history is read than as configured. */
-    readonly saves_days: number | null;
-    readonly upkeep_fits: boolean | null;
-    readonly first_done: string | null;
-  } & Until)[];
-  readonly warnings: readonly string[];
-}
-
-/** When the document was made, and what today's credits were spent on. */
-interface Moment {
-  readonly at: Date;
-  readonly spentToday: number;
+interface Range {
+  readonly least: number;
+  readonly most: number | null;
 }
 
 /** Puts forecasts, rates and the service's plans together. Pure. */
-export function planDocument(
+export function planReport(
   forecasts: readonly FeedForecast[],
   configured: Pick<Plan, 'requestsPerSecond' | 'dailyCredits'>,
   moment: Moment,
-): PlanDocument {
+): PlanReport {
   const schedule = scheduleFeeds(forecasts, { name: 'configured', ...configured }, moment);
-  const history = sumOf(forecasts, 'history');
-  const upkeep = sumOf(forecasts, 'upkeep');
-  const endsAt = (seconds: number | null) =>
-    seconds === null ? null : new Date(moment.at.getTime() + seconds * 1000).toISOString();
+  const known = forecasts.filter(({ history }) => history.requests !== null);
+  const history = sumOf(known.map((forecast) => forecast.history));
+  const upkeep = sumOf(forecasts.map((forecast) => forecast.upkeep));
   return {
     as_of: moment.at.toISOString(),
     rate: {
@@ -87,93 +29,93 @@ export function planDocument(
       daily_credits: configured.dailyCredits,
       credits_per_request: creditsPerPage,
     },
-    feeds: forecasts.map((forecast) => {
-      const seconds = schedule.ends.get(forecast.feed) ?? null;
+    spent_today: { requests: moment.spentToday, credits: moment.spentToday * creditsPerPage },
+    feeds: forecasts.map((forecast) => feedOf(forecast, schedule)),
+    history: {
+      ...costOf(history),
+      seconds: schedule.seconds,
+      seconds_beside_upkeep: schedule.secondsBesideUpkeep,
+      free_plan_days: freeDays(history),
+      bound_by: schedule.boundBy,
+      first_done: schedule.first,
+      unknown: forecasts.filter((forecast) => !known.includes(forecast)).map(({ feed }) => feed),
+    },
+    upkeep: {
+      ...costOf(upkeep),
+      free_plan_days: freeDays(upkeep),
+      fits: schedule.isUpkeepAffordable,
+    },
+    plans: servicePlans.map((plan) => {
+      const { seconds, boundBy, isUpkeepAffordable } = scheduleFeeds(forecasts, plan, moment);
       return {
-        feed: forecast.feed,
-        chain_id: forecast.chain_id,
-        operation: forecast.operation,
-        done: { requests: forecast.done.requests, credits: forecast.done.credits },
-        history: { ...estimated(forecast.history), ...until(seconds), ends_at: endsAt(seconds) },
-        upkeep: estimated(forecast.upkeep),
+        plan: plan.name,
+        requests_per_second: plan.requestsPerSecond,
+        daily_credits: plan.dailyCredits,
+        seconds,
+        bound_by: boundBy,
+        upkeep_fits: isUpkeepAffordable,
       };
     }),
-    history: {
-      ...history,
-      ...until(schedule.seconds),
-      ends_at: endsAt(schedule.seconds),
-      days_beside_upkeep: until(schedule.secondsBesideUpkeep).days,
-      first_done: schedule.first,
-    },
-    upkeep: { ...upkeep, fits: schedule.isUpkeepAffordable },
-    plans: servicePlans.map((plan) => comparison(plan, schedule, forecasts, moment)),
-    warnings: warningsOf(schedule, upkeep.credits, configured),
+    warnings: warningsOf(schedule),
   };
 }
 
-function comparison(
-  plan: Plan,
-  configured: Schedule,
-  forecasts: readonly FeedForecast[],
-  moment: Moment,
-): PlanDocument['plans'][number] {
-  const schedule = scheduleFeeds(forecasts, plan, moment);
-  const saved =
-    schedule.seconds === null || configured.seconds === null
-      ? null
-      : configured.seconds - schedule.seconds;
+function feedOf(
+  { feed, chain_id, operation, done, history, upkeep }: FeedForecast,
+  { ends }: Schedule,
+): PlanReport['feeds'][number] {
   return {
-    plan: plan.name,
-    requests_per_second: plan.requestsPerSecond,
-    daily_credits: plan.dailyCredits,
-    ...until(schedule.seconds),
-    saves_days: until(saved).days,
-    upkeep_fits: schedule.isUpkeepAffordable,
-    first_done: schedule.first,
+    feed,
+    chain_id,
+    operation,
+    done: { requests: done.requests, credits: done.credits },
+    latency_ms: done.latencyMs === null ? null : Math.round(done.latencyMs),
+    history: {
+      ...costOf(rangeOf(history)),
+      seconds: ends.get(feed) ?? { least: null, most: null },
+      reason: history.reason,
+      basis: [...history.parts],
+    },
+    upkeep: {
+      ...costOf(rangeOf(upkeep)),
+      reason: upkeep.reason,
+      basis: [...upkeep.parts],
+    },
   };
 }
 
-function warningsOf(
-  { isUpkeepAffordable, seconds, secondsBesideUpkeep }: Schedule,
-  upkeepCredits: number | null,
-  { requestsPerSecond, dailyCredits }: Pick<Plan, 'requestsPerSecond' | 'dailyCredits'>,
-): string[] {
-  const advice = 'choose wider schedules, a smaller reread or fewer feeds, or a larger plan';
-  if (isUpkeepAffordable === false) {
-    const limit =
-      dailyCredits === null
-        ? `${requestsPerSecond} requests a second`
-        : `${whole.format(dailyCredits)} credits and ${requestsPerSecond} requests a second`;
-    const upkeep = whole.format(upkeepCredits ?? 0);
-    return [`a day's upkeep of ${upkeep} credits does not fit into ${limit}: ${advice}`];
-  }
-  return seconds !== null && secondsBesideUpkeep === null
-    ? [`beside its upkeep the history is never read: ${advice}`]
+function warningsOf({ isUpkeepAffordable, seconds, secondsBesideUpkeep }: Schedule) {
+  if (isUpkeepAffordable === false) return [{ kind: 'upkeep-does-not-fit' as const }];
+  return seconds.most !== null && secondsBesideUpkeep === null
+    ? [{ kind: 'history-never-ends' as const }]
     : [];
 }
 
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const rangeOf = ({ least, requests }: Estimate): Range => ({ least, most: requests });
 
-const estimated = ({ requests, isAtMost, basis }: Estimate): Estimated => ({
-  requests,
-  credits: requests === null ? null : requests * creditsPerPage,
-  is_at_most: isAtMost,
-  basis,
+/** The sum of all; the most of it only where that of each is known. */
+const sumOf = (estimates: readonly Estimate[]): Range =>
+  estimates.reduce<Range>(
+    (sum, { least, requests }) => ({
+      least: sum.least + least,
+      most: sum.most === null || requests === null ? null : sum.most + requests,
+    }),
+    { least: 0, most: 0 },
+  );
+
+const times = ({ least, most }: Range, factor: number): Range => ({
+  least: least * factor,
+  most: most === null ? null : most * factor,
 });
 
-function sumOf(forecasts: readonly FeedForecast[], part: 'history' | 'upkeep') {
-  const known = forecasts.flatMap((forecast) => forecast[part].requests ?? []);
-  const requests = known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
-  return {
-    requests,
-    credits: requests === null ? null : requests * creditsPerPage,
-    unknown: forecasts.flatMap((forecast) =>
-      forecast[part].requests === null ? forecast.feed : [],
-    ),
-  };
+const costOf = (requests: Range) => ({ requests, credits: times(requests, creditsPerPage) });
+
+const [freePlan] = servicePlans;
+
+/** How many days of the free plan's credits so many requests are worth. */
+function freeDays(requests: Range): Range {
+  const { least, most } = times(requests, creditsPerPage / (freePlan.dailyCredits ?? Infinity));
+  return { least: toThousandths(least), most: most === null ? null : toThousandths(most) };
 }
 
-const until = (seconds: number | null): Until => ({
-  seconds: seconds === null ? null : Math.round(seconds),
-  days: seconds === null ? null : Math.round((seconds / 86_400) * 1000) / 1000,
-});
+const toThousandths = (days: number) => Math.round(days * 1000) / 1000;

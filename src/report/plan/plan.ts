@@ -1,17 +1,14 @@
 import { operationNames } from '../../operations/index.ts';
 import type { ChainSettings } from '../../config/settings.ts';
 import type { Database } from '../../db/transaction.ts';
-import { creditsPerPage } from '../../walk/ledger.ts';
 import { feedName, type Feed } from '../../lists/feed.ts';
 import { kindOf } from '../../lists/index.ts';
-import type { Estimates } from '../../lists/list.ts';
-import { walksThatPay } from '../../lists/walks-called-for.ts';
+import type { Estimate, Estimates } from '../../lists/list.ts';
 import { ledgerFacts, type LedgerFacts } from './facts.ts';
 import { firingsPerDay } from './firings.ts';
-import { endsOf, type Job, type Rate } from './timeline.ts';
 
 /** What is left of a feed's history, and what a day of it costs. */
-interface FeedEstimate extends Feed, Estimates {
+export interface FeedEstimate extends Feed, Estimates {
   readonly feed: string;
 }
 
@@ -26,22 +23,33 @@ export interface ForecastOptions {
   readonly at: Date;
 }
 
-/** What is known of every feed of these chains, from stored facts alone. */
+/**
+ * What is known of every feed of these chains, from stored facts alone.
+ *
+ * @param db null: there are no tables yet
+ */
 export async function forecastFeeds(
-  db: Database,
+  db: Database | null,
   chains: readonly ChainSettings[],
   options: ForecastOptions,
 ): Promise<FeedForecast[]> {
   const forecasts: FeedForecast[] = [];
   for (const estimate of await estimateFeeds(db, chains, options)) {
-    forecasts.push({ ...estimate, done: await ledgerFacts(db, estimate) });
+    const done = db === null ? nothingDone : await ledgerFacts(db, estimate);
+    forecasts.push({ ...estimate, history: historyOf(estimate.history, done), done });
   }
   return forecasts;
 }
 
+const nothingDone: LedgerFacts = { requests: 0, credits: 0, latencyMs: null };
+
+/** Before the first page that is all there is to say, whatever the kind of list lacks. */
+const historyOf = (history: Estimate, { requests }: LedgerFacts): Estimate =>
+  history.requests === null && requests === 0 ? { ...history, reason: 'never-read' } : history;
+
 /** The estimates alone, without reading the ledger. */
 export async function estimateFeeds(
-  db: Database,
+  db: Database | null,
   chains: readonly ChainSettings[],
   options: ForecastOptions,
 ): Promise<FeedEstimate[]> {
@@ -53,19 +61,6 @@ export async function estimateFeeds(
     found.push({ ...feed, feed: feedName(feed), ...estimates });
   }
   return found;
-}
-
-/** The feeds of these chains where there is no database yet. */
-export function unknownFeeds(chains: readonly ChainSettings[]): FeedForecast[] {
-  const unread = { requests: null, isAtMost: false, basis: 'nothing was read yet' };
-  return feedsOf(chains).map(({ feed }) => ({
-    ...feed,
-    feed: feedName(feed),
-    done: { requests: 0, credits: 0, latencyMs: null },
-    history: unread,
-    upkeep: unread,
-    walks: 1,
-  }));
 }
 
 /** The feeds of these chains, with what is configured for each. */
@@ -88,64 +83,9 @@ export interface Plan {
 }
 
 /** The service's plans as of autumn 2026. Above the free one credits are counted by the month. */
-export const servicePlans: readonly Plan[] = [
+export const servicePlans: readonly [free: Plan, ...larger: Plan[]] = [
   { name: 'free', requestsPerSecond: 5, dailyCredits: 100_000 },
   { name: '15 requests/s', requestsPerSecond: 15, dailyCredits: null },
   { name: '30 requests/s', requestsPerSecond: 30, dailyCredits: null },
   { name: '50 requests/s', requestsPerSecond: 50, dailyCredits: null },
 ];
-
-/** What feeds cost under a plan. Seconds are null where something is unknown, or never ends. */
-export interface Schedule {
-  /** Until each feed's history is read, by its name. */
-  readonly ends: ReadonlyMap<string, number | null>;
-  /** Until all histories are read whose size is known. */
-  readonly seconds: number | null;
-  /** The same beside the upkeep, which goes first. */
-  readonly secondsBesideUpkeep: number | null;
-  /** The feed with history left that is done first; null where there is none. */
-  readonly first: string | null;
-  /** Whether a day's upkeep fits into a day; null while what is known of it does. */
-  readonly isUpkeepAffordable: boolean | null;
-}
-
-/** When the feeds' histories are read under a plan. */
-export function scheduleFeeds(
-  forecasts: readonly FeedForecast[],
-  plan: Plan,
-  { at, spentToday }: { readonly at: Date; readonly spentToday: number },
-): Schedule {
-  const rate: Rate = {
-    perSecond: plan.requestsPerSecond,
-    perDay: plan.dailyCredits === null ? null : Math.floor(plan.dailyCredits / creditsPerPage),
-  };
-  const lanes = forecasts.filter(({ history }) => (history.requests ?? 0) > 0).length;
-  const jobs = forecasts.flatMap(({ feed, history, walks, done: { latencyMs } }): Job[] => {
-    const pay = walksThatPay({ perSecond: plan.requestsPerSecond, tripMs: latencyMs, lanes });
-    const { requests } = history;
-    return requests === null ? [] : [{ feed, requests, walks: walks ?? pay, latencyMs }];
-  });
-  const upkeepPerDay = forecasts.reduce((sum, { upkeep }) => sum + (upkeep.requests ?? 0), 0);
-  const ends = endsOf(jobs, rate, { at, spentToday, upkeepPerDay: 0 });
-  const beside = endsOf(jobs, rate, { at, spentToday, upkeepPerDay });
-  const busy = jobs.filter(({ requests }) => requests > 0).map(({ feed }) => feed);
-  const fits = upkeepPerDay <= Math.min(rate.perDay ?? Infinity, rate.perSecond * 86_400);
-  const [first] = busy
-    .map((feed) => ({ feed, seconds: ends.get(feed) ?? Infinity }))
-    .sort((a, b) => a.seconds - b.seconds);
-  return {
-    ends,
-    seconds: latest(ends),
-    secondsBesideUpkeep: latest(beside),
-    first: first === undefined || first.seconds === Infinity ? null : first.feed,
-    isUpkeepAffordable:
-      fits && forecasts.some(({ upkeep }) => upkeep.requests === null) ? null : fits,
-  };
-}
-
-function latest(ends: ReadonlyMap<string, number | null>): number | null {
-  if (ends.size === 0) return null;
-  const seconds = [...ends.values()].map((end) => end ?? Infinity);
-  const last = Math.max(...seconds);
-  return last === Infinity ? null : last;
-}

@@ -9,8 +9,10 @@ export interface Rate {
 export interface Job {
   readonly feed: string;
   readonly requests: number;
-  /** Walks at once. Each has one request under way, and the feed as many shares of the rate. */
+  /** Walks at once, as many shares of the rate. */
   readonly walks: number;
+  /** Walks that there may be in the end. Each has one request under way. */
+  readonly mostWalks: number;
   /** How long an answer takes, in ms; null: not known, taken as no time. */
   readonly latencyMs: number | null;
 }
@@ -99,5 +101,6 @@ function speedsOf(jobs: readonly Job[], perSecond: number): ReadonlyMap<Job, num
   }
 }
 
-const limitOf = ({ walks, latencyMs }: Job) =>
-  latencyMs === null || latencyMs === 0 ? Infinity : (walks * 1000) / latencyMs;
+/** Requests a second that its answers allow. */
+export const limitOf = ({ mostWalks, latencyMs }: Job): number =>
+  latencyMs === null || latencyMs === 0 ? Infinity : (mostWalks * 1000) / latencyMs;

@@ -173,7 +173,7 @@ test('a choice of chains and days leaves the other files as they are', async () 
   const last = before.findLast((file) => file.chain_id === '10' && file.day !== null);
   const day = last?.day ?? '';
 
-  const chosen = ['user_operations', '--chain', '10', '--since', day, '--until', day];
+  const chosen = ['user_operations', '--chain', 'optimism', '--since', day, '--until', day];
   const outcome = (await lake.exported(chosen)).get('user_operations');
 
   // What tells no time is in every choice.
@@ -202,7 +202,8 @@ test('wrong use is told in a message, and nothing is written', async () => {
 
   for (const [args, message] of [
     [['--format', 'csv'], /holds an export as parquet/u],
-    [['--since', 'yesterday'], /It is a day/u],
+    [['--chain', 'optimsm'], /did you mean optimism \(10\)/u],
+    [['--since', 'yesterday'], /not a date or time .*such as 7d/u],
     [['--since', '2026-02-02', '--until', '2026-02-01'], /is after/u],
     [['top-senders', '--chain', '1', '--chain', '2'], /one --chain at most/u],
     [['entry-points', '--since', '2d', '--until', '2026-02-01'], /takes no --until|--since/u],

@@ -70,22 +70,6 @@ async function handovers(pool: Pool, feed: string | null, pid: number) {
   return rows;
 }
 
-test('a demo that finds everything there kills its worker too, before its first page', async () => {
-  const { url } = await freshDatabase();
-  const env = { DATABASE_URL: url };
-  expect(await call(['demo'], { env })).toMatchObject({ code: 0 });
-
-  const { code, stdout } = await call(['demo', '--json'], { env });
-
-  expect(code).toBe(0);
-  expect(demoDocument.parse(JSON.parse(stdout)).kill).toMatchObject({
-    is_real: true,
-    feed: '10/user-operations',
-    killed_at_page: 0,
-    resumed_at_page: 1,
-  });
-});
-
 test('a demo that is told to stop says so as a document too', async () => {
   const { url, pool } = await freshDatabase();
   const stop = new AbortController();

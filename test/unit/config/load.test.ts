@@ -83,11 +83,11 @@ describe('without a file', () => {
     expect(load(null, { need: 'database' }).chains).toEqual([]);
   });
 
-  test.each(['abc', '1e3', '-1', '0', '1.5', '10,8453', '99999999999999999'])(
+  test.each(['1e3', '0', '1.5', '10,8453', '99999999999999999'])(
     '--chain %s is refused',
     (flag) => {
       expect(complaints(() => load(null, { chains: [flag] }))).toEqual([
-        `--chain ${flag}: not a number; chains go by their id, such as 10 for optimism`,
+        `--chain ${flag}: not a chain's number, such as 10; repeat --chain for several`,
       ]);
     },
   );

@@ -10,7 +10,12 @@ const linesAround = 4 + 1 + 1;
 const inClone = 'npm run --silent explorer-etl --';
 
 const feed = (chain_id: number, operation: string, rows: number, pages: number) => ({
-  ...{ feed: `${chain_id}/${operation}`, chain_id, operation, rows, pages, credits: 20 * pages },
+  feed: `${chain_id}/${operation}`,
+  chain_id,
+  operation,
+  rows,
+  pages,
+  credits: 20 * pages,
   state: 'complete' as const,
   evidence: operation === 'factories' ? ('census' as const) : ('proof' as const),
   open: [],
@@ -19,8 +24,14 @@ const feed = (chain_id: number, operation: string, rows: number, pages: number) 
 const shares = [0.12, 0.06, 0.05, 0.05, 0.04, 0.04, 0.03, 0.05, 0.04, 0.05];
 
 const kill = {
-  ...{ pid: 4_194_304, is_real: true, feed: '10/user-operations', walks: 6 },
-  ...{ killed_at_page: 112, resumed_at_page: 113, pages_lost: 0, pages_stored_twice: 0 },
+  pid: 4_194_304,
+  is_real: true,
+  feed: '10/user-operations',
+  walks: 6,
+  killed_at_page: 112,
+  resumed_at_page: 113,
+  pages_lost: 0,
+  pages_stored_twice: 0,
   requests_again: 32,
 };
 
@@ -44,7 +55,9 @@ const demo: DemoDocument = {
     { entry_point_version: 'v0.8', operations: 8_075, share: 0.032, shares },
     { entry_point_version: 'v0.7', operations: 934, share: 0.047, shares: shares.toReversed() },
     {
-      ...{ entry_point_version: 'v0.9', operations: 52, share: 0.019 },
+      entry_point_version: 'v0.9',
+      operations: 52,
+      share: 0.019,
       shares: [null, null, null, null, null, 0, 0, 0, 0, 0.02],
     },
   ],

@@ -183,5 +183,7 @@ describe('hints', () => {
       'explorer-etl: run "npx explorer-etl migrate" in /x/explorer-etl sync; explorer-etl is there',
     );
     expect(asCalled(text, 'explorer-etl')).toBe(text);
+    const painted = paint(coloured, 'command', 'explorer-etl verify');
+    expect(asCalled(painted, 'npx explorer-etl')).toContain('mnpx explorer-etl verify');
   });
 });

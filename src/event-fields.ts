@@ -1,0 +1,64 @@
+/** What a field of a log line holds. Of foreign origin is `text` alone: it is redacted and escaped. */
+export interface FieldTypes {
+  readonly name: string;
+  readonly time: string | null;
+  readonly number: number;
+  readonly text: string;
+  readonly 'text or null': string | null;
+  readonly texts: readonly string[];
+}
+
+interface FieldRule {
+  readonly holds: keyof FieldTypes;
+  readonly meaning: string;
+}
+
+/** Every field that a log line may have: a name means the same in every event. */
+export const fields = {
+  added: { holds: 'number', meaning: 'rows that are new' },
+  again_in_ms: { holds: 'number', meaning: 'when it is tried again, from now' },
+  chains: { holds: 'number', meaning: 'how many chains' },
+  changed: { holds: 'number', meaning: 'rows that were there and differ now' },
+  credits: { holds: 'number', meaning: 'credits that its requests cost' },
+  detail: { holds: 'text', meaning: 'the new value or type, empty where there is none' },
+  error: { holds: 'text', meaning: 'what Postgres or the connection said' },
+  failure: { holds: 'text or null', meaning: 'the failure class; null where there is none' },
+  feed: { holds: 'name', meaning: 'the feed: chain and list, as `status` names it' },
+  feeds: { holds: 'number', meaning: 'how many feeds' },
+  folder: { holds: 'text', meaning: 'where the data is' },
+  key: { holds: 'name', meaning: 'the lane of the job' },
+  kind: {
+    holds: 'name',
+    meaning: 'how items differ: `field`, `vanished`, `type`, `format`, `value`',
+  },
+  lane: { holds: 'name', meaning: '`live` or `backfill`' },
+  mode: { holds: 'name', meaning: 'how the pooler hands connections out' },
+  ms: { holds: 'number', meaning: 'how long it took' },
+  next_poll: { holds: 'time', meaning: 'when a schedule is due next; null where none ever is' },
+  outcome: {
+    holds: 'name',
+    meaning: '`more`, `closed`, `stopped`, `fenced`, `idle`, `elsewhere` or `failure`',
+  },
+  page: { holds: 'number', meaning: 'the id in `etl.pages` of the page that showed it first' },
+  pages: { holds: 'number', meaning: 'how many pages' },
+  path: { holds: 'text', meaning: 'the field of the item' },
+  pooler: { holds: 'name', meaning: 'the product' },
+  problems: { holds: 'texts', meaning: 'what is wrong, one text each' },
+  quarantined: { holds: 'number', meaning: 'items that went to quarantine' },
+  queue: { holds: 'name', meaning: '`slices` or `runs`' },
+  reason: { holds: 'text or null', meaning: 'what happened and what to do, for people' },
+  requests: { holds: 'number', meaning: 'requests for those pages, repeated ones included' },
+  runs: { holds: 'number', meaning: 'how many runs' },
+  seconds: { holds: 'number', meaning: 'from its beginning to its end' },
+  state: { holds: 'name', meaning: 'the state that the feed has now' },
+  walks: { holds: 'number', meaning: 'how many walks' },
+  was: { holds: 'name', meaning: 'the state that the feed had' },
+  ways: { holds: 'number', meaning: 'in how many new ways items differ' },
+} as const satisfies Readonly<Record<string, FieldRule>>;
+
+export type FieldName = keyof typeof fields;
+
+/** The values that an event with these fields is told with. */
+export type FieldsOf<Name extends FieldName> = {
+  readonly [Field in Name]: FieldTypes[(typeof fields)[Field]['holds']];
+};

@@ -1,0 +1,62 @@
+const mask = '***';
+
+/** `apikey=…` and `key=…` wherever a text repeats a query string, whoever's they are (spec section 5). */
+const parameter = /(?:\b|(?<=%3f|%26))(api_?key|key)(=|%3d)[^&\s"'<>\\]+/giu;
+
+/**
+ * A function that replaces every secret in a text by `***`, also where it was percent-encoded
+ * (once or more often, either case), JSON-escaped or HTML-escaped on its way, and the values of
+ * `apikey` and `key` parameters of any origin. Empty secrets are ignored; short ones are not.
+ */
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
+  const known = [...new Set(secrets)]
+    .filter((secret) => secret !== '')
+    // The longest first: of two secrets that begin alike, the shorter would leave the rest.
+    .toSorted((a, b) => b.length - a.length)
+    .map((secret) => Array.from(secret, spellings).join(''));
+  const secret = known.length === 0 ? null : new RegExp(known.join('|'), 'gu');
+  return (text) => {
+    const clean = secret === null ? text : text.replace(secret, mask);
+    return clean.replace(parameter, `$1$2${mask}`);
+  };
+}
+
+/** A pattern for the ways a server or a library may have written one character. */
+function spellings(character: string): string {
+  const percent = [...Buffer.from(character, 'utf8')]
+    .map((byte) => `%(?:25)*${anyCase(byte.toString(16).padStart(2, '0'))}`)
+    .join('');
+  const json = Array.from(
+    { length: character.length },
+    (_, unit) =>
+      String.raw`\\u${anyCase(character.charCodeAt(unit).toString(16).padStart(4, '0'))}`,
+  ).join('');
+  const code = character.codePointAt(0) ?? 0;
+  const html = `&#(?:0*${code}|[xX]0*${anyCase(code.toString(16))});`;
+  const named = namedEntities[character];
+  const literal = String.raw`\\?\u{${code.toString(16)}}`;
+  const forms = [percent, json, html, ...(named === undefined ? [] : [named]), literal];
+  if (character === ' ') forms.push(String.raw`\+`);
+  return `(?:${forms.join('|')})`;
+}
+
+const namedEntities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+const anyCase = (hex: string): string =>
+  hex.replace(/[a-f]/gu, (letter) => `[${letter}${letter.toUpperCase()}]`);
+
+/** The password of `user:password@host`, up to the last `@`: people paste them as they are, unencoded. */
+const userInfo = /([a-z][a-z0-9+.-]*:\/\/[^\s:@/?#]*):\S*@/giu;
+
+/** `password=…` of a connection string, in a URL's query or among words. */
+const passwordSetting = /\b((?:ssl|pg)?password)(\s*=\s*|%3d)(?:'[^']*'|[^&\s"'<>\\]+)/giu;
+
+/** A text without the passwords in URLs and connection strings, whoever's they are. */
+export const withoutPasswords = (text: string): string =>
+  text.replace(userInfo, `$1:${mask}@`).replace(passwordSetting, `$1$2${mask}`);

@@ -1,0 +1,94 @@
+/**
+ * How long after its last time a failure counts as the same one, in ms: twice the longest rest of a feed
+ * that fails (src/feeds/failure.ts), so that an outage of a night is one.
+ */
+const windowMs = 20 * 60_000;
+
+/** When a failure is told again at the earliest, in ms: doubled each time, up to the longest. */
+const firstIntervalMs = 60_000;
+const longestIntervalMs = 60 * 60_000;
+
+/** Different failures of one trouble; a service that invents reasons without end is counted as one. */
+const mostKinds = 20;
+
+/** Troubles that are remembered: some for each feed of a large configuration. The oldest is forgotten. */
+const mostTroubles = 1_000;
+
+interface Repeat {
+  times: number;
+  lastMs: number;
+  toldMs: number;
+  intervalMs: number;
+}
+
+interface Trouble {
+  readonly kinds: Map<string, Repeat>;
+  /** Whether the last that was told of it is that it fails. */
+  isToldFailing: boolean;
+}
+
+/** Whether something is told now, and how often it came with it. */
+export interface Count {
+  readonly isTold: boolean;
+  readonly times: number;
+}
+
+/** Counts what fails again and again, so that a log tells it at growing intervals and not each time. */
+export interface Repeats {
+  /** @param kind what makes two failures the same; digits in it, such as times, do not */
+  count(trouble: string, kind: string): Count;
+  /** That a trouble is over is told where the last that was told is that it fails, or nothing is known. */
+  end(trouble: string): Count;
+}
+
+/** @param now monotonic, in ms */
+export function countRepeats(now: () => number): Repeats {
+  const troubles = new Map<string, Trouble>();
+  return {
+    count(name, what) {
+      const trouble = troubles.get(name) ?? {
+        kinds: new Map<string, Repeat>(),
+        isToldFailing: false,
+      };
+      // What failed last is at the end; at the beginning is what to forget.
+      troubles.delete(name);
+      troubles.set(name, trouble);
+      const [oldest] = troubles.keys();
+      if (troubles.size > mostTroubles && oldest !== undefined) troubles.delete(oldest);
+      forgetOld(trouble, now());
+      const repeat = repeatOf(trouble, what.replaceAll(/\d+/gu, '0'));
+      repeat.times += 1;
+      repeat.lastMs = now();
+      const isTold = now() - repeat.toldMs >= repeat.intervalMs;
+      if (isTold) {
+        repeat.intervalMs =
+          repeat.times === 1 ? firstIntervalMs : Math.min(2 * repeat.intervalMs, longestIntervalMs);
+        repeat.toldMs = now();
+        trouble.isToldFailing = true;
+      }
+      return { isTold, times: repeat.times };
+    },
+    end(name) {
+      const trouble = troubles.get(name);
+      if (trouble === undefined) return { isTold: true, times: 0 };
+      // It stays known: one that fails again in a minute goes on being counted.
+      const isTold = trouble.isToldFailing;
+      trouble.isToldFailing = false;
+      return {
+        isTold,
+        times: [...trouble.kinds.values()].reduce((sum, { times }) => sum + times, 0),
+      };
+    },
+  };
+}
+
+function forgetOld({ kinds }: Trouble, nowMs: number): void {
+  for (const [kind, { lastMs }] of kinds) if (nowMs - lastMs > windowMs) kinds.delete(kind);
+}
+
+function repeatOf({ kinds }: Trouble, what: string): Repeat {
+  const kind = kinds.has(what) || kinds.size < mostKinds ? what : '';
+  const repeat = kinds.get(kind) ?? { times: 0, lastMs: 0, toldMs: -Infinity, intervalMs: 0 };
+  kinds.set(kind, repeat);
+  return repeat;
+}

@@ -1,0 +1,102 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import { creditsPerPage } from '../walk/ledger.ts';
+import type { FailureClass } from '../failure.ts';
+
+/** What a key has spent today (UTC). Which one it is, is not told. */
+export interface KeyCredits {
+  readonly spent: number;
+  /** Null: no limit of ours. */
+  readonly limit: number | null;
+  /** What may still be spent today, by our limit and by what the explorer said; null: neither says. */
+  readonly left: number | null;
+  /** ISO 8601: until when no request of the key may leave; null: it may. */
+  readonly paused_until: string | null;
+  readonly failure: FailureClass | null;
+  readonly reason: string | null;
+}
+
+/** Whether today's credits last. Times are ISO 8601. */
+export type CreditForecast =
+  | { readonly kind: 'no-limit' }
+  | { readonly kind: 'enough' }
+  | { readonly kind: 'lasts-until'; readonly at: string }
+  | { readonly kind: 'spent'; readonly until: string }
+  | { readonly kind: 'unknown' };
+
+/** What every key has spent today. */
+export async function creditsToday(db: Database): Promise<KeyCredits[]> {
+  const { rows } = await db.execute<{ credits: KeyCredits }>(sql`
+    with key as (
+      select *, credits_day is not distinct from (clock_timestamp() at time zone 'utc')::date as is_today,
+             coalesce(paused_until > clock_timestamp(), false) as is_paused
+      from etl.budget
+    ), told as (
+      select *, case when is_today then credits_spent else 0 end as spent,
+             case when is_today then credits_remaining end as remaining
+      from key
+    )
+    select json_build_object(
+      'spent', spent,
+      'limit', daily_credits,
+      'left', greatest(0, least(daily_credits - spent, remaining)),
+      'paused_until', case when is_paused then paused_until end,
+      'failure', case when is_paused then pause_class end,
+      'reason', case when is_paused then pause_reason end
+    ) as credits
+    from told
+    order by key_fingerprint
+  `);
+  return rows.map(({ credits }) => credits);
+}
+
+/** What the rest of a day is reckoned from. */
+interface Spending {
+  readonly at: Date;
+  /** Null: no limit. */
+  readonly left: number | null;
+  /** Pages a second now, of all feeds. */
+  readonly pace: number;
+  /** Requests that history has left; null: not known. */
+  readonly history: number | null;
+  /** Requests that a day of polls takes; null: not known. */
+  readonly upkeep: number | null;
+}
+
+const daySeconds = 86_400;
+
+/**
+ * Whether the credits last until midnight UTC, at the present pace; or because there is not so much left to
+ * read. Pure.
+ */
+export function forecastCredits({ at, left, pace, history, upkeep }: Spending): CreditForecast {
+  if (left === null) return { kind: 'no-limit' };
+  const midnight = new Date(at);
+  midnight.setUTCHours(24, 0, 0, 0);
+  if (left < creditsPerPage) return { kind: 'spent', until: midnight.toISOString() };
+  const restSeconds = (midnight.getTime() - at.getTime()) / 1000;
+  const pages = left / creditsPerPage;
+  const polls = upkeep === null ? null : (upkeep * restSeconds) / daySeconds;
+  if (polls !== null && history !== null && history + polls <= pages) return { kind: 'enough' };
+  // Where nothing is read now, polls are all that is to come.
+  const perSecond = pace > 0 ? pace : upkeep === null ? null : upkeep / daySeconds;
+  if (perSecond === null) return { kind: 'unknown' };
+  const lasts = pages / perSecond;
+  if (lasts >= restSeconds) return { kind: 'enough' };
+  return { kind: 'lasts-until', at: new Date(at.getTime() + lasts * 1000).toISOString() };
+}
+
+/** The credits of all keys together; left is unknown where one of them has no limit. */
+export function sumCredits(
+  keys: readonly KeyCredits[],
+): Pick<KeyCredits, 'spent' | 'limit' | 'left'> {
+  const sum = (of: (key: KeyCredits) => number | null) =>
+    keys.length === 0 || keys.some((key) => of(key) === null)
+      ? null
+      : keys.reduce((total, key) => total + (of(key) ?? 0), 0);
+  return {
+    spent: sum(({ spent }) => spent) ?? 0,
+    limit: sum((key) => key.limit),
+    left: sum((key) => key.left),
+  };
+}

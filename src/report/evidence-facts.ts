@@ -1,0 +1,97 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import type { FailureClass } from '../failure.ts';
+import { isProved } from './evidence.ts';
+
+/** What is proved of a feed, and what is known to be open of it, as far as it is known without a `verify`. */
+export interface FeedEvidence {
+  readonly feed: string;
+  readonly chain_name: string;
+  /** The class of what keeps the feed from going on; null: nothing does, or it is of no class. */
+  readonly failure: FailureClass | null;
+  /** Whether anything proves it. */
+  readonly is_proved: boolean;
+  /** Rows were found damaged, and were not read again since. */
+  readonly is_damaged: boolean;
+  /** Of a list by number; null: of another kind, or no number is known yet. */
+  readonly numbers: NumberedEvidence | null;
+}
+
+/** How the numbers that were asked for stand, and exist by now. */
+export interface NumberedEvidence {
+  readonly asked: number;
+  readonly proved: number;
+  readonly unread: number;
+  /** Read, and the newest: they wait for what is to come. */
+  readonly waiting: number;
+  /** Read, and not proved, though nothing is to come that would prove them. */
+  readonly doubtful: number;
+  /** Nothing above a last one was asked for. */
+  readonly is_bounded: boolean;
+}
+
+/** More batches with blocks than these never wait for what is to come alone (`etl.batch_state_findings`). */
+const mostInHead = 3;
+
+/** The evidence of every feed. */
+export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
+  const { rows } = await db.execute<{ evidence: FeedEvidence }>(sql`
+    with shown as (
+      select feed, ${isProved} as is_proved from etl.feeds
+    ), damaged as (
+      select distinct feed from etl.reread_findings
+    ), number as (
+      select feed, sum(asked) as asked, sum(read) as read, sum(unproved) as unproved
+      from (
+        select feed, upper(numbers) - lower(numbers) as asked,
+               (
+                 select count(*) from explorer.read_batches as batch
+                 where batch.chain_id = asked.chain_id
+                   and batch_number >= lower(numbers) and batch_number < upper(numbers)
+               ) as read,
+               (
+                 select count(*) from explorer.read_batches as batch
+                 where batch.chain_id = asked.chain_id and not is_proved
+                   and batch_number >= lower(numbers) and batch_number < upper(numbers)
+               ) as unproved
+        from etl.asked_batches as asked
+      ) as range
+      group by feed
+    ), head as (
+      select heads.feed, count(*) as numbers, count(*) filter (where blocks_count > 0) as batches
+      from etl.batch_heads as heads
+      join etl.feeds using (feed)
+      join explorer.read_batches as batch
+        on batch.chain_id = feeds.chain_id and batch.batch_number = heads.batch_number
+      group by heads.feed
+    )
+    select json_build_object(
+      'feed', feeds.feed,
+      'chain_name', chains.name,
+      'failure', feeds.failure,
+      'is_proved', is_proved,
+      'is_damaged', damaged.feed is not null,
+      'numbers', case when number.feed is not null then (
+        select json_build_object(
+          'asked', number.asked,
+          'proved', number.read - number.unproved,
+          'unread', number.asked - number.read,
+          'waiting', waiting,
+          'doubtful', number.unproved - waiting,
+          'is_bounded', not upper_inf(feeds.asked)
+        )
+        from (
+          select case when head.batches <= ${mostInHead} then head.numbers else 0 end as waiting
+        ) as own
+      ) end
+    ) as evidence
+    from etl.feeds
+    join explorer.chains using (chain_id)
+    join shown using (feed)
+    left join damaged using (feed)
+    left join number using (feed)
+    left join head using (feed)
+    order by feeds.chain_id, feeds.operation
+  `);
+  return rows.map(({ evidence }) => evidence);
+}

@@ -1,0 +1,46 @@
+import type { StatusDocument } from '../documents/status.ts';
+import type { Estimate } from '../lists/list.ts';
+import type { NumberedEvidence } from './evidence-facts.ts';
+import type { FeedCoverage } from './lane-status.ts';
+
+/** What tells how much of a list is proved. */
+interface ShareFacts {
+  readonly coverage: FeedCoverage | null;
+  readonly isProved: boolean;
+  readonly numbers: NumberedEvidence | null;
+  /** Rows that are stored of it. */
+  readonly rows: number;
+  /** What its history has left. */
+  readonly left: Estimate;
+  readonly pageSize: number;
+}
+
+type Share = Pick<StatusDocument['feeds'][number]['proved'], 'share' | 'basis'>;
+
+const unknown: Share = { share: null, basis: 'unknown' };
+
+/**
+ * The part of a list that is proved. Of numbers it is counted, without those that wait for what is to come. Of a list whose length nobody tells, what is
+ * left is reckoned in items as dense as those that were read: blocks would not do, because the oldest ones
+ * hold few. Pure.
+ */
+export function provedShare({
+  coverage,
+  isProved,
+  numbers,
+  rows,
+  left,
+  pageSize,
+}: ShareFacts): Share {
+  if (numbers !== null) {
+    const { asked, proved, waiting } = numbers;
+    return asked === waiting ? unknown : { share: proved / (asked - waiting), basis: 'known' };
+  }
+  if (coverage?.of === 'ranking') return isProved ? { share: 1, basis: 'known' } : unknown;
+  if (coverage?.of !== 'blocks') return unknown;
+  if (isProved && coverage.gaps === 0) return { share: 1, basis: 'known' };
+  if (left.requests === null) return unknown;
+  const items = left.requests * pageSize;
+  const share = coverage.covered === 0 ? 0 : rows / Math.max(1, rows + items);
+  return { share, basis: left.least < left.requests ? 'at-least' : 'reckoned' };
+}

@@ -1,0 +1,95 @@
+import { sql } from 'drizzle-orm';
+import type { StatusDocument } from '../documents/status.ts';
+import type { Database } from '../db/transaction.ts';
+import { presentWorkers } from '../jobs/presence.ts';
+import { creditsToday, forecastCredits, sumCredits, type KeyCredits } from './credits.ts';
+import { reportFeeds, type FeedReport, type FeedReports } from './feed-report.ts';
+import { judge, type VerdictFacts } from './verdict.ts';
+
+const exit = { code: 0, reason: 'done' } as const;
+
+interface DescribeOptions {
+  readonly pageSize: number;
+  /** What a standby tells of itself; null on a primary. */
+  readonly standby: StatusDocument['standby'];
+}
+
+/** How all is, from what is stored. */
+export async function describeStatus(
+  db: Database,
+  { pageSize, standby }: DescribeOptions,
+): Promise<StatusDocument> {
+  const at = await presentTime(db);
+  const workers = standby === null ? await presentWorkers(db) : null;
+  const keys = await creditsToday(db);
+  const reports = await reportFeeds(db, { pageSize, at, workers });
+  const credits = creditsOf(keys, reports, at);
+  return statusOf(at, { standby, workers, credits, feeds: [...reports.feeds] });
+}
+
+/** Where the database has no tables yet: nothing was ever read. */
+export const emptyStatus = (at: Date, standby: StatusDocument['standby']): StatusDocument =>
+  statusOf(at, {
+    standby,
+    workers: standby === null ? { start: 0, once: 0 } : null,
+    credits: creditsOf([], { feeds: [], upkeep: null }, at),
+    feeds: [],
+  });
+
+/** Where the database does not answer; whoever watches goes on. */
+export const awayStatus = (at: Date, message: string): StatusDocument => ({
+  ...emptyStatus(at, null),
+  workers: null,
+  verdict: { kind: 'database-away', reasons: [{ kind: 'database-away', message }] },
+});
+
+function statusOf(at: Date, facts: VerdictFacts): StatusDocument {
+  const polls = facts.feeds.flatMap(({ next_poll_at }) => next_poll_at ?? []);
+  return {
+    schema: 'explorer-etl/status/1',
+    exit,
+    as_of: at.toISOString(),
+    verdict: judge(facts),
+    ...facts,
+    next_poll_at: polls.toSorted()[0] ?? null,
+  };
+}
+
+/** All times of the tables are the database's, so the present is too. */
+async function presentTime(db: Database): Promise<Date> {
+  const { rows } = await db.execute<{ ms: number }>(
+    sql`select (1000 * extract(epoch from clock_timestamp()))::float8 as ms`,
+  );
+  return new Date(rows[0]?.ms ?? Date.now());
+}
+
+function creditsOf(
+  keys: readonly KeyCredits[],
+  { feeds, upkeep }: FeedReports,
+  at: Date,
+): StatusDocument['credits'] {
+  const sums = sumCredits(keys);
+  const left = keys.length === 0 ? null : sums.left;
+  const forecast = forecastCredits({
+    at,
+    left,
+    pace: paceOf(feeds),
+    history: historyOf(feeds),
+    upkeep,
+  });
+  return { ...sums, forecast, keys: [...keys] };
+}
+
+/** Pages a second of the lanes that are under way. */
+const paceOf = (feeds: readonly FeedReport[]): number =>
+  feeds
+    .flatMap(({ lanes }) => lanes)
+    .filter(({ run_state }) => run_state === 'open')
+    .reduce((sum, { pages_per_second }) => sum + (pages_per_second ?? 0), 0);
+
+function historyOf(feeds: readonly FeedReport[]): number | null {
+  const left = feeds.map(({ left: { requests } }) => requests.most);
+  return left.includes(null)
+    ? null
+    : left.reduce<number>((sum, requests) => sum + (requests ?? 0), 0);
+}

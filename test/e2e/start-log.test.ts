@@ -1,0 +1,146 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator, statusFaults, type SimulatedChain } from '../../src/simulator/index.ts';
+import { alterExplorer } from '../support/altered-explorer.ts';
+import { freshDatabase } from '../support/database.ts';
+import { hangMs } from '../support/hang.ts';
+import { logLines } from '../support/log-lines.ts';
+import { configFolder, eventually, startProgram } from '../support/process.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 40,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 30,
+};
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+const schedule = '0 0 1 1 *';
+const config = {
+  explorer: { requests_per_second: 1000, page_size: 10 },
+  chains: [
+    {
+      id: 10,
+      operations: { 'user-operations': { schedule, parallel: 1 }, factories: { schedule } },
+    },
+  ],
+};
+
+test('each line of a start under a service manager is an event; failures are counted', async () => {
+  let isBroken = true;
+  let asked = 0;
+  const simulator = await startSimulator({
+    seed: 5,
+    chains: [chain],
+    faults: ({ operation }) => {
+      if (!isBroken || operation !== 'user-operations') return null;
+      asked += 1;
+      return statusFaults['422'];
+    },
+  });
+  onTestFinished(() => simulator.close());
+  const { pool, url } = await freshDatabase();
+  const cwd = await configFolder(config);
+  const environment = { databaseUrl: url, explorerUrl: simulator.url, cwd };
+  const program = startProgram(['start'], environment);
+  const told = (name: string) => logLines(program.stderr).filter(({ event }) => event === name);
+
+  // Its run ends; one that begins anew meets the same.
+  for (let round = 1; round <= 3; round += 1) {
+    await eventually('the feed to fail', hangMs, async () => {
+      const { rows } = await pool.query("select from etl.runs where state = 'interrupted'");
+      return rows.length > 0 && asked >= round;
+    });
+    await pool.query(
+      "update etl.runs set state = 'open', closed_at = null where state = 'interrupted'",
+    );
+  }
+  isBroken = false;
+  await eventually('the feed to recover', hangMs, async () => {
+    await pool.query(
+      "update etl.runs set state = 'open', closed_at = null where state = 'interrupted'",
+    );
+    return told('feed.recovered').length > 0 && told('feed.updated').length === 2;
+  });
+  program.kill('SIGTERM');
+
+  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
+  const names = logLines(program.stderr).map(({ event }) => event);
+  expect(names[0]).toBe('start.ready');
+  expect(names.at(-1)).toBe('start.stopped');
+  expect(told('start.ready')).toMatchObject([{ feeds: 2, chains: 1 }]);
+  expect(told('feed.failed')).toMatchObject([
+    { level: 'error', feed: '10/user-operations', failure: 'rejected', times: 1 },
+  ]);
+  const [recovered] = told('feed.recovered');
+  expect(recovered).toMatchObject({ feed: '10/user-operations', was: 'failed' });
+  expect(recovered?.['times']).toBeGreaterThanOrEqual(3);
+  const came = told('feed.updated').map(({ feed, added }) => [feed, added]);
+  expect(Object.fromEntries(came)).toEqual({
+    '10/user-operations': chain.userOperations,
+    '10/factories': chain.factories,
+  });
+  expect(told('feed.updated')).toContainEqual(
+    expect.objectContaining({
+      feed: '10/factories',
+      lane: 'backfill',
+      added: 30,
+      pages: 3,
+      requests: 4,
+      credits: 80,
+    }),
+  );
+});
+
+test('a start that cannot begin says why in a line for programs, and in a sentence for people', async () => {
+  const { url } = await freshDatabase();
+  const cwd = await configFolder({ chains: [] });
+  const environment = { databaseUrl: url, explorerUrl: 'http://127.0.0.1:1', cwd };
+  const [forPrograms, forPeople] = await Promise.all(
+    ['json', 'pretty'].map(async (format) => {
+      const program = startProgram(['start', '--log-format', format], environment);
+      expect(await program.ended(hangMs)).toEqual({ code: 2, signal: null });
+      return program.stderr;
+    }),
+  );
+  expect(logLines(forPrograms ?? '')).toMatchObject([
+    { event: 'start.failed', problems: [expect.stringMatching(/^no chain to copy/u)] },
+  ]);
+  expect(forPeople).toMatch(/^explorer-etl: no chain to copy.*\n$/u);
+});
+
+test('items that differ in many ways are one line a feed and run, and rows that came another', async () => {
+  const explorer = await alterExplorer(5, chain);
+  explorer.alter = (page, path) => {
+    for (const [index, item] of page.items.entries()) {
+      item[`new_${path.length}_${index % 3}`] = 1;
+    }
+    return page;
+  };
+  const { url } = await freshDatabase();
+  const cwd = await configFolder(config);
+  const environment = { databaseUrl: url, explorerUrl: explorer.url, cwd };
+  const program = startProgram(['start', '--log-format', 'pretty'], environment);
+  await eventually('both feeds to be copied', hangMs, async () => {
+    return program.stderr.split('feed.updated').length > 2;
+  });
+  program.kill('SIGTERM');
+  await program.ended(hangMs);
+
+  const lines = program.stderr.split('\n').slice(0, -1);
+  const of = (event: string) =>
+    lines.filter((line) => line.includes(event)).map((line) => line.split('  ')[1]);
+  expect(of('feed.drift').toSorted((a = '', b = '') => a.localeCompare(b))).toEqual([
+    expect.stringMatching(
+      /^10\/factories: items differ in 5 new ways, such as field new_\d+_0\. /u,
+    ),
+    expect.stringMatching(
+      /^10\/user-operations: items differ in 4 new ways, such as field \w+\. /u,
+    ),
+  ]);
+  expect(of('feed.updated')).toContainEqual(
+    expect.stringMatching(/^10\/factories \(backfill\): 30 new, 3 pages, \S+$/u),
+  );
+  expect(lines.filter((line) => !/^\d\d:\d\d:\d\d [A-Z]+: [\w.-]+ {2}\S/u.test(line))).toEqual([]);
+});

@@ -1,0 +1,208 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { roles } from '../../../src/db/roles.ts';
+import type { CheckDocument } from '../../../src/documents/check.ts';
+import {
+  startSimulator,
+  type SimulatedChain,
+  type SimulatorOptions,
+} from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
+import { setClockAhead } from '../../support/clock.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { testKey } from '../../support/key.ts';
+import { configFolder } from '../../support/process.ts';
+import { grantedDatabase, userWith } from '../../support/roles.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 200,
+  batches: { first: 1, count: 2, blocks: 20 },
+  holesPercent: 0,
+  factories: 20,
+};
+const chains = [chain, { ...chain, id: 42_220, name: 'celo' }];
+const three = { 'user-operations': {}, 'optimism-batch-blocks': {}, factories: {} };
+
+/** A simulated explorer, a database and a file that names six feeds. */
+async function scene(
+  database: Pick<TestDatabase, 'url'>,
+  { explorer = {}, options = {} }: { explorer?: object; options?: Partial<SimulatorOptions> } = {},
+) {
+  const simulator = await startSimulator({ seed: 7, chains, ...options });
+  onTestFinished(() => simulator.close());
+  const cwd = await configFolder({
+    explorer: { requests_per_second: 1000, ...explorer },
+    chains: chains.map(({ id }) => ({ id, operations: three })),
+  });
+  const env = {
+    DATABASE_URL: database.url,
+    EXPLORER_BASE_URL: simulator.url,
+    EXPLORER_API_KEY: testKey,
+  };
+  const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}) =>
+    call(args, { cwd, env: { ...env, ...more } });
+  return {
+    simulator,
+    run,
+    check: async (more: NodeJS.ProcessEnv = {}, args: readonly string[] = []) => {
+      const { code, stdout } = await run(['check', '--json', ...args], more);
+      return { code, document: JSON.parse(stdout) as CheckDocument };
+    },
+  };
+}
+
+test('check says which database and explorer it found, and no secret of either', async () => {
+  const database = await freshDatabase();
+  const { run, check, simulator } = await scene(database);
+  const { hostname, port, pathname, password } = new URL(database.url);
+
+  const { code, document } = await check();
+
+  expect(code).toBe(0);
+  expect(document).toMatchObject({
+    configuration: { file: 'explorer-etl.yaml', chains: 2, feeds: 6 },
+    database: {
+      host: hostname,
+      port: Number(port),
+      name: pathname.slice(1),
+      server_version: expect.stringMatching(/^\d+/),
+      is_embedded: false,
+      is_standby: false,
+      schema_version: expect.stringMatching(/^\d{13}$/),
+      migrations: { missing: 0, ahead: 0 },
+      pooler: null,
+    },
+    explorer: { host: new URL(simulator.url).host },
+    keys: [{ chains: [10, 42_220], credits_spent_today: 0 }],
+    findings: [],
+  });
+  const { applied, of_program: all } = document.database.migrations ?? {};
+  expect(applied).toBe(all);
+  expect(document.feeds.map(({ state }) => state)).toEqual(Array(6).fill('answers'));
+  const text = (await run(['check'])).stdout;
+  expect(text).toContain(`database: ${pathname.slice(1)} on ${hostname}:${port}, Postgres `);
+  expect(text).toMatch(/Next: {2}explorer-etl sync/);
+  for (const secret of [testKey, password].filter((one) => one !== '')) {
+    expect(text + JSON.stringify(document)).not.toContain(secret);
+  }
+});
+
+test('six feeds that are refused for one key are told once', async () => {
+  const { run, check } = await scene(await freshDatabase());
+  const wrong = { EXPLORER_API_KEY: 'not-the-key-at-all' };
+
+  const { code, document } = await check(wrong);
+
+  expect(code).toBe(1);
+  expect(document.exit.reason).toBe('failed');
+  expect(document.findings).toMatchObject([{ kind: 'feeds', failure: 'unauthorized' }]);
+  expect(document.findings[0]?.feeds).toHaveLength(6);
+  const { stdout } = await run(['check'], wrong);
+  expect(stdout.match(/^FAIL/gm)).toHaveLength(1);
+  expect(stdout).toMatch(/^FAIL {2}6 feeds \(10\/user-operations, /m);
+  expect(stdout).not.toContain('not-the-key-at-all');
+  expect(stdout).not.toContain('Next:');
+});
+
+test('clocks that differ are a warning, of the database and of the explorer', async () => {
+  const database = await freshDatabase();
+  await setClockAhead(database.pool, '1 hour');
+  const { simulator, check } = await scene(database);
+  const late = createServer((request, response) => {
+    void (async () => {
+      const served = await fetch(new URL(request.url ?? '/', simulator.url));
+      response.writeHead(served.status, {
+        'content-type': 'application/json',
+        date: new Date(Date.now() - 7_200_000).toUTCString(),
+      });
+      response.end(await served.text());
+    })();
+  });
+  late.listen(0, '127.0.0.1');
+  await once(late, 'listening');
+  onTestFinished(() => void late.close());
+  const { port } = late.address() as AddressInfo;
+
+  const { code, document } = await check({ EXPLORER_BASE_URL: `http://127.0.0.1:${port}` });
+
+  expect(code).toBe(0);
+  expect(document.database.clock_ahead_ms).toBeGreaterThan(3_000_000);
+  expect(document.explorer.clock_ahead_ms).toBeLessThan(-6_000_000);
+  expect(document.findings).toMatchObject([
+    { state: 'warning', kind: 'clock', message: expect.stringMatching(/^the database's .*ahead/) },
+    { state: 'warning', kind: 'clock', message: expect.stringMatching(/^the explorer's .*behind/) },
+  ]);
+});
+
+test('clocks that agree are told as such', async () => {
+  const { check } = await scene(await freshDatabase());
+  const { document } = await check();
+  expect(Math.abs(document.database.clock_ahead_ms ?? Infinity)).toBeLessThan(5_000);
+  expect(Math.abs(document.explorer.clock_ahead_ms ?? Infinity)).toBeLessThan(5_000);
+});
+
+test('a database of a newer program would not do', async () => {
+  const database = await freshDatabase();
+  await database.pool.query(
+    `insert into etl.migrations (hash, created_at) values ('newer', 9999999999999)`,
+  );
+  const { check, run } = await scene(database);
+
+  const { code, document } = await check({}, ['--no-requests']);
+
+  expect(code).toBe(1);
+  expect(document.database.migrations).toMatchObject({ missing: 0, ahead: 1 });
+  expect(document.findings).toMatchObject([{ kind: 'newer-migrations' }]);
+  expect((await run(['check', '--no-requests'])).stdout).toMatch(
+    /^FAIL {2}schema: .*1 of a newer program.*update this program/ms,
+  );
+});
+
+test('an empty database would do, and nothing is made in it', async () => {
+  const database = await freshDatabase('empty');
+  const { check, run } = await scene(database);
+
+  const { code, document } = await check();
+
+  expect(code).toBe(0);
+  expect(document.database).toMatchObject({ schema_version: null, migrations: { applied: 0 } });
+  expect(document.keys).toMatchObject([{ credits_spent_today: null }]);
+  expect((await run(['check', '--no-requests'])).stdout).toMatch(/none yet.*plan --probe/s);
+  const { rows } = await database.pool.query(
+    `select from pg_namespace where nspname in ('etl', 'explorer')`,
+  );
+  expect(rows).toEqual([]);
+});
+
+test('what is left of the credits is what the service says, or of our own limit', async () => {
+  const stated = await scene(await freshDatabase(), {
+    options: { limits: () => ({ dailyCredits: 2_000 }) },
+  });
+  expect((await stated.check()).document.keys).toMatchObject([{ credits_left: 2_000 - 6 * 20 }]);
+
+  const own = await scene(await freshDatabase(), {
+    explorer: { daily_credits: 1_000 },
+    options: { limits: () => ({ headers: 'absent' }) },
+  });
+  const probe = ['plan', '--probe', '2', '--chain', 'optimism', '--operation', 'factories'];
+  const { code } = await own.run([...probe, '--quiet', '--log-level', 'silent']);
+  expect(code).toBe(0);
+  const { credits_left: left, credits_spent_today: spent } =
+    (await own.check()).document.keys[0] ?? {};
+  expect(spent).toBeGreaterThan(0);
+  expect(left).toBe(1_000 - (spent ?? 0));
+});
+
+test('a role that may not look at the migrations is told nothing of them', async () => {
+  const analyst = await userWith(await grantedDatabase(), roles.analyst);
+  const { run } = await scene(analyst);
+  const { code, stdout } = await run(['check', '--no-requests']);
+  expect(stdout).toMatch(/schema: this role may not look/);
+  expect(code).toBe(0);
+});

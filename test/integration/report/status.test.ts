@@ -1,0 +1,193 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { StatusDocument } from '../../../src/documents/status.ts';
+import { startSimulator, type Fault, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { startProgram } from '../../support/process.ts';
+import { emptyFolder } from '../../support/child.ts';
+import { eventually } from '../../support/process.ts';
+import { hangMs } from '../../support/hang.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 20,
+};
+
+interface SceneOptions {
+  readonly fault?: Fault | null;
+  readonly latencyMs?: number;
+  readonly changes?: Partial<SimulatedChain>;
+}
+
+/** A database, an explorer that answers, and what `status` says. */
+async function scene({ fault = null, latencyMs = 0, changes = {} }: SceneOptions = {}) {
+  const chains = [{ ...chain, ...changes }];
+  const simulator = await startSimulator({ seed: 6, chains, latencyMs, faults: () => fault });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  return { chains, simulator, database, ...looking(database) };
+}
+
+function looking(database: Pick<TestDatabase, 'url'>) {
+  const options = { env: { DATABASE_URL: database.url } };
+  const text = async (columns = 80) => (await call(['status'], { ...options, columns })).stdout;
+  const document = async () => {
+    const { stdout, stderr } = await call(['status', '--json'], options);
+    if (stdout === '') throw new Error(stderr);
+    return JSON.parse(stdout) as StatusDocument;
+  };
+  const kinds = async () => {
+    const { verdict } = await document();
+    return [verdict.kind, ...verdict.reasons.map(({ kind }) => kind)];
+  };
+  return { text, document, kinds };
+}
+
+/** A copy that is whole. */
+async function copied() {
+  const made = await scene();
+  await runSync(made.database, { url: made.simulator.url, chains: made.chains });
+  return made;
+}
+
+test('nothing was ever read', async () => {
+  const { kinds, text } = await scene();
+  expect(await kinds()).toEqual(['never-read', 'never-read']);
+  expect(await text()).toBe(
+    '● never read: nothing is stored yet\n  no worker\n\n    explorer-etl sync\n',
+  );
+});
+
+test('a copy that sync made is healthy while it is a day old, whoever works', async () => {
+  const { kinds, document, database, text } = await copied();
+  expect(await kinds()).toEqual(['healthy']);
+  const { feeds, workers } = await document();
+  expect(workers).toEqual({ start: 0, once: 0 });
+  expect(feeds.map(({ operation, state, proved: { share } }) => [operation, state, share])).toEqual(
+    [
+      ['factories', 'current', 1],
+      ['optimism-batch-blocks', 'done', 1],
+      ['user-operations', 'current', 1],
+    ],
+  );
+  expect(await text()).toContain('● healthy\n  no worker · ');
+
+  await database.pool.query(`update etl.runs set opened_at = opened_at - interval '3 days'`);
+  await database.pool.query(
+    `update etl.lane_totals set last_page_at = last_page_at - interval '3 days'`,
+  );
+  const [kind, first, ...others] = await kinds();
+  expect([kind, first]).toEqual(['stopped', 'nobody-works']);
+  expect(new Set(others)).toEqual(new Set(['late']));
+  expect(await text()).toMatch(/^● stopped: nobody is working; last page 3d/u);
+});
+
+test.each<[what: string, statement: string, kind: string, reason: string]>([
+  ['a feed that nothing proves', `delete from etl.rankings`, 'behind', 'unproved'],
+  [
+    'a hole in a list',
+    `update etl.lane_totals set proved = proved - (
+       select int8multirange(int8range(min(block_number) + 2, max(block_number) - 2))
+       from explorer.user_operations
+     )`,
+    'behind',
+    'gap',
+  ],
+  [
+    'a batch that was not read',
+    `delete from explorer.read_batches where batch_number = 2`,
+    'behind',
+    'gap',
+  ],
+  [
+    'a batch that is not proved',
+    `update explorer.read_batches set is_proved = false where batch_number = 1`,
+    'behind',
+    'doubtful',
+  ],
+  [
+    'an item in quarantine',
+    `insert into etl.quarantine (chain_id, operation, page_id, reason, raw, raw_hash, scope, position)
+     select chain_id, operation, min(pages.id), 'hash: missing', '{}', 'x', '{}', 0
+     from etl.pages join etl.walks on walks.id = walk_id group by 1, 2 limit 1`,
+    'needs-you',
+    'quarantine',
+  ],
+  [
+    'rows that are to be read again',
+    `insert into etl.rereads (chain_id, operation, after_walk, blocks)
+     select chain_id, operation, max(id), null from etl.walks where operation = 'factories' group by 1, 2`,
+    'needs-you',
+    'damaged',
+  ],
+  [
+    'an order that was broken',
+    `update etl.feeds set state = 'unordered', reason = 'unordered: page 3' where operation = 'factories'`,
+    'behind',
+    'unordered',
+  ],
+  [
+    'a key that is refused',
+    `update etl.feeds set state = 'unauthorized', failure = 'key-missing' where operation = 'factories'`,
+    'needs-you',
+    'key-refused',
+  ],
+])('%s is not healthy', async (_what, statement, kind, reason) => {
+  const { kinds, database } = await copied();
+  await database.pool.query(statement);
+  const found = await kinds();
+  expect(found[0]).toBe(kind);
+  expect(found).toContain(reason);
+});
+
+/** A chain whose user operations take a while. */
+const long = { userOperations: 20_000, batches: { first: 1, count: 0, blocks: 20 } };
+
+/** A `sync` that is under way. */
+async function syncing() {
+  const made = await scene({ latencyMs: 50, changes: long });
+  const cwd = await emptyFolder();
+  const program = startProgram(
+    ['sync', '--chain', '10', '--operation', 'user-operations', '--quiet'],
+    { databaseUrl: made.database.url, explorerUrl: made.simulator.url, cwd },
+  );
+  await eventually('a page', hangMs, async () => {
+    const { rows } = await made.database.pool.query<{ pages: string }>(
+      `select coalesce(sum(pages), 0) as pages from etl.walks`,
+    );
+    return Number(rows[0]?.pages) > 0;
+  });
+  return { ...made, program };
+}
+
+const stateOf = async ({ document }: Pick<Awaited<ReturnType<typeof scene>>, 'document'>) =>
+  (await document()).feeds.map(({ state }) => state);
+
+test('a sync is seen at work; after Ctrl-C its feed is paused', async () => {
+  const made = await syncing();
+  expect((await made.document()).workers).toEqual({ start: 0, once: 1 });
+  expect(await made.kinds()).toEqual(['reading-history', 'reading']);
+
+  made.program.kill('SIGINT');
+  expect(await made.program.ended(hangMs)).toMatchObject({ code: 130 });
+
+  expect(await stateOf(made)).toEqual(['paused']);
+  expect(await made.kinds()).toEqual(['paused', 'paused']);
+  expect(await made.text()).toMatch(/^● paused: it was told to stop; what was read is kept\n/u);
+});
+
+test('after a kill its feed is unattended', async () => {
+  const made = await syncing();
+  made.program.kill('SIGKILL');
+  await made.program.ended(hangMs);
+  await eventually('the end of its session', hangMs, async () =>
+    (await stateOf(made)).includes('unattended'),
+  );
+  expect(await made.kinds()).toEqual(['stopped', 'nobody-works']);
+});

@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { fields as fieldRules, type FieldTypes } from '../../src/event-fields.ts';
+import { events, type EventName } from '../../src/events.ts';
+
+const kinds: Readonly<Record<keyof FieldTypes, z.ZodType>> = {
+  name: z.string().min(1),
+  time: z.iso.datetime().nullable(),
+  number: z.number(),
+  text: z.string(),
+  'text or null': z.string().nullable(),
+  texts: z.array(z.string()),
+};
+
+/** What a line of an event is, as src/events.ts says, and nothing else. */
+const schemas = new Map(
+  Object.entries(events).map(([name, { level, fields, repeats, ends }]) => [
+    name,
+    z.strictObject({
+      time: z.iso.datetime(),
+      // What repeats is told at debug between.
+      level: (repeats ?? ends) ? z.enum([level, 'debug']) : z.literal(level),
+      event: z.literal(name),
+      ...Object.fromEntries(fields.map((field) => [field, kinds[fieldRules[field].holds]])),
+      ...((repeats ?? ends) && { times: z.number() }),
+    }),
+  ]),
+);
+
+/** A line of the log as programs read it. */
+export type LogLine = Readonly<Record<string, unknown>> & { readonly event: EventName };
+
+/** What stderr holds, each line of which has to be a known event with all its fields. */
+export function logLines(stderr: string): LogLine[] {
+  const whole = stderr.slice(0, stderr.lastIndexOf('\n') + 1);
+  return whole
+    .split('\n')
+    .slice(0, -1)
+    .map((text) => {
+      const line = z.looseObject({ event: z.string() }).parse(JSON.parse(text));
+      const schema = schemas.get(line.event);
+      expect(schema, `${line.event} is an event`).toBeDefined();
+      return schema?.parse(line) as LogLine;
+    });
+}

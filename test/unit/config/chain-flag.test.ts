@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { findChain } from '../../../src/config/chain-flag.ts';
+import { complaints, load } from './folder.ts';
+
+describe('--chain means', () => {
+  test.each([
+    ['10', 10],
+    ['123456', 123_456],
+    ['optimism', 10],
+    ['Optimism', 10],
+    ['World Chain', 480],
+    ['world-chain', 480],
+  ])('%s: chain %d', (flag, id) => {
+    expect(findChain(flag, [])).toEqual({ id });
+  });
+
+  test('what the configuration calls so, before what is usually called so', () => {
+    const listed = [{ id: 99, name: 'base' }, { id: 10, name: 'op' }, { id: 42_220 }];
+    expect(findChain('base', listed)).toEqual({ id: 99 });
+    expect(findChain('op', listed)).toEqual({ id: 10 });
+    expect(findChain('celo', listed)).toEqual({ id: 42_220 });
+    expect(findChain('optimism', listed)).toEqual({ id: 10 });
+  });
+
+  test.each([
+    ['optimsm', /^--chain optimsm: no chain has this name; did you mean optimism \(10\)\?$/],
+    ['nowhere', /no chain has this name; there are ethereum, optimism.* such as 10 for optimism$/],
+    ['0', /not a chain's number/],
+    ['10x', /not a chain's number/],
+    ['99999999999999999', /not a chain's number/],
+  ])('nothing where it is %s', (flag, problem) => {
+    expect(findChain(flag, [])).toEqual({ problem: expect.stringMatching(problem) });
+  });
+
+  test('nothing where it is near a name of the configuration', () => {
+    const problem = expect.stringMatching(/did you mean staging-net \(7\)\?$/);
+    expect(findChain('stagingnett', [{ id: 7, name: 'staging-net' }])).toEqual({ problem });
+  });
+
+  test('nothing where two chains of the configuration have the name', () => {
+    const twins = [
+      { id: 7, name: 'twin' },
+      { id: 8, name: 'Twin' },
+    ];
+    const problem = expect.stringMatching(/several chains.*such as 7/);
+    expect(findChain('twin', twins)).toEqual({ problem });
+  });
+});
+
+describe('the settings of named chains', () => {
+  test('a chain may be named', () => {
+    const { chains } = load(null, { chains: ['optimism', '10', 'Base'] });
+    expect(chains.map(({ id, name }) => [id, name])).toEqual([
+      [10, 'optimism'],
+      [8453, 'base'],
+    ]);
+  });
+
+  const text = `
+chains:
+  - id: 10
+    name: op
+  - id: 8453
+  - id: 1
+`;
+
+  test('its own names of chains count, and usual ones', () => {
+    const { chains } = load(text, { chains: ['op', 'base'] });
+    expect(chains.map(({ id }) => id)).toEqual([10, 8453]);
+    expect(complaints(() => load(text, { chains: ['celo'] }))).toEqual([
+      '--chain celo: not in the configuration, which lists 10 (op), 8453 (base), 1 (ethereum)',
+    ]);
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { countRepeats } from '../../src/repeats.ts';
+
+const minuteMs = 60_000;
+
+/** Repeats by a clock that the test moves. */
+function world() {
+  let nowMs = 5;
+  const repeats = countRepeats(() => nowMs);
+  return { repeats, pass: (ms: number) => void (nowMs += ms) };
+}
+
+test('what fails each ten seconds for a day is told at growing intervals, with its count', () => {
+  const { repeats, pass } = world();
+  const told: [minute: number, times: number][] = [];
+  for (let second = 0; second < 24 * 3600; second += 10) {
+    const { isTold, times } = repeats.count('feed 10/factories', 'HTTP 503');
+    if (isTold) told.push([Math.round(second / 60), times]);
+    pass(10_000);
+  }
+  expect(told.slice(0, 8)).toEqual([
+    [0, 1],
+    [1, 7],
+    [3, 19],
+    [7, 43],
+    [15, 91],
+    [31, 187],
+    [63, 379],
+    [123, 739],
+  ]);
+  expect(told.length).toBeLessThan(32);
+});
+
+test('two reasons are told each, and two feeds with the same reason too', () => {
+  const { repeats } = world();
+  const first = { isTold: true, times: 1 };
+  expect(repeats.count('a', 'HTTP 503')).toEqual(first);
+  expect(repeats.count('a', 'the body is not JSON')).toEqual(first);
+  expect(repeats.count('b', 'HTTP 503')).toEqual(first);
+  expect(repeats.count('a', 'HTTP 503')).toEqual({ isTold: false, times: 2 });
+});
+
+test('times and other numbers in a reason do not make it another one', () => {
+  const { repeats } = world();
+  repeats.count('a', 'no request before 2026-01-02 10:00:05');
+  expect(repeats.count('a', 'no request before 2026-01-02 10:05:11').times).toBe(2);
+});
+
+test('after 20 minutes without it, it is told as for the first time', () => {
+  const { repeats, pass } = world();
+  for (let round = 0; round < 30; round += 1) {
+    repeats.count('a', 'x');
+    pass(minuteMs);
+  }
+  pass(20 * minuteMs);
+  expect(repeats.count('a', 'x')).toEqual({ isTold: true, times: 1 });
+});
+
+test('that it is over is told once, with how often it failed', () => {
+  const { repeats } = world();
+  repeats.count('a', 'x');
+  repeats.count('a', 'x');
+  repeats.count('a', 'y');
+  expect(repeats.end('a')).toEqual({ isTold: true, times: 3 });
+  expect(repeats.end('a').isTold).toBe(false);
+});
+
+test('that another process saw it fail keeps nobody from telling that it is over', () => {
+  expect(world().repeats.end('a')).toEqual({ isTold: true, times: 0 });
+});
+
+test('a feed that fails and recovers each minute is counted too, and its last word is right', () => {
+  const { repeats, pass } = world();
+  const told: string[] = [];
+  for (let minute = 0; minute < 100; minute += 1) {
+    if (repeats.count('a', 'cursor loop').isTold) told.push(`failed ${minute}`);
+    if (repeats.end('a').isTold) told.push(`recovered ${minute}`);
+    pass(minuteMs);
+  }
+  expect(told.length).toBeLessThan(20);
+  for (const [index, line] of told.entries()) {
+    expect(line).toMatch(index % 2 === 0 ? /^failed/u : /^recovered/u);
+  }
+  expect(told.length % 2).toBe(0);
+});
+
+test('a service that invents reasons without end is told twenty times, and counted from then on', () => {
+  const { repeats } = world();
+  const letters = (count: number) => 'x'.repeat(count + 1);
+  const told = Array.from(
+    { length: 5_000 },
+    (_, index) => repeats.count('a', letters(index)).isTold,
+  ).filter(Boolean);
+  expect(told).toHaveLength(21);
+});
+
+test('of very many feeds the one that failed longest ago is forgotten', () => {
+  const { repeats } = world();
+  const name = (index: number) => `feed ${index}`;
+  for (let index = 0; index < 1_001; index += 1) repeats.count(name(index), 'x');
+  expect(repeats.count(name(1_000), 'x').times).toBe(2);
+  expect(repeats.count(name(1), 'x').times).toBe(2);
+  expect(repeats.count(name(0), 'x').times).toBe(1);
+});
