@@ -123,7 +123,7 @@ test('verify says how many factories the last ranking holds, and as of when', as
   });
   // The simulated factories have fields that the specification does not name.
   expect(output.join('')).toMatch(
-    /^● complete: 1 feed\n\n✓ {2}\S+ \(10\) factories {2}ranking of 60 factories, as of .*\n\nTo know\n.* new field\S* .*\n$/,
+    /^● complete: 1 feed\n\n✓ \S+ \(10\) factories {2}ranking of 60 factories, as of .*\n\nTo know\n.* new field\S* .*\n$/,
   );
 });
 

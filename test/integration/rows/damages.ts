@@ -8,10 +8,10 @@ export interface Damage {
 
 const gone = (table: string, rows = 1) =>
   new RegExp(
-    `^explorer\\.${table} : chain 10: ${rows} of \\d+ rows gone, first stored at .* with 10/`,
+    `^explorer\\.${table}: chain 10: ${rows} of \\d+ rows? gone, first stored at .* with 10/`,
   );
 const changed = (table: string, key = '10, .*') =>
-  new RegExp(`^explorer\\.${table} ${key}: not as the program wrote it$`);
+  new RegExp(`^explorer\\.${table} \\(${key}\\): not as the program wrote it$`);
 
 /** A row in the middle of a table, by its physical place: no two tests need the same key. */
 const oneOf = (table: string, where = 'true', skip = 3) =>
@@ -39,7 +39,7 @@ const silently = (damage: Damage): Damage => ({
 const empty = (table: string, cascade = ''): Damage => ({
   what: `${table} truncated ${cascade}`,
   sql: `truncate explorer.${table} ${cascade}`,
-  named: [new RegExp(`^explorer\\.${table} : chain 10: (\\d+) of \\1 rows gone`)],
+  named: [new RegExp(`^explorer\\.${table}: chain 10: (\\d+) of \\1 rows? gone`)],
 });
 
 const middle = `batch_number = 2`;
@@ -53,19 +53,19 @@ export const damages: readonly Damage[] = [
     sql: `delete from explorer.user_operations where block_number between
           (select percentile_disc(0.4) within group (order by block_number) from explorer.user_operations)
           and (select percentile_disc(0.6) within group (order by block_number) from explorer.user_operations)`,
-    named: [/^explorer\.user_operations : chain 10: \d+ of \d+ rows gone/],
+    named: [/^explorer\.user_operations: chain 10: \d+ of \d+ rows? gone/],
   },
   {
     what: 'the newest operation deleted',
     sql: `delete from explorer.user_operations where block_number =
           (select max(block_number) from explorer.user_operations)`,
-    named: [/^explorer\.user_operations : chain 10: \d+ of \d+ rows gone/],
+    named: [/^explorer\.user_operations: chain 10: \d+ of \d+ rows? gone/],
   },
   {
     what: 'the oldest operation deleted',
     sql: `delete from explorer.user_operations where block_number =
           (select min(block_number) from explorer.user_operations)`,
-    named: [/^explorer\.user_operations : chain 10: \d+ of \d+ rows gone/],
+    named: [/^explorer\.user_operations: chain 10: \d+ of \d+ rows? gone/],
   },
   change('user_operations', 'fee = fee + 1'),
   change('user_operations', 'fee = null'),
@@ -85,7 +85,7 @@ export const damages: readonly Damage[] = [
           values (10, '0x' || repeat('d', 64), 5, 1)`,
     named: [
       changed('user_operations', `10, 0x${'d'.repeat(64)}`),
-      /^explorer\.user_operations : chain 10: 1 rows that the program did not write/,
+      /^explorer\.user_operations: chain 10: 1 row that the program did not write/,
     ],
   },
   empty('user_operations'),
@@ -142,11 +142,11 @@ export const damages: readonly Damage[] = [
   {
     what: 'a chain deleted',
     sql: 'delete from explorer.chains',
-    named: [/^explorer\.chains 10: gone, though it has feeds$/],
+    named: [/^explorer\.chains \(10\): gone, though it has feeds$/],
   },
   {
     what: 'a chain renamed',
     sql: `update explorer.chains set name = 'another'`,
-    named: [/^explorer\.chains 10: not as the program wrote it$/],
+    named: [/^explorer\.chains \(10\): not as the program wrote it$/],
   },
 ];

@@ -200,11 +200,11 @@ test(
       await poll((minute += 10));
     }
     expect((await verify()).open).toEqual([
-      'batch 7: 120 blocks tell no parent hash',
-      'batch 8: 120 blocks tell no parent hash',
-      'batches 6 to 14: 9 above the highest settled one',
       'border of batches 6 and 7: heights or hashes do not meet',
+      'batches 6 to 14: 9 above the highest settled one',
+      'batch 7: 120 blocks tell no parent hash',
       'border of batches 7 and 8: heights or hashes do not meet',
+      'batch 8: 120 blocks tell no parent hash',
     ]);
 
     // A day of polls every ten minutes: one request each, and a few rereads.
