@@ -19,6 +19,8 @@ export interface Advice {
 interface Said extends Advice {
   /** Whether the command is about the feed alone, where there is only one. */
   readonly isOfFeed: boolean;
+  /** What is told of several feeds whose texts differ in a number; null: they are told one by one. */
+  readonly together: string | null;
 }
 
 /** What to tell a person, the gravest first: feeds of which the same is to be said are named together. Pure. */
@@ -29,13 +31,14 @@ export function adviceOf(document: StatusDocument): Advice[] {
     // That nobody works says that it is late; and what is going well needs nobody.
     .filter(({ kind }, at) => !(isStopped && kind === 'late') && !(at > 0 && kind === 'reading'))
     .map((reason) => say(reason, document));
-  const groups = Map.groupBy(told, ({ text, command, todo }) =>
-    JSON.stringify([text, command, todo]),
+  const groups = Map.groupBy(told, ({ text, together, command, todo }) =>
+    JSON.stringify([together ?? text, command, todo]),
   );
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const { text, todo, isOfFeed } = first;
+    const { todo, isOfFeed, together } = first;
+    const text = group.every((one) => one.text === first.text) ? first.text : (together ?? '');
     const feeds = [...new Set(group.flatMap((one) => one.feeds))];
     const command =
       first.command === null || !isOfFeed ? first.command : `${first.command}${chosen(feeds)}`;
@@ -66,6 +69,7 @@ function say<Kind extends Reason['kind']>(
     todo: null,
     command: null,
     isOfFeed: false,
+    together: null,
     ...words(reason, document),
   };
 }
@@ -92,6 +96,7 @@ const says: {
   }),
   quarantine: ({ items }) => ({
     text: `${counted(items, 'item')} in quarantine`,
+    together: 'items are in quarantine',
     command: 'explorer-etl quarantine list',
   }),
   damaged: () => ({
@@ -120,7 +125,10 @@ const says: {
         : `this standby is ${duration(behind_s)} behind its primary`,
   }),
   unseen: ({ feeds }) => ({ feeds, text: 'no page for minutes; only the primary knows who works' }),
-  stalled: ({ quiet_s }) => ({ text: `no page for ${duration(quiet_s)}` }),
+  stalled: ({ quiet_s }) => ({
+    text: `no page for ${duration(quiet_s)}`,
+    together: 'no page for minutes',
+  }),
   unattended: () => ({ text: 'nobody works on its open run' }),
   failed: ({ failure, reason }) => toldBy(failure, reason ?? 'failed'),
   degraded: ({ failure, reason }) => toldBy(failure, reason ?? 'degraded'),
@@ -130,14 +138,17 @@ const says: {
   }),
   late: ({ age_s, objective }) => ({
     text: `${age_s === null ? 'never looked at' : `last looked at ${duration(age_s)} ago`}, should be within ${duration(objective.seconds)}`,
+    together: 'not looked at in time',
   }),
   gap: ({ missing, unit }) => ({
     text: `${unit === 'blocks' ? counted(missing, 'block') : counted(missing, 'batch', 'batches')} missing, and nobody reads them`,
+    together: 'history is missing, and nobody reads it',
     command: 'explorer-etl backfill',
     isOfFeed: true,
   }),
   doubtful: ({ batches }) => ({
     text: `${counted(batches, 'batch', 'batches')} read and not proved`,
+    together: 'batches are read and not proved',
     command: 'explorer-etl repair',
     isOfFeed: true,
   }),

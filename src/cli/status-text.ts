@@ -48,8 +48,10 @@ const stateStyles: Readonly<Record<Feed['state'], Style>> = {
   failed: 'bad',
 };
 
-/** So many lines of what to do are shown on a terminal: with six feeds all fits 24 lines. */
-const mostLines = 11;
+/** Lines of the smallest screen, without a blank one, that of the prompt, and one that says how much is left out. */
+const screenLines = 21;
+/** So many lines of what to do are shown on a terminal, however many feeds there are. */
+const leastLines = 5;
 
 /** One screen: the verdict, who works and what today costs, a row for each feed, and what needs a person. Pure. */
 export function statusText(document: StatusDocument, look: Look): string {
@@ -64,7 +66,9 @@ export function statusText(document: StatusDocument, look: Look): string {
     ...others.map((one) => spell(one, look, 'what')),
     ...notes(feeds, look),
   ].filter((one) => one.length > 0);
-  const shown = look.isTerminal ? firstOf(told) : told;
+  const shown = look.isTerminal
+    ? firstOf(told, Math.max(leastLines, screenLines - lines.length))
+    : told;
   if (shown.length > 0) lines.push('', ...shown.flat());
   const more = told.length - shown.length;
   if (more > 0) lines.push(`  and ${more} more: explorer-etl status --json`);
@@ -72,9 +76,9 @@ export function statusText(document: StatusDocument, look: Look): string {
 }
 
 /** As many as fit, whole. */
-function firstOf(told: readonly (readonly string[])[]): (readonly string[])[] {
+function firstOf(told: readonly (readonly string[])[], most: number): (readonly string[])[] {
   let lines = 0;
-  return told.filter((one) => (lines += one.length) <= mostLines);
+  return told.filter((one) => (lines += one.length) <= most);
 }
 
 /** The verdict's line, and whether it says all of its gravest reason. */
