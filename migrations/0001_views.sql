@@ -336,7 +336,7 @@ comment on function etl.blocks_to_reread is 'The blocks of a feed whose rows wer
 create view etl.reread_findings as
 select feed,
        jsonb_build_object(
-         'kind', 'damaged_rows', 'unit', unit,
+         'kind', 'damaged-rows', 'unit', unit,
          'from_block', lower(range), 'to_block', upper(range) - 1
        ) as finding
 from etl.rereads
@@ -344,7 +344,7 @@ join etl.feeds using (feed),
      unnest(etl.blocks_to_reread(feed)) as range
 group by feed, unit, range
 union all
-select distinct feed, jsonb_build_object('kind', 'damaged_ranking')
+select distinct feed, jsonb_build_object('kind', 'damaged-ranking')
 from etl.open_rereads
 where blocks is null;
 --> statement-breakpoint
@@ -371,28 +371,28 @@ with linked as (
          case
            when coalesce(blocks, 0) <> blocks_count
              then jsonb_build_object(
-               'kind', 'batch_blocks_differ', 'stored', coalesce(blocks, 0), 'read', blocks_count
+               'kind', 'batch-blocks-differ', 'stored', coalesce(blocks, 0), 'read', blocks_count
              )
            when (lowest, highest) is distinct from (first_height, last_height)
              then jsonb_build_object(
-               'kind', 'batch_range_differs',
+               'kind', 'batch-range-differs',
                'stored_from_block', lowest, 'stored_to_block', highest,
                'read_from_block', first_height, 'read_to_block', last_height
              )
            when broken > 0
-             then jsonb_build_object('kind', 'batch_proved_not_linked', 'blocks', broken)
+             then jsonb_build_object('kind', 'batch-proved-not-linked', 'blocks', broken)
            when pending > 0
-             then jsonb_build_object('kind', 'batch_proved_awaits_update', 'blocks', pending)
+             then jsonb_build_object('kind', 'batch-proved-awaits-update', 'blocks', pending)
            -- The list says what was posted to L1: it proves nothing, but contradicts what the blocks do.
            when blocks_count > 0
              and (first_height, last_height) <> (l2_start_block_number, l2_end_block_number)
              then jsonb_build_object(
-               'kind', 'batch_list_differs', 'from_block', first_height, 'to_block', last_height,
+               'kind', 'batch-list-differs', 'from_block', first_height, 'to_block', last_height,
                'listed_from_block', l2_start_block_number, 'listed_to_block', l2_end_block_number
              )
            when blocks_count = 0 and l2_end_block_number >= l2_start_block_number
              then jsonb_build_object(
-               'kind', 'batch_empty_but_listed',
+               'kind', 'batch-empty-but-listed',
                'listed_from_block', l2_start_block_number, 'listed_to_block', l2_end_block_number
              )
          end as finding
@@ -553,15 +553,15 @@ with asked as materialized (
          int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
          unnest(array_remove(array[
            case when orphans > 1 or (orphans = 1 and is_chain)
-                then jsonb_build_object('kind', 'batch_without_parents', 'blocks', orphans) end,
+                then jsonb_build_object('kind', 'batch-without-parents', 'blocks', orphans) end,
            case when not is_chain and orphans <= 1
-                then jsonb_build_object('kind', 'batch_not_linked') end,
+                then jsonb_build_object('kind', 'batch-not-linked') end,
            case when pending > 0
-                then jsonb_build_object('kind', 'batch_awaits_update', 'blocks', pending) end,
+                then jsonb_build_object('kind', 'batch-awaits-update', 'blocks', pending) end,
            case when times_seen > 0 and is_chain and bottom is distinct from first_height
-                then jsonb_build_object('kind', 'batch_ends_early') end,
+                then jsonb_build_object('kind', 'batch-ends-early') end,
            case when times_seen = 0
-                then jsonb_build_object('kind', 'batch_never_read_whole') end
+                then jsonb_build_object('kind', 'batch-never-read-whole') end
          ], null)) as cause
   from (
     select *, (
@@ -583,7 +583,7 @@ with asked as materialized (
   ) as told
 )
 select feeds.chain_id, feeds.feed, '{}'::int8multirange as numbers,
-       jsonb_build_object('kind', 'no_batch_found') as finding
+       jsonb_build_object('kind', 'no-batch-found') as finding
 from etl.feeds
 where kind = 'numbered'
   and (
@@ -596,13 +596,13 @@ where kind = 'numbered'
 union all
 select chain_id, feed, int8multirange(range) as numbers,
        jsonb_build_object(
-         'kind', 'batches_not_read', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+         'kind', 'batches-not-read', 'from_batch', lower(range), 'to_batch', upper(range) - 1
        ) as finding
 from unread, unnest(missing) as range
 union all
 select chain_id, feed, int8multirange(range),
        jsonb_build_object(
-         'kind', 'batches_empty_unproved', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+         'kind', 'batches-empty-unproved', 'from_batch', lower(range), 'to_batch', upper(range) - 1
        )
 from (
   select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as empties
@@ -620,7 +620,7 @@ select chain_id, feed,
          int8range(lower_batch, lower_batch + 1), int8range(upper_batch, upper_batch + 1)
        ),
        jsonb_build_object(
-         'kind', 'border_not_linked', 'lower_batch', lower_batch, 'upper_batch', upper_batch
+         'kind', 'border-not-linked', 'lower_batch', lower_batch, 'upper_batch', upper_batch
        )
 from borders
 union all
@@ -629,7 +629,7 @@ select chain_id, feed,
          + case when is_contested_below then int8multirange(int8range(doubtful.below, doubtful.below + 1))
                 else '{}' end
          + case when is_contested_above then int8multirange(int8range(above, above + 1)) else '{}' end,
-       jsonb_build_object('kind', 'batch_not_settled', 'batch', batch_number)
+       jsonb_build_object('kind', 'batch-not-settled', 'batch', batch_number)
 from below as doubtful
 where blocks_count > 0
   and not exists (
@@ -645,7 +645,7 @@ where blocks_count > 0
 union all
 select chain_id, feed, int8multirange(int8range(lowest, highest + 1)),
        jsonb_build_object(
-         'kind', 'batches_not_settled', 'from_batch', lowest, 'to_batch', highest,
+         'kind', 'batches-not-settled', 'from_batch', lowest, 'to_batch', highest,
          'batches', batches, 'settled_to', settled_to
        )
 from overdue;
@@ -660,8 +660,8 @@ select asked.feed, batch_number,
        case
          when blocks_count > 0 and not is_chain then 'blocks'
          when pending > 0 then 'update'
-         when wants = 'bottom' then 'lowest_blocks'
-         else 'next_batch'
+         when wants = 'bottom' then 'lowest-blocks'
+         else 'next-batch'
        end as waits_for
 from asked
 join etl.unproved_batches as standing
@@ -674,7 +674,7 @@ comment on view etl.batch_heads is 'Batches above the highest settled one of the
 create view etl.batch_notes as
 select asked.feed,
        jsonb_build_object(
-         'kind', 'lower_border_unproved', 'batch', batch_number,
+         'kind', 'lower-border-unproved', 'batch', batch_number,
          'empty_below', batch_number - lower(numbers)
        ) as note
 from etl.asked_batches as asked, lateral (
@@ -917,7 +917,7 @@ where feeds.kind = 'newest-first';
 comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
 --> statement-breakpoint
 create view etl.total_findings as
-select distinct feed, jsonb_build_object('kind', 'totals_differ') as finding
+select distinct feed, jsonb_build_object('kind', 'totals-differ') as finding
 from etl.lane_totals as kept
 full join etl.walk_totals as walked using (feed, lane)
 where (

@@ -1,5 +1,4 @@
 import type { DemoDocument } from '../documents/demo.ts';
-import { operations } from '../operations/index.ts';
 import { printable } from '../printable.ts';
 import { feedLines, type FeedLine } from '../terminal/feed-lines.ts';
 import type { Look } from '../terminal/look.ts';
@@ -8,6 +7,7 @@ import { paint } from '../terminal/paint.ts';
 import { sparkline } from '../terminal/sparkline.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
 import { isKillClean, type KillFacts } from './demo-facts.ts';
+import { listName } from './list-name.ts';
 
 /** How far texts stand in below their heading. */
 const indent = '  ';
@@ -47,9 +47,6 @@ export function demoText(document: DemoDocument, look: Look, program: string): s
   return `${lines.join('\n')}\n`;
 }
 
-/** What lists are called, by the operations that they are of. */
-const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
-
 const lineOf =
   ({ chains }: DemoDocument, look: Look) =>
   (feed: DemoDocument['feeds'][number]): FeedLine => {
@@ -58,7 +55,7 @@ const lineOf =
     const proved = feed.evidence === 'census' ? 'census' : proof;
     return {
       chain: printable(chains.find(({ chain_id }) => chain_id === feed.chain_id)?.name ?? ''),
-      list: guides[feed.operation]?.guide.list ?? feed.operation,
+      list: listName(feed.operation),
       share: null,
       rows: feed.rows,
       pages: feed.pages,

@@ -27,15 +27,15 @@ export function sayFinding(finding: OpenFinding | HeadFinding): Said {
   switch (finding.kind) {
     case 'gap':
       return ofBlocks(finding, 'a gap, no walk proves it');
-    case 'damaged_rows':
+    case 'damaged-rows':
       return ofBlocks(finding, 'rows were damaged, and are not read again yet');
     case 'unproved':
       return ofAll(`nothing proves it${lacking[finding.lacks ?? 'unknown']}`);
-    case 'no_batch_found':
+    case 'no-batch-found':
       return ofAll('no batch was found yet');
-    case 'damaged_ranking':
+    case 'damaged-ranking':
       return ofAll('rows were damaged, and no ranking was published since');
-    case 'totals_differ':
+    case 'totals-differ':
       return ofAll('what its walks come to is not what is kept of them: repair counts it again');
     case 'quarantine':
       return ofAll(`${counted(finding.items, 'item')} in quarantine`);
@@ -43,20 +43,23 @@ export function sayFinding(finding: OpenFinding | HeadFinding): Said {
       return ofAll(
         printable(finding.state + (finding.reason === null ? '' : `: ${finding.reason}`)),
       );
-    case 'batches_not_read':
+    case 'batches-not-read':
       return ofBatches(finding, 'not read');
-    case 'batches_empty_unproved':
+    case 'batches-empty-unproved':
       return ofBatches(finding, 'read as empty, which nothing proves');
-    case 'batches_not_settled':
+    case 'batches-not-settled':
       return ofBatches(
         finding,
         finding.settled_to === null
           ? 'none of them is settled'
           : `${whole(finding.batches)} above the highest settled one`,
       );
-    case 'batches_wait':
-      return ofBatches(finding, `wait for ${awaited[finding.waits_for]}`);
-    case 'border_not_linked':
+    case 'batches-wait':
+      return ofBatches(
+        finding,
+        `${finding.from_batch === finding.to_batch ? 'waits' : 'wait'} for ${awaited[finding.waits_for]}`,
+      );
+    case 'border-not-linked':
       return {
         place: { of: 'border', from: finding.lower_batch, to: finding.upper_batch },
         says: 'heights or hashes do not meet',
@@ -78,32 +81,32 @@ function sayBatch(finding: BatchFinding): Said {
 
 function describeBatch(finding: BatchFinding): string | null {
   switch (finding.kind) {
-    case 'batch_not_linked':
+    case 'batch-not-linked':
       return 'heights or hashes inside do not meet';
-    case 'batch_ends_early':
+    case 'batch-ends-early':
       return 'the list ended above the lowest block';
-    case 'batch_never_read_whole':
+    case 'batch-never-read-whole':
       return 'never read in order and to the end';
-    case 'batch_not_settled':
+    case 'batch-not-settled':
       return 'not settled';
-    case 'batch_awaits_update':
+    case 'batch-awaits-update':
       return blocks(finding, 'awaits an update', 'await an update');
-    case 'batch_without_parents':
+    case 'batch-without-parents':
       return blocks(finding, 'tells no parent hash', 'tell no parent hash');
-    case 'batch_blocks_differ':
+    case 'batch-blocks-differ':
       return `${blocks({ blocks: finding.stored }, 'is stored', 'are stored')}, where ${whole(finding.read)} were read`;
-    case 'batch_range_differs': {
+    case 'batch-range-differs': {
       const { read_from_block: from, read_to_block: to } = finding;
       const read = from === null || to === null ? 'none' : range(from, to);
       return `blocks ${range(finding.stored_from_block, finding.stored_to_block)} are stored, where ${read} were read`;
     }
-    case 'batch_proved_not_linked':
+    case 'batch-proved-not-linked':
       return blocks(finding, 'does not follow on the one below', 'do not follow on the one below');
-    case 'batch_proved_awaits_update':
+    case 'batch-proved-awaits-update':
       return `${blocks(finding, 'awaits an update', 'await an update')}, though it is proved`;
-    case 'batch_list_differs':
+    case 'batch-list-differs':
       return `blocks ${range(finding.from_block, finding.to_block)}, where the list of batches says ${listed(finding)}`;
-    case 'batch_empty_but_listed':
+    case 'batch-empty-but-listed':
       return `read as empty, where the list of batches says blocks ${listed(finding)}`;
     default:
       finding satisfies never;
@@ -120,7 +123,7 @@ const listed = (found: { readonly listed_from_block: number; readonly listed_to_
 
 const lacking = {
   coverage: ': nothing is covered yet',
-  proved_batch: ': no batch is proved yet',
+  'proved-batch': ': no batch is proved yet',
   ranking: ': no ranking was published yet',
   unknown: '',
 } as const;
@@ -128,8 +131,8 @@ const lacking = {
 const awaited = {
   blocks: 'the rest of their blocks',
   update: 'an update',
-  lowest_blocks: 'another read of their lowest blocks',
-  next_batch: 'the next batch',
+  'lowest-blocks': 'another read of their lowest blocks',
+  'next-batch': 'the next batch',
 } as const;
 
 const ofAll = (says: string): Said => ({ place: null, says });

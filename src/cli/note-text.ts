@@ -6,17 +6,17 @@ import { counted, whole } from '../terminal/numbers.ts';
 export function noteText(note: Note): string {
   if ('path' in note) return spellDrift(note);
   switch (note.kind) {
-    case 'ranking_moved':
+    case 'ranking-moved':
       return `factories still moved during the last of ${counted(note.walks, 'walk')}: one that moved up may be missing`;
-    case 'ranking_skipped':
+    case 'ranking-skipped':
       return 'the list skipped a part with an empty page that leads on: the last walk gives no ranking';
-    case 'ranking_empty':
+    case 'ranking-empty':
       return 'the list was empty, where factories were listed before: not believed';
-    case 'items_dropped':
+    case 'items-dropped':
       return note.items === 1
         ? '1 item was dropped from quarantine: it is no row'
         : `${whole(note.items)} items were dropped from quarantine: they are no rows`;
-    case 'lower_border_unproved': {
+    case 'lower-border-unproved': {
       const empty =
         note.empty_below > 0
           ? `, and ${counted(note.empty_below, 'number')} below it ${note.empty_below === 1 ? 'is' : 'are'} empty by the service's word alone`
@@ -43,17 +43,17 @@ type Drift = Extract<Note, { path: string }>;
 /** What differs from the specification, before and behind its path; null: not known to this version. */
 function driftText(note: Drift): { readonly of: string; readonly says: string } | null {
   switch (note.kind) {
-    case 'new_field':
+    case 'new-field':
       return { of: 'new field', says: ', kept in extra' };
-    case 'vanished_field':
+    case 'vanished-field':
       return { of: 'field', says: ': no longer told' };
-    case 'mistyped_field': {
+    case 'mistyped-field': {
       const kept = note.type === 'null' ? 'left out' : 'kept in extra';
       return { of: 'field', says: `: came as ${note.type}, ${kept}` };
     }
-    case 'malformed_field':
+    case 'malformed-field':
       return { of: 'field', says: `: came malformed (${note.expected}), kept in extra` };
-    case 'new_value':
+    case 'new-value':
       return { of: `new value ${JSON.stringify(note.value)} of`, says: ', kept as it is' };
     default:
       note satisfies never;
@@ -85,7 +85,7 @@ interface Gathered {
 }
 
 function gatheredAs(note: Drift): Gathered | null {
-  if (note.kind === 'new_value') {
+  if (note.kind === 'new-value') {
     const of = { one: `new value of ${note.path}:`, others: `new values of ${note.path}:` };
     return { of, says: ', kept as told', item: JSON.stringify(note.value) };
   }

@@ -7,7 +7,7 @@ import { noteDamage } from '../rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { originOf } from '../feeds/origin.ts';
 import { registerFeeds } from '../feeds/register.ts';
-import { repairRequests, repairsOf } from '../report/repairs.ts';
+import { mostUnasked, repairRequests, repairsOf } from '../report/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
@@ -30,9 +30,6 @@ interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;
   readonly rows?: true;
 }
-
-/** Requests that nobody makes by accident: a fifth of what the free plan has in a day. */
-const mostUnasked = 1_000;
 
 /** `repair`: makes the walks that the proof calls for, and no others. */
 export function registerRepair({ command, run }: Registry): void {

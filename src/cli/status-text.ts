@@ -9,6 +9,7 @@ import { paint, type Style } from '../terminal/paint.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
 import { adviceOf, type Advice } from './status-advice.ts';
 import { clock } from './status-words.ts';
+import { listName } from './list-name.ts';
 
 type Feed = StatusDocument['feeds'][number];
 type VerdictKind = StatusDocument['verdict']['kind'];
@@ -174,10 +175,7 @@ function barTable(feeds: readonly Feed[], look: Look, barWidth: number): string[
   });
 }
 
-const named = ({ chain_name, operation }: Feed) => [
-  printable(chain_name),
-  printable(operation).replaceAll('-', ' '),
-];
+const named = ({ chain_name, operation }: Feed) => [printable(chain_name), listName(operation)];
 
 const state = (feed: Feed, look: Look) => paint(look, stateStyles[feed.state], feed.state);
 

@@ -48,36 +48,36 @@ export const openFinding = z.discriminatedUnion('kind', [
   open('gap', 'A part of the list that no walk proves.', blockRange),
   open('unproved', 'Nothing that was read proves the feed.', {
     lacks: z
-      .enum(['coverage', 'proved_batch', 'ranking'])
+      .enum(['coverage', 'proved-batch', 'ranking'])
       .nullable()
       .describe('What would prove it; null: this version knows no such list.'),
   }),
-  open('batches_not_read', 'Batches that were asked for, and nobody has read.', batchRange),
-  open('no_batch_found', 'The newest batch was not found yet.', {}),
+  open('batches-not-read', 'Batches that were asked for, and nobody has read.', batchRange),
+  open('no-batch-found', 'The newest batch was not found yet.', {}),
   open(
-    'batches_empty_unproved',
+    'batches-empty-unproved',
     'Batches that were read as empty, where the batches around them do not meet.',
     batchRange,
   ),
-  open('batch_not_linked', 'Heights or hashes inside the batch do not meet.', { batch }),
-  open('border_not_linked', 'Heights or hashes of two batches do not meet.', {
+  open('batch-not-linked', 'Heights or hashes inside the batch do not meet.', { batch }),
+  open('border-not-linked', 'Heights or hashes of two batches do not meet.', {
     lower_batch: count('The lower one.'),
     upper_batch: count('The upper one.'),
   }),
-  open('batch_awaits_update', 'The service says that blocks of the batch will change.', {
+  open('batch-awaits-update', 'The service says that blocks of the batch will change.', {
     batch,
     blocks: count('How many blocks.'),
   }),
-  open('batch_without_parents', 'Blocks of the batch tell no parent hash.', {
+  open('batch-without-parents', 'Blocks of the batch tell no parent hash.', {
     batch,
     blocks: count('How many blocks.'),
   }),
-  open('batch_ends_early', "The batch's list ended above its lowest block.", { batch }),
-  open('batch_never_read_whole', 'The batch was never read in order and to its end.', { batch }),
-  open('batch_not_settled', 'The batch was read, and its neighbours do not settle it.', {
+  open('batch-ends-early', "The batch's list ended above its lowest block.", { batch }),
+  open('batch-never-read-whole', 'The batch was never read in order and to its end.', { batch }),
+  open('batch-not-settled', 'The batch was read, and its neighbours do not settle it.', {
     batch,
   }),
-  open('batches_not_settled', 'More batches wait for the next one than a head has.', {
+  open('batches-not-settled', 'More batches wait for the next one than a head has.', {
     ...batchRange,
     batches: count('How many.'),
     settled_to: z
@@ -85,39 +85,39 @@ export const openFinding = z.discriminatedUnion('kind', [
       .nullable()
       .describe('The highest settled batch below. Null: none is settled.'),
   }),
-  open('batch_blocks_differ', 'Other blocks are stored than were read.', {
+  open('batch-blocks-differ', 'Other blocks are stored than were read.', {
     batch,
     stored: count('Blocks that are stored.'),
     read: count('Blocks that were read.'),
   }),
-  open('batch_range_differs', 'The stored blocks are others than those that were read.', {
+  open('batch-range-differs', 'The stored blocks are others than those that were read.', {
     batch,
     stored_from_block: count('The lowest that is stored.'),
     stored_to_block: count('The highest that is stored.'),
     read_from_block: maybe('The lowest that was read.'),
     read_to_block: maybe('The highest that was read.'),
   }),
-  open('batch_proved_not_linked', 'Blocks of a proved batch do not follow on those below.', {
+  open('batch-proved-not-linked', 'Blocks of a proved batch do not follow on those below.', {
     batch,
     blocks: count('How many blocks.'),
   }),
-  open('batch_proved_awaits_update', 'Blocks of a proved batch await an update.', {
+  open('batch-proved-awaits-update', 'Blocks of a proved batch await an update.', {
     batch,
     blocks: count('How many blocks.'),
   }),
-  open('batch_list_differs', 'The list of batches tells other blocks of a proved batch.', {
+  open('batch-list-differs', 'The list of batches tells other blocks of a proved batch.', {
     batch,
     from_block: count('Its first block by its blocks.'),
     to_block: count('Its last block by its blocks.'),
     ...listedRange,
   }),
-  open('batch_empty_but_listed', 'A batch is proved empty, and the list tells blocks of it.', {
+  open('batch-empty-but-listed', 'A batch is proved empty, and the list tells blocks of it.', {
     batch,
     ...listedRange,
   }),
-  open('damaged_rows', 'Rows were damaged, and are not read again yet.', blockRange),
-  open('damaged_ranking', 'Rows were damaged, and no ranking was published since.', {}),
-  open('totals_differ', 'What walks come to is not what is kept of them.', {}),
+  open('damaged-rows', 'Rows were damaged, and are not read again yet.', blockRange),
+  open('damaged-ranking', 'Rows were damaged, and no ranking was published since.', {}),
+  open('totals-differ', 'What walks come to is not what is kept of them.', {}),
   open('quarantine', 'Items are in quarantine.', { items: count('How many.') }),
   open('state', 'The feed does not run as it should.', {
     state: z.string().describe('The state, as status tells it.'),
@@ -127,10 +127,10 @@ export const openFinding = z.discriminatedUnion('kind', [
 
 /** What is read and not proved yet because it is new. */
 export const headFinding = z.discriminatedUnion('kind', [
-  finding('batches_wait', 'Batches above the highest settled one.', {
+  finding('batches-wait', 'Batches above the highest settled one.', {
     ...batchRange,
     waits_for: z
-      .enum(['blocks', 'update', 'lowest_blocks', 'next_batch'])
+      .enum(['blocks', 'update', 'lowest-blocks', 'next-batch'])
       .describe(
         'The rest of their blocks, an update of blocks, another read of the lowest blocks, or the next batch.',
       ),
@@ -145,29 +145,29 @@ const drifted = {
 
 /** What qualifies a proof, or should be known, and no walk would mend. */
 export const note = z.discriminatedUnion('kind', [
-  finding('ranking_moved', 'Factories moved during each walk: one that moved up may be missing.', {
+  finding('ranking-moved', 'Factories moved during each walk: one that moved up may be missing.', {
     walks: count('How many walks the ranking took.'),
   }),
-  finding('ranking_skipped', 'An empty page led past a part: the previous ranking stays.', {}),
-  finding('ranking_empty', 'The list was empty, which is not believed: the ranking stays.', {}),
-  finding('items_dropped', 'Items that a person dropped from quarantine: they are no rows.', {
+  finding('ranking-skipped', 'An empty page led past a part: the previous ranking stays.', {}),
+  finding('ranking-empty', 'The list was empty, which is not believed: the ranking stays.', {}),
+  finding('items-dropped', 'Items that a person dropped from quarantine: they are no rows.', {
     items: count('How many.'),
   }),
-  finding('lower_border_unproved', 'No batch below the lowest one proves where it begins.', {
+  finding('lower-border-unproved', 'No batch below the lowest one proves where it begins.', {
     batch,
     empty_below: count('Numbers below it that are empty by the service’s word alone.'),
   }),
-  finding('new_field', 'Drift: a field that is not known, kept in extra.', drifted),
-  finding('vanished_field', 'Drift: a field that is no longer told.', drifted),
-  finding('mistyped_field', 'Drift: a value of another type, kept in extra unless it is null.', {
+  finding('new-field', 'Drift: a field that is not known, kept in extra.', drifted),
+  finding('vanished-field', 'Drift: a field that is no longer told.', drifted),
+  finding('mistyped-field', 'Drift: a value of another type, kept in extra unless it is null.', {
     ...drifted,
     type: z.string().describe('The JSON type that came.'),
   }),
-  finding('malformed_field', 'Drift: a value of another format, kept in extra.', {
+  finding('malformed-field', 'Drift: a value of another format, kept in extra.', {
     ...drifted,
     expected: z.string().describe('What its format should be.'),
   }),
-  finding('new_value', 'Drift: a value that is not known, kept as it is.', {
+  finding('new-value', 'Drift: a value that is not known, kept as it is.', {
     ...drifted,
     value: z.string().describe('The value.'),
   }),

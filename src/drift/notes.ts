@@ -4,11 +4,11 @@ import { sql } from 'drizzle-orm';
 export const driftNotes = sql`
   select jsonb_agg(
     case kind
-      when 'field' then jsonb_build_object('kind', 'new_field')
-      when 'vanished' then jsonb_build_object('kind', 'vanished_field')
-      when 'type' then jsonb_build_object('kind', 'mistyped_field', 'type', detail)
-      when 'format' then jsonb_build_object('kind', 'malformed_field', 'expected', detail)
-      when 'value' then jsonb_build_object('kind', 'new_value', 'value', detail)
+      when 'field' then jsonb_build_object('kind', 'new-field')
+      when 'vanished' then jsonb_build_object('kind', 'vanished-field')
+      when 'type' then jsonb_build_object('kind', 'mistyped-field', 'type', detail)
+      when 'format' then jsonb_build_object('kind', 'malformed-field', 'expected', detail)
+      when 'value' then jsonb_build_object('kind', 'new-value', 'value', detail)
       else jsonb_build_object('kind', kind)
     end || jsonb_build_object(
       'path', path, 'occurrences', occurrences, 'first_page_id', first_page_id

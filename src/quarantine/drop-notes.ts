@@ -7,7 +7,7 @@ import { byKind } from '../lists/by-kind.ts';
  * and not met it: then the list is not short of it.
  */
 export const droppedNotes = sql`
-  select jsonb_agg(jsonb_build_object('kind', 'items_dropped', 'items', items))
+  select jsonb_agg(jsonb_build_object('kind', 'items-dropped', 'items', items))
   from (
     select count(*) as items
     from etl.quarantine as item

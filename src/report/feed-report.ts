@@ -1,4 +1,5 @@
 import type { StatusDocument } from '../documents/status.ts';
+import { operationNames } from '../operations/index.ts';
 import type { Database } from '../db/transaction.ts';
 import { schedulesSet, type LaneTimes } from '../jobs/boss-tables.ts';
 import type { Workers } from '../jobs/presence.ts';
@@ -38,6 +39,16 @@ const byFeed = <Row extends { readonly feed: string }>(
   rows: readonly Row[],
 ): ReadonlyMap<string, Row> => new Map(rows.map((row) => [row.feed, row]));
 
+/** By chain, and lists as everywhere else. */
+const inOrder = (feeds: readonly FeedNow[]): FeedNow[] =>
+  feeds.toSorted(
+    (one, other) =>
+      one.chain_id - other.chain_id || placeOf(one.operation) - placeOf(other.operation),
+  );
+
+const placeOf = (operation: string): number =>
+  operationNames.findIndex((name) => name === operation);
+
 /** The report on every feed, from what is stored; it reads no more after a year of walks than after a day. */
 export async function reportFeeds(
   db: Database,
@@ -48,7 +59,7 @@ export async function reportFeeds(
   const looks = byFeed(await lastLooks(db));
   const estimates = byFeed(await estimateFeeds(db, await registeredChains(db), how));
   const schedules = await schedulesSet(db);
-  const feeds = (await feedsNow(db)).flatMap((now) => {
+  const feeds = inOrder(await feedsNow(db)).flatMap((now) => {
     const { feed } = now;
     const evidence = proofs.get(feed);
     // Registered between two of these statements.

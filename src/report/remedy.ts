@@ -12,26 +12,26 @@ type Remedy = 'repair' | 'sync' | 'quarantine list';
 const remedies: Readonly<Record<OpenFinding['kind'], Remedy>> = {
   gap: 'repair',
   unproved: 'repair',
-  batches_not_read: 'repair',
-  no_batch_found: 'sync',
-  batches_empty_unproved: 'repair',
-  batch_not_linked: 'repair',
-  border_not_linked: 'repair',
-  batch_awaits_update: 'repair',
-  batch_without_parents: 'repair',
-  batch_ends_early: 'repair',
-  batch_never_read_whole: 'repair',
-  batch_not_settled: 'repair',
-  batches_not_settled: 'repair',
-  batch_blocks_differ: 'repair',
-  batch_range_differs: 'repair',
-  batch_proved_not_linked: 'repair',
-  batch_proved_awaits_update: 'repair',
-  batch_list_differs: 'repair',
-  batch_empty_but_listed: 'repair',
-  damaged_rows: 'repair',
-  damaged_ranking: 'repair',
-  totals_differ: 'repair',
+  'batches-not-read': 'repair',
+  'no-batch-found': 'sync',
+  'batches-empty-unproved': 'repair',
+  'batch-not-linked': 'repair',
+  'border-not-linked': 'repair',
+  'batch-awaits-update': 'repair',
+  'batch-without-parents': 'repair',
+  'batch-ends-early': 'repair',
+  'batch-never-read-whole': 'repair',
+  'batch-not-settled': 'repair',
+  'batches-not-settled': 'repair',
+  'batch-blocks-differ': 'repair',
+  'batch-range-differs': 'repair',
+  'batch-proved-not-linked': 'repair',
+  'batch-proved-awaits-update': 'repair',
+  'batch-list-differs': 'repair',
+  'batch-empty-but-listed': 'repair',
+  'damaged-rows': 'repair',
+  'damaged-ranking': 'repair',
+  'totals-differ': 'repair',
   quarantine: 'quarantine list',
   state: 'sync',
 };
@@ -58,7 +58,7 @@ function commandFor(finding: OpenFinding, feed: FeedProof): string | null {
 /** Null: a newer version has found something that this one does not know. */
 function remedyOf(finding: OpenFinding): Remedy | null {
   // Batches of which nothing is open and nothing proved: no walk is called for, one has to be found.
-  if (finding.kind === 'unproved' && finding.lacks === 'proved_batch') return 'sync';
+  if (finding.kind === 'unproved' && finding.lacks === 'proved-batch') return 'sync';
   return remedies[finding.kind] ?? null;
 }
 

@@ -37,6 +37,9 @@ export async function repairsOf(
   return rounds;
 }
 
+/** Requests that nobody makes by accident: a fifth of what the free plan has in a day. */
+export const mostUnasked = 1_000;
+
 /** About how many requests the repairs take, from what is stored, as `plan` reckons them. */
 export async function repairRequests(
   db: Database,

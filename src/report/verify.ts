@@ -7,7 +7,7 @@ import { registeredChains } from './lane-status.ts';
 import type { ForecastOptions } from './plan/plan.ts';
 import type { FeedProof } from './proof.ts';
 import { isRepaired, repairCommand, withCommand } from './remedy.ts';
-import { repairCosts } from './repairs.ts';
+import { mostUnasked, repairCosts } from './repairs.ts';
 
 type Repair = VerifyDocument['repair'];
 
@@ -88,7 +88,9 @@ function withCost(command: string, parts: readonly (number | null)[]): NonNullab
   const known = parts.filter((requests) => requests !== null);
   if (known.length < parts.length) return { command, requests: null, credits: null };
   const requests = Math.ceil(sum(known));
-  return { command, requests, credits: requests * creditsPerPage };
+  // As `repair` wants it: whoever copies the command has read the cost beside it.
+  const asked = requests > mostUnasked ? `${command} --yes` : command;
+  return { command: asked, requests, credits: requests * creditsPerPage };
 }
 
 /** About how many requests the repair of each feed takes. Nothing is reckoned where nothing is to be repaired. */

@@ -148,7 +148,7 @@ export async function falseClaims(
     }
   }
   // A list that never stands still is read three times; that its ranking may be wrong is said then.
-  const isQualified = notes.some(({ kind }) => kind === 'ranking_moved');
+  const isQualified = notes.some(({ kind }) => kind === 'ranking-moved');
   return isQualified ? [] : claims;
 }
 

@@ -42,7 +42,7 @@ const provedBatches = sql`
 const headBatches = sql`
   select jsonb_agg(
     jsonb_build_object(
-      'kind', 'batches_wait', 'from_batch', lower(range), 'to_batch', upper(range) - 1,
+      'kind', 'batches-wait', 'from_batch', lower(range), 'to_batch', upper(range) - 1,
       'waits_for', waits_for
     )
     order by range
@@ -65,7 +65,7 @@ const batchNotes = sql`
 /** Numbered lists are proved by the chain that their blocks make. */
 export const proof: ListProof = {
   shows,
-  lacks: 'proved_batch',
+  lacks: 'proved-batch',
   by: 'ranges',
   covered: provedBatches,
   head: headBatches,

@@ -26,12 +26,12 @@ const countedFactories = sql`
 /** What is to be known of the newest ranking of a feed, a row of `feeds`: a JSON list; as SQL. */
 const rankingNotes = sql`
   select jsonb_agg(note) from (
-    select jsonb_build_object('kind', 'ranking_moved', 'walks', walks) as note
+    select jsonb_build_object('kind', 'ranking-moved', 'walks', walks) as note
     from (${newestRanking}) as newest
     where still_moving
     union all
     select jsonb_build_object(
-      'kind', case reason when ${listEmpty} then 'ranking_empty' else 'ranking_skipped' end
+      'kind', case reason when ${listEmpty} then 'ranking-empty' else 'ranking-skipped' end
     )
     from (
       select reason from etl.walks

@@ -111,7 +111,7 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
       const [feed] = await prove(drizzle(database.pool));
       // The simulator's factories have fields that the specification does not name.
       if (feed === undefined) return undefined;
-      return inWords({ ...feed, notes: feed.notes.filter(({ kind }) => kind !== 'new_field') });
+      return inWords({ ...feed, notes: feed.notes.filter(({ kind }) => kind !== 'new-field') });
     },
   };
 }

@@ -27,7 +27,7 @@ test('a hole made by hand is named exactly, closed with its pages, and then noth
   const [proof] = await prove(runner.db);
   expect(proof?.covered).toMatchObject([{ from: 1, to: 7 }]);
   expect(proof?.head).toEqual([
-    { kind: 'batches_wait', from_batch: 8, to_batch: 8, waits_for: 'next_batch' },
+    { kind: 'batches-wait', from_batch: 8, to_batch: 8, waits_for: 'next-batch' },
   ]);
 });
 

@@ -75,6 +75,6 @@ test('new batches are found and read, and nothing below them again', async () =>
   const [proof] = await prove(drizzle(database.pool));
   expect(proof?.covered).toMatchObject([{ from: 1, to: 35 }]);
   expect(proof?.head).toEqual([
-    { kind: 'batches_wait', from_batch: 36, to_batch: 36, waits_for: 'update' },
+    { kind: 'batches-wait', from_batch: 36, to_batch: 36, waits_for: 'update' },
   ]);
 });

@@ -205,7 +205,7 @@ test('what is dropped is no longer open, and noted until its place is read witho
     const [feed] = await prove(db);
     return {
       open: feed?.open,
-      notes: feed?.notes.filter(({ kind }) => kind === 'items_dropped'),
+      notes: feed?.notes.filter(({ kind }) => kind === 'items-dropped'),
     };
   };
   spoil();
@@ -215,7 +215,7 @@ test('what is dropped is no longer open, and noted until its place is read witho
   expect(await dropQuarantined(db, all)).toBe(2);
   const noted = {
     open: [],
-    notes: [{ kind: 'items_dropped', items: 2 }],
+    notes: [{ kind: 'items-dropped', items: 2 }],
   };
   expect(await proof()).toEqual(noted);
   expect(await listQuarantined(db, all)).toEqual([]);
@@ -244,5 +244,5 @@ test('one that was dropped can be tried again by its id', async () => {
   expect((await retryQuarantined(db, { ...all, ids })).rows).toHaveLength(ids.length);
 
   const [feed] = await prove(db);
-  expect(feed?.notes.filter(({ kind }) => kind === 'items_dropped')).toEqual([]);
+  expect(feed?.notes.filter(({ kind }) => kind === 'items-dropped')).toEqual([]);
 });

@@ -118,7 +118,7 @@ test('each finding is told with the command that mends it, and the feed with wha
       [2, 3],
       [6, 6],
     ].map(([from_batch, to_batch]) => ({
-      kind: 'batches_not_read',
+      kind: 'batches-not-read',
       from_batch,
       to_batch,
       command: `explorer-etl repair ${batches}`,

@@ -63,15 +63,15 @@ const batches: Feed = {
       newest_as_of: '2026-11-21T12:24:01.5+00:00',
     },
   ],
-  head: [{ kind: 'batches_wait', from_batch: 21, to_batch: 22, waits_for: 'next_batch' }],
+  head: [{ kind: 'batches-wait', from_batch: 21, to_batch: 22, waits_for: 'next-batch' }],
   open: told(
     ...[10, 11, 12, 13, 14, 20, 31, 33, 35, 37, 39, 41, 43].map((batch) => ({
-      kind: 'batch_not_settled' as const,
+      kind: 'batch-not-settled' as const,
       batch,
     })),
-    open.border_not_linked,
-    { ...open.border_not_linked, lower_batch: 12, upper_batch: 13 },
-    open.batches_not_read,
+    open['border-not-linked'],
+    { ...open['border-not-linked'], lower_batch: 12, upper_batch: 13 },
+    open['batches-not-read'],
   ),
   repair: { command, requests: 1_234, credits: 24_680 },
 };
@@ -96,9 +96,9 @@ const factories: Feed = {
     { ...open.state, command: 'explorer-etl sync --chain 42220 --operation factories' },
   ],
   notes: [
-    notes.ranking_moved,
-    ...['a', 'b', 'c', 'd', 'e', 'f'].map((path) => ({ ...notes.new_field, path })),
-    ...['a', 'b', 'c', 'd', 'e'].map((value) => ({ ...notes.new_value, value })),
+    notes['ranking-moved'],
+    ...['a', 'b', 'c', 'd', 'e', 'f'].map((path) => ({ ...notes['new-field'], path })),
+    ...['a', 'b', 'c', 'd', 'e'].map((value) => ({ ...notes['new-value'], value })),
   ],
 };
 
@@ -210,7 +210,7 @@ test('every kind that SQL tells is known, and every known kind is told', () => {
   const known = [openFinding, headFinding, note].flatMap((one) =>
     one.options.map(({ shape }) => shape.kind.value as string),
   );
-  const made = [...sources.matchAll(/'kind', '([a-z_]+)'/gu)].map(([, kind = '']) => kind);
+  const made = [...sources.matchAll(/'kind', '([a-z-]+)'/gu)].map(([, kind = '']) => kind);
 
   expect(made.length).toBeGreaterThan(20);
   expect(made.filter((kind) => !known.includes(kind))).toEqual([]);
