@@ -23,7 +23,8 @@ import { countTotalsAgain } from '../report/totals.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { concludeSync } from './conclude-sync.ts';
 import { syncTargets } from './sync.ts';
-import { whole } from './table.ts';
+import { counted } from '../terminal/numbers.ts';
+import { tell } from './print.ts';
 
 interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;
@@ -69,7 +70,7 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
     if (settings.configFile !== null) await followWishes(database.db, lanes);
     await countTotalsAgain(database.db);
     const proofs = await prove(database.db);
-    if (options.yes === undefined) await demandFew(database, proofs, settings);
+    await tellCost(context, options, database, proofs, settings);
     const results: SyncResult[] = [];
     for (const round of await repairsOf(database.db, proofs, lanes)) {
       if (context.signal.aborted) break;
@@ -88,19 +89,29 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
 async function tellDamage(context: Context, { db }: OpenDatabase): Promise<void> {
   for (const [table, entries] of await noteDamage(db)) {
     const again = neverToldAgain.has(table) ? ', which no list tells again' : '';
-    context.stderr(`${table}: ${entries} damages noted in etl.damage${again}\n`);
+    context.stderr(`${table}: ${counted(entries, 'damage')} noted in etl.damage${again}\n`);
   }
 }
 
-/** @throws UsageError where the repairs are many requests, which somebody has to want */
-async function demandFew(
+/**
+ * Says what the repairs cost before they begin.
+ *
+ * @throws UsageError where they are many requests, which somebody has to want
+ */
+async function tellCost(
+  context: Context,
+  { yes, quiet }: RepairOptions & GlobalOptions,
   { db }: OpenDatabase,
   proofs: readonly FeedProof[],
   { chains, explorer: { pageSize } }: Settings,
 ): Promise<void> {
   const requests = await repairRequests(db, proofs, chains, { pageSize, at: new Date() });
-  if (requests <= mostUnasked) return;
+  const cost = `about ${counted(requests, 'request')}, ${counted(requests * creditsPerPage, 'credit')}`;
+  if (requests <= mostUnasked || yes === true) {
+    if (requests > 0 && !quiet) tell(context, `This repair takes ${cost}.\n`);
+    return;
+  }
   throw new UsageError(
-    `this repair takes about ${whole(requests)} requests, ${whole(requests * creditsPerPage)} credits. Nothing was done: add --yes to make them, or configure less (from_batch, since).`,
+    `this repair takes ${cost}. Nothing was done: add --yes to make them, or configure less (from_batch, since).`,
   );
 }

@@ -1,11 +1,6 @@
 import Table from 'cli-table3';
 
 const plain = { head: [], border: [] };
-const counts = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-
-/** A whole number for people, such as 12,345. */
-export const whole = (count: number): string => counts.format(count);
-
 /** How the columns of a table lie; as wide as their longest value, and to the left, if absent. */
 interface Layout {
   readonly aligns?: readonly ('left' | 'right')[];

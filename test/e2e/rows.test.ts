@@ -45,7 +45,7 @@ test('verify --rows names damage and ends with 1, repair --rows mends it, and al
   expect(json.rows.findings).toHaveLength(4);
 
   const repaired = await run('repair', '--rows', '--chain', '10');
-  expect(repaired.stderr).toContain('explorer.user_operations: 1 damages noted in etl.damage');
+  expect(repaired.stderr).toContain('explorer.user_operations: 1 damage noted in etl.damage');
   expect(repaired.code).toBe(0);
   expect((await run('verify', '--rows')).code).toBe(0);
 });

@@ -133,7 +133,7 @@ test('migrate --roles says what it granted', async () => {
 test('status and verify tell of drift and of the archive', async () => {
   const { stdout } = await call('status');
   expect(stdout).toMatch(
-    /10\/\S+: items differ from the specification in \d+ ways?\n +explorer-etl verify/,
+    /10\/\S+: items differ from the specification in\s+\d+ ways?\n +explorer-etl verify/,
   );
   const { feeds } = JSON.parse((await call('status', '--json')).stdout) as StatusDocument;
   expect(feeds.find(({ feed }) => feed === '10/user-operations')?.archived_bytes).toBeGreaterThan(

@@ -221,7 +221,7 @@ test('docs/operating.md has a row for each kind of finding and of note', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8');
   const from = page.indexOf('## Verify and repair');
   const part = page.slice(from, page.indexOf('\n### ', from));
-  const rows = [...part.matchAll(/^\| `([a-z_]+)` /gmu)].map(([, kind]) => kind);
+  const rows = [...part.matchAll(/^\| `([a-z-]+)` /gmu)].map(([, kind]) => kind);
 
   expect(rows).toEqual([...Object.keys(open), ...Object.keys(notes)]);
 });
