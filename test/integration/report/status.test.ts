@@ -71,9 +71,9 @@ test('a copy that sync made is healthy while it is a day old, whoever works', as
   expect(workers).toEqual({ start: 0, once: 0 });
   expect(feeds.map(({ operation, state, proved: { share } }) => [operation, state, share])).toEqual(
     [
-      ['factories', 'current', 1],
-      ['optimism-batch-blocks', 'done', 1],
       ['user-operations', 'current', 1],
+      ['optimism-batch-blocks', 'done', 1],
+      ['factories', 'current', 1],
     ],
   );
   expect(await text()).toContain('● healthy\n  no worker · ');
