@@ -22,6 +22,7 @@ import {
 } from './context.ts';
 import { logOf, settingsOf } from './setup.ts';
 import { concludeSync, type Concluded } from './conclude-sync.ts';
+import type { Log } from '../log.ts';
 import { onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { showProgress, watchedFeeds, type Progress } from './progress.ts';
@@ -97,10 +98,11 @@ export async function syncTargets(
 ): Promise<SyncResult[]> {
   const screen = openScreen(context);
   let progress: Progress | null = null;
+  const log = logOf(context, options, (line) => screen.write(line));
   const engine = await openEngine({
     settings,
     database,
-    log: logOf(context, options, (line) => screen.write(line)),
+    log: context.err.isTerminal ? withoutDrift(log) : log,
     supervise: false,
     source: options,
     onCommit: () => progress?.nudge(),
@@ -124,6 +126,14 @@ export async function syncTargets(
     await engine.close();
   }
 }
+
+/** Above the lines that are redrawn it would be a wall; the closing summary tells it in one sentence. */
+const withoutDrift = (log: Log): Log => ({
+  ...log,
+  tell: (event, fields) => {
+    if (event !== 'feed.drift') log.tell(event, fields);
+  },
+});
 
 /**
  * What to walk: every configured lane, its bounds replaced by those of the flags.
