@@ -9,6 +9,7 @@ import { paint, type Style } from '../terminal/paint.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
 import { adviceOf, type Advice } from './status-advice.ts';
 import { clock } from './status-words.ts';
+import { feedNames } from './feed-names.ts';
 import { listName } from './list-name.ts';
 
 type Feed = StatusDocument['feeds'][number];
@@ -62,8 +63,10 @@ export function statusText(document: StatusDocument, look: Look): string {
   if (verdict.kind !== 'database-away') lines.push(...summary(document, look));
   if (feeds.length > 0) lines.push('', ...table(feeds, look));
   const told = [
-    ...(gravest === undefined ? [] : [spell(gravest, look, head.saysAll ? 'how' : 'what')]),
-    ...others.map((one) => spell(one, look, 'what')),
+    ...(gravest === undefined
+      ? []
+      : [spell(gravest, look, document.feeds, head.saysAll ? 'how' : 'what')]),
+    ...others.map((one) => spell(one, look, document.feeds, 'what')),
     ...notes(feeds, look),
   ].filter((one) => one.length > 0);
   const shown = look.isTerminal
@@ -224,9 +227,11 @@ function left(feed: Feed): string {
 function spell(
   { feeds, text, todo, command }: Advice,
   look: Look,
+  all: readonly Feed[],
   from: 'what' | 'how',
 ): readonly string[] {
-  const what = `${feeds.length === 0 ? '' : `${feeds.join(', ')}: `}${text}`;
+  const names = feedNames(feeds, namesOf(all), look);
+  const what = `${names === '' ? '' : `${names}: `}${text}`;
   return [
     ...(from === 'what' ? wrapped(printable(what), 2, look) : []),
     ...(todo === null ? [] : wrapped(todo, 4, look)),
@@ -245,6 +250,8 @@ function wrapped(text: string, indent: number, look: Look): string[] {
   return [blanks + fit(first, room), blanks + fit(last, room)];
 }
 
+const namesOf = (feeds: readonly Feed[]) => feeds.map(({ feed }) => feed);
+
 /** An archive of less is told by --json alone, in bytes. */
 const largeArchive = 1_000_000_000;
 
@@ -259,7 +266,7 @@ function notes(feeds: readonly Feed[], look: Look): string[][] {
       : [
           [
             ...wrapped(
-              `${drifted.map(({ feed }) => feed).join(', ')}: items differ from the specification in ${counted(ways, 'way')}`,
+              `${feedNames(namesOf(drifted), namesOf(feeds), look)}: items differ from the specification in ${counted(ways, 'way')}`,
               2,
               look,
             ),

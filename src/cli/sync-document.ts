@@ -20,9 +20,10 @@ export interface SyncEnd {
 /** The document of `sync`, `backfill` and `repair`. Pure. */
 export function documentOfSync(end: SyncEnd): SyncDocument {
   const { command, results, isInterrupted, seconds, left } = end;
-  const lanes = [...Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`).values()].map(
-    (ofLane) => laneDocument(ofLane, isInterrupted),
-  );
+  const place = (feed: string) => left.findIndex((one) => one.feed === feed);
+  const lanes = [...Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`).values()]
+    .map((ofLane) => laneDocument(ofLane, isInterrupted))
+    .toSorted((one, other) => place(one.feed) - place(other.feed));
   const code = exitCodeOf(end);
   return {
     schema: 'explorer-etl/sync/1',

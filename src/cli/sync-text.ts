@@ -1,5 +1,6 @@
 import type { SyncDocument } from '../documents/sync.ts';
 import { printable } from '../printable.ts';
+import { feedNames } from './feed-names.ts';
 import type { Look } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
@@ -29,21 +30,30 @@ export function syncText(look: Look, document: SyncDocument, again: string): str
       { sign: '✓', style: 'good', text: 'Nothing to do: what was asked for is there.' },
     ]);
   }
+  const all = lanes.map(({ feed }) => feed);
+  const namesOf: NamesOf = (some) =>
+    feedNames(
+      some.map(({ feed }) => feed),
+      all,
+      look,
+    );
   return drawn(look, [
     readLine(document),
-    ...failureLines(lanes),
+    ...failureLines(lanes, namesOf),
     ...(totals.quarantined === 0
       ? []
-      : [noted(lanes, 'quarantined', ['item in quarantine', 'items in quarantine'])]),
+      : [noted(lanes, 'quarantined', ['item in quarantine', 'items in quarantine'], namesOf)]),
     ...(totals.drift === 0
       ? []
       : [
-          noted(lanes, 'drift', [
-            'new difference from the specification',
-            'new differences from the specification',
-          ]),
+          noted(
+            lanes,
+            'drift',
+            ['new difference from the specification', 'new differences from the specification'],
+            namesOf,
+          ),
         ]),
-    ...openLines(document),
+    ...openLines(document, look),
     ...(exit.reason === 'interrupted'
       ? [
           {
@@ -69,7 +79,7 @@ function readLine({ totals, exit }: SyncDocument): Line {
 }
 
 /** What failed, each reason once: what is wrong with a key is wrong with all of its feeds. */
-function failureLines(lanes: readonly Lane[]): Line[] {
+function failureLines(lanes: readonly Lane[], namesOf: NamesOf): Line[] {
   const ended = lanes.filter(
     ({ state }) => state === 'failed' || state === 'unsupported' || state === 'superseded',
   );
@@ -94,14 +104,14 @@ const saidOf = ({ state, reason, failure }: Lane): string => {
     : said;
 };
 
-const namesOf = (lanes: readonly Pick<Lane, 'feed'>[]) =>
-  [...new Set(lanes.map(({ feed }) => feed))].join(', ');
+type NamesOf = (lanes: readonly Pick<Lane, 'feed'>[]) => string;
 
 /** What is to be looked at: how many, of which feeds, and by what command. */
 function noted(
   lanes: readonly Lane[],
   of: 'quarantined' | 'drift',
   [one, others]: readonly [string, string],
+  namesOf: NamesOf,
 ): Line {
   const having = lanes.filter((lane) => lane[of] > 0);
   const sum = having.reduce((all, lane) => all + lane[of], 0);
@@ -114,13 +124,23 @@ function noted(
 }
 
 /** What is still to be read, and the command that says what it costs. */
-function openLines({ history }: SyncDocument): Line[] {
+function openLines({ history }: SyncDocument, look: Look): Line[] {
   if (history.length === 0) return [];
-  const parts = history.map(
-    ({ feed, requests }) =>
-      `${feed} (${requests === null ? 'unknown' : `up to ${counted(requests, 'page')}`})`,
-  );
-  const text = `History still to be read: ${parts.join(', ')}`;
+  const all = history.map(({ feed }) => feed);
+  const known = history.filter(({ requests }) => requests !== null);
+  const pages = known.reduce((sum, { requests }) => sum + (requests ?? 0), 0);
+  const named = (feeds: typeof history) =>
+    feedNames(
+      feeds.map(({ feed }) => feed),
+      all,
+      look,
+    );
+  const unknown = history.filter(({ requests }) => requests === null);
+  const parts = [
+    ...(known.length === 0 ? [] : [`up to ${counted(pages, 'page')} of ${named(known)}`]),
+    ...(unknown.length === 0 ? [] : [`nobody knows how much of ${named(unknown)}`]),
+  ];
+  const text = `History still to be read: ${parts.join('; ')}`;
   return [{ sign: ' ', style: 'quiet', text, command: 'explorer-etl plan' }];
 }
 

@@ -39,7 +39,9 @@ export async function creditsToday(db: Database): Promise<KeyCredits[]> {
     select json_build_object(
       'spent', spent,
       'limit', daily_credits,
-      'left', greatest(0, least(daily_credits - spent, remaining)),
+      -- Neither tells: not known, which greatest() would make none.
+      'left', case when coalesce(daily_credits, remaining) is not null
+        then greatest(0, least(daily_credits - spent, remaining)) end,
       'paused_until', case when is_paused then paused_until end,
       'failure', case when is_paused then pause_class end,
       'reason', case when is_paused then pause_reason end
