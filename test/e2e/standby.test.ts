@@ -46,7 +46,7 @@ test('on a streaming standby reading commands work and say so, and writing ones 
   const [onPrimary, onStandby] = [on(primary.url), on(standbyUrl)];
 
   // Before there is anything, too.
-  expect((await onStandby('status')).stdout).toContain('● never read');
+  expect((await onStandby('status')).stdout).toContain('nothing is stored yet');
   expect((await onPrimary('sync')).code).toBe(0);
   await untilReplayed();
   const reading = [
