@@ -124,9 +124,9 @@ function noted(
 }
 
 /** What is still to be read, and the command that says what it costs. */
-function openLines({ history }: SyncDocument, look: Look): Line[] {
+function openLines({ history, lanes }: SyncDocument, look: Look): Line[] {
   if (history.length === 0) return [];
-  const all = history.map(({ feed }) => feed);
+  const all = [...history, ...lanes].map(({ feed }) => feed);
   const known = history.filter(({ requests }) => requests !== null);
   const pages = known.reduce((sum, { requests }) => sum + (requests ?? 0), 0);
   const named = (feeds: typeof history) =>
