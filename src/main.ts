@@ -42,6 +42,9 @@ else {
     ...openStdout(),
     yieldTerminal: () => void (isYielded = true),
     stderr: (text) => void process.stderr.write(text),
+    ...(process.stdout.isTTY && {
+      size: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
+    }),
     out: lookOf(process.stdout, env),
     err: lookOf(process.stderr, env),
     program: calledAs(env),

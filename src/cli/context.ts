@@ -25,6 +25,8 @@ export interface Context {
   /** What stdout and stderr are drawn on. */
   readonly out: Look;
   readonly err: Look;
+  /** How large the terminal that stdout is has become; absent where it is none. */
+  readonly size?: () => { readonly columns: number; readonly rows: number };
   /** What a user types before a command's name, such as `npx explorer-etl`. */
   readonly program: string;
   /** What the user typed behind that. */

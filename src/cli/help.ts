@@ -19,7 +19,8 @@ export function registerHelp(program: Command, load: (command: Command) => Promi
         if (found === undefined) {
           return asked.error(`error: unknown command '${names.join(' ')}'; see: explorer-etl help`);
         }
-        if (!isLoaded) await load(found);
+        // The hook has loaded help itself.
+        if (!isLoaded && found.name() !== 'help') await load(found);
         [asked, isLoaded] = [found, true];
       }
       asked.help();

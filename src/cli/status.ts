@@ -34,8 +34,8 @@ export function registerStatus({ command, run }: Registry): void {
         const { pageSize } = settings.explorer;
         return onDatabase(settings, context, 'reads', async (database) => {
           if (options.watch) {
-            await watch(context, async () =>
-              statusText(await statusOrOutage(database, pageSize), context.out),
+            await watch(context, async (look) =>
+              statusText(await statusOrOutage(database, pageSize), look),
             );
             return exitCodes.done;
           }

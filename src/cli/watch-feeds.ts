@@ -71,9 +71,13 @@ export async function watchFeeds(
     while (!ending.signal.aborted) {
       const { signal } = ending;
       const restMs = Math.min(mostRestMs, Math.max(leastRestMs, restPerLook * looking.ms()));
-      const isNews = once(news, 'page', { signal }).catch(() => undefined);
+      // Whoever lost the race stops to listen.
+      const round = new AbortController();
+      const until = { signal: AbortSignal.any([signal, round.signal]) };
+      const isNews = once(news, 'page', until).catch(() => undefined);
       await delay(restMs, undefined, { signal }).catch(() => undefined);
-      await Promise.race([isNews, delay(idleMs, undefined, { signal }).catch(() => undefined)]);
+      await Promise.race([isNews, delay(idleMs, undefined, until).catch(() => undefined)]);
+      round.abort();
       if (signal.aborted) return;
       // What cannot be read here, the work itself will report.
       await looking

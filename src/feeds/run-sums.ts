@@ -68,7 +68,7 @@ async function notedBy(
   );
 }
 
-/** What came to some sums since `before`; what is noted of a run stays noted. */
+/** What came to some sums since `before`; of what is noted, some may have been taken back meanwhile. */
 export function sumsSince(sums: RunSums, before: RunSums = nothing): RunSums {
   return {
     ...sums,
@@ -76,5 +76,7 @@ export function sumsSince(sums: RunSums, before: RunSums = nothing): RunSums {
     rows_changed: sums.rows_changed - before.rows_changed,
     pages: sums.pages - before.pages,
     credits: sums.credits - before.credits,
+    quarantined: Math.max(0, sums.quarantined - before.quarantined),
+    drift: Math.max(0, sums.drift - before.drift),
   };
 }

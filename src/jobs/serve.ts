@@ -5,6 +5,7 @@ import { every } from '../every.ts';
 import { dueLanes } from '../feeds/due.ts';
 import { noteStopped } from '../feeds/run.ts';
 import type { FeedLane } from '../lists/feed.ts';
+import { presentWorkers } from './presence.ts';
 import { runQueue } from './boss.ts';
 import { returnToPresent } from './boss-tables.ts';
 import { keepHouse, keepSums, type HouseOptions } from './housekeeping.ts';
@@ -39,9 +40,14 @@ export async function serve(
   ]);
   await boss.offWork(runQueue, { wait: true });
   await worker.stop();
-  // Those too that waited for their turn; another process that works takes them up, and forgets it. Where the
-  // database is away, nobody can tell this stop from a kill.
-  await noteStopped(db, 'all').catch(() => undefined);
+  // Those too that waited for their turn, where no other process works: they are its own. Where the database is
+  // away, nobody can tell this stop from a kill.
+  await noteLastStop(db).catch(() => undefined);
+}
+
+async function noteLastStop(db: Database): Promise<void> {
+  const { start, once } = await presentWorkers(db);
+  if (start + once === 0) await noteStopped(db, 'all');
 }
 
 /** Starts what has no schedule to wait for. */

@@ -41,20 +41,13 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
     ), damaged as (
       select distinct feed from etl.reread_findings
     ), number as (
-      select feed, sum(asked) as asked, sum(read) as read, sum(unproved) as unproved
-      from (
-        select feed, upper(numbers) - lower(numbers) as asked,
-               (
-                 select count(*) from explorer.read_batches as batch
-                 where batch.chain_id = asked.chain_id
-                   and batch_number >= lower(numbers) and batch_number < upper(numbers)
-               ) as read,
-               (
-                 select count(*) from explorer.read_batches as batch
-                 where batch.chain_id = asked.chain_id and not is_proved
-                   and batch_number >= lower(numbers) and batch_number < upper(numbers)
-               ) as unproved
-        from etl.asked_batches as asked
+      select feed, sum(upper(numbers) - lower(numbers)) as asked, sum(read) as read,
+             sum(unproved) as unproved
+      from etl.asked_batches as asked, lateral (
+        select count(*) as read, count(*) filter (where not is_proved) as unproved
+        from explorer.read_batches as batch
+        where batch.chain_id = asked.chain_id
+          and batch_number >= lower(numbers) and batch_number < upper(numbers)
       ) as range
       group by feed
     ), head as (
@@ -67,7 +60,7 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
     )
     select json_build_object(
       'feed', feeds.feed,
-      'chain_name', chains.name,
+      'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
       'failure', feeds.failure,
       'is_proved', is_proved,
       'is_damaged', damaged.feed is not null,
@@ -86,7 +79,8 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
       ) end
     ) as evidence
     from etl.feeds
-    join explorer.chains using (chain_id)
+    -- A row that somebody deleted hides no feed.
+    left join explorer.chains using (chain_id)
     join shown using (feed)
     left join damaged using (feed)
     left join number using (feed)

@@ -1,4 +1,5 @@
 import type { StatusDocument } from '../documents/status.ts';
+import { chainName } from '../chains.ts';
 import { operationNames } from '../operations/index.ts';
 import type { Database } from '../db/transaction.ts';
 import { schedulesSet, type LaneTimes } from '../jobs/boss-tables.ts';
@@ -39,6 +40,15 @@ const byFeed = <Row extends { readonly feed: string }>(
   rows: readonly Row[],
 ): ReadonlyMap<string, Row> => new Map(rows.map((row) => [row.feed, row]));
 
+const noEvidence = ({ feed, chain_id }: FeedNow): FeedFacts['evidence'] => ({
+  feed,
+  chain_name: chainName(chain_id),
+  failure: null,
+  is_proved: false,
+  is_damaged: false,
+  numbers: null,
+});
+
 /** By chain, and lists as everywhere else. */
 const inOrder = (feeds: readonly FeedNow[]): FeedNow[] =>
   feeds.toSorted(
@@ -59,11 +69,10 @@ export async function reportFeeds(
   const looks = byFeed(await lastLooks(db));
   const estimates = byFeed(await estimateFeeds(db, await registeredChains(db), how));
   const schedules = await schedulesSet(db);
-  const feeds = inOrder(await feedsNow(db)).flatMap((now) => {
+  const feeds = inOrder(await feedsNow(db)).map((now) => {
     const { feed } = now;
-    const evidence = proofs.get(feed);
-    // Registered between two of these statements.
-    if (evidence === undefined) return [];
+    // Registered between two of these statements: nothing shows yet that it is proved.
+    const evidence = proofs.get(feed) ?? noEvidence(now);
     const facts: FeedFacts = {
       now,
       reach: reaches.get(feed) ?? null,
@@ -72,7 +81,7 @@ export async function reportFeeds(
       look: looks.get(feed) ?? null,
       set: headSchedule(schedules, feed),
     };
-    return [reportFeed(facts, how)];
+    return reportFeed(facts, how);
   });
   const polls = feeds.map(({ feed }) => estimates.get(feed)?.upkeep.requests ?? null);
   const upkeep = polls.includes(null)

@@ -136,11 +136,10 @@ function waits(feeds: readonly Feed[], keys: VerdictFacts['credits']['keys']): R
 /** That nobody works is no fault while nothing is due, or where whoever worked was told to stop. */
 function idleness(feeds: readonly Feed[], workers: VerdictFacts['workers']): Reason[] {
   if (workers === null || workers.start + workers.once > 0) return [];
-  const isPaused = feeds.some(({ lanes }) => lanes.some(({ state }) => state === 'paused'));
   const due = feeds.filter(
     ({ lanes, freshness }) =>
       lanes.some(({ state }) => state === 'unattended') ||
-      (!isPaused && freshness.is_met === false),
+      (freshness.is_met === false && !lanes.some(({ state }) => state === 'paused')),
   );
   if (due.length === 0) return [];
   const newest = feeds.toSorted(
@@ -174,8 +173,11 @@ function ofFeed(report: Feed, isWorkedOn: boolean): Reason[] {
     if (doing === 'unattended' && isWorkedOn) reasons.push({ kind: 'unattended', feed });
   }
   const { objective, age_s } = freshness;
-  if (freshness.is_met === false && objective !== null) {
-    reasons.push({ kind: 'late', feed, age_s, objective });
+  if (freshness.is_met === false) {
+    // Where nothing says how old it may be, nothing says that it is new enough.
+    reasons.push(
+      objective === null ? { kind: 'unproved', feed } : { kind: 'late', feed, age_s, objective },
+    );
   }
   return [...reasons, ...openOf(report)];
 }
