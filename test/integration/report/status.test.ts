@@ -88,6 +88,17 @@ test('a copy that sync made is healthy while it is a day old, whoever works', as
   expect(await text()).toMatch(/^● stopped: nobody is working; last page 3d/u);
 });
 
+test('a chain whose row is gone hides none of its feeds', async () => {
+  const { document, database } = await copied();
+  await database.pool.query('delete from explorer.chains');
+  const { feeds } = await document();
+  expect(feeds.map(({ operation, chain_name }) => [operation, chain_name])).toEqual([
+    ['user-operations', 'chain-10'],
+    ['optimism-batch-blocks', 'chain-10'],
+    ['factories', 'chain-10'],
+  ]);
+});
+
 test.each<[what: string, statement: string, kind: string, reason: string]>([
   ['a feed that nothing proves', `delete from etl.rankings`, 'behind', 'unproved'],
   [
