@@ -85,7 +85,7 @@ function killLines(document: DemoDocument, look: Look): string[] {
   const sign = isClean ? paint(look, 'good', '✓ ') : paint(look, 'bad', '✗ ');
   const verdict = prose(look, isClean ? cleanKill(kill) : uncleanKill(kill), '', 2);
   const detail =
-    `SIGKILL to process ${kill.pid} midway in ${kill.feed ?? 'no feed'}; ` +
+    `SIGKILL to process ${kill.pid} ${kill.killed_at_page === 0 ? 'at work on' : 'midway in'} ${kill.feed ?? 'no feed'}; ` +
     `${counted(kill.requests_again, 'request')} again`;
   return [
     ...verdict.map((line, at) => (at === 0 ? sign + paint(look, 'strong', line) : line)),

@@ -43,5 +43,7 @@ export async function demandData({ pool }: OpenDatabase): Promise<void> {
     `select to_regnamespace('explorer') is not null as is_there`,
   );
   if (rows[0]?.is_there === true) return;
-  throw new UsageError('there is nothing in this database yet: run demo, sync or start first.');
+  throw new UsageError(
+    'there is nothing in this database yet: run sync or start first; --demo asks the database of demo.',
+  );
 }

@@ -143,6 +143,7 @@ const says: {
   gap: ({ missing, unit }) => ({
     text: `${unit === 'blocks' ? counted(missing, 'block') : counted(missing, 'batch', 'batches')} missing, and nobody reads them`,
     together: 'history is missing, and nobody reads it',
+    todo: 'What it costs to read it: explorer-etl plan',
     command: 'explorer-etl backfill',
     isOfFeed: true,
   }),
@@ -158,7 +159,11 @@ const says: {
     const isToCome = (document.workers?.start ?? 0) > 0;
     return {
       ...(isOfAll ? { text: 'nothing is stored yet' } : { feeds, text: 'never read' }),
-      command: isToCome ? null : 'explorer-etl sync',
+      command: isToCome
+        ? null
+        : document.feeds.length === 0
+          ? 'explorer-etl init'
+          : 'explorer-etl sync',
       isOfFeed: true,
     };
   },

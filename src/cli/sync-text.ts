@@ -1,4 +1,5 @@
 import type { SyncDocument } from '../documents/sync.ts';
+import { failures } from '../failure.ts';
 import { printable } from '../printable.ts';
 import { feedNames } from './feed-names.ts';
 import type { Look } from '../terminal/look.ts';
@@ -83,7 +84,7 @@ function failureLines(lanes: readonly Lane[], namesOf: NamesOf): Line[] {
   const ended = lanes.filter(
     ({ state }) => state === 'failed' || state === 'unsupported' || state === 'superseded',
   );
-  const groups = Map.groupBy(ended, (lane) => `${lane.state} ${saidOf(lane)}`);
+  const groups = Map.groupBy(ended, (lane) => `${lane.state} ${causeOf(lane)}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
@@ -94,6 +95,10 @@ function failureLines(lanes: readonly Lane[], namesOf: NamesOf): Line[] {
     return [{ ...sign, text: `${namesOf(group)}: ${first.state}: ${saidOf(first)}` }];
   });
 }
+
+/** What is wrong with a key is one thing, though each feed tells it with a time of its own. */
+const causeOf = (lane: Lane): string =>
+  lane.failure !== null && failures[lane.failure].stops === 'key' ? lane.failure : saidOf(lane);
 
 const saidOf = ({ state, reason, failure }: Lane): string => {
   if (state === 'superseded') return 'replaced by a run with other bounds.';

@@ -1,6 +1,5 @@
 import type { StatusDocument } from '../documents/status.ts';
 import { chainName } from '../chains.ts';
-import { operationNames } from '../operations/index.ts';
 import type { Database } from '../db/transaction.ts';
 import { schedulesSet, type LaneTimes } from '../jobs/boss-tables.ts';
 import type { Workers } from '../jobs/presence.ts';
@@ -10,6 +9,7 @@ import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
 import { nextFiring, type Cron } from './firings.ts';
 import { lastLooks, objectiveOf, type Look } from './freshness.ts';
 import { feedReaches, registeredChains, type FeedReach } from './lane-status.ts';
+import { inOrder } from './order.ts';
 import { feedsNow, type FeedNow, type LaneNow } from './lane-state.ts';
 import { estimateFeeds, type FeedEstimate } from './plan/plan.ts';
 import { provedShare } from './proved-share.ts';
@@ -48,16 +48,6 @@ const noEvidence = ({ feed, chain_id }: FeedNow): FeedFacts['evidence'] => ({
   is_damaged: false,
   numbers: null,
 });
-
-/** By chain, and lists as everywhere else. */
-const inOrder = (feeds: readonly FeedNow[]): FeedNow[] =>
-  feeds.toSorted(
-    (one, other) =>
-      one.chain_id - other.chain_id || placeOf(one.operation) - placeOf(other.operation),
-  );
-
-const placeOf = (operation: string): number =>
-  operationNames.findIndex((name) => name === operation);
 
 /** The report on every feed, from what is stored; it reads no more after a year of walks than after a day. */
 export async function reportFeeds(

@@ -118,10 +118,9 @@ export async function registeredChains(db: Database): Promise<ChainSettings[]> {
     name: string;
     operations: ChainSettings['operations'];
   }>(sql`
-    select chain_id as id, coalesce(chains.name, 'chain-' || chain_id) as name,
-           json_object_agg(operation, settings) as operations
+    select chain_id as id, chains.name, json_object_agg(operation, settings) as operations
     from etl.feeds
-    left join explorer.chains using (chain_id)
+    join explorer.chains using (chain_id)
     group by chain_id, chains.name
     order by chain_id
   `);

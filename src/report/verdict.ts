@@ -186,10 +186,10 @@ function ofFeed(report: Feed, isWorkedOn: boolean): Reason[] {
 function openOf(report: Feed): Reason[] {
   const { feed, coverage, proved } = report;
   const reasons: Reason[] = [];
-  const doubtful = proved.numbers?.doubtful ?? 0;
-  if (doubtful > 0) reasons.push({ kind: 'doubtful', feed, batches: doubtful });
+  const { doubtful = 0, unread = 0 } = proved.numbers ?? {};
+  // Beside batches that nobody has read, these wait for them: that is said already.
+  if (doubtful > 0 && unread === 0) reasons.push({ kind: 'doubtful', feed, batches: doubtful });
   if (isReading(report) || isHeldUp(report)) return reasons;
-  const unread = proved.numbers?.unread ?? 0;
   if (coverage?.of === 'blocks' && coverage.gaps > 0) {
     const { unit, gaps, missing } = coverage;
     reasons.push({ kind: 'gap', feed, unit, gaps, missing });

@@ -6,6 +6,7 @@ import { creditsPerPage } from '../walk/ledger.ts';
 import { registeredChains } from './lane-status.ts';
 import type { ForecastOptions } from './plan/plan.ts';
 import type { FeedProof } from './proof.ts';
+import { inOrder } from './order.ts';
 import { isRepaired, repairCommand, withCommand } from './remedy.ts';
 import { mostUnasked, repairCosts } from './repairs.ts';
 
@@ -24,18 +25,26 @@ export async function verifyReport(
 ): Promise<VerifyDocument> {
   const toRepair = proofs.filter((feed) => feed.open.some((what) => isRepaired(what, feed)));
   const costs = await costsOf(db, toRepair, how);
-  const feeds = proofs.map((feed) => ({
-    ...feed,
-    unit: unitOf(feed),
-    covered: [...feed.covered],
-    head: [...feed.head],
-    notes: [...feed.notes],
-    state: feed.open.length === 0 ? ('complete' as const) : ('open' as const),
-    open: feed.open.map((finding) => withCommand(finding, feed)),
-    repair: toRepair.includes(feed)
+  const feeds = inOrder(proofs).map((feed) => {
+    const repair = toRepair.includes(feed)
       ? withCost(repairCommand(feed), [costs.get(feed.feed) ?? null])
-      : null,
-  }));
+      : null;
+    return {
+      ...feed,
+      unit: unitOf(feed),
+      covered: [...feed.covered],
+      head: [...feed.head],
+      notes: [...feed.notes],
+      state: feed.open.length === 0 ? ('complete' as const) : ('open' as const),
+      open: feed.open.map((finding) => {
+        const told = withCommand(finding, feed);
+        return told.command === repairCommand(feed) && repair !== null
+          ? { ...told, command: repair.command }
+          : told;
+      }),
+      repair,
+    };
+  });
   const open = feeds.filter(({ state }) => state === 'open');
   const isDone = open.length === 0 && (rows === null || isWhole(rows));
   return {

@@ -157,7 +157,7 @@ test('a database without tables says what to do first', async () => {
   const empty = await createTestDatabase('empty');
   const ended = await call(['query', 'select 1'], { env: { DATABASE_URL: empty.url } });
   await empty.drop();
-  expect(ended.stderr).toMatch(/nothing in this database yet: run demo, sync or start/);
+  expect(ended.stderr).toMatch(/nothing in this database yet: run sync or start first; --demo/);
   expect(ended.code).toBe(2);
 });
 

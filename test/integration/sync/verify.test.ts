@@ -109,11 +109,6 @@ test('each finding is told with the command that mends it, and the feed with wha
   expect(exit).toEqual({ code: 1, reason: 'open' });
   expect(counts).toMatchObject({ feeds: 3, complete: 1, open: 2, findings: 3 });
   expect(feeds.flatMap(({ open }) => open)).toEqual([
-    {
-      kind: 'quarantine',
-      items: 1,
-      command: 'explorer-etl quarantine list --chain 10 --operation factories',
-    },
     ...[
       [2, 3],
       [6, 6],
@@ -123,8 +118,13 @@ test('each finding is told with the command that mends it, and the feed with wha
       to_batch,
       command: `explorer-etl repair ${batches}`,
     })),
+    {
+      kind: 'quarantine',
+      items: 1,
+      command: 'explorer-etl quarantine list --chain 10 --operation factories',
+    },
   ]);
-  const [factories, blocks] = feeds;
+  const [, blocks, factories] = feeds;
   expect(factories?.repair).toBeNull();
   const requests = blocks?.repair?.requests ?? 0;
   expect(blocks?.repair).toEqual({
@@ -156,20 +156,20 @@ test('a feed that nothing works on is open by name, whatever it is', async () =>
   expect(stdout.slice(0, stdout.indexOf('✓'))).toBe(
     `● open: 4 of 7 feeds, 4 findings
 
-chain (11) factories
-  nothing proves it: no ranking was published yet
-  → explorer-etl repair ${to('factories')}
-
 chain (11) made-up-list
   nothing proves it
+
+chain (11) user-operations
+  nothing proves it: nothing is covered yet
+  → explorer-etl repair ${to('user-operations')}
 
 chain (11) optimism-batch-blocks
   no batch was found yet
   → explorer-etl sync ${to('optimism-batch-blocks')}
 
-chain (11) user-operations
-  nothing proves it: nothing is covered yet
-  → explorer-etl repair ${to('user-operations')}
+chain (11) factories
+  nothing proves it: no ranking was published yet
+  → explorer-etl repair ${to('factories')}
 
 All of it:
   → explorer-etl repair
@@ -218,5 +218,5 @@ test('what is covered tells of its oldest reading and of its newest', async () =
     as_of: '2026-01-02T00:00:00+00:00',
     newest_as_of: '2026-03-04T00:00:00+00:00',
   });
-  expect(document.feeds[2]?.covered[0]?.newest_as_of).toBe('2026-01-02T03:04:05+00:00');
+  expect(document.feeds[0]?.covered[0]?.newest_as_of).toBe('2026-01-02T03:04:05+00:00');
 });
