@@ -134,11 +134,7 @@ async function pagesOf({ db }: OpenDatabase, feed: string): Promise<number> {
  * A commit that was sent before the kill is done after it: waits until no session is left that could. A
  * pooler keeps them for others; after a while those that have nothing to do are none of the worker's.
  */
-async function untilGone(
-  { pool }: OpenDatabase,
-  name: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function untilGone({ pool }: OpenDatabase, name: string, signal: AbortSignal): Promise<void> {
   let looks = 0;
   const isGone = async () => {
     const { rows } = await pool.query<{ is_busy: boolean }>(
