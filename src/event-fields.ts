@@ -1,6 +1,7 @@
 /** What a field of a log line holds. Of foreign origin is `text` alone: it is redacted and escaped. */
 export interface FieldTypes {
   readonly name: string;
+  readonly 'name or null': string | null;
   readonly time: string | null;
   readonly number: number;
   readonly text: string;
@@ -22,7 +23,7 @@ export const fields = {
   credits: { holds: 'number', meaning: 'credits that its requests cost' },
   detail: { holds: 'text', meaning: 'the new value or type, empty where there is none' },
   error: { holds: 'text', meaning: 'what Postgres or the connection said' },
-  failure: { holds: 'text or null', meaning: 'the failure class; null where there is none' },
+  failure: { holds: 'name or null', meaning: 'the failure class; null where there is none' },
   feed: { holds: 'name', meaning: 'the feed: chain and list, as `status` names it' },
   feeds: { holds: 'number', meaning: 'how many feeds' },
   folder: { holds: 'text', meaning: 'where the data is' },

@@ -89,7 +89,7 @@ export const events = {
   'feed.drift': event({
     level: 'warn',
     meaning:
-      'items of a run differ from the specification in new ways, with the first of them. Told once a run, when it ends',
+      'items differ from the specification in ways that the feed had not shown, with the first of them. Told once a slice',
     fields: ['feed', 'lane', 'ways', 'kind', 'path', 'detail', 'page'],
     says: ({ feed, ways, kind, path, detail }) =>
       `${feed}: items differ in ${counted(ways, 'new way')}, such as ${kind} ${path}${detail === '' ? '' : ` (${detail})`}. See explorer-etl verify.`,

@@ -83,8 +83,11 @@ function countOf(event: EventName, values: Values, repeats: Repeats) {
   const nameOf = (trouble: string) => (trouble === 'feed' ? String(values['feed']) : trouble);
   if (ends !== undefined) return repeats.end(nameOf(ends));
   if (rule === undefined) return null;
-  const kind = [event, ...rule.same.map((field) => values[field])];
-  return repeats.count(nameOf(rule.of), JSON.stringify(kind));
+  const kindOf = (same: readonly string[]) =>
+    JSON.stringify([event, ...same.map((field) => values[field])]);
+  // Of names there are few; texts may be invented without end.
+  const group = kindOf(rule.same.filter((field) => !isForeign(field)));
+  return repeats.count(nameOf(rule.of), kindOf(rule.same), group);
 }
 
 function openLogger(

@@ -6,19 +6,37 @@ const parameter = /(?:\b|(?<=%3f|%26))(api_?key|key)(=|%3d)[^&\s"'<>\\]+/giu;
 /**
  * A function that replaces every secret in a text by `***`, also where it was percent-encoded
  * (once or more often, either case), JSON-escaped or HTML-escaped on its way, and the values of
- * `apikey` and `key` parameters of any origin. Empty secrets are ignored; short ones are not.
+ * `apikey` and `key` parameters of any origin. Empty secrets are ignored; short ones are replaced only
+ * where they are whole words: many words hold a few such letters, and say nothing of the secret.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const known = [...new Set(secrets)]
     .filter((secret) => secret !== '')
     // The longest first: of two secrets that begin alike, the shorter would leave the rest.
     .toSorted((a, b) => b.length - a.length)
-    .map((secret) => Array.from(secret, spellings).join(''));
+    .map(patternOf);
   const secret = known.length === 0 ? null : new RegExp(known.join('|'), 'gu');
   return (text) => {
     const clean = secret === null ? text : text.replace(secret, mask);
     return clean.replace(parameter, `$1$2${mask}`);
   };
+}
+
+/** Below so many characters a secret may be a part of words that have nothing to do with it. */
+const leastLength = 8;
+
+const wordCharacter = /[\p{L}\p{N}_]/u;
+/** The letters that end an escape, as in `%3D` or `\n`, belong to no word. */
+const wordStart = String.raw`(?:(?<![\p{L}\p{N}_])|(?<=%[\da-fA-F]{2}|\\[bfnrt]|\\u[\da-fA-F]{4}))`;
+const wordEnd = String.raw`(?![\p{L}\p{N}_])`;
+
+function patternOf(secret: string): string {
+  const characters = [...secret];
+  const pattern = characters.map(spellings).join('');
+  if (characters.length >= leastLength) return pattern;
+  const startsWord = wordCharacter.test(characters.at(0) ?? '');
+  const endsWord = wordCharacter.test(characters.at(-1) ?? '');
+  return `${startsWord ? wordStart : ''}${pattern}${endsWord ? wordEnd : ''}`;
 }
 
 /** A pattern for the ways a server or a library may have written one character. */

@@ -8,7 +8,7 @@ const windowMs = 20 * 60_000;
 const firstIntervalMs = 60_000;
 const longestIntervalMs = 60 * 60_000;
 
-/** Different failures of one trouble; a service that invents reasons without end is counted as one. */
+/** Different failures of one trouble; of a service that invents reasons without end each class is one more. */
 const mostKinds = 20;
 
 /** Troubles that are remembered: some for each feed of a large configuration. The oldest is forgotten. */
@@ -23,6 +23,8 @@ interface Repeat {
 
 interface Trouble {
   readonly kinds: Map<string, Repeat>;
+  /** When it failed first since it was over, monotonic; null: it is over. */
+  failingSinceMs: number | null;
   /** Whether the last that was told of it is that it fails. */
   isToldFailing: boolean;
 }
@@ -35,8 +37,11 @@ export interface Count {
 
 /** Counts what fails again and again, so that a log tells it at growing intervals and not each time. */
 export interface Repeats {
-  /** @param kind what makes two failures the same; digits in it, such as times, do not */
-  count(trouble: string, kind: string): Count;
+  /**
+   * @param kind what makes two failures the same; digits in it, such as times, do not
+   * @param group what is counted as one where there are too many kinds: one of few
+   */
+  count(trouble: string, kind: string, group?: string): Count;
   /** That a trouble is over is told where the last that was told is that it fails, or nothing is known. */
   end(trouble: string): Count;
 }
@@ -45,9 +50,10 @@ export interface Repeats {
 export function countRepeats(now: () => number): Repeats {
   const troubles = new Map<string, Trouble>();
   return {
-    count(name, what) {
+    count(name, what, group = '') {
       const trouble = troubles.get(name) ?? {
         kinds: new Map<string, Repeat>(),
+        failingSinceMs: null,
         isToldFailing: false,
       };
       // What failed last is at the end; at the beginning is what to forget.
@@ -56,10 +62,11 @@ export function countRepeats(now: () => number): Repeats {
       const [oldest] = troubles.keys();
       if (troubles.size > mostTroubles && oldest !== undefined) troubles.delete(oldest);
       forgetOld(trouble, now());
-      const repeat = repeatOf(trouble, what.replaceAll(/\d+/gu, '0'));
+      trouble.failingSinceMs ??= now();
+      const repeat = repeatOf(trouble, what.replaceAll(/\d+/gu, '0'), group);
       repeat.times += 1;
       repeat.lastMs = now();
-      const isTold = now() - repeat.toldMs >= repeat.intervalMs;
+      const isTold = now() - repeat.toldMs >= repeat.intervalMs || isBackToStay(trouble, now());
       if (isTold) {
         repeat.intervalMs =
           repeat.times === 1 ? firstIntervalMs : Math.min(2 * repeat.intervalMs, longestIntervalMs);
@@ -74,6 +81,7 @@ export function countRepeats(now: () => number): Repeats {
       // It stays known: one that fails again in a minute goes on being counted.
       const isTold = trouble.isToldFailing;
       trouble.isToldFailing = false;
+      trouble.failingSinceMs = null;
       return {
         isTold,
         times: [...trouble.kinds.values()].reduce((sum, { times }) => sum + times, 0),
@@ -82,12 +90,16 @@ export function countRepeats(now: () => number): Repeats {
   };
 }
 
+/** Whether the last that was told is that it is over, and it fails again for longer than a moment. */
+const isBackToStay = ({ isToldFailing, failingSinceMs }: Trouble, nowMs: number) =>
+  !isToldFailing && failingSinceMs !== null && nowMs - failingSinceMs >= firstIntervalMs;
+
 function forgetOld({ kinds }: Trouble, nowMs: number): void {
   for (const [kind, { lastMs }] of kinds) if (nowMs - lastMs > windowMs) kinds.delete(kind);
 }
 
-function repeatOf({ kinds }: Trouble, what: string): Repeat {
-  const kind = kinds.has(what) || kinds.size < mostKinds ? what : '';
+function repeatOf({ kinds }: Trouble, what: string, group: string): Repeat {
+  const kind = kinds.has(what) || kinds.size < mostKinds ? what : group;
   const repeat = kinds.get(kind) ?? { times: 0, lastMs: 0, toldMs: -Infinity, intervalMs: 0 };
   kinds.set(kind, repeat);
   return repeat;

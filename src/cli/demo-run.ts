@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { openEngine, type Engine } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
+import { withName } from '../db/timeouts.ts';
 import { whileCurrent } from '../db/version.ts';
 import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
 import { syncOnce, type SyncTarget } from '../jobs/sync.ts';
@@ -12,9 +12,11 @@ import { openWalks, readResumption, type OpenWalk, type Resumption } from '../re
 import type { DemoScreen } from './demo-screen.ts';
 import type { DemoWorker } from './demo-worker.ts';
 import type { DemoExplorer } from './demo-world.ts';
+import { waitUntil } from './wait-until.ts';
 
-/** How often the ledger is looked at before and after the kill, in ms. */
-const pollMs = 20;
+/** The middle is a matter of seconds, and so is the end of a killed process's sessions, in ms. */
+const mostToMiddleMs = 5 * 60_000;
+const mostToGoneMs = 60_000;
 /** A server drops the sessions of a process that is gone well within so many looks. */
 const looksAtSessions = 50;
 
@@ -55,11 +57,10 @@ export interface DemoRun {
 export async function runDemo(stage: DemoStage, signal: AbortSignal): Promise<DemoRun | null> {
   const { settings, database, targets, origin, explorer, worker, screen, feed } = stage;
   const { db, pool } = database;
-  const url = new URL(database.url);
   const name = `explorer-etl demo worker ${worker.pid}`;
-  url.searchParams.set('application_name', name);
   const before = await pagesOf(database, feed);
-  worker.work({ settings: { ...settings, databaseUrl: url.href }, targets, origin });
+  const databaseUrl = withName(database.url, name);
+  worker.work({ settings: { ...settings, databaseUrl }, targets, origin });
   // It stands by while the other one works.
   const log = createLog('silent', () => undefined);
   const engine = await openEngine({
@@ -73,9 +74,9 @@ export async function runDemo(stage: DemoStage, signal: AbortSignal): Promise<De
   try {
     await untilMiddle(stage, before, signal);
     const isReal = await worker.kill();
-    await untilGone(database, name);
+    await untilGone(database, name, signal);
     if (signal.aborted) return null;
-    const kill = { pid: worker.pid, isReal, walks: await openWalks(db) };
+    const kill = { pid: worker.pid, isReal, walks: await openWalks(db, feedsOf(targets)) };
     screen.killed(kill.pid, kill.walks.find((walk) => walk.feed === feed)?.pages ?? 0);
     explorer.release();
     await whileCurrent(pool, signal, (current) => goOn(engine, targets, current));
@@ -88,14 +89,17 @@ export async function runDemo(stage: DemoStage, signal: AbortSignal): Promise<De
   }
 }
 
+const feedsOf = (targets: readonly SyncTarget[]) => [
+  ...new Set(targets.map(({ lane }) => feedName(lane))),
+];
+
 /** What was done before the kill is not asked for again. */
 async function goOn(
   engine: Engine,
   targets: readonly SyncTarget[],
   signal: AbortSignal,
 ): Promise<void> {
-  const feeds = [...new Set(targets.map(({ lane }) => feedName(lane)))];
-  const counts = await laneCounts(engine.db, feeds);
+  const counts = await laneCounts(engine.db, feedsOf(targets));
   const open = targets.filter(({ lane }) =>
     counts.some(
       (of) => of.feed === feedName(lane) && of.lane === lane.lane && of.run_state === 'open',
@@ -110,12 +114,15 @@ async function untilMiddle(
   before: number,
   signal: AbortSignal,
 ): Promise<void> {
-  while (worker.isRunning && !signal.aborted) {
+  const isMiddle = async () => {
+    if (!worker.isRunning) return true;
     const isAsked = explorer.stageRequests > killAfter;
-    if (isAsked && (await pagesOf(database, feed)) - before >= killAfter) return;
+    if (isAsked && (await pagesOf(database, feed)) - before >= killAfter) return true;
     screen.nudge();
-    await delay(pollMs);
-  }
+    return false;
+  };
+  const what = `the worker to be midway in ${feed}`;
+  await waitUntil(what, isMiddle, { mostMs: mostToMiddleMs, signal });
 }
 
 async function pagesOf({ db }: OpenDatabase, feed: string): Promise<number> {
@@ -127,16 +134,19 @@ async function pagesOf({ db }: OpenDatabase, feed: string): Promise<number> {
  * A commit that was sent before the kill is done after it: waits until no session is left that could. A
  * pooler keeps them for others; after a while those that have nothing to do are none of the worker's.
  */
-async function untilGone({ pool }: OpenDatabase, name: string): Promise<void> {
-  for (let look = 0; ; look += 1) {
+async function untilGone({ pool }: OpenDatabase, name: string, signal: AbortSignal): Promise<void> {
+  let looks = 0;
+  const isGone = async () => {
     const { rows } = await pool.query<{ is_busy: boolean }>(
       `select state is distinct from 'idle' as is_busy
        from pg_stat_activity
        where application_name = $1 and datname = current_database()`,
       [name],
     );
-    const isPooled = look >= looksAtSessions && rows.every(({ is_busy }) => !is_busy);
-    if (rows.length === 0 || isPooled) return;
-    await delay(pollMs);
-  }
+    const isPooled = looks >= looksAtSessions && rows.every(({ is_busy }) => !is_busy);
+    looks += 1;
+    return rows.length === 0 || isPooled;
+  };
+  const what = `the sessions of ${name}, which was killed, to end`;
+  await waitUntil(what, isGone, { mostMs: mostToGoneMs, signal });
 }

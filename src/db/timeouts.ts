@@ -59,6 +59,13 @@ export function settingsFor(dbTimeouts: DatabaseTimeouts): ServerSettings {
 export const parseUrl = (url: string): URL =>
   URL.parse(url) ?? new URL(url.replace('@/', '@nowhere.invalid/'));
 
+/** The URL with a name for its sessions, by which `pg_stat_activity` shows them. */
+export function withName(url: string, name: string): string {
+  const changed = parseUrl(url);
+  changed.searchParams.set('application_name', name);
+  return changed.href;
+}
+
 /** The URL with server settings for each of its sessions; those that it has already stay. */
 export function withSettings(url: string, settings: ServerSettings): string {
   if (Object.keys(settings).length === 0) return url;

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import type { DriftKind } from '../drift/drift.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 
@@ -14,44 +13,21 @@ export interface RunNews {
   readonly credits: number;
   /** From its opening to its end, or until now. */
   readonly seconds: number;
-  /** How its items differ from the specification in ways that the feed had not shown; null: in none. */
-  readonly drift: RunDrift | null;
 }
 
-/** In how many new ways, and the first of them. */
-export interface RunDrift {
-  readonly ways: number;
-  readonly kind: DriftKind;
-  readonly path: string;
-  readonly detail: string;
-  readonly page: number;
-}
-
-/** Adds up a run. Its walks are few; differences of a feed are a thousand at most. */
-export async function runNews(
-  db: Pick<Database, 'execute'>,
-  { id, feed }: RunRow,
-): Promise<RunNews> {
+/** Adds up a run. Its walks are few. */
+export async function runNews(db: Pick<Database, 'execute'>, { id }: RunRow): Promise<RunNews> {
   const { rows } = await db.execute<{ news: Omit<RunNews, 'requests'> }>(sql`
     with brought as (
       select coalesce(sum(inserted), 0) as added, coalesce(sum(changed), 0) as changed,
              coalesce(sum(quarantined), 0) as quarantined, coalesce(sum(pages), 0) as pages,
              coalesce(sum(credits), 0) as credits
       from etl.walks where run_id = ${id}
-    ), differing as (
-      select drift.kind, path, detail, first_page_id as page, count(*) over () as ways
-      from etl.drift
-      join etl.pages on pages.id = first_page_id
-      join etl.walks on walks.id = walk_id
-      where drift.feed = ${feed} and run_id = ${id}
-      order by first_page_id, path, drift.kind, detail
-      limit 1
     )
     select json_build_object(
              'added', added, 'changed', changed, 'quarantined', quarantined, 'pages', pages,
              'credits', credits,
-             'seconds', round(greatest(extract(epoch from coalesce(closed_at, now()) - opened_at), 0), 1),
-             'drift', (select to_json(differing) from differing)
+             'seconds', round(greatest(extract(epoch from coalesce(closed_at, now()) - opened_at), 0), 1)
            ) as news
     from brought, etl.runs
     where id = ${id}

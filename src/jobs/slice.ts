@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import type { NewDrift } from '../drift/record.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { transact } from '../db/transaction.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from '../feeds/advance.ts';
@@ -62,7 +63,18 @@ export async function runSlice(
     // The next one's walks are read as the configuration says by then.
     givesWay: async () => !isDeepStrictEqual(reading(), before) || (await isSliceAwaited(db)),
   });
-  const outcome = await advanceSafely(lane, budget, dependencies, abort);
+  const drift: NewDrift[] = [];
+  const onCommit: SliceDependencies['onCommit'] = (of, progress) => {
+    drift.push(...progress.drift);
+    dependencies.onCommit(of, progress);
+  };
+  let outcome: AdvanceOutcome;
+  try {
+    outcome = await advanceSafely(lane, budget, { ...dependencies, onCommit }, abort);
+  } finally {
+    // Whatever ends the slice: what was committed as new is never new again.
+    tellDrift(log, lane, drift);
+  }
   log.tell('slice.done', {
     ...nameOf(lane),
     ms: Math.round(now() - started),
@@ -77,6 +89,14 @@ export async function runSlice(
 
 /** Whose event it is. */
 const nameOf = (lane: FeedLane) => ({ feed: feedName(lane), lane: lane.lane });
+
+/** Tells in one line how items differ in ways that the feed had not shown: how many, and the first one. */
+function tellDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
+  const [first] = drift.toSorted((a, b) => a.page_id - b.page_id || (a.path < b.path ? -1 : 1));
+  if (first === undefined) return;
+  const { kind, path, detail, page_id: page } = first;
+  log.tell('feed.drift', { ...nameOf(lane), ways: drift.length, kind, path, detail, page });
+}
 
 /**
  * What Postgres refuses, such as a value that no schema foresaw, is a failure like others: the lane
@@ -137,18 +157,14 @@ async function conclude(
   }
 }
 
-/**
- * Tells what a run brought that has ended, one line, and how its items differ from the specification,
- * another one. `sync` shows what came by itself.
- */
+/** Tells what a run brought that has ended, in one line. `sync` shows what came by itself. */
 async function tellNews(
   lane: FeedLane,
   run: RunRow,
   { db, log, onFailure }: SliceDependencies,
 ): Promise<void> {
-  const { drift, ...news } = await runNews(db, run);
-  if (drift !== null) log.tell('feed.drift', { ...nameOf(lane), ...drift });
   if (onFailure === 'give-up') return;
+  const news = await runNews(db, run);
   const { added, changed, quarantined, ...cost } = news;
   if (added + changed + quarantined > 0) log.tell('feed.updated', { ...nameOf(lane), ...news });
   else log.tell('feed.polled', { ...nameOf(lane), ...cost });

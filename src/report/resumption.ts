@@ -8,12 +8,12 @@ export interface OpenWalk {
   readonly pages: number;
 }
 
-/** Every walk that is under way, as it is committed; the one with the most pages first. */
-export async function openWalks(db: Database): Promise<OpenWalk[]> {
+/** Every walk of these feeds that is under way, as it is committed; the one with the most pages first. */
+export async function openWalks(db: Database, feeds: readonly string[]): Promise<OpenWalk[]> {
   const { rows } = await db.execute<{ walk: OpenWalk }>(sql`
     select json_build_object('id', id, 'feed', feed, 'pages', pages) as walk
     from etl.walks
-    where state = 'running'
+    where state = 'running' and feed = any(${sql.param(feeds)}::text[])
     order by pages desc, id
   `);
   return rows.map(({ walk }) => walk);

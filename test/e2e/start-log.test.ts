@@ -110,7 +110,7 @@ test('a start that cannot begin says why in a line for programs, and in a senten
   expect(forPeople).toMatch(/^explorer-etl: no chain to copy.*\n$/u);
 });
 
-test('items that differ in many ways are one line a feed and run, and rows that came another', async () => {
+test('items that differ in many ways are one line a feed, and rows that came another', async () => {
   const explorer = await alterExplorer(5, chain);
   explorer.alter = (page, path) => {
     for (const [index, item] of page.items.entries()) {

@@ -8,6 +8,7 @@ const kinds: Readonly<Record<keyof FieldTypes, z.ZodType>> = {
   time: z.iso.datetime().nullable(),
   number: z.number(),
   text: z.string(),
+  'name or null': z.string().nullable(),
   'text or null': z.string().nullable(),
   texts: z.array(z.string()),
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withSettings } from '../../src/db/timeouts.ts';
+import { withName, withSettings } from '../../src/db/timeouts.ts';
 
 test.each([
   ['postgres://u:p@h:5433/d', 'postgres://u:p@h:5433/d?options=-c+jit%3Doff'],
@@ -13,4 +13,10 @@ test.each([
   ],
 ])('settings of the server are added to %s', (url, wanted) => {
   expect(withSettings(url, { jit: 'off' })).toBe(wanted);
+});
+
+test('the sessions of a URL are named, also where it names a socket', () => {
+  expect(withName('postgres://u:p@/d?host=/run/pg', 'a worker')).toBe(
+    'postgres://u:p@nowhere.invalid/d?host=%2Frun%2Fpg&application_name=a+worker',
+  );
 });

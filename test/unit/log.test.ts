@@ -12,6 +12,7 @@ const samples: Readonly<Record<keyof FieldTypes, unknown>> = {
   time: '2026-03-04T05:06:07.890Z',
   number: 1234,
   text: 'what came',
+  'name or null': 'a-class',
   'text or null': 'why',
   texts: ['one', 'another'],
 };
@@ -154,6 +155,14 @@ test('what repeats is told once, counted, and told again when it is over', () =>
     { event: 'feed.recovered', feed: '10/user-operations', times: 5 },
     { event: 'feed.failure', feed: '8453/factories', times: 1 },
   ]);
+});
+
+test('a key that is a word leaves what programs read as it is', () => {
+  const { lines, log } = keptLog('json');
+  log.conceal(['key']);
+  const fields = { feed: '10/factories', lane: 'live', state: 'failed', failure: 'key-missing' };
+  log.tell('feed.failed', { ...fields, reason: 'the key, of a monkey' });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ ...fields, reason: 'the ***, of a monkey' });
 });
 
 test('at debug each time is told, and how often it was', () => {

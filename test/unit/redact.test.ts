@@ -24,8 +24,16 @@ test('replaces the encoded forms of a secret', () => {
   expect(forms.map((form) => redact(`<${form}>`))).toEqual(forms.map(() => '<***>'));
 });
 
-test('replaces short secrets, and secrets full of pattern characters', () => {
-  expect(createRedactor(['q', 'z9'])('aqz9b')).toBe('a******b');
+test('replaces short secrets where they are whole words', () => {
+  const redact = createRedactor(['key', 'q1w2e3r', 'a/b']);
+  expect(redact('key, (q1w2e3r) x?p=key&r=q1w2e3r%3Dkey%26 "\\nkey" xa/b')).toBe(
+    '***, (***) x?p=***&r=***%3D***%26 "\\n***" xa/b',
+  );
+  expect(redact('monkey keys no-key_ q1w2e3rt')).toBe('monkey keys no-key_ q1w2e3rt');
+  expect(createRedactor(['q1w2e3r4'])('aq1w2e3r4b')).toBe('a***b');
+});
+
+test('replaces secrets full of pattern characters', () => {
   expect(createRedactor(['.*'])('a .* b')).toBe('a *** b');
 });
 

@@ -84,6 +84,30 @@ test('a feed that fails and recovers each minute is counted too, and its last wo
   expect(told.length % 2).toBe(0);
 });
 
+test('a failure that lasts is told a minute after it came back, however often it flapped before', () => {
+  const { repeats, pass } = world();
+  for (let minute = 0; minute < 100; minute += 1) {
+    repeats.count('a', 'cursor loop');
+    repeats.end('a');
+    pass(minuteMs);
+  }
+  const told: number[] = [];
+  for (let second = 0; second <= 100; second += 10) {
+    if (repeats.count('a', 'cursor loop').isTold) told.push(second);
+    pass(10_000);
+  }
+  expect(told).toEqual([60]);
+  expect(repeats.end('a').isTold).toBe(true);
+});
+
+test('of too many reasons those of another class are told all the same', () => {
+  const { repeats } = world();
+  for (let count = 1; count <= 25; count += 1) repeats.count('a', 'x'.repeat(count), 'x');
+  expect(repeats.count('a', 'another x', 'x').isTold).toBe(false);
+  expect(repeats.count('a', 'the key was refused', 'key')).toEqual({ isTold: true, times: 1 });
+  expect(repeats.count('a', 'the key is missing', 'key')).toEqual({ isTold: false, times: 2 });
+});
+
 test('a service that invents reasons without end is told twenty times, and counted from then on', () => {
   const { repeats } = world();
   const letters = (count: number) => 'x'.repeat(count + 1);

@@ -2,6 +2,7 @@ import type { JobWithMetadata } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { sliceQueue } from '../../../src/jobs/boss.ts';
+import { createLog } from '../../../src/log.ts';
 import { openLane } from '../../../src/jobs/schedule.ts';
 import { runSlice, type SliceDependencies } from '../../../src/jobs/slice.ts';
 import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
@@ -20,6 +21,9 @@ const chain: SimulatedChain = {
   factories: 0,
 };
 const lane: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' };
+
+type Replaced = Pick<SliceDependencies, 'now' | 'reading'> &
+  Partial<Pick<SliceDependencies, 'log'>>;
 
 /** A worker's engine, a slice of a run that it has fetched, and how many more are queued. */
 async function openScene() {
@@ -40,13 +44,14 @@ async function openScene() {
   };
   const work = (
     fetched: JobWithMetadata<FeedLane>,
-    { now, reading }: Pick<SliceDependencies, 'now' | 'reading'> = engine,
+    { now, reading, log = engine.log }: Replaced = engine,
   ) => {
     const never = new AbortController().signal;
     const dependencies = {
       ...engine,
       now,
       reading,
+      log,
       works: () => true,
       onFailure: 'come-back',
     } as const;
@@ -98,4 +103,33 @@ test('a slice whose time is over gives way where pages are read otherwise from n
   });
 
   expect(await queued()).toBe(1);
+});
+
+test('a slice tells how items drift before the run is done, and another one nothing of it again', async () => {
+  const { simulator, engine, pool, job, queued, work } = await openScene();
+  const lines: string[] = [];
+  const style = { format: 'json', isColoured: false, now: () => 0 } as const;
+  const log = createLog('info', (line) => void lines.push(line), style);
+  const told = () =>
+    lines
+      .map((line) => JSON.parse(line) as { event: string; ways?: number })
+      .filter(({ event }) => event === 'feed.drift')
+      .reduce((sum, { ways = 0 }) => sum + ways, 0);
+  const counted = async () => (await pool.query('select from etl.drift')).rows.length;
+  await openLane(engine.db, engine.boss, { ...lane, lane: 'live' }, {});
+  await pool.query(
+    "update pgboss.job set start_after = now() - interval '1 minute' where state = 'created'",
+  );
+
+  await work(job, { ...engine, log, now: () => (simulator.requests > 5 ? 11_000 : 0) });
+  expect(await queued()).toBe(2);
+  expect(told()).toBeGreaterThan(0);
+  expect(told()).toBe(await counted());
+
+  await pool.query("delete from pgboss.job where state = 'created' and data->>'lane' = 'live'");
+  const [next] = await engine.boss.fetch<FeedLane>(sliceQueue, { includeMetadata: true });
+  if (next === undefined) throw new Error('no slice was queued');
+  await work(next, { ...engine, log });
+  expect(await queued()).toBe(0);
+  expect(told()).toBe(await counted());
 });

@@ -5,6 +5,8 @@ import { openWalks, readResumption } from '../../../src/report/resumption.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { call } from '../../support/call.ts';
 
+const feeds = ['10/user-operations'];
+
 /** A walk of three committed pages that goes on at the cursor of the fourth. */
 async function walkUnderWay(): Promise<Pool> {
   const { pool, url } = await freshDatabase();
@@ -32,7 +34,7 @@ const commitPage = (pool: Pool, sequence: number, at: number) =>
 
 test('a walk that goes on where it stopped has lost nothing and stored nothing twice', async () => {
   const pool = await walkUnderWay();
-  const before = await openWalks(drizzle(pool));
+  const before = await openWalks(drizzle(pool), feeds);
   await commitPage(pool, 3, 3);
 
   expect(before).toMatchObject([{ feed: '10/user-operations', pages: 3 }]);
@@ -43,9 +45,14 @@ test('a walk that goes on where it stopped has lost nothing and stored nothing t
   });
 });
 
+test('the walks of other feeds are not counted', async () => {
+  const pool = await walkUnderWay();
+  expect(await openWalks(drizzle(pool), ['10/factories'])).toEqual([]);
+});
+
 test('a walk that does not go on says so', async () => {
   const pool = await walkUnderWay();
-  const before = await openWalks(drizzle(pool));
+  const before = await openWalks(drizzle(pool), feeds);
 
   const { walks } = await readResumption(drizzle(pool), before);
 
@@ -54,7 +61,7 @@ test('a walk that does not go on says so', async () => {
 
 test('a page that is left out is lost', async () => {
   const pool = await walkUnderWay();
-  const before = await openWalks(drizzle(pool));
+  const before = await openWalks(drizzle(pool), feeds);
   await commitPage(pool, 4, 4);
 
   expect(await readResumption(drizzle(pool), before)).toMatchObject({
@@ -65,7 +72,7 @@ test('a page that is left out is lost', async () => {
 
 test('a page that does not begin where the one before it ended is lost', async () => {
   const pool = await walkUnderWay();
-  const before = await openWalks(drizzle(pool));
+  const before = await openWalks(drizzle(pool), feeds);
   await commitPage(pool, 3, 7);
 
   expect(await readResumption(drizzle(pool), before)).toMatchObject({ lost: 1 });
@@ -73,7 +80,7 @@ test('a page that does not begin where the one before it ended is lost', async (
 
 test('a page that was committed before and is gone is lost', async () => {
   const pool = await walkUnderWay();
-  const before = await openWalks(drizzle(pool));
+  const before = await openWalks(drizzle(pool), feeds);
   await pool.query('delete from etl.pages where sequence = 2');
 
   expect(await readResumption(drizzle(pool), before)).toMatchObject({ lost: 1 });
@@ -81,7 +88,7 @@ test('a page that was committed before and is gone is lost', async () => {
 
 test('a page that is read again is there twice', async () => {
   const pool = await walkUnderWay();
-  const before = await openWalks(drizzle(pool));
+  const before = await openWalks(drizzle(pool), feeds);
   // The ledger refuses it: this is what it would look like.
   await pool.query('drop index etl.pages_walk_cursor');
   await commitPage(pool, 3, 2);
@@ -91,7 +98,7 @@ test('a page that is read again is there twice', async () => {
 
 test('what a walk read that was given up counts as read twice', async () => {
   const pool = await walkUnderWay();
-  const before = await openWalks(drizzle(pool));
+  const before = await openWalks(drizzle(pool), feeds);
   await pool.query(`update etl.walks set state = 'abandoned', finished_at = now()`);
 
   expect(await readResumption(drizzle(pool), before)).toMatchObject({ twice: 3 });
