@@ -27,6 +27,7 @@ export const fields = {
   feed: { holds: 'name', meaning: 'the feed: chain and list, as `status` names it' },
   feeds: { holds: 'number', meaning: 'how many feeds' },
   folder: { holds: 'text', meaning: 'where the data is' },
+  items: { holds: 'number', meaning: 'items of those pages' },
   key: { holds: 'name', meaning: 'the lane of the job' },
   kind: {
     holds: 'name',

@@ -79,6 +79,13 @@ export const events = {
         duration(seconds),
       ].join(', '),
   }),
+  'feed.reading': event({
+    level: 'info',
+    meaning: 'a lane goes on reading; told once a minute, with what it has read since',
+    fields: ['feed', 'lane', 'items', 'pages', 'seconds'],
+    says: ({ feed, lane, items, pages, seconds }) =>
+      `${feed}${lane === 'live' ? '' : ` (${lane})`}: ${counted(items, 'item')}, ${counted(pages, 'page')} in ${duration(seconds)}, and goes on`,
+  }),
   'feed.polled': event({
     level: 'debug',
     meaning: 'a run of a lane ended and had brought nothing',

@@ -4,6 +4,7 @@ import type { Ways } from '../db/route.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { linkAbort } from '../walk/abort.ts';
 import { sliceQueue } from './boss.ts';
+import { readingNews } from './reading-news.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
 import { openJobLocks, watchForLostJobs, type JobLocks } from './takeover.ts';
 
@@ -27,6 +28,15 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
+/** Who works for days says now and then how far it is; a command draws that itself. */
+function withNews({ log, now, onCommit }: WorkerOptions): WorkerOptions['onCommit'] {
+  const tell = readingNews(log, now);
+  return (lane, progress) => {
+    tell(lane, progress);
+    onCommit(lane, progress);
+  };
+}
+
 /** Works on slices until stopped, and takes over those whose worker is gone. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, boss, log, session, concurrency } = options;
@@ -34,6 +44,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
+  const told =
+    options.onFailure === 'come-back' ? { ...options, onCommit: withNews(options) } : options;
   const watching = watchForLostJobs(pool, boss, log, stopping.signal);
   await boss.work(
     sliceQueue,
@@ -47,7 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (job === undefined) return;
       await locks.hold(job.id);
       using either = linkAbort(job.signal, abort.signal);
-      const slice = runSlice(job, options, {
+      const slice = runSlice(job, told, {
         stopping: stopping.signal,
         abort: either.signal,
       });

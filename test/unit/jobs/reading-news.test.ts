@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { readingNews } from '../../../src/jobs/reading-news.ts';
+import { createLog } from '../../../src/log.ts';
+
+const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
+
+/** News of pages that are committed at these seconds, two of 50 items each time. */
+function newsOf(seconds: readonly number[]): string[] {
+  const told: string[] = [];
+  let at = 0;
+  const log = createLog('info', (line) => void told.push(line.trim().replace(/^\S+ /u, '')));
+  const commit = readingNews(log, () => at * 1000);
+  for (at of seconds) commit(lane, { pages: 2, items: 100 });
+  return told;
+}
+
+test('a lane that reads on says so once a minute, with what came since', () => {
+  const each = Array.from({ length: 13 }, (_, n) => n * 10);
+  expect(newsOf(each)).toEqual([
+    'INFO: feed.reading  10/user-operations (backfill): 700 items, 14 pages in 1m, and goes on',
+    'INFO: feed.reading  10/user-operations (backfill): 600 items, 12 pages in 1m, and goes on',
+  ]);
+});
+
+test('polls a minute apart are told by themselves', () => {
+  expect(newsOf([0, 60, 120, 180])).toEqual([]);
+});
