@@ -25,17 +25,16 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
 /** Below so many characters a secret may be a part of words that have nothing to do with it. */
 const leastLength = 8;
 
-const wordCharacter = /[\p{L}\p{N}_]/u;
 /** The letters that end an escape, as in `%3D` or `\n`, belong to no word. */
 const wordStart = String.raw`(?:(?<![\p{L}\p{N}_])|(?<=%[\da-fA-F]{2}|\\[bfnrt]|\\u[\da-fA-F]{4}))`;
 const wordEnd = String.raw`(?![\p{L}\p{N}_])`;
 
 function patternOf(secret: string): string {
-  const characters = [...secret];
-  const pattern = characters.map(spellings).join('');
+  const characters = Array.from(secret, spellings);
+  const pattern = characters.join('');
   if (characters.length >= leastLength) return pattern;
-  const startsWord = wordCharacter.test(characters.at(0) ?? '');
-  const endsWord = wordCharacter.test(characters.at(-1) ?? '');
+  const startsWord = /^[\p{L}\p{N}_]/u.test(secret);
+  const endsWord = /[\p{L}\p{N}_]$/u.test(secret);
   return `${startsWord ? wordStart : ''}${pattern}${endsWord ? wordEnd : ''}`;
 }
 
