@@ -159,11 +159,7 @@ const says: {
     const isToCome = (document.workers?.start ?? 0) > 0;
     return {
       ...(isOfAll ? { text: 'nothing is stored yet' } : { feeds, text: 'never read' }),
-      command: isToCome
-        ? null
-        : document.feeds.length === 0
-          ? 'explorer-etl init'
-          : 'explorer-etl sync',
+      command: isToCome ? null : 'explorer-etl sync',
       isOfFeed: true,
     };
   },

@@ -3,6 +3,7 @@ import type { VerifyDocument } from '../documents/verify.ts';
 import { printable } from '../printable.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
+import { mostUnasked } from '../report/repairs.ts';
 import { mark } from '../terminal/mark.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { paint } from '../terminal/paint.ts';
@@ -86,7 +87,9 @@ function commandsOf(open: readonly ToldFinding[], repair: Repair | null): Repair
   );
 }
 
-function repairLines(look: Look, { command, requests, credits }: Repair): string[] {
+function repairLines(look: Look, { command: wanted, requests, credits }: Repair): string[] {
+  // Whoever copies it has read the cost beside it; a program that runs commands is to be refused.
+  const command = (requests ?? 0) > mostUnasked ? `${wanted} --yes` : wanted;
   const cost =
     requests === null || credits === null
       ? ''

@@ -8,7 +8,7 @@ import type { ForecastOptions } from './plan/plan.ts';
 import type { FeedProof } from './proof.ts';
 import { inOrder } from './order.ts';
 import { isRepaired, repairCommand, withCommand } from './remedy.ts';
-import { mostUnasked, repairCosts } from './repairs.ts';
+import { repairCosts } from './repairs.ts';
 
 type Repair = VerifyDocument['repair'];
 
@@ -36,12 +36,7 @@ export async function verifyReport(
       head: [...feed.head],
       notes: [...feed.notes],
       state: feed.open.length === 0 ? ('complete' as const) : ('open' as const),
-      open: feed.open.map((finding) => {
-        const told = withCommand(finding, feed);
-        return told.command === repairCommand(feed) && repair !== null
-          ? { ...told, command: repair.command }
-          : told;
-      }),
+      open: feed.open.map((finding) => withCommand(finding, feed)),
       repair,
     };
   });
@@ -97,9 +92,7 @@ function withCost(command: string, parts: readonly (number | null)[]): NonNullab
   const known = parts.filter((requests) => requests !== null);
   if (known.length < parts.length) return { command, requests: null, credits: null };
   const requests = Math.ceil(sum(known));
-  // As `repair` wants it: whoever copies the command has read the cost beside it.
-  const asked = requests > mostUnasked ? `${command} --yes` : command;
-  return { command: asked, requests, credits: requests * creditsPerPage };
+  return { command, requests, credits: requests * creditsPerPage };
 }
 
 /** About how many requests the repair of each feed takes. Nothing is reckoned where nothing is to be repaired. */

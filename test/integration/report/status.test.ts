@@ -60,7 +60,7 @@ test('nothing was ever read', async () => {
   const { kinds, text } = await scene();
   expect(await kinds()).toEqual(['never-read', 'never-read']);
   expect(await text()).toBe(
-    '● never read: nothing is stored yet\n  no worker\n\n    explorer-etl init\n',
+    '● never read: nothing is stored yet\n  no worker\n\n    explorer-etl sync\n',
   );
 });
 
