@@ -106,7 +106,7 @@ test('a wrong file is told with its problems, and the one before it stays in for
 
   await reload('chains:\n  - id: abc\n    operatoins: {}\n');
 
-  await hasWritten(/config\.refused.*explorer-etl\.yaml:2.*explorer-etl\.yaml:3/);
+  await hasWritten(/explorer-etl\.yaml:2.*explorer-etl\.yaml:3.*config\.refused/);
   const before = requestsOf(20);
   await eventually('the feed to go on', hangMs, async () => requestsOf(20) > before + 3);
   await reload([large, small]);
