@@ -10,21 +10,21 @@ export const rowFindingText = (finding: RowFinding): string => {
 
 function describe(finding: RowFinding): string {
   switch (finding.kind) {
-    case 'row_changed':
+    case 'row-changed':
       return 'not as the program wrote it';
-    case 'address_gone':
+    case 'address-gone':
       return 'gone, though other rows name it';
-    case 'chain_gone':
+    case 'chain-gone':
       return 'gone, though it has feeds';
-    case 'table_gone':
+    case 'table-gone':
       return 'the table is gone: restore it from a backup';
-    case 'columns_gone':
+    case 'columns-gone':
       return `without ${finding.columns.join(', ')}: restore the table from a backup`;
-    case 'rows_gone':
+    case 'rows-gone':
       return ofMoment(finding, `${whole(finding.rows)} of ${counted(finding.written, 'row')} gone`);
-    case 'rows_added':
+    case 'rows-added':
       return ofMoment(finding, `${counted(finding.rows, 'row')} that the program did not write`);
-    case 'rows_older':
+    case 'rows-older':
       return ofMoment(
         finding,
         `one or more of ${counted(finding.rows, 'row')} in an older version`,

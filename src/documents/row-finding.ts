@@ -34,24 +34,24 @@ const moment = {
 
 /** What is wrong with rows. */
 export const rowFinding = z.discriminatedUnion('kind', [
-  finding('row_changed', 'A row is not as the program wrote it.', { key }),
-  finding('rows_gone', 'Rows were deleted.', {
+  finding('row-changed', 'A row is not as the program wrote it.', { key }),
+  finding('rows-gone', 'Rows were deleted.', {
     ...moment,
     rows: count('How many are gone.'),
     written: count('How many were written.'),
   }),
-  finding('rows_added', 'Rows that the program did not write.', {
+  finding('rows-added', 'Rows that the program did not write.', {
     ...moment,
     rows: count('How many.'),
   }),
-  finding('rows_older', 'One or more rows in an older version.', {
+  finding('rows-older', 'One or more rows in an older version.', {
     ...moment,
     rows: count('How many rows the moment has.'),
   }),
-  finding('address_gone', 'An address that other rows name was deleted.', { key }),
-  finding('chain_gone', 'A chain that has feeds was deleted.', { key }),
-  finding('table_gone', 'A table is gone: only a backup has it.', {}),
-  finding('columns_gone', 'A table is without columns: only a backup has them.', {
+  finding('address-gone', 'An address that other rows name was deleted.', { key }),
+  finding('chain-gone', 'A chain that has feeds was deleted.', { key }),
+  finding('table-gone', 'A table is gone: only a backup has it.', {}),
+  finding('columns-gone', 'A table is without columns: only a backup has them.', {
     columns: z.array(z.string()).describe('Which ones.'),
   }),
 ]);

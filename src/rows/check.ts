@@ -25,7 +25,7 @@ export const countedTables: readonly PgTable[] = [
 ];
 
 /** A primary key. */
-type Key = Extract<RowFinding, { kind: 'row_changed' }>['key'];
+type Key = Extract<RowFinding, { kind: 'row-changed' }>['key'];
 
 /** What a check of all rows found. */
 export interface RowReport {
@@ -100,8 +100,8 @@ async function lostTables(tx: Transaction): Promise<Map<string, RowFinding>> {
     rows.map(({ name, columns, is_gone }) => [
       name,
       is_gone
-        ? { kind: 'table_gone', table: name }
-        : { kind: 'columns_gone', table: name, columns },
+        ? { kind: 'table-gone', table: name }
+        : { kind: 'columns-gone', table: name, columns },
     ]),
   );
 }
@@ -174,9 +174,9 @@ const countFinding = (table: PgTable) => sql`
     'sources', coalesce(sources, '[]')
   ) || case
     when present < noted
-      then jsonb_build_object('kind', 'rows_gone', 'rows', noted - present, 'written', noted)
-    when present > noted then jsonb_build_object('kind', 'rows_added', 'rows', present - noted)
-    else jsonb_build_object('kind', 'rows_older', 'rows', present)
+      then jsonb_build_object('kind', 'rows-gone', 'rows', noted - present, 'written', noted)
+    when present > noted then jsonb_build_object('kind', 'rows-added', 'rows', present - noted)
+    else jsonb_build_object('kind', 'rows-older', 'rows', present)
   end
 `;
 
@@ -204,17 +204,17 @@ async function changedRows(tx: Transaction, table: PgTable): Promise<RowFinding[
     where digest is distinct from ${sql.raw(digestOfRow(table))}
     limit ${mostListed}
   `);
-  return rows.map(({ key }) => ({ kind: 'row_changed', table: tableName(table), key }));
+  return rows.map(({ key }) => ({ kind: 'row-changed', table: tableName(table), key }));
 }
 
 /** The configuration writes chains, and the next sync writes them again. */
 async function changedChains(tx: Transaction): Promise<RowFinding[]> {
-  const { rows } = await tx.execute<{ chain_id: number; kind: 'row_changed' | 'chain_gone' }>(sql`
-    select chain_id::float8 as chain_id, 'row_changed' as kind
+  const { rows } = await tx.execute<{ chain_id: number; kind: 'row-changed' | 'chain-gone' }>(sql`
+    select chain_id::float8 as chain_id, 'row-changed' as kind
     from explorer.chains as t
     where digest is distinct from ${sql.raw(digestOf(chains, (column) => column))}
     union all
-    select distinct chain_id::float8, 'chain_gone'
+    select distinct chain_id::float8, 'chain-gone'
     from etl.feeds
     where not exists (select from explorer.chains where chains.chain_id = feeds.chain_id)
   `);
@@ -246,5 +246,5 @@ async function unknownAddresses(tx: Transaction): Promise<RowFinding[]> {
     order by chain_id, hash
     limit ${mostListed}
   `);
-  return rows.map(({ key }) => ({ kind: 'address_gone', table: 'explorer.addresses', key }));
+  return rows.map(({ key }) => ({ kind: 'address-gone', table: 'explorer.addresses', key }));
 }

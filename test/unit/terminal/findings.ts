@@ -93,12 +93,16 @@ const table = 'explorer.user_operations';
 
 /** What can be wrong with rows, one of each kind. */
 export const rowFindings: ByKind<RowFinding> = {
-  row_changed: { kind: 'row_changed', table, key: { chain_id: 10, hash: `0x${'ab'.repeat(32)}` } },
-  rows_gone: { kind: 'rows_gone', table, ...moment, rows: 1, written: 1_200 },
-  rows_added: { kind: 'rows_added', table, ...moment, sources: [], rows: 1 },
-  rows_older: { kind: 'rows_older', table, ...moment, rows: 12 },
-  address_gone: { kind: 'address_gone', table, key: { chain_id: 10, hash: '0xab' } },
-  chain_gone: { kind: 'chain_gone', table: 'explorer.chains', key: { chain_id: 10 } },
-  table_gone: { kind: 'table_gone', table },
-  columns_gone: { kind: 'columns_gone', table, columns: ['fee', 'hash'] },
+  'row-changed': {
+    kind: 'row-changed',
+    table,
+    key: { chain_id: 10, hash: `0x${'ab'.repeat(32)}` },
+  },
+  'rows-gone': { kind: 'rows-gone', table, ...moment, rows: 1, written: 1_200 },
+  'rows-added': { kind: 'rows-added', table, ...moment, sources: [], rows: 1 },
+  'rows-older': { kind: 'rows-older', table, ...moment, rows: 12 },
+  'address-gone': { kind: 'address-gone', table, key: { chain_id: 10, hash: '0xab' } },
+  'chain-gone': { kind: 'chain-gone', table: 'explorer.chains', key: { chain_id: 10 } },
+  'table-gone': { kind: 'table-gone', table },
+  'columns-gone': { kind: 'columns-gone', table, columns: ['fee', 'hash'] },
 };
