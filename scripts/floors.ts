@@ -12,6 +12,7 @@ const floors: readonly (readonly string[])[] = [
   ['config', 'quarantine', 'query', 'rows'],
   ['lists'],
   ['walk'],
+  ['words'],
   ['explorer', 'load', 'operations'],
   ['address'],
   ['drift', 'rollups'],
