@@ -3,7 +3,7 @@
 const floors: readonly (readonly string[])[] = [
   ['main.ts'],
   ['cli'],
-  ['app.ts'],
+  ['app.ts', 'http'],
   ['report'],
   ['jobs'],
   ['feeds', 'replay'],
@@ -12,6 +12,7 @@ const floors: readonly (readonly string[])[] = [
   ['config', 'quarantine', 'query', 'rows'],
   ['lists'],
   ['walk'],
+  ['page'],
   ['words'],
   ['explorer', 'load', 'operations'],
   ['address'],
