@@ -23,6 +23,7 @@ const floors: readonly (readonly string[])[] = [
   ['documents', 'terminal'],
   ['event-fields.ts', 'redact.ts', 'repeats.ts'],
   ['log-levels.ts'],
+  ['signals.ts'],
   ['failure.ts'],
   ['every.ts'],
   ['printable.ts'],
