@@ -11,7 +11,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { prove } from '../src/report/proof.ts';
 import { noteDamage } from '../src/rows/damage.ts';
-import { rowFindingText } from '../src/cli/row-finding-text.ts';
+import { rowFindingText } from '../src/words/row-finding-text.ts';
 import { checkRows } from '../src/rows/check.ts';
 import { readBatches, blocks } from '../src/operations/optimism-batch-blocks/tables.ts';
 import { userOperations } from '../src/operations/user-operations/tables.ts';

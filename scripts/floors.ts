@@ -3,7 +3,7 @@
 const floors: readonly (readonly string[])[] = [
   ['main.ts'],
   ['cli'],
-  ['app.ts'],
+  ['app.ts', 'http'],
   ['report'],
   ['jobs'],
   ['feeds', 'replay'],
@@ -13,6 +13,8 @@ const floors: readonly (readonly string[])[] = [
   ['lists'],
   ['history'],
   ['walk'],
+  ['page'],
+  ['words'],
   ['explorer', 'load', 'operations'],
   ['address'],
   ['drift', 'rollups'],

@@ -7,7 +7,7 @@ import { paint } from '../terminal/paint.ts';
 import { sparkline } from '../terminal/sparkline.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
 import { isKillClean, type KillFacts } from './demo-facts.ts';
-import { listName } from './list-name.ts';
+import { listName } from '../words/list-name.ts';
 
 /** How far texts stand in below their heading. */
 const indent = '  ';

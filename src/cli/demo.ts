@@ -30,7 +30,7 @@ import {
   type DemoWorld,
 } from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
-import { findingText } from './finding-text.ts';
+import { findingText } from '../words/finding-text.ts';
 import { print } from './print.ts';
 import { watchedFeeds } from './progress.ts';
 

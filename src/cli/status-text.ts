@@ -7,10 +7,10 @@ import { mark } from '../terminal/mark.ts';
 import { compact, counted, duration, bytes, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
-import { adviceOf, type Advice } from './status-advice.ts';
-import { clock } from './status-words.ts';
-import { feedNames } from './feed-names.ts';
-import { listName } from './list-name.ts';
+import { adviceOf, type Advice } from '../words/status-advice.ts';
+import { clock } from '../words/status-words.ts';
+import { feedNames } from '../words/feed-names.ts';
+import { listName } from '../words/list-name.ts';
 
 type Feed = StatusDocument['feeds'][number];
 type VerdictKind = StatusDocument['verdict']['kind'];

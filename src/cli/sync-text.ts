@@ -1,7 +1,7 @@
 import type { SyncDocument } from '../documents/sync.ts';
 import { failures } from '../failure.ts';
 import { printable } from '../printable.ts';
-import { feedNames } from './feed-names.ts';
+import { feedNames } from '../words/feed-names.ts';
 import type { Look } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';

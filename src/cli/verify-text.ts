@@ -8,9 +8,9 @@ import { mark } from '../terminal/mark.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { paint } from '../terminal/paint.ts';
 import { widthOf, wrap } from '../terminal/width.ts';
-import { sayFinding, spellPlaces, type Said } from './finding-text.ts';
-import { gatherNotes } from './note-text.ts';
-import { rowFindingText } from './row-finding-text.ts';
+import { sayFinding, spellPlaces, type Said } from '../words/finding-text.ts';
+import { gatherNotes } from '../words/note-text.ts';
+import { rowFindingText } from '../words/row-finding-text.ts';
 
 type Feed = VerifyDocument['feeds'][number];
 type Repair = NonNullable<VerifyDocument['repair']>;

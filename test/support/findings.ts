@@ -1,5 +1,5 @@
-import { findingText } from '../../src/cli/finding-text.ts';
-import { noteText } from '../../src/cli/note-text.ts';
+import { findingText } from '../../src/words/finding-text.ts';
+import { noteText } from '../../src/words/note-text.ts';
 import type { FeedProof } from '../../src/report/proof.ts';
 
 /** A proof with its findings and notes as the sentences that people read. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { inWords } from '../../support/findings.ts';
-import { rowFindingText } from '../../../src/cli/row-finding-text.ts';
+import { rowFindingText } from '../../../src/words/row-finding-text.ts';
 import { noteDamage } from '../../../src/rows/damage.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { tableName } from '../../../src/db/digest.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { openInWords } from '../../support/findings.ts';
-import { rowFindingText } from '../../../src/cli/row-finding-text.ts';
+import { rowFindingText } from '../../../src/words/row-finding-text.ts';
 import { noteDamage } from '../../../src/rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
 import { openInWords } from '../../support/findings.ts';
-import { findingText } from '../../../src/cli/finding-text.ts';
+import { findingText } from '../../../src/words/finding-text.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
 import { batchWorld, fullBatch, startMs } from '../../support/batch-world.ts';
 

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { noteText } from '../../../src/cli/note-text.ts';
+import { noteText } from '../../../src/words/note-text.ts';
 import { feedStatus } from '../../../src/report/status.ts';
 import type { SimulatedChain } from '../../../src/simulator/index.ts';
 import { alterExplorer, type ServedPage } from '../../support/altered-explorer.ts';

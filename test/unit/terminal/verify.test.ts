@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findingText } from '../../../src/cli/finding-text.ts';
-import { noteText } from '../../../src/cli/note-text.ts';
+import { findingText } from '../../../src/words/finding-text.ts';
+import { noteText } from '../../../src/words/note-text.ts';
 import { verifyText } from '../../../src/cli/verify-text.ts';
 import {
   headFinding,

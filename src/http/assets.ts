@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { packageFile } from '../package-file.ts';
+
+/** A file that the page loads. */
+export interface Asset {
+  readonly type: string;
+  readonly body: string;
+  readonly digest: string;
+}
+
+const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const;
+
+/** Every file that the page may load, and nothing else: no path of a request is ever looked for on a disk. */
+const files: Readonly<Record<string, () => string>> = {
+  'page.css': () => packageFile('src/page/assets/page.css'),
+  'icon.svg': () => packageFile('src/page/assets/icon.svg'),
+  'main.js': () => packageFile('src/page/browser/main.js'),
+  'idiomorph.js': () => fileURLToPath(import.meta.resolve('idiomorph/dist/idiomorph.min.js')),
+};
+
+/** Reads them all, once. */
+export function readAssets(): ReadonlyMap<string, Asset> {
+  return new Map(Object.entries(files).map(([name, fileOf]) => [name, readAsset(name, fileOf())]));
+}
+
+function readAsset(name: string, file: string): Asset {
+  const body = readFileSync(file, 'utf8');
+  const type = `${types[name.split('.').at(-1) as keyof typeof types]}; charset=utf-8`;
+  return { type, body, digest: createHash('sha256').update(body).digest('hex').slice(0, 16) };
+}

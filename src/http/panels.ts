@@ -1,0 +1,5 @@
+import type { Panel } from './panel.ts';
+import { verdictPanel } from './verdict-panel.ts';
+
+/** The panels of the page, in their order. */
+export const panels: readonly Panel[] = [verdictPanel];

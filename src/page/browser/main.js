@@ -1,0 +1,122 @@
+// The page's only script. Without it everything works by reloading.
+
+/** @type {{ morph(this: void, old: Element, content: string, options: object): void }} */
+const { morph } = Reflect.get(globalThis, 'Idiomorph');
+
+const connection = document.querySelector('#connection');
+
+/** Panels that are asked for only when somebody acts: they may cost a second. @type {ReadonlySet<string>} */
+const onDemand = new Set(['why', 'explore']);
+
+/** The newest request of each panel: an older one that ends later is stale. @type {Map<string, AbortController>} */
+const underWay = new Map();
+
+/**
+ * Puts the newest content into a panel. What somebody has opened, focused or written there stays.
+ *
+ * @param {string} id
+ */
+async function refresh(id) {
+  const panel = document.getElementById(`${id}-panel`);
+  if (panel === null) return;
+  underWay.get(id)?.abort();
+  const controller = new AbortController();
+  underWay.set(id, controller);
+  panel.setAttribute('aria-busy', 'true');
+  try {
+    const answer = await fetch(`/panels/${id}${location.search}`, { signal: controller.signal });
+    if (answer.status === 401) return location.reload();
+    if (answer.ok)
+      morph(panel, await answer.text(), {
+        morphStyle: 'innerHTML',
+        ignoreActiveValue: true,
+        callbacks: { beforeAttributeUpdated: keepsOpen },
+      });
+  } catch {
+    // A newer request took its place, or the program is away, which the connection says.
+  } finally {
+    if (underWay.get(id) === controller) {
+      underWay.delete(id);
+      panel.removeAttribute('aria-busy');
+    }
+  }
+}
+
+/** What somebody has opened is not closed by news. @param {string} name @param {Element} node */
+const keepsOpen = (name, node) => !(name === 'open' && node.tagName === 'DETAILS');
+
+const allPanels = () =>
+  [...document.querySelectorAll('main > section')].map(({ id }) => id).filter((id) => id !== '');
+
+/** Asks for all that changes by itself, where somebody looks. */
+function refreshAll() {
+  if (document.visibilityState === 'hidden') return;
+  for (const id of allPanels()) if (!onDemand.has(id)) void refresh(id);
+}
+
+/** @param {string} text */
+const say = (text) => {
+  if (connection !== null && connection.textContent !== text) connection.textContent = text;
+};
+
+const events = new EventSource('/events');
+events.addEventListener('changed', () => {
+  say('');
+  refreshAll();
+});
+events.addEventListener('open', () => say(''));
+events.addEventListener('error', () => say('Not connected. What is shown may be old.'));
+document.addEventListener('visibilitychange', refreshAll);
+
+/**
+ * Shows another query of one panel.
+ *
+ * @param {string} id
+ * @param {URL} url
+ */
+function show(id, url) {
+  history.pushState(null, '', url);
+  void refresh(id);
+}
+
+document.addEventListener('click', (event) => {
+  const { target } = event;
+  if (!(target instanceof Element)) return;
+  const copied = target.closest('[data-copy]');
+  if (copied instanceof HTMLElement) void copy(copied);
+  const link = target.closest('a[data-panel]');
+  const isPlain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+  if (!(link instanceof HTMLAnchorElement) || !isPlain) return;
+  event.preventDefault();
+  show(link.dataset['panel'] ?? '', new URL(link.href));
+});
+
+document.addEventListener('submit', (event) => {
+  const { target: form } = event;
+  if (!(form instanceof HTMLFormElement) || form.dataset['panel'] === undefined) return;
+  event.preventDefault();
+  const url = new URL(location.href);
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value === 'string') url.searchParams.set(name, value);
+  }
+  show(form.dataset['panel'], url);
+});
+
+addEventListener('popstate', () => {
+  for (const id of allPanels()) void refresh(id);
+});
+
+/** @param {HTMLElement} button */
+async function copy(button) {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(button.dataset['copy'] ?? '');
+    button.textContent = 'Copied';
+  } catch {
+    // A page that is not served over https may not write to the clipboard.
+    const code = button.parentElement?.querySelector('code');
+    if (code) getSelection()?.selectAllChildren(code);
+    button.textContent = 'Selected';
+  }
+  setTimeout(() => (button.textContent = before), 2_000);
+}
