@@ -145,7 +145,8 @@ CREATE TABLE "etl"."feed_minutes" (
 	"lag_s" double precision,
 	"looked_age_s" double precision,
 	"objective_s" double precision,
-	CONSTRAINT "feed_minutes_feed_minute_pk" PRIMARY KEY("feed","minute")
+	"span_s" integer DEFAULT 60 NOT NULL,
+	CONSTRAINT "feed_minutes_feed_span_s_minute_pk" PRIMARY KEY("feed","span_s","minute")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."lane_minutes" (
@@ -159,7 +160,8 @@ CREATE TABLE "etl"."lane_minutes" (
 	"requests" bigint NOT NULL,
 	"credits" bigint NOT NULL,
 	"failures" jsonb NOT NULL,
-	CONSTRAINT "lane_minutes_feed_lane_minute_pk" PRIMARY KEY("feed","lane","minute")
+	"span_s" integer DEFAULT 60 NOT NULL,
+	CONSTRAINT "lane_minutes_feed_lane_span_s_minute_pk" PRIMARY KEY("feed","lane","span_s","minute")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."late_arrivals" (

@@ -7,9 +7,12 @@ const minutesFor = sql`interval '1 day'`;
 /** How long anything is kept; as SQL. */
 const keptFor = sql`interval '31 days'`;
 const quarter = sql`date_bin('15 minutes', minute, 'epoch'::timestamptz)`;
+/** What rows tell of before and after, in seconds. */
+const minuteSeconds = 60;
+const quarterSeconds = 900;
 /** The quarters of an hour that are over for long enough, each whole. */
 const isOld = sql`minute < date_bin('15 minutes', now() - ${minutesFor}, 'epoch'::timestamptz)`;
-const isThick = sql`${isOld} and minute <> ${quarter}`;
+const isThick = sql`span_s = ${minuteSeconds} and ${isOld}`;
 
 /**
  * Makes one row of each quarter of an hour that is older than a day, and deletes what is older than 31
@@ -23,12 +26,12 @@ export async function thinHistory(db: Pick<Database, 'execute'>): Promise<void> 
     with gone as (
       delete from etl.feed_minutes where ${isThick} returning *
     )
-    insert into etl.feed_minutes as t (feed, minute, lag_s, looked_age_s, objective_s)
-    select feed, ${quarter}, max(lag_s), max(looked_age_s), min(objective_s)
+    insert into etl.feed_minutes as t (feed, minute, span_s, lag_s, looked_age_s, objective_s)
+    select feed, ${quarter}, ${quarterSeconds}, max(lag_s), max(looked_age_s), min(objective_s)
     from gone
     group by feed, ${quarter}
     order by feed, ${quarter}
-    on conflict (feed, minute) do update
+    on conflict (feed, span_s, minute) do update
     set lag_s = greatest(t.lag_s, excluded.lag_s),
         looked_age_s = greatest(t.looked_age_s, excluded.looked_age_s),
         objective_s = least(t.objective_s, excluded.objective_s)
@@ -52,9 +55,9 @@ export async function thinHistory(db: Pick<Database, 'execute'>): Promise<void> 
       group by feed, lane, quarter
     )
     insert into etl.lane_minutes as t (
-      feed, lane, minute, pages, inserted, changed, quarantined, requests, credits, failures
+      feed, lane, minute, span_s, pages, inserted, changed, quarantined, requests, credits, failures
     )
-    select feed, lane, quarter, pages, inserted, changed, quarantined, requests, credits,
+    select feed, lane, quarter, ${quarterSeconds}, pages, inserted, changed, quarantined, requests, credits,
            coalesce(failures, '{}')
     from summed
     left join failed using (feed, lane, quarter)

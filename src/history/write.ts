@@ -33,7 +33,7 @@ const bothFailures = sql`(
 
 /** Adds the counts of a row to those that are stored of its lane and minute; as SQL. */
 export const addToStored = sql`
-  on conflict (feed, lane, minute) do update
+  on conflict (feed, lane, span_s, minute) do update
   set pages = t.pages + excluded.pages,
       inserted = t.inserted + excluded.inserted,
       changed = t.changed + excluded.changed,
