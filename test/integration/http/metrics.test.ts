@@ -1,6 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StatusDocument } from '../../../src/documents/status.ts';
+import { spellAddress } from '../../../src/http/address.ts';
+import { createMetrics } from '../../../src/http/metrics.ts';
+import { startHttp } from '../../../src/http/server.ts';
 import { definitions, type Definition } from '../../../src/http/metrics/definitions.ts';
 import { queueDepths } from '../../../src/jobs/boss-tables.ts';
 import { describeStatus } from '../../../src/report/status-document.ts';
@@ -10,7 +13,10 @@ import {
   type Faults,
   type SimulatedChain,
 } from '../../../src/simulator/index.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually } from '../../support/process.ts';
+import { scraped } from '../../support/scraped.ts';
 import { observing } from '../../support/scraping.ts';
 import { runSync } from '../../support/sync.ts';
 
@@ -198,3 +204,48 @@ async function expectTables({ pool }: TestDatabase, told: Told): Promise<void> {
     expect([operation, of('inserted'), of('changed')]).toEqual([operation, inserted, changed]);
   }
 }
+
+test('it is served, also on an address of its own, and where the database has gone', async () => {
+  const database = await createTestDatabase();
+  // Whoever looks, all has rested for long enough.
+  let nowMs = 0;
+  const now = () => (nowMs += 60_000);
+  const address = { host: '127.0.0.1', port: 0 };
+  const server = await startHttp({
+    address,
+    metricsAddress: address,
+    token: null,
+    hosts: [],
+    pageSize: 50,
+    works: false,
+    metrics: (snapshots, db) =>
+      createMetrics({
+        snapshot: () => snapshots.newest(),
+        queue: () => queueDepths(db),
+        version: '1.2.3',
+        now,
+      }),
+    called: (command) => command,
+    now,
+  });
+  onTestFinished(() => server.close());
+  const { metricsAddress } = server;
+  const scrape = async (at: typeof address | null) => {
+    if (at === null) throw new Error('it has no address of its own');
+    const answer = await fetch(`http://${spellAddress(at)}/metrics`);
+    const families = scraped(await answer.text());
+    const up = families.get('explorer_etl_database_up')?.samples[0]?.value;
+    return [answer.status, answer.headers.get('content-type'), up];
+  };
+  const type = 'text/plain; version=0.0.4; charset=utf-8';
+  expect(await scrape(metricsAddress)).toEqual([200, type, 0]);
+  server.use({ url: database.url, directUrl: null });
+  await eventually(
+    'the database is seen',
+    hangMs,
+    async () => (await scrape(metricsAddress))[2] === 1,
+  );
+  expect(await scrape(server.address)).toEqual([200, type, 1]);
+  await database.drop();
+  await eventually('its end is seen', hangMs, async () => (await scrape(metricsAddress))[2] === 0);
+});
