@@ -19,13 +19,18 @@ export function recent<Value>(
   now: () => number,
 ): () => Promise<Value> {
   let last: { readonly value: Value; readonly atMs: number } | null = null;
-  return async () => {
-    const news = read()
+  let coming: Promise<Value> | null = null;
+  const readOn = () =>
+    read()
       .catch(() => fallback)
       .then((value) => {
         last = { value, atMs: now() };
+        coming = null;
         return value;
       });
+  return async () => {
+    // One reading at a time, however slow it is and however many ask.
+    const news = (coming ??= readOn());
     const isRecent = last !== null && now() - last.atMs < recentMs;
     const ms = isRecent ? promptMs : longestMs;
     // What came meanwhile, also where it was asked for before.
