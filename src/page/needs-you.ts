@@ -135,7 +135,12 @@ function quarantined({ count, isAtLeast, newest }: Newest<WaitingItem>, called: 
 
 const listOf = <Thing>(
   { newest, count, isAtLeast }: Newest<Thing>,
-  { sentence, next, line }: { sentence: string; next: string; line: (thing: Thing) => Html },
+  {
+    id,
+    sentence,
+    next,
+    line,
+  }: { id: string; sentence: string; next: string; line: (thing: Thing) => Html },
 ): readonly Html[] =>
   count === 0
     ? []
@@ -143,9 +148,12 @@ const listOf = <Thing>(
         html`<li>
           <p>${isAtLeast ? 'At least ' : ''}${sentence}</p>
           ${command(next)}
-          <ul>
-            ${newest.map((thing) => html`<li>${line(thing)}</li>`)}
-          </ul>
+          <details id="needs-you-${id}">
+            <summary>The newest${newest.length < count ? ` ${newest.length}` : ''}</summary>
+            <ul>
+              ${newest.map((thing) => html`<li>${line(thing)}</li>`)}
+            </ul>
+          </details>
         </li>`,
       ];
 
@@ -157,6 +165,7 @@ function worthKnowing({ drift, reorgs, late, days }: Needs, called: Called): rea
   return [
     ...drifted(drift, called),
     ...listOf(reorgs, {
+      id: 'replaced',
       sentence: `${counted(reorgs.count, 'block')} got another hash ${since}. The newest is kept; nothing to do.`,
       next: called(newestReplaced),
       line: ({ chain_id, height, old_hash, new_hash, observed_at }) =>
@@ -164,6 +173,7 @@ function worthKnowing({ drift, reorgs, late, days }: Needs, called: Called): rea
           <code>${foreign(new_hash, 18)}</code> <span class="quiet">${moment(observed_at)}</span>`,
     }),
     ...listOf(late, {
+      id: 'late',
       sentence: `${counted(late.count, 'item')} came late to where the list was complete, ${since}. They are stored; a longer overlap finds such items sooner.`,
       next: called('explorer-etl query late-arrivals'),
       line: ({ feed, key, late_s, seen_at }) =>
@@ -189,10 +199,13 @@ function drifted(drift: Needs['drift'], called: Called): readonly Html[] {
         ${counted(all, 'way')}. They are stored, and nothing is lost.
       </p>
       ${command(called('explorer-etl verify'))}
-      <ul>
-        ${drift.slice(0, mostDrifting).flatMap(waysOf)}
-        ${rest > 0 ? html`<li class="quiet">and ${counted(rest, 'feed')} more</li>` : ''}
-      </ul>
+      <details id="needs-you-drift">
+        <summary>How they differ</summary>
+        <ul>
+          ${drift.slice(0, mostDrifting).flatMap(waysOf)}
+          ${rest > 0 ? html`<li class="quiet">and ${counted(rest, 'feed')} more</li>` : ''}
+        </ul>
+      </details>
     </li>`,
   ];
 }

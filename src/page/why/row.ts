@@ -4,16 +4,22 @@ import { html, type Html } from '../html.ts';
 import { moment } from '../moment.ts';
 import type { Archived, Change, Explained, Origin, Term } from './facts.ts';
 
-/** One row: since when it is there, which page and walk brought it, and what changed it since. */
-export function explainedRow(row: Explained, { value }: Term): Html {
+/** Whole for whoever copies or hears it; its beginning where there is no room. */
+const hash = (text: string): Html => html`<code class="hash">${foreign(text)}</code>`;
+
+/**
+ * One row: since when it is there, which page and walk brought it, and what changed it since.
+ *
+ * @param isPageKnown whether a row above tells of the same page
+ */
+export function explainedRow(row: Explained, { value }: Term, isPageKnown: boolean): Html {
   const { table, column, key, fields, origin, archived, page_id } = row;
   const isKey = column in key;
   return html`<article class="why-row">
     <h3>
       ${table}
       ${Object.entries(key).map(
-        ([name, part]) =>
-          html`<span class="quiet">${name}</span> <code>${foreign(String(part))}</code> `,
+        ([name, part]) => html`<span class="quiet">${name}</span> ${hash(String(part))} `,
       )}
     </h3>
     ${isKey ? '' : html`<p class="quiet">Found by ${column} <code>${foreign(value)}</code>.</p>`}
@@ -84,7 +90,7 @@ function broughtBy(origin: Origin): Html {
     <dt>Walk</dt>
     <dd>${walkOf(origin)}</dd>
     <dt>Body</dt>
-    <dd>SHA-256 <code class="long">${foreign(body_hash)}</code></dd>`;
+    <dd>SHA-256 ${hash(body_hash)}</dd>`;
 }
 
 function walkOf(origin: Origin): Html {
@@ -102,8 +108,7 @@ const changed = (change: Change): Html =>
       been complete without
       it${change.late_s === null ? '' : ` (${duration(change.late_s)} behind its own time)`}.`
     : html`Replaced ${moment(change.observed_at)} by page ${change.page_id}:
-        <code>${foreign(change.old_hash)}</code> gave way to
-        <code>${foreign(change.new_hash)}</code>.`;
+      ${hash(change.old_hash)} gave way to ${hash(change.new_hash)}.`;
 
 function item(archived: Archived): Html {
   switch (archived.is) {

@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 import { html, type Html } from '../html.ts';
 import { hiddenInputs } from '../hidden-inputs.ts';
 import { explainedRow } from './row.ts';
-import type { Findings, Term } from './facts.ts';
+import type { Explained, Findings, Term } from './facts.ts';
 
 /** A chain that may be chosen. */
 export interface Choice {
@@ -83,13 +83,19 @@ function findings({ term, found, lookedAt }: Findings, called: Called): Html {
       <p>What is not read yet, or was read and is missing:</p>
       ${command(called('explorer-etl query what-is-missing'))}`;
   }
+  const pages = new Set<number>();
+  const explain = (row: Explained) => {
+    const isKnown = pages.has(row.page_id);
+    pages.add(row.page_id);
+    return explainedRow(row, term, isKnown);
+  };
   const rows = found.reduce((sum, each) => sum + each.rows.length, 0);
   return html`<p>
       ${counted(rows, 'row')} in ${counted(new Set(found.map(({ table }) => table)).size, 'table')}.
     </p>
     ${found.map(
       (each) =>
-        html`${each.rows.map((row) => explainedRow(row, term))}
+        html`${each.rows.map(explain)}
         ${each.isCut ? others(each.table, each.column, term, called) : ''}`,
     )}
     ${lookedThrough(lookedAt)}`;

@@ -16,16 +16,16 @@ const own = ['first_seen_at', 'updated_at', 'page_id', 'digest', 'digest_before'
 /** The rows that have it, of these chains, a few of each table, and where it was looked for. */
 export async function findRows(
   db: Database,
-  { is, value }: Term,
+  term: Term,
   chains: readonly number[],
 ): Promise<{ readonly found: readonly FoundRows[]; readonly lookedAt: readonly string[] }> {
-  const places = placesOf({ is });
+  const places = placesOf(term);
   const found: FoundRows[] = [];
   const lookedAt = places.map(({ name, column }) => `${name}.${column}`);
   if (chains.length === 0) return { found, lookedAt };
   // One after the other: a statement over all of them is planned anew each time, and the page has one connection.
   for (const place of places) {
-    const rows = await rowsAt(db, place, { value, chains });
+    const rows = await rowsAt(db, place, term, chains);
     if (rows.length === 0) continue;
     const { name: table, column } = place;
     found.push({ table, column, rows: rows.slice(0, mostRows), isCut: rows.length > mostRows });
@@ -36,12 +36,12 @@ export async function findRows(
 async function rowsAt(
   db: Database,
   { table, name, column, rest }: Place,
-  { value, chains }: { readonly value: string; readonly chains: readonly number[] },
+  { is, value }: Term,
+  chains: readonly number[],
 ): Promise<FoundRow[]> {
   const from = sql.raw(name);
   const at = sql.raw(`t."${column}"`);
-  const isNumber = /^\d/u.test(value);
-  const sought = isNumber ? sql`${value}::bigint` : sql`${value}::text`;
+  const sought = is === 'number' ? sql`${value}::bigint` : sql`${value}::text`;
   // Each chain by itself, in the order of its key: the newest of a long history are its last.
   const order = sql.raw((rest ?? []).map(ordered).join(', '));
   const rows =
