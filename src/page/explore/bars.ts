@@ -38,6 +38,7 @@ export function bars(table: Table, { of, by, split }: Chart): Html {
   const top = [...places.values()].find(
     (stack) => sum(stack, ({ value }) => value) === highest,
   )?.[0];
+  const marks = y.ticks(3).filter((tick) => tick > 0);
   const title = `${of} by ${by ?? ''}`;
   return html`<figure class="bars">
     <svg width="100%" height="${height}" role="img" aria-label="${title}">
@@ -45,11 +46,10 @@ export function bars(table: Table, { of, by, split }: Chart): Html {
       ${y
         .ticks(3)
         .map(
-          (tick) =>
-            html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}" />
-              ${tick === 0 ? '' : html`<text x="0" y="${y(tick) - 3}">${compact(tick)}</text>`}`,
+          (tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}" />`,
         )}
       ${[...places.values()].map((stack) => column(stack, series, { x, y, step }))}
+      ${marks.map((tick) => html`<text x="0" y="${y(tick) - 3}">${compact(tick)}</text>`)}
       ${ticksOf(from, to, isTime).map(
         ({ at, label }) =>
           html`<text

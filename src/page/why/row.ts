@@ -22,7 +22,7 @@ export function explainedRow(row: Explained, { value }: Term, isPageKnown: boole
         ([name, part]) => html`<span class="quiet">${name}</span> ${hash(String(part))} `,
       )}
     </h3>
-    ${isKey ? '' : html`<p class="quiet">Found by ${column} <code>${foreign(value)}</code>.</p>`}
+    ${isKey ? '' : html`<p class="quiet">Found by ${column} ${hash(value)}.</p>`}
     <dl class="reasons">
       <dt>Stored</dt>
       <dd>${since(row)}</dd>
@@ -30,7 +30,10 @@ export function explainedRow(row: Explained, { value }: Term, isPageKnown: boole
         origin === null
           ? html`<dt>Page</dt>
               <dd>${page_id}, which the ledger does not have.</dd>`
-          : broughtBy(origin)
+          : isPageKnown
+            ? html`<dt>Page</dt>
+                <dd>${page_id} of walk ${origin.walk_id}, as above.</dd>`
+            : broughtBy(origin)
       }
       ${
         row.changes.length === 0
@@ -107,8 +110,8 @@ const changed = (change: Change): Html =>
     ? html`It came late, ${moment(change.seen_at)} on page ${change.page_id}, where the list had
       been complete without
       it${change.late_s === null ? '' : ` (${duration(change.late_s)} behind its own time)`}.`
-    : html`Replaced ${moment(change.observed_at)} by page ${change.page_id}:
-      ${hash(change.old_hash)} gave way to ${hash(change.new_hash)}.`;
+    : html`${hash(change.old_hash)} gave way to ${hash(change.new_hash)}: replaced
+      ${moment(change.observed_at)} by page ${change.page_id}.`;
 
 function item(archived: Archived): Html {
   switch (archived.is) {
