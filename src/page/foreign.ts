@@ -6,12 +6,15 @@ import { html, type Html } from './html.ts';
 const longestValue = 120;
 
 /**
- * A text that others wrote, as one line: what is invisible or turns the direction is spelled out, what is long is cut,
- * and letters that are written from right to left stay by themselves.
+ * A text that others wrote, as one line: what is invisible or turns the direction is spelled out, what is long is cut.
+ * For attributes and options, which hold no markup.
  */
-export function foreign(text: string, longest: number = longestValue): Html {
-  return html`<bdi>${printable(cut(text, longest))}</bdi>`;
-}
+export const plain = (text: string, longest: number = longestValue): string =>
+  printable(cut(text, longest));
+
+/** The same for between tags: letters that are written from right to left stay by themselves. */
+export const foreign = (text: string, longest: number = longestValue): Html =>
+  html`<bdi>${plain(text, longest)}</bdi>`;
 
 /**
  * Such a text with its lines, below a fold.

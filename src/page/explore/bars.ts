@@ -2,6 +2,7 @@ import { max, sum } from 'd3-array';
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { utcFormat } from 'd3-time-format';
 import { compact, percent } from '../../terminal/numbers.ts';
+import { plain } from '../foreign.ts';
 import { html, type Html } from '../html.ts';
 import type { AnswerColumn, Chart, Table } from './facts.ts';
 
@@ -11,6 +12,9 @@ const below = 22;
 const above = 14;
 /** Colours that can be told apart; what comes after them is one series. */
 const mostSeries = 5;
+
+/** Characters of a series' name. */
+const longestName = 40;
 
 const dayMs = 86_400_000;
 
@@ -46,14 +50,21 @@ export function bars(table: Table, { of, by, split }: Chart): Html {
       ${y
         .ticks(3)
         .map(
-          (tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}" />`,
+          (tick) =>
+            html`<line
+              class="grid"
+              x1="0"
+              x2="100%"
+              y1="${round(y(tick))}"
+              y2="${round(y(tick))}"
+            />`,
         )}
       ${[...places.values()].map((stack) => column(stack, series, { x, y, step }))}
-      ${marks.map((tick) => html`<text x="0" y="${y(tick) - 3}">${compact(tick)}</text>`)}
+      ${marks.map((tick) => html`<text x="0" y="${round(y(tick) - 3)}">${compact(tick)}</text>`)}
       ${ticksOf(from, to, isTime).map(
         ({ at, label }) =>
           html`<text
-            x="${round(x(at + (isTime ? 0 : step / 2)))}%"
+            x="${round(x(at + (isTime ? dayMs : step) / 2))}%"
             y="${height - 6}"
             text-anchor="middle"
             >${label}</text
@@ -150,7 +161,7 @@ function readBars(
     const value = Number(row[measure] ?? 0);
     const names = [
       ...(chains.size > 1 ? [`chain ${row[chain]}`] : []),
-      ...(part === -1 ? [] : [row[part] ?? 'not told']),
+      ...(part === -1 ? [] : [plain(row[part] ?? 'not told', longestName)]),
     ];
     const isDrawn = Number.isFinite(x) && Number.isFinite(value) && value > 0;
     return isDrawn ? [{ x, value, series: names.join(' '), at: told }] : [];

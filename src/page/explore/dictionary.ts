@@ -1,4 +1,4 @@
-import { foreign } from '../foreign.ts';
+import { foreign, plain } from '../foreign.ts';
 import { hiddenInputs } from '../hidden-inputs.ts';
 import { html, type Html } from '../html.ts';
 import { link } from '../link.ts';
@@ -13,7 +13,7 @@ export const dictionaryPart = (dictionary: Dictionary, query: URLSearchParams): 
         <input
           id="explore-word"
           name="explore-word"
-          value="${dictionary.is === 'search' ? dictionary.word : ''}"
+          value="${dictionary.is === 'search' ? plain(dictionary.word) : ''}"
           maxlength="100"
           autocomplete="off"
           placeholder="wei"

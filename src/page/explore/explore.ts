@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { foreignLines } from '../foreign.ts';
+import { foreignLines, plain } from '../foreign.ts';
 import { hiddenInputs } from '../hidden-inputs.ts';
 import { html, type Html } from '../html.ts';
 import { link } from '../link.ts';
@@ -83,7 +83,7 @@ const fieldOf = ({ name, value, meaning }: Field, chains: Explored['chains']): H
           ${chains.map(
             (chain) =>
               html`<option value="${chain.id}" ${value === String(chain.id) ? 'selected' : ''}>
-                ${chain.id} ${chain.name}
+                ${chain.id} ${plain(chain.name)}
               </option>`,
           )}
         </select>
@@ -93,7 +93,7 @@ const fieldOf = ({ name, value, meaning }: Field, chains: Explored['chains']): H
         <input
           id="${id}"
           name="${id}"
-          value="${value}"
+          value="${plain(value)}"
           title="${meaning}"
           inputmode="numeric"
           size="6"

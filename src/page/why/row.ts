@@ -4,8 +4,9 @@ import { html, type Html } from '../html.ts';
 import { moment } from '../moment.ts';
 import type { Archived, Change, Explained, Origin, Term } from './facts.ts';
 
-/** Whole for whoever copies or hears it; its beginning where there is no room. */
-const hash = (text: string): Html => html`<code class="hash">${foreign(text)}</code>`;
+/** A hash is whole for whoever copies or hears it; shown is its beginning. */
+const hash = (text: string): Html =>
+  html`<code class="${/^(?:0x)?[\da-f]{20,}$/u.test(text) ? 'hash' : ''}">${foreign(text)}</code>`;
 
 /**
  * One row: since when it is there, which page and walk brought it, and what changed it since.

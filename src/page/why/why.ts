@@ -1,6 +1,7 @@
 import { counted } from '../../terminal/numbers.ts';
 import { command } from '../command.ts';
 import { html, type Html } from '../html.ts';
+import { plain } from '../foreign.ts';
 import { hiddenInputs } from '../hidden-inputs.ts';
 import { explainedRow } from './row.ts';
 import type { Explained, Findings, Term } from './facts.ts';
@@ -32,6 +33,9 @@ export const why = (asked: Asked, answer: Answer, called: Called): Html =>
   html`${form(asked)}
     <div id="why-answer">${answerTo(answer, called)}</div>`;
 
+/** Characters: a hash has 66. */
+const longestInput = 200;
+
 const form = ({ what, chain, chains, query }: Asked): Html =>
   html`<form class="fields" method="get" action="#why" data-panel="why">
     ${hiddenInputs(query, 'why-')}
@@ -40,8 +44,8 @@ const form = ({ what, chain, chains, query }: Asked): Html =>
       <input
         id="why-what"
         name="why-what"
-        value="${what}"
-        maxlength="200"
+        value="${plain(what.trim(), longestInput)}"
+        maxlength="${longestInput}"
         autocomplete="off"
         spellcheck="false"
         placeholder="0x…"
@@ -54,7 +58,7 @@ const form = ({ what, chain, chains, query }: Asked): Html =>
         ${chains.map(
           ({ id, name }) =>
             html`<option value="${id}" ${chain === String(id) ? 'selected' : ''}>
-              ${id === Number(name) ? id : `${id} ${name}`}
+              ${id === Number(name) ? id : `${id} ${plain(name)}`}
             </option>`,
         )}
       </select>
