@@ -59,7 +59,7 @@ export function bars(table: Table, { of, by, split }: Chart): Html {
               y2="${round(y(tick))}"
             />`,
         )}
-      ${[...places.values()].map((stack) => column(stack, series, { x, y, step }))}
+      ${[...places.values()].map((stack) => stacked(stack, series, { x, y, step }))}
       ${marks.map((tick) => html`<text x="0" y="${round(y(tick) - 3)}">${compact(tick)}</text>`)}
       ${ticksOf(from, to, isTime).map(
         ({ at, label }) =>
@@ -97,7 +97,7 @@ function seriesOf(all: readonly Bar[]): readonly string[] {
   return names.length <= mostSeries ? names : [...names.slice(0, mostSeries - 1), others];
 }
 
-function column(
+function stacked(
   stack: readonly Bar[],
   series: readonly string[],
   { x, y, step }: { x: (at: number) => number; y: (value: number) => number; step: number },
