@@ -16,6 +16,7 @@ const sources = [
   'migrations',
   'questions',
   'package.json',
+  'rolldown.config.js',
   'tsconfig.json',
   'explorer-etl.schema.json',
 ];
