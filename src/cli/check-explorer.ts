@@ -15,7 +15,7 @@ import type { OpenDatabase } from '../open-database.ts';
 import { operations } from '../operations/index.ts';
 import { clockAhead, clockFinding } from './check-clock.ts';
 import type { Finding } from './check-database.ts';
-import { isPrepared } from './readiness.ts';
+import { isPrepared } from '../db/prepared.ts';
 
 /** What the service said of every feed, and of itself on the way. */
 export interface ExplorerAnswer extends Pick<CheckDocument, 'explorer' | 'keys' | 'feeds'> {
@@ -172,7 +172,7 @@ async function creditsOf(
 /** Null where the database tells nothing: it has no tables yet, or this role may not look. */
 async function spendingOf(apiKey: string, database: OpenDatabase) {
   try {
-    if (!(await isPrepared(database))) return null;
+    if (!(await isPrepared(database.pool))) return null;
     return (
       (await readSpending(database.pool, apiKey)) ?? { credits_spent: 0, credits_remaining: null }
     );

@@ -2,7 +2,7 @@ import { openDatabase, type EmbeddedPlace, type OpenDatabase } from '../open-dat
 import type { Settings } from '../config/settings.ts';
 import { readStandby, StandbyError, type Standby } from '../db/standby.ts';
 import { UsageError, type Context } from './context.ts';
-import { isPrepared } from './readiness.ts';
+import { isPrepared } from '../db/prepared.ts';
 
 /**
  * Opens the database of the settings, or the embedded one of that name, for a command's work, and closes
@@ -40,6 +40,6 @@ const spellStandby = ({ behind_s }: Standby): string =>
  * @throws UsageError where the database has no tables yet
  */
 export async function demandPrepared(database: OpenDatabase, what: string): Promise<void> {
-  if (await isPrepared(database)) return;
+  if (await isPrepared(database.pool)) return;
   throw new UsageError(`there is nothing ${what} yet: run sync or start first.`);
 }

@@ -10,7 +10,7 @@ import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
-import { isPrepared } from './readiness.ts';
+import { isPrepared } from '../db/prepared.ts';
 import { probeFeeds } from './probe.ts';
 import { tellWhere } from './where.ts';
 
@@ -86,7 +86,7 @@ async function planOf(settings: Settings, database: OpenDatabase): Promise<PlanR
   const { pageSize, requestsPerSecond, dailyCredits } = settings.explorer;
   const at = new Date();
   const today = new Date(at.getTime() - (at.getTime() % dayMs));
-  const isKnown = await isPrepared(database);
+  const isKnown = await isPrepared(database.pool);
   const { db } = database;
   // Looking changes nothing, so it makes no tables either.
   const forecasts = await forecastFeeds(isKnown ? db : null, settings.chains, { pageSize, at });

@@ -1,8 +1,4 @@
-import type { StatusDocument } from '../documents/status.ts';
-import { describeDatabaseError } from '../db/failure.ts';
-import { readStandby } from '../db/standby.ts';
-import type { OpenDatabase } from '../open-database.ts';
-import { awayStatus, describeStatus, emptyStatus } from '../report/status-document.ts';
+import { statusNow, statusOrOutage } from '../report/status-now.ts';
 import {
   exitCodes,
   UsageError,
@@ -13,7 +9,6 @@ import {
 } from './context.ts';
 import { onDatabase } from './on-database.ts';
 import { print } from './print.ts';
-import { isPrepared } from './readiness.ts';
 import { settingsOf } from './setup.ts';
 import { statusText } from './status-text.ts';
 import { watch } from './watch.ts';
@@ -35,11 +30,11 @@ export function registerStatus({ command, run }: Registry): void {
         return onDatabase(settings, context, 'reads', async (database) => {
           if (options.watch) {
             await watch(context, async (look) =>
-              statusText(await statusOrOutage(database, pageSize), look),
+              statusText(await statusOrOutage(database.pool, pageSize), look),
             );
             return exitCodes.done;
           }
-          const document = await statusNow(database, pageSize);
+          const document = await statusNow(database.pool, pageSize);
           if (options.json) writeDocument(context, document);
           else print(context, statusText(document, context.out));
           return exitCodes.done;
@@ -57,16 +52,3 @@ function requireTerminal({ out }: Context, { json }: GlobalOptions): void {
   if (out.isTerminal) return;
   throw new UsageError('--watch needs a terminal to draw on: leave it out, or use --json.');
 }
-
-async function statusNow(database: OpenDatabase, pageSize: number): Promise<StatusDocument> {
-  const standby = await readStandby(database.pool);
-  // Looking changes nothing, so it makes no tables either.
-  if (!(await isPrepared(database))) return emptyStatus(new Date(), standby);
-  return describeStatus(database.db, { pageSize, standby });
-}
-
-/** Whoever watches sees that the database is away, and that it is back. */
-const statusOrOutage = (database: OpenDatabase, pageSize: number): Promise<StatusDocument> =>
-  statusNow(database, pageSize).catch((error: unknown) =>
-    awayStatus(new Date(), describeDatabaseError(error)),
-  );

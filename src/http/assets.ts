@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Hono } from 'hono';
 import { packageFile } from '../package-file.ts';
 
 /** A file that the page loads. */
@@ -19,6 +20,28 @@ const files: Readonly<Record<string, () => string>> = {
   'main.js': () => packageFile('src/page/browser/main.js'),
   'idiomorph.js': () => fileURLToPath(import.meta.resolve('idiomorph/dist/idiomorph.min.js')),
 };
+
+/** A year: what carries its digest in its address never changes. */
+const forEver = 'public, max-age=31536000, immutable';
+
+/** What the page loads; none of it tells of anybody's data. */
+export function createAssets(assets: ReadonlyMap<string, Asset>): Hono {
+  return new Hono().get('/assets/:name', (context) => {
+    const found = assets.get(context.req.param('name'));
+    if (found === undefined) return context.notFound();
+    const isNewest = new URL(context.req.url).search === `?${found.digest}`;
+    return context.body(found.body, 200, {
+      'content-type': found.type,
+      'cache-control': isNewest ? forEver : 'no-cache',
+    });
+  });
+}
+
+/** The path of an asset, with the digest of its content. */
+export const pathsOf =
+  (assets: ReadonlyMap<string, Asset>) =>
+  (name: string): string =>
+    `/assets/${name}?${assets.get(name)?.digest ?? ''}`;
 
 /** Reads them all, once. */
 export function readAssets(): ReadonlyMap<string, Asset> {

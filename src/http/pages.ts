@@ -4,8 +4,9 @@ import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import type { Html } from '../page/html.ts';
 import { brokenPanel, layout } from '../page/layout.ts';
-import { readAssets } from './assets.ts';
+import type { Asset } from './assets.ts';
 import type { Panel, PanelRequest } from './panel.ts';
+import { pathsOf } from './assets.ts';
 import { panels } from './panels.ts';
 
 export interface PageSources {
@@ -15,15 +16,12 @@ export interface PageSources {
   readonly status: () => Promise<StatusDocument>;
   /** A command as this user calls it. */
   readonly called: (command: string) => string;
+  readonly assets: ReadonlyMap<string, Asset>;
 }
 
-/** A year: what carries its digest in its address never changes. */
-const forEver = 'public, max-age=31536000, immutable';
-
-/** The page, its panels one by one, and what it loads. */
-export function createPages({ db, status, called }: PageSources): Hono {
-  const assets = readAssets();
-  const asset = (name: string) => `/assets/${name}?${assets.get(name)?.digest ?? ''}`;
+/** The page, and its panels one by one. */
+export function createPages({ db, status, called, assets }: PageSources): Hono {
+  const asset = pathsOf(assets);
   const requestOf = async (url: string): Promise<PanelRequest> => ({
     db,
     status: await status(),
@@ -46,15 +44,6 @@ export function createPages({ db, status, called }: PageSources): Hono {
     const panel = panels.find(({ id }) => id === context.req.param('id'));
     if (panel === undefined) return context.notFound();
     return context.html(await render(panel, await requestOf(context.req.url)));
-  });
-  app.get('/assets/:name', (context) => {
-    const found = assets.get(context.req.param('name'));
-    if (found === undefined) return context.notFound();
-    const isNewest = new URL(context.req.url).search === `?${found.digest}`;
-    return context.body(found.body, 200, {
-      'content-type': found.type,
-      'cache-control': isNewest ? forEver : 'no-cache',
-    });
   });
   return app;
 }

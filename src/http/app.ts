@@ -1,0 +1,100 @@
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { createAssets, pathsOf, readAssets } from './assets.ts';
+import { createEvents } from './events.ts';
+import {
+  createTokenGuard,
+  headers,
+  knownHosts,
+  ownSite,
+  signInPath,
+  uncached,
+  type Bindings,
+} from './guard.ts';
+import { healthOf, readinessOf, type Pulse } from './health.ts';
+import { createPages } from './pages.ts';
+import type { Reader } from './reader.ts';
+import type { Snapshots } from './snapshots.ts';
+
+/** What is served. */
+export interface AppSources {
+  readonly reader: Reader;
+  readonly snapshots: Snapshots;
+  /** Of what works in rounds here; null where nothing does. */
+  readonly pulse: Pulse | null;
+  /** The answer to /metrics; null where there is none. */
+  readonly metrics: Metrics | null;
+  /** A command as this user calls it. */
+  readonly called: (command: string) => string;
+  readonly signal: AbortSignal;
+}
+
+/** The facts of a monitoring system, as text. */
+export interface Metrics {
+  readonly contentType: string;
+  scrape(): Promise<string>;
+}
+
+/** Who is let in. */
+export interface Access {
+  /** Null: everybody who reaches it. */
+  readonly token: string | null;
+  /** Further names by which browsers reach it. */
+  readonly hosts: readonly string[];
+}
+
+/** A form with a token in it, in bytes. */
+const formBytes = 4_096;
+
+/** All that is served with the page. */
+export function createApp(sources: AppSources, { token, hosts }: Access): Hono<Bindings> {
+  const { snapshots, signal } = sources;
+  const assets = readAssets();
+  const app = new Hono<Bindings>();
+  app.use(headers(), uncached, knownHosts({ hosts, hasToken: token !== null }), ownSite);
+  app.route('/', createProbes(sources, { isOpen: token === null }));
+  app.route('/', createAssets(assets));
+  if (token !== null) {
+    const guard = createTokenGuard(token, pathsOf(assets));
+    app.post(signInPath, bodyLimit({ maxSize: formBytes }), guard.accept);
+    app.use(guard.demand);
+  }
+  app.get('/status.json', async (context) => context.json(await snapshots.newest()));
+  app.get('/events', createEvents(snapshots, signal));
+  serveMetrics(app, sources);
+  const { reader, called } = sources;
+  const status = () => snapshots.newest();
+  app.route('/', createPages({ db: reader.db, status, called, assets }));
+  return app;
+}
+
+/** Health and metrics alone, for an address of their own. */
+export function createMonitoring(sources: AppSources): Hono<Bindings> {
+  const app = new Hono<Bindings>();
+  app.use(headers(), uncached, ownSite);
+  app.route('/', createProbes(sources, { isOpen: true }));
+  serveMetrics(app, sources);
+  return app;
+}
+
+/** @param isOpen whether reasons are told, which hold texts of the explorer */
+function createProbes({ pulse, snapshots }: AppSources, { isOpen }: { isOpen: boolean }): Hono {
+  return new Hono()
+    .get('/healthz', (context) => {
+      const health = healthOf(pulse);
+      return context.json(health, health.is_healthy ? 200 : 503);
+    })
+    .get('/readyz', async (context) => {
+      const readiness = readinessOf(await snapshots.newest());
+      const kinds = readiness.reasons.map(({ kind }) => ({ kind }));
+      const told = isOpen ? readiness : { ...readiness, reasons: kinds };
+      return context.json(told, readiness.is_ready ? 200 : 503);
+    });
+}
+
+function serveMetrics(app: Hono<Bindings>, { metrics }: AppSources): void {
+  if (metrics === null) return;
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.scrape(), 200, { 'content-type': metrics.contentType }),
+  );
+}

@@ -1,0 +1,41 @@
+import type { Handler } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import type { Snapshots } from './snapshots.ts';
+
+/** So many pages are kept up to date at once; the others are told to come again. */
+const mostStreams = 32;
+/** Seconds. */
+const comeAgain = 30;
+/** A silent connection is cut by what is in between, in ms. */
+const heartbeatMs = 15_000;
+
+/** Server-sent events: `changed` whenever all was looked at anew, with the verdict. */
+export function createEvents(snapshots: Snapshots, signal: AbortSignal): Handler {
+  let open = 0;
+  return (context) => {
+    if (signal.aborted || open >= mostStreams) {
+      return context.text('Too many pages are open.\n', 503, { 'retry-after': String(comeAgain) });
+    }
+    open += 1;
+    return streamSSE(context, async (stream) => {
+      const ended = Promise.withResolvers<void>();
+      const send = (event: string, data: string) =>
+        void stream.writeSSE({ event, data }).catch(() => ended.resolve());
+      const unsubscribe = snapshots.subscribe(({ as_of, verdict }) =>
+        send('changed', JSON.stringify({ as_of, verdict: verdict.kind })),
+      );
+      const heartbeat = setInterval(() => send('heartbeat', ''), heartbeatMs);
+      const end = () => ended.resolve();
+      signal.addEventListener('abort', end, { once: true });
+      stream.onAbort(end);
+      try {
+        await ended.promise;
+      } finally {
+        open -= 1;
+        unsubscribe();
+        clearInterval(heartbeat);
+        signal.removeEventListener('abort', end);
+      }
+    });
+  };
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { spellAddress, type Address } from './address.ts';
+import type { Bindings } from './guard.ts';
+
+/** It can't be listened there. The message says what to do. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** What a client may take and send: whoever is slower or larger has no good reason. */
+const bounds = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  keepAliveTimeout: 10_000,
+  connectionsCheckingInterval: 5_000,
+} as const;
+const mostConnections = 256;
+
+export interface Listening {
+  /** Where it is, with the port that it got. */
+  readonly address: Address;
+  close(): Promise<void>;
+}
+
+/** @throws ListenError */
+export async function listen(app: Hono<Bindings>, wanted: Address): Promise<Listening> {
+  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: bounds }) as Server;
+  server.maxConnections = mostConnections;
+  server.listen({ host: wanted.host, port: wanted.port });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new ListenError(explain(error, wanted), { cause: error });
+  }
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: { ...wanted, port },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function explain(error: unknown, wanted: Address): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const where = spellAddress(wanted);
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${where} is in use by another program: name another port, or 0 for any that is free.`;
+    case 'EACCES':
+      return `this user may not listen on ${where}: name a port above 1023.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `this machine has no address ${wanted.host}: name one that it has, such as 127.0.0.1.`;
+    default:
+      return `can't listen on ${where} (${code}).`;
+  }
+}
