@@ -5,6 +5,7 @@ import { parseAllDocuments, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/document.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
+import { defaultListen, http as httpSchema } from '../../src/config/http-schema.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -14,8 +15,10 @@ const yamlFiles = globSync(['deploy/**/*.yaml', 'docker-compose.yml', '.github/w
 }).toSorted();
 const configFiles = yamlFiles.filter((file) => file.endsWith('explorer-etl.yaml'));
 
-/** Ports that the whole of deploy/ agrees on: those that the program listens on if nobody says otherwise. */
-const ports = { page: 4400, metrics: 9464 };
+/** Ports that all of it agrees on: the page's is the one that the program uses if nobody says otherwise. */
+const ports = { page: defaultListen.port, metrics: 9464 };
+/** Every address of the machine, for what stands outside the container. */
+const anywhere = '0.0.0.0';
 const digest = /@sha256:[0-9a-f]{64}$/u;
 
 const environmentSchema = z.record(z.string(), z.string());
@@ -101,10 +104,13 @@ test('every file is YAML', () => {
 
 test.each(configFiles)('%s is a configuration, with the usual ports', (file) => {
   const { http, ...rest } = z
-    .looseObject({ http: z.object({ listen: z.string(), metrics: z.string() }) })
+    .looseObject({ http: httpSchema })
     .parse(parseDocument(read(file)).toJS());
   expect(parseConfig(JSON.stringify(rest), file)).not.toBeInstanceOf(Array);
-  expect(http).toEqual({ listen: `0.0.0.0:${ports.page}`, metrics: `0.0.0.0:${ports.metrics}` });
+  expect(http).toEqual({
+    listen: { host: anywhere, port: ports.page },
+    metrics: { host: anywhere, port: ports.metrics },
+  });
 });
 
 test.each(Object.entries(environments))('%s sets variables that the program reads', (_, set) => {
