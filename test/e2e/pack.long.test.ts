@@ -1,6 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
@@ -134,6 +135,15 @@ test('the package installs hardly another one: what the program uses is in its b
   const listed = bomSchema.parse(
     JSON.parse(await readFile(join(home, 'cyclonedx/bom.json'), 'utf8')),
   );
+  const modules = (await readdir(home)).filter((name) => name.endsWith('.js'));
+  const texts = await Promise.all(modules.map((name) => readFile(join(home, name), 'utf8')));
+  const imported = texts.flatMap((text) =>
+    [...text.matchAll(/^(?:import|export) .*?from "(?<name>[^"]+)";$/gmu)].map(
+      ({ groups }) => groups!['name']!,
+    ),
+  );
+  expect(imported.length).toBeGreaterThan(modules.length);
+  expect(imported.filter((name) => !/^(?:node:|\.)/u.test(name) && !isBuiltin(name))).toEqual([]);
   const licences = await readFile(join(home, 'licences.txt'), 'utf8');
   expect(listed.components.map(({ name }) => name)).toContain('pg-boss');
   for (const { group, name, version } of listed.components) {
