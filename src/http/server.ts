@@ -2,7 +2,7 @@ import { statusOrOutage } from '../report/status-now.ts';
 import { isLoopback, type Address } from './address.ts';
 import { createApp, createMonitoring, type Access, type Metrics } from './app.ts';
 import { createPulse, type Pulse } from './health.ts';
-import { listen, ListenError, type Listening } from './listen.ts';
+import { listen, ListenError, type Bounds, type Listening } from './listen.ts';
 import { createReader, type Source } from './reader.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 
@@ -17,6 +17,8 @@ export interface HttpOptions extends Access {
   readonly metrics?: (snapshots: Snapshots) => Metrics;
   /** A command as this user calls it. */
   readonly called: (command: string) => string;
+  /** Replace the usual ones. */
+  readonly bounds?: Partial<Bounds>;
   /** Monotonic, in ms. */
   readonly now: () => number;
 }
@@ -60,7 +62,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     await reader.close();
   };
   try {
-    const page = await listen(createApp(sources, { token, hosts }), address);
+    const page = await listen(createApp(sources, { token, hosts }), address, options.bounds);
     servers.push(page);
     const monitoring =
       metricsAddress === null ? null : await listen(createMonitoring(sources), metricsAddress);
