@@ -65,12 +65,10 @@ const mostUnknown = 0.95;
  *
  * @param share the part that is proved, as status reckons it; null: not known
  */
-export function wholeWindow(
-  { from, to, below }: RibbonExtent,
-  share: number | null,
-): RibbonWindow {
+export function wholeWindow({ from, to, below }: RibbonExtent, share: number | null): RibbonWindow {
   if (below === 'nothing') return { from, to };
-  const rest = below === 'unknown' && share !== null ? Math.max(stub, Math.min(mostUnknown, 1 - share)) : stub;
+  const rest =
+    below === 'unknown' && share !== null ? Math.max(stub, Math.min(mostUnknown, 1 - share)) : stub;
   const size = to - from + 1;
   return { from: Math.max(0, from - Math.ceil((size * rest) / (1 - rest))), to };
 }

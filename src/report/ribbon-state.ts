@@ -1,12 +1,6 @@
 /** How a number of a list stands: a block, or a batch. */
 export type RibbonState =
-  | 'missing'
-  | 'doubtful'
-  | 'unknown'
-  | 'reading'
-  | 'waiting'
-  | 'unwanted'
-  | 'proved';
+  'missing' | 'doubtful' | 'unknown' | 'reading' | 'waiting' | 'unwanted' | 'proved';
 
 /** The gravest first: where several share a bucket, the first of them is shown, so nothing hides a hole. */
 const gravest: readonly RibbonState[] = [
@@ -72,11 +66,14 @@ export function segmentsOf(
     }
   }
   const segments: RibbonSegment[] = [];
-  for (let first = 0; first < buckets; ) {
+  for (let first = 0; first < buckets;) {
     const state = shown[first] ?? 'proved';
     let last = first;
     while (shown[last + 1] === state) last += 1;
-    const cut = { from: startOf(window, buckets, first), to: startOf(window, buckets, last + 1) - 1 };
+    const cut = {
+      from: startOf(window, buckets, first),
+      to: startOf(window, buckets, last + 1) - 1,
+    };
     segments.push({ state, first, last, ...within(cut, parts, state, first, last) });
     first = last + 1;
   }

@@ -32,7 +32,9 @@ export async function walksOfSegments(
       ? sql`batch between low and high order by batch`
       : sql`top > low order by top`;
   const bears =
-    kind === 'numbered' ? sql`true` : sql`(proved && int8range(low, high, '[]')
+    kind === 'numbered'
+      ? sql`true`
+      : sql`(proved && int8range(low, high, '[]')
         or state = 'running' and coalesce(floor, 0) <= high and bottom > low)`;
   const { rows } = await db.execute<{ walks: SegmentWalks | null }>(sql`
     select case when found.walks > 0 then json_build_object(

@@ -19,7 +19,11 @@ import { freshDatabase } from '../../support/database.ts';
 const numRuns = 60;
 const highest = 40;
 const list = { feed: '10/user-operations', chain_id: 10, operation: 'user-operations' };
-const batches = { feed: '10/optimism-batch-blocks', chain_id: 10, operation: 'optimism-batch-blocks' };
+const batches = {
+  feed: '10/optimism-batch-blocks',
+  chain_id: 10,
+  operation: 'optimism-batch-blocks',
+};
 
 const gravity: readonly RibbonState[] = [
   'missing',
@@ -54,7 +58,10 @@ function expectSegments(
     Array.from({ length: segment.last - segment.first + 1 }, () => segment.state),
   );
   const told = Array.from({ length: buckets }, (_, bucket) => {
-    const states = numbersOf(startOf(window, buckets, bucket), startOf(window, buckets, bucket + 1));
+    const states = numbersOf(
+      startOf(window, buckets, bucket),
+      startOf(window, buckets, bucket + 1),
+    );
     return gravity.find((state) => states.some((at) => stateOf(at) === state));
   });
   expect(shown).toEqual(told);
