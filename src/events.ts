@@ -31,6 +31,18 @@ export const events = {
     says: ({ feeds, chains, next_poll }, atMs) =>
       `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
   }),
+  'http.listening': event({
+    level: 'info',
+    meaning: 'the page, health and metrics are served',
+    fields: ['url'],
+    says: ({ url }) => url,
+  }),
+  'http.changed': event({
+    level: 'warn',
+    meaning: 'what the configuration says of `http` has changed: it applies from the next start on',
+    fields: [],
+    says: () => 'http has changed in the configuration: it applies from the next start on',
+  }),
   'start.stopped': event({
     level: 'info',
     meaning: '`start` has ended as it was told to',
@@ -206,6 +218,13 @@ export const events = {
   'sums.failure': event({
     level: 'warn',
     meaning: 'the daily tables could not be brought up to date; they will be the next time',
+    fields: ['error'],
+    says: ({ error }) => error,
+    repeats: { of: 'database', same: ['error'] },
+  }),
+  'history.failure': event({
+    level: 'warn',
+    meaning: 'the minute was not noted for the charts; its counts go to the next one',
     fields: ['error'],
     says: ({ error }) => error,
     repeats: { of: 'database', same: ['error'] },

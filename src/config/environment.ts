@@ -10,6 +10,7 @@ export interface Environment {
   readonly databaseUrl: string | null;
   readonly directUrl: string | null;
   readonly configFile: string | null;
+  readonly httpToken: string | null;
 }
 
 /**
@@ -33,6 +34,7 @@ export function readEnvironment(
     databaseUrl: secret('DATABASE_URL'),
     directUrl: secret('DATABASE_URL_DIRECT'),
     configFile: value(env.EXPLORER_ETL_CONFIG),
+    httpToken: secret('EXPLORER_ETL_HTTP_TOKEN'),
   };
 }
 

@@ -5,8 +5,10 @@ import type { Settings } from './settings.ts';
 const shortest = 4;
 
 /** All that no line may hold, of what the settings say: keys and the passwords of databases. */
-export const secretsOf = ({ explorer, databaseUrl, directUrl }: Settings): string[] => [
-  ...[explorer.apiKey, explorer.secretKey, ...namedKeys(explorer)].filter((key) => key !== null),
+export const secretsOf = ({ explorer, databaseUrl, directUrl, http }: Settings): string[] => [
+  ...[explorer.apiKey, explorer.secretKey, http.token, ...namedKeys(explorer)].filter(
+    (key) => key !== null,
+  ),
   ...[databaseUrl, directUrl].flatMap((url) => (url === null ? [] : passwordsOf(url))),
 ];
 

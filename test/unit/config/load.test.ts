@@ -62,6 +62,7 @@ describe('without a file', () => {
         // Nobody knows whether it has them: they are for whoever names them.
         { id: 123456, name: 'chain-123456', operations: standard },
       ],
+      http: { listen: null, metrics: null, hosts: [], token: null },
       configFile: null,
     });
   });
