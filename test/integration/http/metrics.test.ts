@@ -1,0 +1,297 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import type { StatusDocument } from '../../../src/documents/status.ts';
+import { createMetrics, type MetricsOptions } from '../../../src/http/metrics.ts';
+import { definitions, type Definition } from '../../../src/http/metrics/definitions.ts';
+import { queueDepths } from '../../../src/jobs/boss-tables.ts';
+import { awayStatus, describeStatus } from '../../../src/report/status-document.ts';
+import {
+  startSimulator,
+  statusFaults,
+  type Faults,
+  type SimulatedChain,
+} from '../../../src/simulator/index.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { scraped } from '../../support/scraped.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 230,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 20,
+};
+
+test('what a sync does is what the tables hold, and twice is twice', async () => {
+  const database = await freshDatabase();
+  const { scrape } = observed(database);
+  const { url, simulator } = await simulate();
+  await runSync(database, { url, chains: [chain] });
+  const first = await scrape();
+  expect(first.of('explorer_etl_requests_total', { class: 'ok' })).toBe(simulator.requests);
+  expect(first.of('explorer_etl_request_duration_seconds_count', { class: 'ok' })).toBe(
+    simulator.requests,
+  );
+  await expectTables(database, first);
+  await runSync(database, { url, chains: [chain] });
+  const second = await scrape();
+  await expectTables(database, second);
+  expect(
+    second.of('explorer_etl_pages_total', { lane: 'live', outcome: 'unchanged' }),
+  ).toBeGreaterThan(0);
+  expect(second.of('explorer_etl_pool_wait_seconds_count', { pool: 'work' })).toBeGreaterThan(
+    first.of('explorer_etl_pool_wait_seconds_count', { pool: 'work' }) ?? Infinity,
+  );
+  expect(second.of('explorer_etl_pool_wait_seconds_count', { pool: 'budget' })).toBeGreaterThan(0);
+});
+
+test('the facts of the database are those of status', async () => {
+  const database = await freshDatabase();
+  const { url } = await simulate();
+  await runSync(database, { url, chains: [chain] });
+  const { scrape, snapshot } = observed(database);
+  const told = await scrape();
+  const status = await snapshot();
+  for (const report of status.feeds) {
+    const feed = { chain: '10', list: report.operation };
+    expect({
+      share: told.of('explorer_etl_covered_ratio', feed) ?? null,
+      objective: told.of('explorer_etl_freshness_objective_seconds', feed) ?? null,
+      gaps: told.of('explorer_etl_gaps', feed) ?? null,
+      quarantined: told.of('explorer_etl_quarantine_items', feed),
+      drift: told.of('explorer_etl_drift_kinds', feed),
+      archived: told.of('explorer_etl_archive_bytes', feed),
+      state: told.of('explorer_etl_feed_state', { ...feed, state: report.state }),
+    }).toEqual({
+      share: report.proved.share,
+      objective: report.freshness.objective?.seconds ?? null,
+      gaps: report.coverage?.of === 'blocks' ? report.coverage.gaps : null,
+      quarantined: report.quarantined,
+      drift: report.drift,
+      archived: report.archived_bytes,
+      state: 1,
+    });
+  }
+  expect(told.of('explorer_etl_verdict', { kind: status.verdict.kind })).toBe(1);
+  expect(told.all('explorer_etl_verdict').reduce((sum, { value }) => sum + value, 0)).toBe(1);
+  expect(told.of('explorer_etl_budget_credits_spent')).toBe(status.credits.spent);
+  expect(told.of('explorer_etl_database_up')).toBe(1);
+  expect(told.of('explorer_etl_budget_credits_remaining')).toBe(status.credits.left);
+  expect(told.all('explorer_etl_queue_depth')).toHaveLength(6);
+});
+
+test('requests that fail are counted by class, and a page that did not come by its lane', async () => {
+  const database = await freshDatabase();
+  const { scrape } = observed(database);
+  const { url } = await simulate(({ operation }) =>
+    operation === 'factories' ? statusFaults['422'] : null,
+  );
+  await runSync(database, { url, chains: [chain] });
+  const told = await scrape();
+  expect(told.of('explorer_etl_requests_total', { class: 'rejected' })).toBe(1);
+  expect(told.of('explorer_etl_pages_total', { lane: 'backfill', outcome: 'failed' })).toBe(1);
+  expect(
+    told.of('explorer_etl_feed_reason', { chain: '10', list: 'factories', kind: 'rejected' }),
+  ).toBe(1);
+  expect(told.of('explorer_etl_reasons', { kind: 'rejected' })).toBe(1);
+  expect(told.of('explorer_etl_reasons', { kind: 'key-refused' })).toBe(0);
+});
+
+test('where the database is away the process still answers, and claims nothing', async () => {
+  const gone = new Error('connection refused');
+  const isTold = async () => awayStatus(new Date(), 'connection refused');
+  for (const snapshot of [isTold, () => Promise.reject(gone)]) {
+    const { scrape } = observing({ snapshot, queue: () => Promise.reject(gone) });
+    const told = await scrape();
+    expect(told.of('explorer_etl_database_up')).toBe(0);
+    expect(told.of('explorer_etl_verdict', { kind: 'database-away' })).toBe(1);
+    expect(told.of('process_cpu_seconds_total')).toBeGreaterThan(0);
+    const shared = Object.entries<Definition>(definitions)
+      .filter(([name, { aggregate }]) => aggregate === 'max by' && told.all(name).length > 0)
+      .map(([name]) => name);
+    expect(shared).toEqual(['explorer_etl_verdict', 'explorer_etl_reasons']);
+  }
+});
+
+test('each metric is of the format, and named by its conventions', async () => {
+  const database = await freshDatabase();
+  const { url } = await simulate();
+  const { scrape } = observed(database, withLimit);
+  await runSync(database, { url, chains: [chain] });
+  const { families } = await scrape();
+  const broken = [...families].flatMap(([name, { help, type, samples }]) => [
+    ...(/^[a-z][a-z0-9_]*$/u.test(name) ? [] : [`${name}: no name`]),
+    ...(help.length > 0 ? [] : [`${name}: no help`]),
+    ...((type === 'counter') === name.endsWith('_total') ? [] : [`${name}: ${type}`]),
+    ...(/(?:_ms|_millis|_minutes|_count|_sum|_bucket)$/u.test(name) ? [`${name}: unit`] : []),
+    ...(samples.every(({ value }) => type === 'gauge' || value >= 0) ? [] : [`${name}: below 0`]),
+  ]);
+  expect(broken).toEqual([]);
+  const own = [...families].filter(([name]) => name.startsWith('explorer_etl_'));
+  expect(own.map(([name, { help, type }]) => [name, type, help]).toSorted(byName)).toEqual(
+    Object.entries<Definition>(definitions)
+      .map(([name, { help, type }]) => [name, type, help])
+      .toSorted(byName),
+  );
+  for (const [name, { samples }] of own) {
+    const { labels, type }: Definition = definitions[name as keyof typeof definitions];
+    const wanted = (of: string) =>
+      [...labels, ...(of.endsWith('_bucket') ? ['le'] : [])].toSorted(byText);
+    for (const sample of samples) {
+      expect([name, Object.keys(sample.labels).toSorted(byText)]).toEqual([
+        name,
+        wanted(sample.name),
+      ]);
+    }
+  }
+  // But for what is known only while a schedule is set, or something is wrong.
+  const untold = own.filter(([, { type, samples }]) => type === 'gauge' && samples.length === 0);
+  expect(new Set(untold.map(([name]) => name))).toEqual(rare);
+  const buckets = families.get('explorer_etl_transaction_duration_seconds')?.samples ?? [];
+  const counts = buckets.filter(({ name }) => name.endsWith('_bucket')).map(({ value }) => value);
+  expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+  expect(counts.at(-1)).toBe(buckets.find(({ name }) => name.endsWith('_count'))?.value);
+});
+
+test('the queue is read once for several scrapes, and again some seconds later', async () => {
+  let nowMs = 0;
+  let reads = 0;
+  const { scrape } = observing({
+    snapshot: async () => ({ ...away, verdict: { kind: 'healthy', reasons: [] } }),
+    queue: async () => {
+      reads += 1;
+      return [{ queue: 'slices', state: 'queued', jobs: reads }];
+    },
+    now: () => nowMs,
+  });
+  const depth = async () =>
+    (await scrape()).of('explorer_etl_queue_depth', { queue: 'slices', state: 'queued' });
+  expect([await depth(), await depth()]).toEqual([1, 1]);
+  nowMs += 3_001;
+  expect(await depth()).toBe(2);
+});
+
+test('when the credits end is told while it is before midnight, and not before', async () => {
+  const as_of = '2026-03-04T10:00:00.000Z';
+  const ends = '2026-03-04T19:40:00.000Z';
+  const told = async (credits: StatusDocument['credits']) => {
+    const { scrape } = observing({
+      snapshot: async () => ({
+        ...away,
+        as_of,
+        verdict: { kind: 'healthy', reasons: [] },
+        credits,
+      }),
+    });
+    const answer = await scrape();
+    return {
+      ends: answer.of('explorer_etl_credits_last_until_seconds'),
+      left: answer.of('explorer_etl_budget_credits_remaining'),
+      used: answer.of('explorer_etl_budget_used_ratio'),
+    };
+  };
+  const money = { spent: 300, limit: 400, left: 100, keys: [] };
+  expect(await told({ ...money, forecast: { kind: 'lasts-until', at: ends } })).toEqual({
+    ends: Date.parse(ends) / 1000,
+    left: 100,
+    used: 0.75,
+  });
+  expect(await told({ ...money, left: 0, forecast: { kind: 'spent', until: ends } })).toEqual({
+    ends: Date.parse(as_of) / 1000,
+    left: 0,
+    used: 1,
+  });
+  // Not limited, so not known: no zero that an alert would believe.
+  const unknown = { spent: 300, limit: null, left: null, keys: [] };
+  expect(await told({ ...unknown, forecast: { kind: 'no-limit' } })).toEqual({});
+  expect(await told({ ...money, forecast: { kind: 'enough' } })).toEqual({
+    left: 100,
+    used: 0.75,
+  });
+});
+
+const away = awayStatus(new Date(), 'gone');
+const rare: ReadonlySet<string> = new Set([
+  'explorer_etl_feed_reason',
+  'explorer_etl_next_poll_timestamp_seconds',
+  'explorer_etl_credits_last_until_seconds',
+]);
+const byText = (a: string, b: string) => (a < b ? -1 : 1);
+const byName = ([a = '']: readonly string[], [b = '']: readonly string[]) => byText(a, b);
+
+/** As the service tells what is left. */
+const withLimit = (status: StatusDocument): StatusDocument => ({
+  ...status,
+  credits: { ...status.credits, limit: 1_000_000, left: 900_000, forecast: { kind: 'enough' } },
+});
+
+async function simulate(faults: Faults = () => null) {
+  const simulator = await startSimulator({ seed: 6, chains: [chain], faults });
+  onTestFinished(() => simulator.close());
+  return { url: simulator.url, simulator };
+}
+
+/** What is scraped from this process while it works on a database. */
+function observed(database: TestDatabase, change = (status: StatusDocument) => status) {
+  const db = drizzle(database.pool);
+  const snapshot = async () => change(await describeStatus(db, { pageSize: 50, standby: null }));
+  return { snapshot, ...observing({ snapshot, queue: () => queueDepths(db) }) };
+}
+
+function observing(options: Partial<MetricsOptions> & Pick<MetricsOptions, 'snapshot'>) {
+  const metrics = createMetrics({
+    queue: async () => [],
+    version: '1.2.3',
+    now: () => performance.now(),
+    ...options,
+  });
+  onTestFinished(() => metrics.close());
+  return {
+    scrape: async () => {
+      const families = scraped(await metrics.scrape());
+      const all = (name: string) =>
+        [...families.values()]
+          .flatMap(({ samples }) => samples)
+          .filter((one) => one.name === name || one.name.startsWith(`${name}_bucket`));
+      const of = (name: string, labels: Readonly<Record<string, string>> = {}) =>
+        all(name).find((one) => JSON.stringify(one.labels) === JSON.stringify(labels))?.value;
+      return { families, all, of };
+    },
+  };
+}
+
+type Told = Awaited<ReturnType<ReturnType<typeof observing>['scrape']>>;
+
+/** The counters of a process that did all the work are what the ledger has. */
+async function expectTables({ pool }: TestDatabase, told: Told): Promise<void> {
+  const { rows: pages } = await pool.query<{ lane: string; outcome: string; pages: number }>(
+    `select lane, case when pages.inserted + pages.changed > 0 then 'changed' else 'unchanged' end as outcome,
+            count(*)::int as pages
+     from etl.pages join etl.walks on walks.id = walk_id
+     group by 1, 2`,
+  );
+  for (const { lane, outcome, pages: number } of pages) {
+    expect([lane, outcome, told.of('explorer_etl_pages_total', { lane, outcome })]).toEqual([
+      lane,
+      outcome,
+      number,
+    ]);
+  }
+  const { rows } = await pool.query<{ operation: string; inserted: number; changed: number }>(
+    `select operation, sum(inserted)::int as inserted, sum(changed)::int as changed
+     from etl.walks group by operation`,
+  );
+  const tables: Readonly<Record<string, string>> = {
+    'user-operations': 'explorer.user_operations',
+    'optimism-batch-blocks': 'explorer.blocks',
+    factories: 'explorer.factories',
+  };
+  for (const { operation, inserted, changed } of rows) {
+    const of = (change: string) =>
+      told.of('explorer_etl_rows_total', { table: tables[operation] ?? '', change });
+    expect([operation, of('inserted'), of('changed')]).toEqual([operation, inserted, changed]);
+  }
+}
