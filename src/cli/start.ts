@@ -9,6 +9,7 @@ import { serve } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
 import { awaitEngine } from './await-engine.ts';
 import { addSameData } from './chosen-feeds.ts';
+import { startNotifier } from './notifier.ts';
 import { failureOf, writeFailure } from './failure.ts';
 import { watchConfig } from './reload.ts';
 import {
@@ -67,16 +68,23 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   let readyAt: Date | null = null;
   if (opened === null) return end(context, options, readyAt);
   const { database, engine } = opened;
+  const { session } = engine;
+  const notifier = startNotifier({ settings, databaseUrl: database.url, session, log });
+  const reconfigure = async (wanted: Settings) => {
+    await engine.reconfigure(wanted);
+    await notifier.use(wanted);
+  };
   try {
     const lanes = configuredLanes(settings.chains);
     if (settings.configFile === null) await followWishes(database.db, lanes);
     readyAt = new Date();
     tellReady(settings, log);
     await whileCurrent(database.pool, context.signal, (signal) =>
-      serve(lanes, engine, signal, changesOf(engine)),
+      serve(lanes, engine, signal, changesOf({ reconfigure })),
     );
     log.tell('start.stopped', {});
   } finally {
+    await notifier.close();
     await engine.close();
     await database.close();
   }

@@ -9,6 +9,7 @@ export interface Environment {
   readonly baseUrl: string | null;
   readonly databaseUrl: string | null;
   readonly directUrl: string | null;
+  readonly notifyUrl: string | null;
   readonly configFile: string | null;
 }
 
@@ -32,6 +33,7 @@ export function readEnvironment(
     baseUrl,
     databaseUrl: secret('DATABASE_URL'),
     directUrl: secret('DATABASE_URL_DIRECT'),
+    notifyUrl: secret('EXPLORER_ETL_NOTIFY_URL'),
     configFile: value(env.EXPLORER_ETL_CONFIG),
   };
 }
