@@ -58,10 +58,10 @@ async function findStatus(
   { status, away, now, pace }: LookOptions,
   must: boolean,
 ): Promise<{ readonly status: StatusDocument; readonly tookMs: number } | null> {
-  const begun = now();
   try {
     const isMyTurn = await takeTurn(db, pace);
     if (!isMyTurn && !must) return null;
+    const begun = now();
     const found = await status();
     return { status: found, tookMs: now() - begun };
   } catch (error) {

@@ -8,8 +8,8 @@ export interface NotifyOptions extends LookOptions {
   readonly webhook: () => Webhook | null;
 }
 
-/** A look rests so many times what it took: it costs a two-hundredth of a core of the database at most. */
-const restTimes = 200;
+/** How long it rests after a look: so many times what that took, and no longer than that, in ms. */
+const rest = { times: 200, mostMs: 60_000 } as const;
 
 /**
  * Tells the webhook, until the signal aborts, when the verdict has changed: once over all processes, at least
@@ -24,7 +24,7 @@ export function notifyChanges(options: NotifyOptions, signal: AbortSignal): Prom
     const webhook = options.webhook();
     if (now() < dueMs || webhook === null) return;
     const tookMs = await look(webhook);
-    dueMs = now() + Math.max(0, restTimes * tookMs - pace.lookMs);
+    dueMs = now() + Math.min(rest.times * tookMs, rest.mostMs) - pace.lookMs;
   };
   return every(pace.lookMs, signal, poll, (error) => {
     if (!signal.aborted) log.tell('notify.failure', { error: describeDatabaseError(error) });
