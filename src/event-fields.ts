@@ -55,6 +55,7 @@ export const fields = {
   runs: { holds: 'number', meaning: 'how many runs' },
   seconds: { holds: 'number', meaning: 'from its beginning to its end' },
   state: { holds: 'name', meaning: 'the state that the feed has now' },
+  url: { holds: 'text', meaning: 'where the page is' },
   verdict: { holds: 'name', meaning: 'how all is, as `status` says' },
   walks: { holds: 'number', meaning: 'how many walks' },
   was: { holds: 'name', meaning: 'the state that the feed had' },

@@ -31,6 +31,18 @@ export const events = {
     says: ({ feeds, chains, next_poll }, atMs) =>
       `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
   }),
+  'http.listening': event({
+    level: 'info',
+    meaning: 'the page, health and metrics are served',
+    fields: ['url'],
+    says: ({ url }) => url,
+  }),
+  'http.changed': event({
+    level: 'warn',
+    meaning: 'what the configuration says of `http` has changed: it applies from the next start on',
+    fields: [],
+    says: () => 'http has changed in the configuration: it applies from the next start on',
+  }),
   'start.stopped': event({
     level: 'info',
     meaning: '`start` has ended as it was told to',

@@ -24,8 +24,8 @@ interface NotifierOptions {
   readonly databaseUrl: string;
   readonly session: Ways['session'];
   readonly log: Log;
-  /** How all is, where somebody else looks already; absent: it looks by itself. */
-  readonly status?: () => Promise<StatusDocument>;
+  /** How all is, where somebody else looks already; null: it looks by itself. */
+  readonly status: (() => Promise<StatusDocument>) | null;
 }
 
 /** Tells a webhook of changes of the verdict until closed. */

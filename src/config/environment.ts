@@ -11,6 +11,7 @@ export interface Environment {
   readonly directUrl: string | null;
   readonly notifyUrl: string | null;
   readonly configFile: string | null;
+  readonly httpToken: string | null;
 }
 
 /**
@@ -35,6 +36,7 @@ export function readEnvironment(
     directUrl: secret('DATABASE_URL_DIRECT'),
     notifyUrl: secret('EXPLORER_ETL_NOTIFY_URL'),
     configFile: value(env.EXPLORER_ETL_CONFIG),
+    httpToken: secret('EXPLORER_ETL_HTTP_TOKEN'),
   };
 }
 

@@ -5,6 +5,7 @@ import { parseConfig } from './document.ts';
 import { errorCode, readEnvironment, readSecret } from './environment.ts';
 import { ConfigError, type Problem } from './error.ts';
 import { explorer } from './explorer-schema.ts';
+import { defaultListen } from './http-schema.ts';
 import { notifyUrlProblem } from './notify-schema.ts';
 import type { Config } from './schema.ts';
 import { selectChains } from './select.ts';
@@ -87,9 +88,18 @@ export function loadSettings(input: SettingsInput): Settings {
     directUrl,
     notifyUrl: notifyUrl ?? config.notify?.url ?? null,
     chains,
+    http: httpSettings(config.http, environment.httpToken),
     configFile,
   };
 }
+
+/** A key that stands in the file switches the page on; without an address it is where it usually is. */
+const httpSettings = (http: Config['http'], token: string | null): Settings['http'] => ({
+  listen: http === undefined ? null : (http?.listen ?? defaultListen),
+  metrics: http?.metrics ?? null,
+  hosts: http?.hosts ?? [],
+  token,
+});
 
 type Limits = NonNullable<Config['explorer']>;
 

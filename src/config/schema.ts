@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { explorer } from './explorer-schema.ts';
+import { http } from './http-schema.ts';
 import { notify } from './notify-schema.ts';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../operations/index.ts';
@@ -49,6 +50,7 @@ export const configSchema = z
       .superRefine(refuseRepeats, { when: ({ value }) => Array.isArray(value) })
       .nullish()
       .describe('The chains to copy.'),
+    http: orDefaults(http),
   })
   .describe('Configuration of explorer-etl.');
 

@@ -4,9 +4,17 @@ import type { Settings } from './settings.ts';
 /** A shorter password would blacken every second word; in a URL it is found by its place. */
 const shortest = 4;
 
-/** All that no line may hold, of what the settings say: keys, the passwords of databases, the webhook's path. */
-export const secretsOf = ({ explorer, databaseUrl, directUrl, notifyUrl }: Settings): string[] => [
-  ...[explorer.apiKey, explorer.secretKey, ...namedKeys(explorer)].filter((key) => key !== null),
+/** All that no line may hold, of what the settings say: keys, tokens, passwords of databases, the webhook's path. */
+export const secretsOf = ({
+  explorer,
+  databaseUrl,
+  directUrl,
+  notifyUrl,
+  http,
+}: Settings): string[] => [
+  ...[explorer.apiKey, explorer.secretKey, http.token, ...namedKeys(explorer)].filter(
+    (key) => key !== null,
+  ),
   ...[databaseUrl, directUrl].flatMap((url) => (url === null ? [] : passwordsOf(url))),
   ...(notifyUrl === null ? [] : secretsOfWebhook(notifyUrl)),
 ];

@@ -6,6 +6,7 @@ import { errorDocument } from './error.ts';
 import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
 import { syncDocument } from './sync.ts';
+import { openDocument } from './open.ts';
 import { migrateDocument } from './migrate.ts';
 import {
   quarantineDropDocument,
@@ -30,6 +31,7 @@ export const documents = {
   plan: planDocument,
   sync: syncDocument,
   start: startDocument,
+  open: openDocument,
   status: statusDocument,
   'quarantine-list': quarantineListDocument,
   'quarantine-retry': quarantineRetryDocument,

@@ -21,6 +21,10 @@ const bounds = {
 } as const;
 const mostConnections = 256;
 
+/** Whether another program has the address. */
+export const isAddressInUse = (error: unknown): boolean =>
+  error instanceof ListenError && codeOf(error.cause) === 'EADDRINUSE';
+
 export interface Listening {
   /** Where it is, with the port that it got. */
   readonly address: Address;
@@ -50,9 +54,8 @@ export async function listen(app: Hono<Bindings>, wanted: Address): Promise<List
 }
 
 function explain(error: unknown, wanted: Address): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   const where = spellAddress(wanted);
-  switch (code) {
+  switch (codeOf(error)) {
     case 'EADDRINUSE':
       return `${where} is in use by another program: name another port, or 0 for any that is free.`;
     case 'EACCES':
@@ -61,6 +64,9 @@ function explain(error: unknown, wanted: Address): string {
     case 'ENOTFOUND':
       return `this machine has no address ${wanted.host}: name one that it has, such as 127.0.0.1.`;
     default:
-      return `can't listen on ${where} (${code}).`;
+      return `can't listen on ${where} (${codeOf(error)}).`;
   }
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
