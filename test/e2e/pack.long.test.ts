@@ -145,7 +145,7 @@ test('the installed package runs the demo', async () => {
   await client.end();
 });
 
-test('the installed package serves the page, with all that the page loads', async () => {
+test('the installed package serves the page, with all that the page loads, and metrics', async () => {
   const child = spawn(
     process.execPath,
     [launcher, 'open', '--demo', '--http', '127.0.0.1:0', '--no-browser'],
@@ -164,6 +164,8 @@ test('the installed package serves the page, with all that the page loads', asyn
   for (const { groups } of loaded) {
     expect((await fetch(new URL(groups!['path']!, url))).status, groups!['path']).toBe(200);
   }
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  expect(metrics).toContain('explorer_etl_');
   child.kill('SIGTERM');
   await once(child, 'close');
   expect(child.exitCode).toBe(0);
