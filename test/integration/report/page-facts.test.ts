@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
+import { readAssets } from '../../../src/http/assets.ts';
 import { createPages } from '../../../src/http/pages.ts';
 import { StatementTimeoutError } from '../../../src/query/failure.ts';
 import { questions, readQuestion } from '../../../src/query/question.ts';
@@ -51,6 +52,7 @@ async function panel(id: string, query: Readonly<Record<string, string>> = {}): 
     db,
     status: () => describeStatus(db, { pageSize: 50, standby: null }),
     called: (command) => command,
+    assets: readAssets(),
   });
   const answer = await app.request(`/panels/${id}?${new URLSearchParams(query).toString()}`);
   expect(answer.status).toBe(200);
