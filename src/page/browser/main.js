@@ -98,9 +98,11 @@ document.addEventListener('click', (event) => {
   if (copied instanceof HTMLElement) void copy(copied);
   const link = target.closest('a[data-panel]');
   const isPlain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
-  if (!(link instanceof HTMLAnchorElement) || !isPlain) return;
+  // In a chart a link is no element of HTML.
+  if (link === null || !isPlain) return;
   event.preventDefault();
-  show(link.dataset['panel'] ?? '', new URL(link.href).searchParams, true);
+  const url = new URL(link.getAttribute('href') ?? '', location.href);
+  show(link.getAttribute('data-panel') ?? '', url.searchParams, true);
 });
 
 document.addEventListener('submit', (event) => {
