@@ -11,6 +11,7 @@ import { syncOnce, type SyncTarget } from '../../src/jobs/sync.ts';
 import { thinLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
 import { describeStatus } from '../../src/report/status-document.ts';
+import { feedMinutes } from '../../src/report/feed-minute.ts';
 import { laneCounts } from '../../src/report/progress.ts';
 import { requestsSince } from '../../src/report/plan/facts.ts';
 import { forecastFeeds } from '../../src/report/plan/plan.ts';
@@ -166,6 +167,7 @@ export async function goRound(
       await round('housekeeping', () =>
         thinLedger(db, ledgerDays, engine.clock(), new AbortController().signal),
       );
+      await round('history', () => feedMinutes(db, engine.clock()));
     } finally {
       await engine.close();
     }

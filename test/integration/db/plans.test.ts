@@ -98,6 +98,7 @@ describe('no statement reads more the longer the history is', () => {
     'backfill lane of 10/optimism-batch-blocks',
     'backfill lane of 10/factories',
     'housekeeping',
+    'history',
   ])('of %s', (what) => {
     const gone = rounds.filter((round) => round.what === what);
     expect(gone.flatMap(({ statements }) => statements)).not.toEqual([]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { HttpServer } from '../../../src/http/server.ts';
 import { createPulse, healthOf } from '../../../src/http/health.ts';
+import { createReader } from '../../../src/http/reader.ts';
 import {
   startSimulator,
   type SimulatedChain,
