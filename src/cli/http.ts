@@ -3,9 +3,12 @@ import { addressProblem, defaultListen, parseAddress } from '../config/http-sche
 import type { ListenAddress, Settings } from '../config/settings.ts';
 import { spellAddress } from '../http/address.ts';
 import { isAddressInUse } from '../http/listen.ts';
+import { createMetrics } from '../http/metrics.ts';
 import { startHttp, type HttpServer } from '../http/server.ts';
+import { queueDepths } from '../jobs/boss-tables.ts';
 import { asCalled } from './called.ts';
 import type { Context } from './context.ts';
+import { version } from './version.ts';
 
 /** What `--http` gives: true without an address. */
 export interface HttpFlag {
@@ -53,6 +56,13 @@ export const servePage = (
     hosts: settings.http.hosts,
     pageSize: settings.explorer.pageSize,
     works,
+    metrics: (snapshots, db) =>
+      createMetrics({
+        snapshot: () => snapshots.newest(),
+        queue: () => queueDepths(db),
+        version: version(),
+        now: () => performance.now(),
+      }),
     called: (text) => asCalled(text, context.program),
     now: () => performance.now(),
   });

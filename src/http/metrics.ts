@@ -4,6 +4,7 @@ import type { QueueDepth } from '../jobs/boss-tables.ts';
 import { awayStatus } from '../report/status-document.ts';
 import { definitions, type Definition, type MetricName } from './metrics/definitions.ts';
 import { factsOf } from './metrics/facts.ts';
+import { recent } from './metrics/recent.ts';
 import { countWork } from './metrics/work.ts';
 
 export interface MetricsOptions {
@@ -60,11 +61,12 @@ export function createMetrics({ snapshot, queue, version, now }: MetricsOptions)
     ),
     poolSeconds: new Histogram(configOf('explorer_etl_pool_wait_seconds', registry)),
   });
+  const facts = recent(snapshot, awayStatus(new Date(), 'no status can be read'), now);
   const depths = resting(queue, queueRestMs, now);
   return {
     contentType: registry.contentType,
     async scrape() {
-      const status = await snapshot().catch(() => awayStatus(new Date(), 'no status can be read'));
+      const status = await facts();
       const isAway = status.verdict.kind === 'database-away';
       const waiting = isAway ? null : await depths().catch(() => null);
       // All at once: a scrape at the same time sees the facts of before or those of now.

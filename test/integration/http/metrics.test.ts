@@ -1,18 +1,23 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StatusDocument } from '../../../src/documents/status.ts';
-import { createMetrics, type MetricsOptions } from '../../../src/http/metrics.ts';
+import { spellAddress } from '../../../src/http/address.ts';
+import { createMetrics } from '../../../src/http/metrics.ts';
+import { startHttp } from '../../../src/http/server.ts';
 import { definitions, type Definition } from '../../../src/http/metrics/definitions.ts';
 import { queueDepths } from '../../../src/jobs/boss-tables.ts';
-import { awayStatus, describeStatus } from '../../../src/report/status-document.ts';
+import { describeStatus } from '../../../src/report/status-document.ts';
 import {
   startSimulator,
   statusFaults,
   type Faults,
   type SimulatedChain,
 } from '../../../src/simulator/index.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually } from '../../support/process.ts';
 import { scraped } from '../../support/scraped.ts';
+import { observing } from '../../support/scraping.ts';
 import { runSync } from '../../support/sync.ts';
 
 const chain: SimulatedChain = {
@@ -100,22 +105,6 @@ test('requests that fail are counted by class, and a page that did not come by i
   expect(told.of('explorer_etl_reasons', { kind: 'key-refused' })).toBe(0);
 });
 
-test('where the database is away the process still answers, and claims nothing', async () => {
-  const gone = new Error('connection refused');
-  const isTold = async () => awayStatus(new Date(), 'connection refused');
-  for (const snapshot of [isTold, () => Promise.reject(gone)]) {
-    const { scrape } = observing({ snapshot, queue: () => Promise.reject(gone) });
-    const told = await scrape();
-    expect(told.of('explorer_etl_database_up')).toBe(0);
-    expect(told.of('explorer_etl_verdict', { kind: 'database-away' })).toBe(1);
-    expect(told.of('process_cpu_seconds_total')).toBeGreaterThan(0);
-    const shared = Object.entries<Definition>(definitions)
-      .filter(([name, { aggregate }]) => aggregate === 'max by' && told.all(name).length > 0)
-      .map(([name]) => name);
-    expect(shared).toEqual(['explorer_etl_verdict', 'explorer_etl_reasons']);
-  }
-});
-
 test('each metric is of the format, and named by its conventions', async () => {
   const database = await freshDatabase();
   const { url } = await simulate();
@@ -137,7 +126,7 @@ test('each metric is of the format, and named by its conventions', async () => {
       .toSorted(byName),
   );
   for (const [name, { samples }] of own) {
-    const { labels, type }: Definition = definitions[name as keyof typeof definitions];
+    const { labels }: Definition = definitions[name as keyof typeof definitions];
     const wanted = (of: string) =>
       [...labels, ...(of.endsWith('_bucket') ? ['le'] : [])].toSorted(byText);
     for (const sample of samples) {
@@ -156,64 +145,6 @@ test('each metric is of the format, and named by its conventions', async () => {
   expect(counts.at(-1)).toBe(buckets.find(({ name }) => name.endsWith('_count'))?.value);
 });
 
-test('the queue is read once for several scrapes, and again some seconds later', async () => {
-  let nowMs = 0;
-  let reads = 0;
-  const { scrape } = observing({
-    snapshot: async () => ({ ...away, verdict: { kind: 'healthy', reasons: [] } }),
-    queue: async () => {
-      reads += 1;
-      return [{ queue: 'slices', state: 'queued', jobs: reads }];
-    },
-    now: () => nowMs,
-  });
-  const depth = async () =>
-    (await scrape()).of('explorer_etl_queue_depth', { queue: 'slices', state: 'queued' });
-  expect([await depth(), await depth()]).toEqual([1, 1]);
-  nowMs += 3_001;
-  expect(await depth()).toBe(2);
-});
-
-test('when the credits end is told while it is before midnight, and not before', async () => {
-  const as_of = '2026-03-04T10:00:00.000Z';
-  const ends = '2026-03-04T19:40:00.000Z';
-  const told = async (credits: StatusDocument['credits']) => {
-    const { scrape } = observing({
-      snapshot: async () => ({
-        ...away,
-        as_of,
-        verdict: { kind: 'healthy', reasons: [] },
-        credits,
-      }),
-    });
-    const answer = await scrape();
-    return {
-      ends: answer.of('explorer_etl_credits_last_until_seconds'),
-      left: answer.of('explorer_etl_budget_credits_remaining'),
-      used: answer.of('explorer_etl_budget_used_ratio'),
-    };
-  };
-  const money = { spent: 300, limit: 400, left: 100, keys: [] };
-  expect(await told({ ...money, forecast: { kind: 'lasts-until', at: ends } })).toEqual({
-    ends: Date.parse(ends) / 1000,
-    left: 100,
-    used: 0.75,
-  });
-  expect(await told({ ...money, left: 0, forecast: { kind: 'spent', until: ends } })).toEqual({
-    ends: Date.parse(as_of) / 1000,
-    left: 0,
-    used: 1,
-  });
-  // Not limited, so not known: no zero that an alert would believe.
-  const unknown = { spent: 300, limit: null, left: null, keys: [] };
-  expect(await told({ ...unknown, forecast: { kind: 'no-limit' } })).toEqual({});
-  expect(await told({ ...money, forecast: { kind: 'enough' } })).toEqual({
-    left: 100,
-    used: 0.75,
-  });
-});
-
-const away = awayStatus(new Date(), 'gone');
 const rare: ReadonlySet<string> = new Set([
   'explorer_etl_feed_reason',
   'explorer_etl_next_poll_timestamp_seconds',
@@ -239,28 +170,6 @@ function observed(database: TestDatabase, change = (status: StatusDocument) => s
   const db = drizzle(database.pool);
   const snapshot = async () => change(await describeStatus(db, { pageSize: 50, standby: null }));
   return { snapshot, ...observing({ snapshot, queue: () => queueDepths(db) }) };
-}
-
-function observing(options: Partial<MetricsOptions> & Pick<MetricsOptions, 'snapshot'>) {
-  const metrics = createMetrics({
-    queue: async () => [],
-    version: '1.2.3',
-    now: () => performance.now(),
-    ...options,
-  });
-  onTestFinished(() => metrics.close());
-  return {
-    scrape: async () => {
-      const families = scraped(await metrics.scrape());
-      const all = (name: string) =>
-        [...families.values()]
-          .flatMap(({ samples }) => samples)
-          .filter((one) => one.name === name || one.name.startsWith(`${name}_bucket`));
-      const of = (name: string, labels: Readonly<Record<string, string>> = {}) =>
-        all(name).find((one) => JSON.stringify(one.labels) === JSON.stringify(labels))?.value;
-      return { families, all, of };
-    },
-  };
 }
 
 type Told = Awaited<ReturnType<ReturnType<typeof observing>['scrape']>>;
@@ -295,3 +204,48 @@ async function expectTables({ pool }: TestDatabase, told: Told): Promise<void> {
     expect([operation, of('inserted'), of('changed')]).toEqual([operation, inserted, changed]);
   }
 }
+
+test('it is served, also on an address of its own, and where the database has gone', async () => {
+  const database = await createTestDatabase();
+  // Whoever looks, all has rested for long enough.
+  let nowMs = 0;
+  const now = () => (nowMs += 60_000);
+  const address = { host: '127.0.0.1', port: 0 };
+  const server = await startHttp({
+    address,
+    metricsAddress: address,
+    token: null,
+    hosts: [],
+    pageSize: 50,
+    works: false,
+    metrics: (snapshots, db) =>
+      createMetrics({
+        snapshot: () => snapshots.newest(),
+        queue: () => queueDepths(db),
+        version: '1.2.3',
+        now,
+      }),
+    called: (command) => command,
+    now,
+  });
+  onTestFinished(() => server.close());
+  const { metricsAddress } = server;
+  const scrape = async (at: typeof address | null) => {
+    if (at === null) throw new Error('it has no address of its own');
+    const answer = await fetch(`http://${spellAddress(at)}/metrics`);
+    const families = scraped(await answer.text());
+    const up = families.get('explorer_etl_database_up')?.samples[0]?.value;
+    return [answer.status, answer.headers.get('content-type'), up];
+  };
+  const type = 'text/plain; version=0.0.4; charset=utf-8';
+  expect(await scrape(metricsAddress)).toEqual([200, type, 0]);
+  server.use({ url: database.url, directUrl: null });
+  await eventually(
+    'the database is seen',
+    hangMs,
+    async () => (await scrape(metricsAddress))[2] === 1,
+  );
+  expect(await scrape(server.address)).toEqual([200, type, 1]);
+  await database.drop();
+  await eventually('its end is seen', hangMs, async () => (await scrape(metricsAddress))[2] === 0);
+});
