@@ -112,7 +112,7 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
     databaseUrl: database.url,
     session,
     log,
-    status: page?.snapshots.newest ?? null,
+    status: page === null ? null : () => page.snapshots.newest(),
   });
   const reconfigure = async (wanted: Settings) => {
     await engine.reconfigure(wanted);

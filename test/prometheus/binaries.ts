@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /** Whether a program is there, and answers. */
-export const isInstalled = (program: 'prometheus' | 'promtool'): boolean =>
+const isInstalled = (program: 'prometheus' | 'promtool'): boolean =>
   spawnSync(program, ['--version']).status === 0;
 
 /** Whether both programs of Prometheus are on the PATH. */
