@@ -17,7 +17,7 @@ import { freePort } from '../../support/port.ts';
 import { eventually } from '../../support/process.ts';
 import { accept, startReceiver, type Receiver } from '../../support/receiver.ts';
 
-type Verdict = StatusDocument['verdict'];
+type Kind = StatusDocument['verdict']['kind'];
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));
@@ -42,14 +42,14 @@ const verdicts = {
     kind: 'stopped',
     reasons: [{ kind: 'nobody-works', feeds: [feed], last_page_at: null, last_page_age_s: null }],
   },
-} as const satisfies Partial<Record<Verdict['kind'], Verdict>>;
+} as const satisfies Partial<Record<Kind, StatusDocument['verdict']>>;
 
 /** How all is, as the test says; as of a time that rises with each look. */
 function world(first: keyof typeof verdicts) {
   const state = { kind: first };
   const status = async (): Promise<StatusDocument> => ({
     ...emptyStatus(new Date(), null),
-    verdict: verdicts[state.kind] as Verdict,
+    verdict: verdicts[state.kind],
   });
   return { state, status };
 }
@@ -105,7 +105,7 @@ function look(database: Pick<TestDatabase, 'url'>, { url, status, ...own }: Look
 
 const kindsOf = ({ received }: Receiver) => received.map(({ body }) => body.now.kind);
 
-const untilTold = (receiver: Receiver, kind: Verdict['kind']) =>
+const untilTold = (receiver: Receiver, kind: Kind) =>
   eventually(`told ${kind}`, hangMs, async () => kindsOf(receiver).at(-1) === kind);
 
 /** Waits until the processes have looked so often again: what they had to tell is told by then. */
@@ -122,7 +122,7 @@ async function untilLooked({ pool }: TestDatabase, times = 4) {
   }
 }
 
-const untilSettled = ({ pool }: TestDatabase, kind: Verdict['kind']) =>
+const untilSettled = ({ pool }: TestDatabase, kind: Kind) =>
   eventually(`settled ${kind}`, hangMs, async () => {
     const { rows } = await pool.query(`select from etl.notices where told ->> 'kind' = $1`, [kind]);
     return rows.length > 0;
@@ -275,7 +275,7 @@ test('each process tells that the database is away, and one that it is back', as
   proxy.cutAll();
   await eventually('both tell it', hangMs, async () => receiver.received.length === 3);
   const told = receiver.received.slice(1).map(({ url, body }) => [url, body.number, body.now.kind]);
-  expect(told.toSorted()).toEqual([
+  expect(told.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
     ['/a', 0, 'database-away'],
     ['/b', 0, 'database-away'],
   ]);
