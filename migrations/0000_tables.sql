@@ -139,6 +139,29 @@ CREATE TABLE "etl"."budget" (
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."feed_minutes" (
+	"feed" text NOT NULL,
+	"minute" timestamp with time zone NOT NULL,
+	"lag_s" double precision,
+	"looked_age_s" double precision,
+	"objective_s" double precision,
+	CONSTRAINT "feed_minutes_feed_minute_pk" PRIMARY KEY("feed","minute")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."lane_minutes" (
+	"feed" text NOT NULL,
+	"lane" text NOT NULL,
+	"minute" timestamp with time zone NOT NULL,
+	"pages" bigint NOT NULL,
+	"inserted" bigint NOT NULL,
+	"changed" bigint NOT NULL,
+	"quarantined" bigint NOT NULL,
+	"requests" bigint NOT NULL,
+	"credits" bigint NOT NULL,
+	"failures" jsonb NOT NULL,
+	CONSTRAINT "lane_minutes_feed_lane_minute_pk" PRIMARY KEY("feed","lane","minute")
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."late_arrivals" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
@@ -646,6 +669,8 @@ ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_
 ALTER TABLE "explorer"."address_watchlist_names" ADD CONSTRAINT "address_watchlist_names_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."drift" ADD CONSTRAINT "drift_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."steady_fields" ADD CONSTRAINT "steady_fields_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."feed_minutes" ADD CONSTRAINT "feed_minutes_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."lane_minutes" ADD CONSTRAINT "lane_minutes_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."late_arrivals" ADD CONSTRAINT "late_arrivals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."runs" ADD CONSTRAINT "runs_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."factory_history" ADD CONSTRAINT "factory_history_chain_id_address_hash_factories_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."factories"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint

@@ -11,6 +11,7 @@ const floors: readonly (readonly string[])[] = [
   ['open-database.ts'],
   ['config', 'quarantine', 'query', 'rows'],
   ['lists'],
+  ['history'],
   ['walk'],
   ['page'],
   ['words'],
