@@ -7,6 +7,7 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 const limitsMs = {
   unit: 60_000,
   conventions: 300_000,
+  browser: 300_000,
   integration: 300_000,
   fault: 1_200_000,
   e2e: 1_200_000,
@@ -20,6 +21,7 @@ const projects = Object.entries(limitsMs).map(
       include: [`test/${name}/**/*.test.ts`],
       // `npm run test:long` runs them, with vitest.long.config.ts.
       exclude: [...configDefaults.exclude, '**/*.long.test.ts'],
+      ...(name === 'browser' && { globalSetup: ['test/support/browser-setup.ts'] }),
       testTimeout: limitMs,
       hookTimeout: limitMs,
     },

@@ -31,15 +31,15 @@ export const layout = ({ verdict, panels, asset }: PageOptions): Html =>
         <script src="${asset('main.js')}" type="module"></script>
       </head>
       <body>
-        <a class="skip" href="#coverage">Skip to coverage</a>
         <header>
+          <a class="skip" href="#main">Skip to the panels</a>
           <h1>explorer-etl</h1>
           <nav aria-label="Panels">
             ${panels.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}
           </nav>
           <p id="connection" class="quiet" role="status"></p>
         </header>
-        <main>${panels.map(section)}</main>
+        <main id="main">${panels.map(section)}</main>
         <footer class="quiet">All times are UTC. This page only reads.</footer>
       </body>
     </html>`;
