@@ -116,16 +116,8 @@ describe.each(questions())('$name', ({ name, question, parameters, chart, text }
       shapes[name],
     );
     expect(rows.length > 0).toBe(!unanswered.has(name));
-  });
-
-  test('draws columns that it has', () => {
-    const columns = new Map(
-      shapes[name]?.split(', ').map((each) => each.split(' ', 2) as [string, string]),
-    );
-    const drawn = [chart?.of, chart?.by, chart?.split].filter((one) => typeof one === 'string');
-    expect(drawn.filter((one) => !columns.has(one))).toEqual([]);
-    expect(['bigint', 'numeric', 'integer', undefined]).toContain(columns.get(chart?.of ?? ''));
-    expect(['date', 'integer', undefined]).toContain(columns.get(chart?.by ?? ''));
+    const drawn = [chart?.of, chart?.by, chart?.split].flatMap((one) => one ?? []);
+    expect(columns.map((one) => one.name)).toEqual(expect.arrayContaining(drawn));
   });
 
   test('is about one chain where that is asked', async () => {
