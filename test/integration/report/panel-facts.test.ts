@@ -2,9 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import type { Database } from '../../../src/db/transaction.ts';
-import { readAssets } from '../../../src/http/assets.ts';
 import type { StatusDocument } from '../../../src/documents/status.ts';
-import { createPages } from '../../../src/http/pages.ts';
 import { StatementTimeoutError } from '../../../src/query/failure.ts';
 import { questions, readQuestion } from '../../../src/query/question.ts';
 import { askQuestion } from '../../../src/report/ask.ts';
@@ -13,19 +11,9 @@ import { readNeeds } from '../../../src/report/needs-you.ts';
 import { describeStatus } from '../../../src/report/status-document.ts';
 import { readTerm } from '../../../src/report/why/term.ts';
 import { findWhy } from '../../../src/report/why/why.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { runSync, testKey } from '../../support/sync.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { copiedChains, servedPanel } from '../../support/panels.ts';
 
-const chains: SimulatedChain[] = [10, 42220].map((id) => ({
-  id,
-  name: `chain ${id}`,
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 120,
-  batches: { first: 1, count: 3, blocks: 60 },
-  factories: 20,
-}));
 const both = [10, 42220];
 
 /** As the service may name things: markup, an address that runs, a direction mark, 100 kB. */
@@ -49,27 +37,14 @@ async function explained(what: string, of: readonly number[] = both) {
   return (await findWhy(db, term, of)).found;
 }
 
-async function panel(
+const panel = (
   id: string,
   query: Readonly<Record<string, string>> = {},
-  { from = db, told }: { readonly from?: Database; readonly told?: StatusDocument } = {},
-): Promise<string> {
-  const app = createPages({
-    db: from,
-    status: async () => told ?? describeStatus(db, { pageSize: 50, standby: null }),
-    called: (command) => command,
-    assets: readAssets(),
-  });
-  const answer = await app.request(`/panels/${id}?${new URLSearchParams(query).toString()}`);
-  expect(answer.status).toBe(200);
-  return answer.text();
-}
+  from: { readonly from: Database; readonly told?: StatusDocument } = { from: db },
+) => servedPanel(id, query, from);
 
 beforeAll(async () => {
-  const simulator = await startSimulator({ seed: 11, chains, apiKey: testKey });
-  database = await createTestDatabase();
-  await runSync(database, { url: simulator.url, chains, archive: 'all' });
-  await simulator.close();
+  database = await copiedChains();
   db = drizzle(database.pool);
 });
 afterAll(() => database?.drop());
