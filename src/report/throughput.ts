@@ -23,28 +23,16 @@ export interface ThroughputBin {
   readonly failures: Readonly<Record<string, number>>;
 }
 
-/** As wide as a row is once its minutes were thinned, after a day. */
-const thinned = sql`interval '15 minutes'`;
-const thinnedAfter = sql`interval '1 day'`;
-const quarterMinutes = 15;
-
 /**
  * What was done in a window. A bin in which nobody is known to have worked is not there, and a hole; one in
  * which somebody did, and nothing came of it, has no lanes: that is zero.
  *
  * Processes note how current their feeds are in each minute of theirs, whether or not a lane does something:
  * that is what tells the two apart.
- *
- * @param at the present, in ms: what is a day older is thinned
  */
-export async function readThroughput(
-  db: Database,
-  window: TimeWindow,
-  at: number,
-): Promise<ThroughputBin[]> {
+export async function readThroughput(db: Database, window: TimeWindow): Promise<ThroughputBin[]> {
   const begin = sql`${new Date(window.from).toISOString()}::timestamptz`;
   const end = sql`${new Date(binStart(window, window.bins)).toISOString()}::timestamptz`;
-  const present = sql`${new Date(at).toISOString()}::timestamptz`;
   const bin = sql`floor(extract(epoch from minute - ${begin}) / ${window.binSeconds}::int)::int`;
   const inWindow = sql`minute >= ${begin} and minute < ${end}`;
   // The key begins with the feed: a look into it for each is cheaper than all of a month.
@@ -53,25 +41,23 @@ export async function readThroughput(
       select noted.*
       from etl.feeds
       cross join lateral (
-        select minute, lane, inserted + changed as rows, requests, credits, failures
+        select minute, span_s, lane, inserted + changed as rows, requests, credits, failures
         from etl.lane_minutes
         where lane_minutes.feed = feeds.feed and ${inWindow}
       ) as noted
     ), worked as (
-      select minute from laned
+      select minute, span_s from laned
       union
-      select noted.minute
+      select noted.minute, noted.span_s
       from etl.feeds
       cross join lateral (
-        select minute from etl.feed_minutes where feed_minutes.feed = feeds.feed and ${inWindow}
+        select minute, span_s from etl.feed_minutes where feed_minutes.feed = feeds.feed and ${inWindow}
       ) as noted
     ), attended as (
       select ${bin} as bin,
-             count(*) filter (where is_minute)
-               + ${quarterMinutes}::int * count(distinct quarter) filter (where not is_minute) as minutes
-      from worked,
-           lateral (select date_bin(${thinned}, minute, timestamptz 'epoch') as quarter) as thinning,
-           lateral (select quarter + ${thinned} > ${present} - ${thinnedAfter} as is_minute) as age
+             -- A minute that came after its quarter of an hour was thinned stands beside it.
+             least(sum(span_s), ${window.binSeconds}::int) / 60 as minutes
+      from worked
       group by bin
     ), sums as (
       select ${bin} as bin, lane, json_build_object(

@@ -5,6 +5,8 @@ export interface FeedMinute {
   readonly lag_s?: number | null;
   readonly looked_age_s?: number | null;
   readonly objective_s?: number | null;
+  /** How long it stands for, in seconds. */
+  readonly span_s?: number;
 }
 
 /** What a row of `etl.lane_minutes` may say beside its feed, lane and minute. */
@@ -32,13 +34,12 @@ export async function noteFeed(
   feed: string,
   minutes: Readonly<Record<string, FeedMinute>>,
 ): Promise<void> {
-  for (const [minute, { lag_s = 60, looked_age_s = 30, objective_s = 600 }] of Object.entries(
-    minutes,
-  )) {
+  for (const [minute, noted] of Object.entries(minutes)) {
+    const { lag_s = 60, looked_age_s = 30, objective_s = 600, span_s = 60 } = noted;
     await pool.query(
-      `insert into etl.feed_minutes (feed, minute, lag_s, looked_age_s, objective_s)
-       values ($1, $2, $3, $4, $5)`,
-      [feed, minute, lag_s, looked_age_s, objective_s],
+      `insert into etl.feed_minutes (feed, minute, lag_s, looked_age_s, objective_s, span_s)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [feed, minute, lag_s, looked_age_s, objective_s, span_s],
     );
   }
 }
@@ -56,7 +57,7 @@ export async function noteLane(
       `insert into etl.lane_minutes as t (feed, lane, minute, pages, inserted, changed,
          quarantined, requests, credits, failures)
        values ($1, $2, $3, $6, $4, $5, 0, $6, $7, $8)
-       on conflict (feed, lane, minute) do update set inserted = t.inserted + excluded.inserted,
+       on conflict (feed, lane, span_s, minute) do update set inserted = t.inserted + excluded.inserted,
          changed = t.changed + excluded.changed, requests = t.requests + excluded.requests,
          credits = t.credits + excluded.credits, failures = t.failures || excluded.failures`,
       [feed, lane, minute, inserted, changed, requests, credits, noted.failures ?? {}],

@@ -4,7 +4,8 @@ import { whole } from '../../terminal/numbers.ts';
 import type { RibbonView, SegmentView } from './view.ts';
 import { moment, sentence } from './words.ts';
 
-const percent = (part: number, all: number): string => `${Number(((100 * part) / all).toFixed(3))}%`;
+const percent = (part: number, all: number): string =>
+  `${Number(((100 * part) / all).toFixed(3))}%`;
 
 /**
  * The bar and its axis. It is hidden from screen readers: the table below it says the same. A click on a segment
@@ -14,9 +15,9 @@ export const bar = (view: RibbonView, query: URLSearchParams): Html =>
   html`<svg class="ribbon" aria-hidden="true" height="26" width="100%">
       ${view.segments.map((segment) => piece(view, segment, query))}
     </svg>
-    <svg class="axis" aria-hidden="true" height="36" width="100%">${view.ticks.map((tick, at) =>
-      mark(view, tick, at),
-    )}</svg>`;
+    <svg class="axis" aria-hidden="true" height="36" width="100%">
+      ${view.ticks.map((tick, at) => mark(view, tick, at))}
+    </svg>`;
 
 function piece(view: RibbonView, segment: SegmentView, query: URLSearchParams): Html {
   const { first, last, state } = segment;
@@ -50,8 +51,7 @@ function mark({ ticks, window }: RibbonView, tick: RibbonView['ticks'][number], 
   const kind = at % 2 === 1 ? 'minor' : 'major';
   return html`<g class="${kind}"
     ><line x1="${x}" x2="${x}" y1="0" y2="4"></line
-    ><text x="${x}" y="17" text-anchor="${anchor}">${whole(tick.height)}</text
-    >${
+    ><text x="${x}" y="17" text-anchor="${anchor}">${whole(tick.height)}</text>${
       tick.at === null
         ? ''
         : html`<text x="${x}" y="32" text-anchor="${anchor}" class="at">${moment(tick.at)}</text>`

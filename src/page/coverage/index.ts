@@ -4,7 +4,17 @@ import { link } from '../link.ts';
 import { counted, whole } from '../../terminal/numbers.ts';
 import { bar, zoomOf } from './bar.ts';
 import type { CensusView, CoverageView, RibbonView, SegmentView } from './view.ts';
-import { asOf, costOf, extentOf, moment, rangeOf, stateNames, stateOf, timesOf, walksOf } from './words.ts';
+import {
+  asOf,
+  costOf,
+  extentOf,
+  moment,
+  rangeOf,
+  stateNames,
+  stateOf,
+  timesOf,
+  walksOf,
+} from './words.ts';
 
 export interface CoverageFacts {
   readonly views: readonly CoverageView[];
@@ -28,7 +38,13 @@ export const coverage = (facts: CoverageFacts): Html =>
 /** Each state has a pattern of its own: colour alone tells nothing to many. */
 const patterns = html`<svg class="patterns" aria-hidden="true" width="0" height="0">
   <defs>
-    <pattern id="coverage-hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+    <pattern
+      id="coverage-hatch"
+      width="7"
+      height="7"
+      patternUnits="userSpaceOnUse"
+      patternTransform="rotate(45)"
+    >
       <line x1="0" y1="0" x2="0" y2="7" stroke-width="3"></line>
     </pattern>
     <pattern id="coverage-cross" width="6" height="6" patternUnits="userSpaceOnUse">
@@ -49,10 +65,10 @@ const legend = html`<ul class="legend">
   ${shown.map(
     (state) =>
       html`<li>
-        <svg width="22" height="12" aria-hidden="true"
-          ><rect class="fill ${state}" width="22" height="12" rx="2"></rect
-          ><rect class="pattern ${state}" width="22" height="12" rx="2"></rect
-        ></svg>
+        <svg width="22" height="12" aria-hidden="true">
+          <rect class="fill ${state}" width="22" height="12" rx="2"></rect>
+          <rect class="pattern ${state}" width="22" height="12" rx="2"></rect>
+        </svg>
         ${stateNames[state]}
       </li>`,
   )}
@@ -88,18 +104,28 @@ const feedOf = (view: CoverageView, facts: CoverageFacts): Html =>
 function bodyOf(view: CoverageView, facts: CoverageFacts): Html {
   if (view.kind === 'ribbon') return ribbon(view, facts);
   if (view.kind === 'census') return census(view);
-  return html`<svg class="ribbon" aria-hidden="true" height="26" width="100%"
-      ><rect class="fill unknown" y="3" width="100%" height="20"></rect
-      ><rect class="pattern unknown" y="3" width="100%" height="20"></rect
-    ></svg>
+  return html`<svg class="ribbon" aria-hidden="true" height="26" width="100%">
+      <rect class="fill unknown" y="3" width="100%" height="20"></rect>
+      <rect class="pattern unknown" y="3" width="100%" height="20"></rect>
+    </svg>
     <p class="quiet">Nothing of it was read yet.</p>`;
 }
 
 const census = ({ asOf: at, factories }: CensusView): Html =>
-  html`<svg class="ribbon" aria-hidden="true" height="26" width="100%"
-      ><rect class="fill ${at === null ? 'unknown' : 'proved'}" y="3" width="100%" height="20"></rect
-      ><rect class="pattern ${at === null ? 'unknown' : 'proved'}" y="3" width="100%" height="20"></rect
-    ></svg>
+  html`<svg class="ribbon" aria-hidden="true" height="26" width="100%">
+      <rect
+        class="fill ${at === null ? 'unknown' : 'proved'}"
+        y="3"
+        width="100%"
+        height="20"
+      ></rect>
+      <rect
+        class="pattern ${at === null ? 'unknown' : 'proved'}"
+        y="3"
+        width="100%"
+        height="20"
+      ></rect>
+    </svg>
     <p class="quiet">
       ${
         at === null
@@ -116,8 +142,7 @@ function ribbon(view: RibbonView, facts: CoverageFacts): Html {
     .filter(({ state, command: text }) => text !== null && state !== 'unknown')
     .toSorted((one, other) => other.numbers - one.numbers);
   const isZoomed = view.window.from !== view.whole.from || view.window.to !== view.whole.to;
-  return html`${bar(view, facts.query)}
-    ${isZoomed ? outward(view, facts.query) : ''}
+  return html`${bar(view, facts.query)} ${isZoomed ? outward(view, facts.query) : ''}
     ${mended.slice(0, mostTold).map((segment) => hole(view, segment, facts))}
     ${
       mended.length > mostTold
@@ -126,7 +151,12 @@ function ribbon(view: RibbonView, facts: CoverageFacts): Html {
     }
     <details>
       <summary>${summary(view)}</summary>
-      <div class="scrolls" tabindex="0" role="region" aria-label="Ranges of ${view.chain} ${view.list}">
+      <div
+        class="scrolls"
+        tabindex="0"
+        role="region"
+        aria-label="Ranges of ${view.chain} ${view.list}"
+      >
         <table>
           <thead>
             <tr>
@@ -149,19 +179,27 @@ function ribbon(view: RibbonView, facts: CoverageFacts): Html {
 
 const hole = (view: RibbonView, segment: SegmentView, { creditsPerPage }: CoverageFacts): Html =>
   html`<p class="hole">
-    <svg width="10" height="10" aria-hidden="true"
-      ><rect class="fill ${segment.state}" width="10" height="10" rx="2"></rect
-    ></svg>
+    <svg width="10" height="10" aria-hidden="true">
+      <rect class="fill ${segment.state}" width="10" height="10" rx="2"></rect>
+    </svg>
     <span
       >${rangeOf(view.unit, segment.from, segment.to)} ${stateNames[segment.state]}
-      <span class="quiet">(${extentOf(view.unit, segment)}; ${costOf(segment, creditsPerPage)})</span></span
+      <span class="quiet"
+        >(${extentOf(view.unit, segment)}; ${costOf(segment, creditsPerPage)})</span
+      ></span
     >
     ${segment.command === null ? '' : command(segment.command)}
   </p>`;
 
-const row = (view: RibbonView, segment: SegmentView, { query, creditsPerPage }: CoverageFacts): Html =>
+const row = (
+  view: RibbonView,
+  segment: SegmentView,
+  { query, creditsPerPage }: CoverageFacts,
+): Html =>
   html`<tr>
-    <th scope="row">${whole(segment.from)}${segment.to === segment.from ? '' : ` to ${whole(segment.to)}`}</th>
+    <th scope="row">
+      ${whole(segment.from)}${segment.to === segment.from ? '' : ` to ${whole(segment.to)}`}
+    </th>
     <td>
       <span class="state ${segment.state}">${stateOf(view, segment)}</span>
       ${segment.command === null ? '' : html`<br />${costOf(segment, creditsPerPage)}: ${command(segment.command)}`}
@@ -186,7 +224,9 @@ function outward(view: RibbonView, query: URLSearchParams): Html {
   const half = Math.max(1, Math.ceil((window.to - window.from + 1) / 2));
   return html`<p class="outward">
     <span class="quiet">${rangeOf(view.unit, window.from, window.to)}</span>
-    <a href="${zoomOf(view, { from: window.from - half, to: window.to + half }, query)}" data-panel="coverage"
+    <a
+      href="${zoomOf(view, { from: window.from - half, to: window.to + half }, query)}"
+      data-panel="coverage"
       >Zoom out</a
     >
     <a
@@ -200,5 +240,7 @@ function outward(view: RibbonView, query: URLSearchParams): Html {
 /** The ribbon in a line: how many ranges there are of each state. */
 function summary({ segments }: RibbonView): string {
   const groups = Map.groupBy(segments, ({ state }) => state);
-  return [...groups].map(([state, ones]) => `${counted(ones.length, 'range')} ${stateNames[state]}`).join(', ');
+  return [...groups]
+    .map(([state, ones]) => `${counted(ones.length, 'range')} ${stateNames[state]}`)
+    .join(', ');
 }

@@ -1,12 +1,6 @@
 /** How a number of a list stands: a block, or a batch. */
 export type SegmentState =
-  | 'missing'
-  | 'doubtful'
-  | 'unknown'
-  | 'reading'
-  | 'waiting'
-  | 'unwanted'
-  | 'proved';
+  'missing' | 'doubtful' | 'unknown' | 'reading' | 'waiting' | 'unwanted' | 'proved';
 
 /** Numbers of a list: both ends belong to it. */
 interface NumberRange {

@@ -26,7 +26,10 @@ export function rangeOf(unit: RibbonView['unit'], from: number, to: number): str
 }
 
 /** How many there are, and in how many places where that is more than one. */
-export function extentOf(unit: RibbonView['unit'], { numbers, pieces, state }: SegmentView): string {
+export function extentOf(
+  unit: RibbonView['unit'],
+  { numbers, pieces, state }: SegmentView,
+): string {
   const count = countedIn(unit, numbers);
   return pieces > 1 && state !== 'proved' ? `${count} in ${whole(pieces)} places` : count;
 }
@@ -44,7 +47,9 @@ export function walksOf({ walks, state }: SegmentView): string {
   if (walks === null) return '';
   const { first, last, lanes, isCut } = walks;
   const which =
-    first === last ? `walk ${first}` : `${isCut ? 'at least ' : ''}${counted(walks.walks, 'walk')}, ${first} to ${last}`;
+    first === last
+      ? `walk ${first}`
+      : `${isCut ? 'at least ' : ''}${counted(walks.walks, 'walk')}, ${first} to ${last}`;
   return `${state === 'reading' ? 'near it ' : ''}${which} (${lanes.join(', ')})`;
 }
 

@@ -29,7 +29,7 @@ const [first, second, third] = [
 const histories = (length: WindowLength, feeds: readonly string[] = [first, second, third]) =>
   freshnessHistory(drizzle(database.pool), feeds, windowUpTo(at, length));
 const throughput = (length: WindowLength) =>
-  readThroughput(drizzle(database.pool), windowUpTo(at, length), at);
+  readThroughput(drizzle(database.pool), windowUpTo(at, length));
 
 test('nothing was noted yet', async () => {
   expect(await histories(day)).toEqual([]);
@@ -83,8 +83,9 @@ test('quarters of an hour and minutes make one line, without a hole between them
   const minutes: Record<string, object> = {};
   // Thinned up to noon of the day before, minute by minute since: to the present.
   for (let time = Date.parse('2026-11-20T00:00:00Z'); time < at;) {
-    minutes[new Date(time).toISOString()] = {};
-    time += time < Date.parse('2026-11-21T12:00:00Z') ? 15 * 60_000 : 60_000;
+    const span_s = time < Date.parse('2026-11-21T12:00:00Z') ? 900 : 60;
+    minutes[new Date(time).toISOString()] = { span_s };
+    time += span_s * 1000;
   }
   await noteFeed(database.pool, first, minutes);
   const binsOf = async (length: WindowLength) =>
@@ -145,7 +146,7 @@ test('the day of credits begins and ends at midnight UTC', async () => {
     '2026-11-23T00:00:00Z': { requests: 1_000 },
   });
   const window = windowOfDay(at, 900);
-  const noted = await readThroughput(drizzle(database.pool), window, at);
+  const noted = await readThroughput(drizzle(database.pool), window);
   expect(spentHistory(window, noted, { spent: 360, at })).toEqual({
     stretches: [
       [
