@@ -3,6 +3,8 @@ import { creditsPerRequest } from '../explorer/slot.ts';
 import { coverage } from '../page/coverage/index.ts';
 import type { CoverageView, RibbonView, SegmentView } from '../page/coverage/view.ts';
 import { readRibbon, type Ribbon, type RibbonChoice } from '../report/ribbon-view.ts';
+import { kindOf } from '../lists/index.ts';
+import { operations, type OperationName } from '../operations/index.ts';
 import { percent } from '../terminal/numbers.ts';
 import { listName } from '../words/list-name.ts';
 import type { Panel, PanelRequest } from './panel.ts';
@@ -31,12 +33,14 @@ async function viewOf(feed: Feed, { db, query, called }: PanelRequest): Promise<
   const { coverage: known, operation, chain_name: chain, proved } = feed;
   const named = { feed: feed.feed, chain, list: listName(operation), share: shareOf(proved) };
   if (known?.of === 'ranking') {
-    return { ...named, kind: 'census', asOf: known.as_of, factories: known.factories };
+    return { ...named, kind: 'census', asOf: known.as_of, items: known.factories };
   }
-  const kind = known?.of === 'batches' ? 'numbered' : 'newest-first';
+  const list = operation in operations ? kindOf(operation as OperationName).ribbon : null;
   const choice = choiceOf(feed, query);
   const ribbon =
-    known === null ? null : await readRibbon(db, feed, kind, { choice, share: proved.share });
+    known === null || list === null
+      ? null
+      : await readRibbon(db, feed, list, { choice, share: proved.share });
   if (ribbon === null) return { ...named, kind: 'unread' };
   return {
     ...named,
@@ -77,12 +81,12 @@ function shareOf({ share, basis, is_proved }: Feed['proved']): string {
 
 /** What mends a segment. What is read or not wanted wants nothing. */
 function commandOf(
-  { chain_id, operation }: Feed,
+  { chain_id, operation, coverage: known }: Feed,
   { state, from, to }: Ribbon['segments'][number],
   called: PanelRequest['called'],
 ): SegmentView['command'] {
   const flags = `--chain ${chain_id} --operation ${operation}`;
-  const isByNumber = operation === 'optimism-batch-blocks';
+  const isByNumber = known?.of === 'batches';
   switch (state) {
     case 'missing':
       return called(
@@ -94,7 +98,10 @@ function commandOf(
       return called(
         isByNumber ? `explorer-etl repair ${flags}` : `explorer-etl quarantine list ${flags}`,
       );
-    default:
+    case 'proved':
+    case 'reading':
+    case 'unwanted':
+    case 'waiting':
       return null;
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import type { RibbonFeed } from './ribbon.ts';
+import type { RibbonFeed } from '../lists/ribbon.ts';
 
 /**
  * Pages by the numbers that walks went over, of history where it was read: what a hole costs is reckoned by it.

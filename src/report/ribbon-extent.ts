@@ -1,7 +1,5 @@
-import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import type { RibbonFeed, RibbonKind } from './ribbon.ts';
-import type { RibbonWindow } from './ribbon-state.ts';
+import type { ListRibbon, RibbonFeed, RibbonWindow } from '../lists/ribbon.ts';
 
 /** As far as a list is known, and whether its beginning is: null where nothing of it is. */
 export interface RibbonExtent extends RibbonWindow {
@@ -13,47 +11,18 @@ export interface RibbonExtent extends RibbonWindow {
 export async function ribbonExtent(
   db: Database,
   feed: RibbonFeed,
-  kind: RibbonKind,
+  list: ListRibbon,
 ): Promise<RibbonExtent | null> {
   const { rows } = await db.execute<{
     low: string | null;
     high: string | null;
     below: RibbonExtent['below'];
-  }>(kind === 'numbered' ? batchExtent(feed) : listExtent(feed));
+  }>(list.extent(feed));
   const [row] = rows;
   if (row === undefined || row.low === null || row.high === null) return null;
   const [from, to] = [Number(row.low), Number(row.high)];
   return to < from ? null : { from, to, below: row.below };
 }
-
-/** The highest block is the head's, and no part of what may be proved. */
-const listExtent = ({ feed, chain_id, operation }: RibbonFeed) => sql`
-  select least(
-           (select height from etl.item_above(${chain_id}, ${operation}, 0)),
-           nullif(lower(covered), 0),
-           highest - 1
-         ) as low,
-         highest - 1 as high,
-         case
-           when covered @> 0::bigint then 'nothing'
-           when reached_since is not null then 'unwanted'
-           else 'unknown'
-         end as below
-  from etl.feed_coverage
-  where feed_coverage.feed = ${feed} and highest is not null
-`;
-
-const batchExtent = ({ feed, chain_id }: RibbonFeed) => sql`
-  select least(asked.low, batch.low) as low, greatest(asked.high, batch.high) as high,
-         case when least(asked.low, batch.low) <= 1 then 'nothing' else 'unwanted' end as below
-  from (
-    select min(lower(numbers)) as low, max(upper(numbers)) - 1 as high
-    from etl.asked_batches where asked_batches.feed = ${feed}
-  ) as asked, (
-    select min(batch_number) as low, max(batch_number) as high
-    from explorer.read_batches where chain_id = ${chain_id}
-  ) as batch
-`;
 
 /** What is shown of what lies below a list's known part, of the whole bar. */
 const stub = 0.05;

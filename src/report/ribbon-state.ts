@@ -1,3 +1,5 @@
+import type { RibbonWindow } from '../lists/ribbon.ts';
+
 /** How a number of a list stands: a block, or a batch. */
 export type RibbonState =
   'missing' | 'doubtful' | 'unknown' | 'reading' | 'waiting' | 'unwanted' | 'proved';
@@ -37,12 +39,6 @@ export interface RibbonSegment {
   /** Ranges of the state, and what they hold. */
   readonly pieces: number;
   readonly numbers: number;
-}
-
-/** What is looked at: both ends belong to it. */
-export interface RibbonWindow {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Numbers of a window in buckets: never less than one number in each. */

@@ -1,7 +1,5 @@
-import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import type { RibbonFeed, RibbonKind } from './ribbon.ts';
-import type { RibbonWindow } from './ribbon-state.ts';
+import type { ListRibbon, RibbonFeed, RibbonWindow } from '../lists/ribbon.ts';
 
 /** A number of a list whose time is known, in ms since 1970. */
 export interface TimedNumber {
@@ -13,37 +11,17 @@ export interface TimedNumber {
 export async function timeBelow(
   db: Database,
   feed: RibbonFeed,
-  kind: RibbonKind,
+  list: ListRibbon,
   height: number,
 ): Promise<TimedNumber | null> {
   const { rows } = await db.execute<{ height: string; at: string | null }>(
-    kind === 'numbered' ? batchBelow(feed, height) : itemBelow(feed, height),
+    list.timeBelow(feed, height),
   );
   const [row] = rows;
   return row === undefined || row.at === null
     ? null
     : { height: Number(row.height), at: Number(row.at) };
 }
-
-const itemBelow = ({ chain_id, operation }: RibbonFeed, height: number) => sql`
-  select height, 1000 * extract(epoch from timestamp) as at
-  from etl.item_below(${chain_id}, ${operation}, ${height}, 'infinity')
-`;
-
-const batchBelow = ({ chain_id }: RibbonFeed, number: number) => sql`
-  with batch as (
-    select chain_id, batch_number, first_height
-    from explorer.read_batches
-    where chain_id = ${chain_id} and batch_number <= ${number} and blocks_count > 0
-    order by batch_number desc
-    limit 1
-  )
-  select batch_number as height, 1000 * extract(epoch from timestamp) as at
-  from batch
-  join explorer.blocks
-    on blocks.chain_id = batch.chain_id and blocks.height = batch.first_height
-  where blocks.chain_id = ${chain_id}
-`;
 
 /** Numbers are nearly even in time: a guess by proportion needs a few steps, halving at most as many as here. */
 const mostSteps = 24;
@@ -54,16 +32,16 @@ const mostSteps = 24;
 export async function newestWindow(
   db: Database,
   feed: RibbonFeed,
-  kind: RibbonKind,
+  list: ListRibbon,
   { extent, spanMs }: { readonly extent: RibbonWindow; readonly spanMs: number },
 ): Promise<RibbonWindow> {
-  const top = await timeBelow(db, feed, kind, extent.to);
+  const top = await timeBelow(db, feed, list, extent.to);
   if (top === null) return extent;
   const wanted = top.at - spanMs;
   let [low, high] = [extent.from, extent.to];
   for (let step = 0; step < mostSteps && high - low > 1; step += 1) {
     const middle = Math.floor((low + high) / 2);
-    const found = await timeBelow(db, feed, kind, middle);
+    const found = await timeBelow(db, feed, list, middle);
     // What lies between the two has no time of its own.
     if (found === null || found.at < wanted) low = middle;
     else high = Math.max(low, Math.min(middle, found.height));

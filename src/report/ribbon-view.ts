@@ -1,10 +1,11 @@
 import type { Database } from '../db/transaction.ts';
+import type { ListRibbon, RibbonFeed, RibbonWindow } from '../lists/ribbon.ts';
 import { pagesPerNumber } from './ribbon-cost.ts';
 import { ribbonExtent, wholeWindow } from './ribbon-extent.ts';
-import { bucketsOf, segmentsOf, type RibbonSegment, type RibbonWindow } from './ribbon-state.ts';
+import { bucketsOf, segmentsOf, type RibbonSegment, type RibbonState } from './ribbon-state.ts';
 import { newestWindow, timeBelow, type TimedNumber } from './ribbon-times.ts';
 import { walksOfSegments, type SegmentWalks } from './ribbon-walks.ts';
-import { ribbonParts, type RibbonFeed, type RibbonKind } from './ribbon.ts';
+import { ribbonParts } from './ribbon.ts';
 
 /** Which part of a list is looked at: all, its newest time, or some numbers of it. */
 export type RibbonChoice =
@@ -37,33 +38,33 @@ const tickCount = 5;
 export async function readRibbon(
   db: Database,
   feed: RibbonFeed,
-  kind: RibbonKind,
+  list: ListRibbon,
   { choice, share }: { readonly choice: RibbonChoice; readonly share: number | null },
 ): Promise<Ribbon | null> {
-  const extent = await ribbonExtent(db, feed, kind);
+  const extent = await ribbonExtent(db, feed, list);
   if (extent === null) return null;
   const whole = wholeWindow(extent, share);
   const window =
     choice.of === 'newest'
-      ? await newestWindow(db, feed, kind, { extent, spanMs: choice.spanMs })
+      ? await newestWindow(db, feed, list, { extent, spanMs: choice.spanMs })
       : choice.of === 'numbers'
         ? clip(choice, whole)
         : whole;
   const buckets = bucketsOf(window, mostBuckets);
-  const parts = await ribbonParts(db, feed, kind, { window, buckets });
+  const parts = await ribbonParts(db, feed, list, { window, buckets });
   const segments = segmentsOf(window, buckets, parts);
   const detailed = segments
     .toSorted((one, other) => other.last - other.first - (one.last - one.first))
     .slice(0, mostDetailed);
-  const walks = await walksOfSegments(db, feed, kind, detailed);
-  const time = timesWithin(db, feed, kind, window);
+  const borne = detailed.filter(({ state }) => isBorneOut(state));
+  const walks = await walksOfSegments(db, feed, list, borne);
+  const time = timesWithin(db, feed, list, window);
   const told = [];
   for (const segment of segments) {
-    const place = detailed.indexOf(segment);
-    const isDetailed = place >= 0;
+    const isDetailed = detailed.includes(segment);
     told.push({
       ...segment,
-      walks: walks[place] ?? null,
+      walks: walks[borne.indexOf(segment)] ?? null,
       fromAt: isDetailed ? ((await time(segment.from))?.at ?? null) : null,
       toAt: isDetailed ? ((await time(segment.to))?.at ?? null) : null,
     });
@@ -81,6 +82,10 @@ export async function readRibbon(
     pagesPerNumber: await pagesPerNumber(db, feed),
   };
 }
+
+/** Whether walks stand behind what is said of it: nobody's walk shows that something is missing. */
+const isBorneOut = (state: RibbonState): boolean =>
+  ['proved', 'doubtful', 'reading', 'waiting'].includes(state);
 
 /** The part of all of it that was asked for; all of it, where that is none. */
 function clip({ from, to }: RibbonWindow, whole: RibbonWindow): RibbonWindow {
@@ -101,10 +106,10 @@ const ticksOf = ({ from, to }: RibbonWindow): number[] => [
  * The time of a number, by the nearest stored item at or below it. One that is further away than some pixels of
  * the bar tells nothing of it.
  */
-function timesWithin(db: Database, feed: RibbonFeed, kind: RibbonKind, { from, to }: RibbonWindow) {
+function timesWithin(db: Database, feed: RibbonFeed, list: ListRibbon, { from, to }: RibbonWindow) {
   const nearest = Math.max(1, Math.ceil((to - from) / 100));
   return async (height: number): Promise<TimedNumber | null> => {
-    const found = await timeBelow(db, feed, kind, height);
+    const found = await timeBelow(db, feed, list, height);
     return found === null || height - found.height > nearest ? null : found;
   };
 }

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import type { RibbonFeed, RibbonKind } from './ribbon.ts';
-import type { RibbonWindow } from './ribbon-state.ts';
+import type { ListRibbon, RibbonFeed, RibbonWindow } from '../lists/ribbon.ts';
 
 /** The walks that bear out a segment, of those that were looked at. */
 export interface SegmentWalks {
@@ -23,19 +22,10 @@ const mostWalks = 200;
 export async function walksOfSegments(
   db: Database,
   { feed }: RibbonFeed,
-  kind: RibbonKind,
+  { near, bears }: ListRibbon,
   ranges: readonly RibbonWindow[],
 ): Promise<readonly (SegmentWalks | null)[]> {
   if (ranges.length === 0) return [];
-  const near =
-    kind === 'numbered'
-      ? sql`batch between low and high order by batch`
-      : sql`top > low order by top`;
-  const bears =
-    kind === 'numbered'
-      ? sql`true`
-      : sql`(proved && int8range(low, high, '[]')
-        or state = 'running' and coalesce(floor, 0) <= high and bottom > low)`;
   const { rows } = await db.execute<{ walks: SegmentWalks | null }>(sql`
     select case when found.walks > 0 then json_build_object(
              'walks', found.walks, 'isCut', found.looked = ${mostWalks},

@@ -138,5 +138,6 @@ test('it says that the program is away', async () => {
   const gone = await openPageWorld('well');
   const { page } = await openPage(browser, gone.url);
   await gone.close();
-  await page.getByText('Not connected. What is shown may be old.').waitFor({ timeout: 120_000 });
+  const says = () => page.locator('#connection').textContent();
+  await expect.poll(says, { timeout: 120_000 }).toBe('Not connected. What is shown may be old.');
 });

@@ -46,7 +46,8 @@ export function zoomOf(
 
 function mark({ ticks, window }: RibbonView, tick: RibbonView['ticks'][number], at: number): Html {
   const isEnd = at === ticks.length - 1;
-  const x = percent(tick.height - window.from, Math.max(1, window.to - window.from));
+  // In the middle of its number: a bar of a few batches has wide ones.
+  const x = percent(tick.height - window.from + 0.5, window.to - window.from + 1);
   const anchor = at === 0 ? 'start' : isEnd ? 'end' : 'middle';
   const kind = at % 2 === 1 ? 'minor' : 'major';
   return html`<g class="${kind}"

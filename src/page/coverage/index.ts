@@ -23,7 +23,7 @@ export interface CoverageFacts {
 }
 
 /** Spans of time that can be chosen: the newest of each list. */
-export const spans = { hour: '1 hour', day: '1 day', week: '1 week' } as const;
+const spans = { hour: '1 hour', day: '1 day', week: '1 week' } as const;
 
 /** What of each list is proved, drawn. Pure. */
 export const coverage = (facts: CoverageFacts): Html =>
@@ -59,7 +59,15 @@ const patterns = html`<svg class="patterns" aria-hidden="true" width="0" height=
   </defs>
 </svg>`;
 
-const shown = ['proved', 'reading', 'missing', 'doubtful', 'unknown', 'unwanted'] as const;
+const shown = [
+  'proved',
+  'reading',
+  'waiting',
+  'missing',
+  'doubtful',
+  'unknown',
+  'unwanted',
+] as const;
 
 const legend = html`<ul class="legend">
   ${shown.map(
@@ -111,7 +119,7 @@ function bodyOf(view: CoverageView, facts: CoverageFacts): Html {
     <p class="quiet">Nothing of it was read yet.</p>`;
 }
 
-const census = ({ asOf: at, factories }: CensusView): Html =>
+const census = ({ asOf: at, items }: CensusView): Html =>
   html`<svg class="ribbon" aria-hidden="true" height="26" width="100%">
       <rect
         class="fill ${at === null ? 'unknown' : 'proved'}"
@@ -130,7 +138,7 @@ const census = ({ asOf: at, factories }: CensusView): Html =>
       ${
         at === null
           ? 'Never read whole.'
-          : `Census of ${counted(factories, 'factory', 'factories')}, as of ${moment(at)}. It is read whole each time, so it has no ranges.`
+          : `Census of ${counted(items, 'item')}, as of ${moment(at)}. It is read whole each time, so it has no ranges.`
       }
     </p>`;
 
@@ -179,11 +187,11 @@ function ribbon(view: RibbonView, facts: CoverageFacts): Html {
 
 const hole = (view: RibbonView, segment: SegmentView, { creditsPerPage }: CoverageFacts): Html =>
   html`<p class="hole">
-    <svg width="10" height="10" aria-hidden="true">
-      <rect class="fill ${segment.state}" width="10" height="10" rx="2"></rect>
-    </svg>
     <span
-      >${rangeOf(view.unit, segment.from, segment.to)} ${stateNames[segment.state]}
+      ><svg width="10" height="10" aria-hidden="true">
+        <rect class="fill ${segment.state}" width="10" height="10" rx="2"></rect>
+      </svg>
+      ${rangeOf(view.unit, segment.from, segment.to)} ${stateNames[segment.state]}
       <span class="quiet"
         >(${extentOf(view.unit, segment)}; ${costOf(segment, creditsPerPage)})</span
       ></span

@@ -68,7 +68,7 @@ export interface CensusView extends NamedView {
   readonly kind: 'census';
   /** ISO 8601; null: never. */
   readonly asOf: string | null;
-  readonly factories: number;
+  readonly items: number;
 }
 
 /** A list of which nothing is known yet. */

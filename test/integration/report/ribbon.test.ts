@@ -2,6 +2,9 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
+import type { RibbonWindow } from '../../../src/lists/ribbon.ts';
+import { newestFirst } from '../../../src/lists/newest-first/index.ts';
+import { numbered } from '../../../src/lists/numbered/index.ts';
 import { ribbonExtent } from '../../../src/report/ribbon-extent.ts';
 import {
   bucketsOf,
@@ -9,7 +12,6 @@ import {
   startOf,
   type RibbonPart,
   type RibbonState,
-  type RibbonWindow,
 } from '../../../src/report/ribbon-state.ts';
 import { newestWindow } from '../../../src/report/ribbon-times.ts';
 import { walksOfSegments } from '../../../src/report/ribbon-walks.ts';
@@ -175,7 +177,7 @@ test('each bucket of a list shows the gravest state of its blocks', async () => 
         },
       };
       const buckets = bucketsOf(cut.range, cut.buckets);
-      const parts = await ribbonParts(drizzle(pool), list, 'newest-first', {
+      const parts = await ribbonParts(drizzle(pool), list, newestFirst.ribbon!, {
         window: cut.range,
         buckets,
       });
@@ -229,7 +231,7 @@ test('each bucket of a list of batches shows the gravest state of its numbers', 
         return isRead ? 'doubtful' : 'missing';
       };
       const buckets = bucketsOf(window.range, window.buckets);
-      const parts = await ribbonParts(drizzle(pool), batches, 'numbered', {
+      const parts = await ribbonParts(drizzle(pool), batches, numbered.ribbon!, {
         window: window.range,
         buckets,
       });
@@ -250,15 +252,15 @@ test('a list with 100,000 holes is drawn with some parts a bucket', async () => 
             range_agg(int8range(at * 10 + 1, at * 10 + 9)), 'finished', 'floor', true, now()
      from generate_series(0, 99999) as at`,
   );
-  const extent = await ribbonExtent(db, list, 'newest-first');
+  const extent = await ribbonExtent(db, list, newestFirst.ribbon!);
   expect(extent).toEqual({ from: 1, to: 999_999, below: 'unknown' });
   const window = { from: 0, to: 999_999 };
-  const parts = await ribbonParts(db, list, 'newest-first', { window, buckets: 240 });
+  const parts = await ribbonParts(db, list, newestFirst.ribbon!, { window, buckets: 240 });
   expect(parts.length).toBeLessThan(3 * 240 * 2);
   const segments = segmentsOf(window, 240, parts);
   expect(segments.map(({ state }) => state)).toEqual(['missing']);
   expect(segments[0]).toMatchObject({ pieces: 100_000, from: 9, to: 999_999 });
-  const [walks] = await walksOfSegments(db, list, 'newest-first', segments);
+  const [walks] = await walksOfSegments(db, list, newestFirst.ribbon!, segments);
   expect(walks).toMatchObject({ walks: 1, lanes: ['backfill'], isCut: false });
 });
 
@@ -270,7 +272,7 @@ test('a span of time ends at the newest item, and begins where items are so old'
      from generate_series(1, 3000) as at`,
   );
   const extent = { from: 30, to: 90_000 };
-  const found = await newestWindow(drizzle(pool), list, 'newest-first', {
+  const found = await newestWindow(drizzle(pool), list, newestFirst.ribbon!, {
     extent,
     spanMs: 3_600_000,
   });
