@@ -1,7 +1,13 @@
 import type { Database } from '../db/transaction.ts';
 import { pagesPerNumber } from './ribbon-cost.ts';
 import { ribbonExtent, wholeWindow } from './ribbon-extent.ts';
-import { bucketsOf, segmentsOf, type RibbonSegment, type RibbonWindow } from './ribbon-state.ts';
+import {
+  bucketsOf,
+  segmentsOf,
+  type RibbonSegment,
+  type RibbonState,
+  type RibbonWindow,
+} from './ribbon-state.ts';
 import { newestWindow, timeBelow, type TimedNumber } from './ribbon-times.ts';
 import { walksOfSegments, type SegmentWalks } from './ribbon-walks.ts';
 import { ribbonParts, type RibbonFeed, type RibbonKind } from './ribbon.ts';
@@ -55,15 +61,15 @@ export async function readRibbon(
   const detailed = segments
     .toSorted((one, other) => other.last - other.first - (one.last - one.first))
     .slice(0, mostDetailed);
-  const walks = await walksOfSegments(db, feed, kind, detailed);
+  const borne = detailed.filter(({ state }) => isBorneOut(state));
+  const walks = await walksOfSegments(db, feed, kind, borne);
   const time = timesWithin(db, feed, kind, window);
   const told = [];
   for (const segment of segments) {
-    const place = detailed.indexOf(segment);
-    const isDetailed = place >= 0;
+    const isDetailed = detailed.includes(segment);
     told.push({
       ...segment,
-      walks: walks[place] ?? null,
+      walks: walks[borne.indexOf(segment)] ?? null,
       fromAt: isDetailed ? ((await time(segment.from))?.at ?? null) : null,
       toAt: isDetailed ? ((await time(segment.to))?.at ?? null) : null,
     });
@@ -81,6 +87,10 @@ export async function readRibbon(
     pagesPerNumber: await pagesPerNumber(db, feed),
   };
 }
+
+/** Whether walks stand behind what is said of it: nobody's walk shows that something is missing. */
+const isBorneOut = (state: RibbonState): boolean =>
+  ['proved', 'doubtful', 'reading', 'waiting'].includes(state);
 
 /** The part of all of it that was asked for; all of it, where that is none. */
 function clip({ from, to }: RibbonWindow, whole: RibbonWindow): RibbonWindow {
