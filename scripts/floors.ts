@@ -9,7 +9,7 @@ const floors: readonly (readonly string[])[] = [
   ['feeds', 'replay'],
   ['export'],
   ['open-database.ts'],
-  ['config', 'quarantine', 'query', 'rows'],
+  ['config', 'notify', 'quarantine', 'query', 'rows'],
   ['lists'],
   ['history'],
   ['walk'],
@@ -30,7 +30,7 @@ const floors: readonly (readonly string[])[] = [
   ['every.ts'],
   ['printable.ts'],
   ['exact-number.ts'],
-  ['time.ts'],
+  ['time-window.ts', 'time.ts'],
   ['chains.ts'],
   ['package-file.ts'],
 ];

@@ -2,8 +2,8 @@ import type { FieldName, FieldsOf } from './event-fields.ts';
 import type { LogLevel } from './log-levels.ts';
 import { counted, duration } from './terminal/numbers.ts';
 
-/** What repeats and ends together: what is said of one feed, or of the database. */
-type Trouble = 'feed' | 'database';
+/** What repeats and ends together: what is said of one feed, of the database, or of the webhook. */
+type Trouble = 'feed' | 'database' | 'webhook';
 
 /** How an event is told, and what of. */
 interface EventRule<Name extends FieldName> {
@@ -186,6 +186,29 @@ export const events = {
     fields: [],
     says: () => 'it answers again',
     ends: 'database',
+  }),
+  'notify.delivered': event({
+    level: 'info',
+    meaning: 'the [webhook](alerts.md#the-webhook) was told that the verdict has changed',
+    fields: ['webhook', 'verdict', 'attempt'],
+    says: ({ webhook, verdict }) => `${webhook} was told: ${verdict}`,
+    ends: 'webhook',
+  }),
+  'notify.undelivered': event({
+    level: 'warn',
+    meaning:
+      'the webhook could not be told that the verdict has changed; it is tried again, twelve times in all',
+    fields: ['webhook', 'verdict', 'attempt', 'problem'],
+    says: ({ webhook, verdict, attempt, problem }) =>
+      `${webhook} was not told: ${verdict}: ${problem} (attempt ${attempt})`,
+    repeats: { of: 'webhook', same: ['problem'] },
+  }),
+  'notify.failure': event({
+    level: 'warn',
+    meaning: 'it could not be looked whether the webhook is to be told',
+    fields: ['error'],
+    says: ({ error }) => error,
+    repeats: { of: 'webhook', same: ['error'] },
   }),
   'queue.failure': event({
     level: 'warn',

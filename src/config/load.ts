@@ -6,6 +6,7 @@ import { errorCode, readEnvironment, readSecret } from './environment.ts';
 import { ConfigError, type Problem } from './error.ts';
 import { explorer } from './explorer-schema.ts';
 import { defaultListen } from './http-schema.ts';
+import { notifyUrlProblem } from './notify-schema.ts';
 import type { Config } from './schema.ts';
 import { selectChains } from './select.ts';
 import type { NamedKey, Settings } from './settings.ts';
@@ -45,9 +46,11 @@ export function loadSettings(input: SettingsInput): Settings {
   };
   const environment = readEnvironment(input.env, input.cwd, report);
   const databaseUrl = input.databaseUrl ?? environment.databaseUrl;
-  const { directUrl } = environment;
+  const { directUrl, notifyUrl } = environment;
   reportUrl(input.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url', databaseUrl);
   reportUrl('DATABASE_URL_DIRECT', directUrl);
+  const notifyProblem = notifyUrl === null ? null : notifyUrlProblem(notifyUrl);
+  if (notifyProblem !== null) report(`EXPLORER_ETL_NOTIFY_URL: ${notifyProblem}`);
   if (directUrl !== null && databaseUrl === null) {
     report(
       'DATABASE_URL_DIRECT is set and DATABASE_URL is not: with a server alone, set DATABASE_URL',
@@ -83,6 +86,7 @@ export function loadSettings(input: SettingsInput): Settings {
     },
     databaseUrl,
     directUrl,
+    notifyUrl: notifyUrl ?? config.notify?.url ?? null,
     chains,
     http: httpSettings(config.http, environment.httpToken),
     configFile,

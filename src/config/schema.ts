@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { explorer } from './explorer-schema.ts';
 import { http } from './http-schema.ts';
+import { notify } from './notify-schema.ts';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../operations/index.ts';
 
@@ -43,6 +44,7 @@ function refuseRepeats(chains: readonly { id: number }[], context: z.RefinementC
 export const configSchema = z
   .strictObject({
     explorer: orDefaults(explorer),
+    notify: orDefaults(notify),
     chains: z
       .array(chain)
       .superRefine(refuseRepeats, { when: ({ value }) => Array.isArray(value) })

@@ -1,35 +1,13 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, normalize } from 'node:path';
-import { promisify } from 'node:util';
+import { dirname, join, normalize } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { environment, installPackage, run, type Packed } from '../support/package.ts';
 
-const root = join(import.meta.dirname, '../..');
-/** What the package is made from, and nothing that only the checkout has. */
-const sources = [
-  'bin',
-  'src',
-  'migrations',
-  'questions',
-  'schemas',
-  'dashboards',
-  'deploy',
-  'docs',
-  'LICENSE',
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'package.json',
-  'rolldown.config.js',
-  'tsconfig.json',
-  'explorer-etl.schema.json',
-];
 /** A tenth more than it takes, for what is added meanwhile; who meets it looks what grew. */
 const mostBytes = { packed: 1_900_000, unpacked: 8_000_000 };
 /** All that is in the package, each of them at least once. */
@@ -68,20 +46,7 @@ let launcher: string;
 let packed: Packed;
 
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'explorer-etl-pack-'));
-  // Open to the server's account, so that its data stays in here and goes with it.
-  await chmod(scratch, 0o755);
-  const checkout = join(scratch, 'checkout');
-  for (const source of sources) {
-    await cp(join(root, source), join(checkout, source), { recursive: true });
-  }
-  await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'));
-  const pack = await run('npm', ['pack', '--json', '--pack-destination', scratch], checkout);
-  [packed] = packSchema.parse(JSON.parse(pack.stdout));
-  folder = await mkdtemp(join(scratch, 'empty-'));
-  await chmod(folder, 0o755);
-  const quietly = ['--prefer-offline', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...quietly, join(scratch, packed.filename)], folder);
+  ({ scratch, folder, packed } = await installPackage());
   launcher = join(folder, 'node_modules/explorer-etl/bin/explorer-etl.js');
 });
 
@@ -180,6 +145,32 @@ test('the installed package runs the demo', async () => {
   await client.end();
 });
 
+test('the installed package serves the page, with all that the page loads, and metrics', async () => {
+  const child = spawn(
+    process.execPath,
+    [launcher, 'open', '--demo', '--http', '127.0.0.1:0', '--no-browser'],
+    { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'], env: environment() },
+  );
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await run('npx', ['explorer-etl', 'demo', '--stop'], folder);
+  });
+  const [said] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  const url = /http:\/\/\S+/u.exec(said)![0];
+  const page = await (await fetch(url)).text();
+  expect(page).toContain('<html');
+  const loaded = [...page.matchAll(/(?:src|href)="(?<path>\/assets\/[^"]+)"/gu)];
+  expect(loaded.length).toBeGreaterThan(2);
+  for (const { groups } of loaded) {
+    expect((await fetch(new URL(groups!['path']!, url))).status, groups!['path']).toBe(200);
+  }
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  expect(metrics).toContain('explorer_etl_');
+  child.kill('SIGTERM');
+  await once(child, 'close');
+  expect(child.exitCode).toBe(0);
+});
+
 test('an old Node hands over to the one that the package brings', async () => {
   const { stdout } = await run(
     process.execPath,
@@ -220,29 +211,6 @@ test('a Ctrl-C in the terminal of an old Node ends in a clean stop', async () =>
   await once(child, 'close');
   expect(child.exitCode).toBe(0);
 });
-
-const packedSchema = z.object({
-  filename: z.string(),
-  /** Bytes. */
-  size: z.int(),
-  unpackedSize: z.int(),
-  files: z.array(z.object({ path: z.string() })),
-});
-type Packed = z.infer<typeof packedSchema>;
-const packSchema = z.tuple([packedSchema]);
-
-/** A user's environment: without the checkout's own programs on the path, Node 24 among them. */
-function environment(): NodeJS.ProcessEnv {
-  const { npm_config_local_prefix: _prefix, npm_package_json: _manifest, ...rest } = process.env;
-  const path = (rest['PATH'] ?? '').split(delimiter);
-  const own = path.filter((entry) => !entry.includes('node_modules'));
-  return { ...rest, PATH: own.join(delimiter), NO_COLOR: '1', DATABASE_URL: '' };
-}
-
-async function run(program: string, args: readonly string[], cwd: string) {
-  const output = await promisify(execFile)(program, args, { cwd, env: environment() });
-  return { stdout: output.stdout };
-}
 
 /** How the program ends on an old Node. */
 async function exitOf(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a scrape waits for news before it tells what was told last, in ms: a scrape is to take less than 20. */
-const promptMs = 10;
+const promptMs = 5;
 /** How old that may be, in ms: scrapes that are further apart wait. */
 const recentMs = 60_000;
 /** What a scrape waits at all, in ms: Prometheus gives up after 10 s, and then it has nothing of the process either. */

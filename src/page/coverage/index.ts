@@ -187,11 +187,11 @@ function ribbon(view: RibbonView, facts: CoverageFacts): Html {
 
 const hole = (view: RibbonView, segment: SegmentView, { creditsPerPage }: CoverageFacts): Html =>
   html`<p class="hole">
-    <svg width="10" height="10" aria-hidden="true">
-      <rect class="fill ${segment.state}" width="10" height="10" rx="2"></rect>
-    </svg>
     <span
-      >${rangeOf(view.unit, segment.from, segment.to)} ${stateNames[segment.state]}
+      ><svg width="10" height="10" aria-hidden="true">
+        <rect class="fill ${segment.state}" width="10" height="10" rx="2"></rect>
+      </svg>
+      ${rangeOf(view.unit, segment.from, segment.to)} ${stateNames[segment.state]}
       <span class="quiet"
         >(${extentOf(view.unit, segment)}; ${costOf(segment, creditsPerPage)})</span
       ></span

@@ -59,7 +59,7 @@ export function explainedRow(row: Explained, { value }: Term, isPageKnown: boole
         )}
       </dl>
     </details>
-    ${item(archived)}
+    ${isPageKnown && archived.is === 'not-kept' ? '' : item(archived)}
   </article>`;
 }
 
