@@ -94,7 +94,10 @@ function commandOf(
       return called(
         isByNumber ? `explorer-etl repair ${flags}` : `explorer-etl quarantine list ${flags}`,
       );
-    default:
+    case 'proved':
+    case 'reading':
+    case 'waiting':
+    case 'unwanted':
       return null;
   }
 }

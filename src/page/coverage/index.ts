@@ -23,7 +23,7 @@ export interface CoverageFacts {
 }
 
 /** Spans of time that can be chosen: the newest of each list. */
-export const spans = { hour: '1 hour', day: '1 day', week: '1 week' } as const;
+const spans = { hour: '1 hour', day: '1 day', week: '1 week' } as const;
 
 /** What of each list is proved, drawn. Pure. */
 export const coverage = (facts: CoverageFacts): Html =>

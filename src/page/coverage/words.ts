@@ -16,7 +16,7 @@ export const stateNames: Readonly<Record<SegmentState, string>> = {
 export const moment = (at: number | string): string =>
   new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 
-export const countedIn = (unit: RibbonView['unit'], count: number): string =>
+const countedIn = (unit: RibbonView['unit'], count: number): string =>
   unit === 'block' ? counted(count, 'block') : counted(count, 'batch', 'batches');
 
 /** `blocks 5 to 9`. */
