@@ -128,6 +128,6 @@ test('without script a segment of the bar, and a span, are links too', async () 
   const { page } = await openPage(browser, url, { javaScriptEnabled: false });
   await page.locator('#coverage .ribbon a:has(rect.missing)').first().click();
   expect(await page.locator('#coverage .outward').count()).toBe(1);
-  await page.getByRole('link', { name: '1 hour' }).click();
+  await page.locator('#coverage').getByRole('link', { name: '1 hour' }).click();
   expect(new URL(page.url()).searchParams.get('coverage-span')).toBe('hour');
 });

@@ -117,7 +117,11 @@ const untilSettled = (kind: Kind) =>
 test('two processes tell each change once, with what was told before', async () => {
   const receiver = await startReceiver();
   const { state, status } = world('healthy');
-  for (const name of ['a', 'b']) look({ url: `${receiver.origin}/${name}`, status });
+  // Nobody tries again because an answer is slow: that may tell a change twice, by the same number.
+  const patient = { firstRetryMs: hangMs };
+  for (const name of ['a', 'b']) {
+    look({ url: `${receiver.origin}/${name}`, status, pace: patient });
+  }
   await untilTold(receiver, 'healthy');
   for (const kind of ['needs-you', 'stopped', 'healthy'] as const) {
     state.kind = kind;
