@@ -194,7 +194,7 @@ export interface ListKind<
    */
   covers(unit: ListUnit): ListUnit | 'ranks';
   readonly status: ListReach;
-  /** Null: the list has no ranges. */
+  /** Null: its items have no heights. */
   readonly ribbon: ListRibbon | null;
   /** What an open run has left; null where nobody knows. It may read as much as an estimate. */
   left(

@@ -1,31 +1,28 @@
 import type { SQL } from 'drizzle-orm';
 
-/** The feed that a ribbon is of, as its table tells it. */
-export interface RibbonFeed {
-  readonly feed: string;
-  readonly chain_id: number;
-  readonly operation: string;
-}
+/**
+ * What is known of a part of a list. `proved`: nothing is missing. `gap`: wanted, and missing or doubtful.
+ * `held`: proved but for an item that stands in quarantine. `flight`: a walk is under way there. `waiting`:
+ * read, and proved by what is to come. `unknown`: below all that was ever read, where nobody knows whether the
+ * list goes on. `unwanted`: not asked for.
+ */
+export type PartState = 'proved' | 'gap' | 'held' | 'flight' | 'waiting' | 'unknown' | 'unwanted';
 
-/** Numbers of a list that are looked at: both ends belong to them. */
-export interface RibbonWindow {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** What the ribbon of a list is drawn from: how each of its numbers stands, a block or a batch. */
+/** How a list whose items have heights is drawn. All is SQL, of what is bounded however long the history is. */
 export interface ListRibbon {
-  /** A statement for `state`, a `RibbonState`, and `ranges`, a multirange of the numbers that stand so. */
-  states(feed: RibbonFeed, window: RibbonWindow): SQL;
   /**
-   * A statement for the `low`est and the `high`est number that is known, and what lies `below`: `nothing`,
-   * `unwanted`, or `unknown`, which nobody has seen.
+   * A statement for `feed`, `chain_id`, `begins`, `ends` and a multirange for each `PartState`, of all feeds of the
+   * kind. No two of a feed's overlap, and all of them together are what lies below `ends`.
    */
-  extent(feed: RibbonFeed): SQL;
-  /** A statement for the highest number at or below one whose time is stored: `height`, and `at` in ms. */
-  timeBelow(feed: RibbonFeed, number: number): SQL;
-  /** Which walks are near the numbers `low` to `high`, in an order: a condition of `etl.walks`. */
-  readonly near: SQL;
-  /** Whether one of them bears out how a part of the numbers stands. */
-  readonly bears: SQL;
+  readonly parts: SQL;
+  /**
+   * A statement for `feed`, `from`, `to`, `height` and `timestamp` of stored items near the heights of rows
+   * `asked` (feed, height, from, to).
+   */
+  readonly times: SQL;
+  /** A statement for `id`, `lane`, `started_at` and `is_there` of walks that a row `asked` may rest on. */
+  readonly walks: SQL;
 }
+
+/** So many walks are looked at for a part, whatever the history is. */
+export const mostWitnesses = 50;

@@ -79,6 +79,7 @@ test.each([
   );
   expect(await accessViolations(page)).toEqual([]);
   expect(complaints).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   const pictures = process.env['PICTURES'];
   if (pictures !== undefined) {
     await page.screenshot({
@@ -86,7 +87,6 @@ test.each([
       fullPage: true,
     });
   }
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
 });
 
 test('a hole names its command, and a chain of markup is shown as text', async () => {
@@ -95,39 +95,56 @@ test('a hole names its command, and a chain of markup is shown as text', async (
   expect(await coverage.textContent()).toContain(chain.name);
   expect(await coverage.locator('img').count()).toBe(0);
   const commands = await coverage
-    .locator('.hole [data-copy]')
+    .locator('.coverage-gaps [data-copy]')
     .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('data-copy')));
   expect(commands).toEqual([
     expect.stringMatching(
       /^explorer-etl backfill --chain 10 --operation user-operations --from-block \d+ --to-block \d+$/u,
     ),
-    'explorer-etl backfill --chain 10 --operation optimism-batch-blocks',
+    'explorer-etl repair --chain 10 --operation optimism-batch-blocks',
   ]);
 });
 
-test('a look closer is a link that the keyboard reaches, and goes back by the browser', async () => {
+test('a stretch says what it is and is a link that the keyboard reaches, and goes back by the browser', async () => {
   const { page } = await openPage(browser, url);
   const coverage = page.locator('#coverage');
-  const before = await coverage.locator('.axis').first().textContent();
-  await coverage.locator('summary').first().focus();
+  const bar = coverage.locator('.coverage-bar').first();
+  const before = await bar.getAttribute('aria-label');
+  const gap = bar.getByRole('link', { name: /^gap: / });
+  const card = gap.locator('.card');
+  expect(await card.isVisible()).toBe(false);
+  await coverage.getByRole('link', { name: '1 hour' }).focus();
+  // The first stretch is what was proved below the gap.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await card.waitFor({ state: 'visible' });
+  expect(await card.textContent()).toMatch(/blocks [\d,]+ to [\d,]+/u);
   await page.keyboard.press('Enter');
-  await coverage
-    .getByRole('link', { name: /^Look closer/u })
-    .nth(1)
-    .focus();
-  await page.keyboard.press('Enter');
-  await coverage.locator('.outward').waitFor();
+  await coverage.locator('.coverage-feed.chosen').waitFor();
   expect(new URL(page.url()).searchParams.get('coverage-feed')).toBe('10/user-operations');
-  expect(await coverage.locator('.axis').first().textContent()).not.toBe(before);
+  expect(await bar.getAttribute('aria-label')).not.toBe(before);
   await page.goBack();
-  await coverage.locator('.outward').waitFor({ state: 'detached' });
-  expect(await coverage.locator('.axis').first().textContent()).toBe(before);
+  await coverage.locator('.coverage-feed.chosen').waitFor({ state: 'detached' });
+  expect(await bar.getAttribute('aria-label')).toBe(before);
+});
+
+test('steps lead out, in and along, and end where the list does', async () => {
+  const { page } = await openPage(browser, url);
+  const feed = page.locator('#coverage .coverage-feed').first();
+  const names = () =>
+    feed
+      .locator('.coverage-steps a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('title')));
+  expect(await names()).toEqual(['Zoom in']);
+  await feed.getByRole('link', { name: /^Zoom in/u }).click();
+  await feed.getByRole('link', { name: /^Older/u }).waitFor();
+  expect(await names()).toEqual(['Older', 'Newer', 'Zoom out', 'Zoom in']);
 });
 
 test('without script a segment of the bar, and a span, are links too', async () => {
   const { page } = await openPage(browser, url, { javaScriptEnabled: false });
-  await page.locator('#coverage .ribbon a:has(rect.missing)').first().click();
-  expect(await page.locator('#coverage .outward').count()).toBe(1);
+  await page.locator('#coverage a:has(rect.stretch[fill="url(#coverage-gap)"])').first().click();
+  expect(await page.locator('#coverage .coverage-feed.chosen').count()).toBe(1);
   await page.locator('#coverage').getByRole('link', { name: '1 hour' }).click();
   expect(new URL(page.url()).searchParams.get('coverage-span')).toBe('hour');
 });

@@ -1,79 +1,83 @@
 import { sql } from 'drizzle-orm';
-import type { ListRibbon, RibbonFeed } from '../ribbon.ts';
+import { mostWitnesses, type ListRibbon } from '../ribbon.ts';
 
-/**
- * Of a list that is newest first: what walks prove together, without what is quarantined, and the holes. One that
- * goes down to 0 where no walk reached the list's end is unknown: nobody has seen where the list begins.
- */
-const listStates = ({ feed }: RibbonFeed) => sql`
-  -- Materialized, all three: a hole is a look into an index, and is to be looked at once.
-  with coverage as materialized (
-    select coalesce(covered, '{}') as covered, coalesce(highest, 0) as highest
-    from etl.feed_coverage
-    where feed_coverage.feed = ${feed}
-  ), hole as materialized (
-    select gap from etl.feed_gaps where feed_gaps.feed = ${feed}
-  ), fact as materialized (
-    select covered, int8multirange(int8range(0, highest)) as known,
-           coalesce((select range_agg(gap) from hole), '{}') as holes,
-           case
-             when (
-               select range_agg(proved) from etl.lane_sums where lane_sums.feed = ${feed}
-             ) @> 0::bigint then '{}'
-             else coalesce((select range_agg(gap) from hole where lower(gap) = 0), '{}')
-           end as bottomless,
-           coalesce((
-             select range_agg(int8range(coalesce(from_block, 0), to_block, '[]'))
-             from etl.quarantine
-             where quarantine.feed = ${feed} and dropped_at is null and to_block is not null
-           ), '{}') as quarantined,
-           coalesce((
-             select range_agg(int8range(coalesce(floor, 0), bottom))
-             from etl.walks
-             where walks.feed = ${feed} and state = 'running' and finished_at is null
-               and bottom > coalesce(floor, 0)
-           ), '{}') as walked
-    from coverage
-  )
-  select part.*
-  from fact, lateral (values
-    ('proved', covered - quarantined),
-    ('doubtful', covered * quarantined),
-    ('reading', holes * walked),
-    ('unknown', bottomless - walked),
-    ('missing', holes - bottomless - walked),
-    ('unwanted', known - covered - holes)
-  ) as part(state, ranges)
+const parts = sql`
+    with known as materialized (
+      select feeds.feed, chain_id, highest as ends,
+             coalesce(covered, '{}') as covered,
+             (select height from etl.item_above(chain_id, operation, 0)) as lowest_item,
+             coalesce((
+               select range_agg(gap) from etl.feed_gaps where feed_gaps.feed = feeds.feed
+             ), '{}') as missing,
+             coalesce((
+               select range_agg(int8range(coalesce(from_block, 0), to_block, '[]'))
+               from etl.quarantine
+               where quarantine.feed = feeds.feed and dropped_at is null and to_block is not null
+             ), '{}') as held,
+             coalesce((
+               select range_agg(int8range(least(coalesce(floor, bottom), bottom), top, '[]'))
+               from etl.walks
+               join etl.runs on runs.id = walks.run_id and runs.state = 'open'
+               where walks.feed = feeds.feed and walks.state = 'running' and bottom <= top
+             ), '{}') as under_way,
+             exists (
+               select from etl.walks
+               where walks.feed = feeds.feed and state = 'finished' and reason is null
+             ) as is_end_known
+      from etl.feeds
+      join etl.feed_coverage using (feed)
+    ), divided as (
+      select *, covered - held as proved, covered * held as held_up,
+             int8multirange(int8range(0, ends)) as whole,
+             under_way * int8multirange(int8range(0, ends)) - covered as flight
+      from known
+      where ends > 0
+    ), missed as (
+      select *, missing - flight as left_out,
+             -- Where nothing was ever read, no one knows whether there is something to miss.
+             case when not is_end_known and missing @> 0::bigint
+                  then int8multirange(int8range(0, coalesce(lowest_item, ends - 1), '[]')) else '{}' end
+               as never_seen
+      from divided
+    )
+    select feed, chain_id, ends, proved, held_up as held, flight, '{}'::int8multirange as waiting,
+           left_out - never_seen as gap, left_out * never_seen as unknown,
+           whole - covered - flight - missing as unwanted,
+           coalesce(
+             nullif(lower(covered + flight + (left_out - never_seen)), 0),
+             lowest_item,
+             0
+           ) as begins
+    from missed
+  `;
+
+/** The lowest item at or above each height; at the window's end the highest below it. */
+const times = sql`
+  select asked.feed, asked."from", asked."to", item.height, item.timestamp
+  from asked
+  join etl.feeds using (feed), lateral (
+    select * from etl.item_above(chain_id, operation, asked.height) where asked.height < asked."to"
+    union all
+    select * from etl.item_below(chain_id, operation, asked.height, 'infinity')
+    where asked.height = asked."to"
+  ) as item
+  where kind = 'newest-first'
 `;
 
-/** The highest block is the head's, and no part of what may be proved. */
-const listExtent = ({ feed, chain_id, operation }: RibbonFeed) => sql`
-  select least(
-           (select height from etl.item_above(${chain_id}, ${operation}, 0)),
-           nullif(lower(covered), 0),
-           highest - 1
-         ) as low,
-         highest - 1 as high,
-         case
-           when covered @> 0::bigint then 'nothing'
-           when reached_since is not null then 'unwanted'
-           else 'unknown'
-         end as below
-  from etl.feed_coverage
-  where feed_coverage.feed = ${feed} and highest is not null
+/** Those that reach least far above the part's start. */
+const walks = sql`
+  select id, lane, started_at,
+         case when state = 'running' then int8range(bottom, top, '[]') && place
+              else proved && place end as is_there
+  from (
+    -- By the whole key of walks_top: by the feed alone the planner may sort all that lie above.
+    select * from etl.walks
+    where (feed, top) >= (asked.feed, asked."from")
+    order by feed, top
+    limit ${mostWitnesses}
+  ) as walked, int8range(asked."from", asked."to", '[]') as place
+  where walked.feed = asked.feed
 `;
 
-const itemBelow = ({ chain_id, operation }: RibbonFeed, height: number) => sql`
-  select height, 1000 * extract(epoch from timestamp) as at
-  from etl.item_below(${chain_id}, ${operation}, ${height}, 'infinity')
-`;
-
-/** Ranges of blocks, or of batch numbers, that walks from the head prove. */
-export const ribbon: ListRibbon = {
-  states: listStates,
-  extent: listExtent,
-  timeBelow: itemBelow,
-  near: sql`top > low order by top`,
-  bears: sql`(proved && int8range(low, high, '[]')
-    or state = 'running' and coalesce(floor, 0) <= high and bottom > low)`,
-};
+/** Blocks, or batches of a list that is ordered by their numbers. */
+export const ribbon: ListRibbon = { parts, times, walks };

@@ -1,72 +1,72 @@
 import { sql } from 'drizzle-orm';
-import type { ListRibbon, RibbonFeed, RibbonWindow } from '../ribbon.ts';
+import { mostWitnesses, type ListRibbon } from '../ribbon.ts';
 
-/** Of a list of batches by number: what the chain proves, what was read, and what was asked for. */
-const batchStates = ({ feed, chain_id }: RibbonFeed, { from, to }: RibbonWindow) => sql`
-  select part.*
+/** More batches with blocks than these never wait for what is to come alone (`etl.batch_state_findings`). */
+const mostInHead = 3;
+
+const parts = sql`
+    with asked as materialized (
+      select * from etl.asked_batches
+    ), wanted as (
+      select feed, chain_id, range_agg(numbers) as numbers from asked group by feed, chain_id
+    ), read as (
+      select feed,
+             range_agg(number) filter (where is_proved) as proved,
+             range_agg(number) filter (where is_new) as new,
+             count(*) filter (where is_new and blocks_count > 0) as heads
+      from (
+        select asked.feed, blocks_count, is_proved,
+               int8range(batch_number, batch_number + 1) as number,
+               not is_proved and batch_number > coalesce(settled_to, 0) as is_new
+        from asked
+        join explorer.read_batches as batch
+          on batch.chain_id = asked.chain_id
+          and batch_number >= lower(numbers) and batch_number < upper(numbers)
+      ) as batch
+      group by feed
+    ), walked as (
+      select walks.feed, range_agg(int8range(batch, batch + 1)) as numbers
+      from etl.walks
+      join etl.runs on runs.id = walks.run_id and runs.state = 'open'
+      where walks.state = 'running' and walks.kind = 'numbered' and batch is not null
+      group by walks.feed
+    ), known as (
+      select wanted.feed, chain_id, wanted.numbers as wanted, coalesce(proved, '{}') as proved,
+             coalesce(walked.numbers, '{}') * wanted.numbers - coalesce(proved, '{}') as flight,
+             case when heads <= ${mostInHead}::bigint then coalesce(new, '{}') else '{}' end as new
+      from wanted
+      left join read using (feed)
+      left join walked using (feed)
+    )
+    select feed, chain_id, upper(wanted) as ends, lower(wanted) as begins, proved, flight,
+           '{}'::int8multirange as held, '{}'::int8multirange as unknown,
+           coalesce(new, '{}') - flight as waiting,
+           wanted - proved - flight - coalesce(new, '{}') as gap,
+           int8multirange(int8range(0, upper(wanted))) - wanted as unwanted
+    from known
+  `;
+
+/** That of a batch's last block. */
+const times = sql`
+  select asked.feed, asked."from", asked."to", batch_number, blocks.timestamp
+  from asked
+  join etl.feeds using (feed)
+  join explorer.read_batches as batch
+    on batch.chain_id = feeds.chain_id and batch_number = asked.height and blocks_count > 0
+  join explorer.blocks on blocks.chain_id = batch.chain_id and blocks.height = last_height
+  where kind = 'numbered'
+`;
+
+/** The walks of its batches, from the lowest on. */
+const walks = sql`
+  select id, lane, started_at, true as is_there
   from (
-    select coalesce(range_agg(int8range(batch_number, batch_number + 1)), '{}') as read,
-           coalesce(
-             range_agg(int8range(batch_number, batch_number + 1)) filter (where is_proved), '{}'
-           ) as proved
-    from explorer.read_batches
-    where chain_id = ${chain_id} and batch_number between ${from} and ${to}
-  ) as batch, (
-    select coalesce(range_agg(numbers), '{}') as asked,
-           -- Above the highest settled one they wait for the next batch, as explorer.gaps has it.
-           int8multirange(int8range(max(settled_to) + 1, case when max(settled_to) is null then 0 end)) as head,
-           max(settled_to) is not null as has_head
-    from etl.asked_batches
-    where asked_batches.feed = ${feed}
-  ) as wish, (
-    select coalesce(range_agg(int8range(batch, batch + 1)), '{}') as walked
-    from etl.walks
-    where walks.feed = ${feed} and state = 'running' and finished_at is null and batch is not null
-  ) as walk, lateral (
-    select case when has_head then head else '{}' end as newest,
-           int8multirange(int8range(${from}::bigint, ${to}::bigint, '[]')) as known
-  ) as bound, lateral (values
-    ('proved', proved),
-    ('reading', walked - proved),
-    ('waiting', (asked + read) * newest - proved - walked),
-    ('doubtful', read - proved - walked - newest),
-    ('missing', asked - read - walked - newest),
-    ('unwanted', known - asked - read - walked)
-  ) as part(state, ranges)
+    select * from etl.walks
+    where walks.feed = asked.feed and batch between asked."from" and asked."to"
+    order by batch
+    limit ${mostWitnesses}
+  ) as walked
 `;
 
-const batchExtent = ({ feed, chain_id }: RibbonFeed) => sql`
-  select least(asked.low, batch.low) as low, greatest(asked.high, batch.high) as high,
-         case when least(asked.low, batch.low) <= 1 then 'nothing' else 'unwanted' end as below
-  from (
-    select min(lower(numbers)) as low, max(upper(numbers)) - 1 as high
-    from etl.asked_batches where asked_batches.feed = ${feed}
-  ) as asked, (
-    select min(batch_number) as low, max(batch_number) as high
-    from explorer.read_batches where chain_id = ${chain_id}
-  ) as batch
-`;
-
-const batchBelow = ({ chain_id }: RibbonFeed, number: number) => sql`
-  with batch as (
-    select chain_id, batch_number, first_height
-    from explorer.read_batches
-    where chain_id = ${chain_id} and batch_number <= ${number} and blocks_count > 0
-    order by batch_number desc
-    limit 1
-  )
-  select batch_number as height, 1000 * extract(epoch from timestamp) as at
-  from batch
-  join explorer.blocks
-    on blocks.chain_id = batch.chain_id and blocks.height = batch.first_height
-  where blocks.chain_id = ${chain_id}
-`;
-
-/** Batches, each read by walks of its own. */
-export const ribbon: ListRibbon = {
-  states: batchStates,
-  extent: batchExtent,
-  timeBelow: batchBelow,
-  near: sql`batch between low and high order by batch`,
-  bears: sql`true`,
-};
+/** Numbers of batches, which the chain proves. */
+export const ribbon: ListRibbon = { parts, times, walks };

@@ -1,83 +1,61 @@
 import { counted, whole } from '../../terminal/numbers.ts';
-import type { RibbonView, SegmentState, SegmentView } from './view.ts';
+import type { FeedFacts, Heights, PartState, SegmentFacts, WitnessFacts } from './facts.ts';
 
-/** What each state is called: beside its colour and pattern, so that neither has to be seen. */
-export const stateNames: Readonly<Record<SegmentState, string>> = {
-  proved: 'proved',
-  reading: 'being read',
-  waiting: 'waits for the next batch',
-  missing: 'missing',
-  doubtful: 'read, not proved',
-  unknown: 'nobody has looked',
+/** What each state is called, in the legend and wherever a colour says it. */
+export const stateNames: Readonly<Record<PartState, string>> = {
+  proved: 'proved complete',
+  flight: 'in flight',
+  waiting: 'read, waits for the next batch',
+  held: 'held up by quarantine',
+  gap: 'gap',
+  unknown: 'unknown',
   unwanted: 'not wanted',
 };
 
-/** A moment to the minute, UTC, as the page says below. */
-export const moment = (at: number | string): string =>
+const explained: Readonly<Record<PartState, string>> = {
+  proved: 'nothing is missing that the explorer listed',
+  flight: 'a walk is reading it',
+  waiting: 'what is to come proves it',
+  held: 'an item stands in quarantine',
+  gap: 'wanted, and missing or not proved',
+  unknown: 'never read: nobody knows whether the list goes on here',
+  unwanted: 'not asked for by the configuration',
+};
+
+/** So many blocks or batches. */
+export const amount = (count: number, unit: FeedFacts['unit']): string =>
+  unit === 'blocks' ? counted(count, 'block') : counted(count, 'batch', 'batches');
+
+/** `blocks 100 to 200`, or one of them. */
+export function heights({ from, to }: Heights, unit: FeedFacts['unit']): string {
+  const one = unit === 'blocks' ? 'block' : 'batch';
+  return from === to ? `${one} ${whole(from)}` : `${unit} ${whole(from)} to ${whole(to)}`;
+}
+
+/** What a segment is, with what share of it is so where others hide in it. */
+export function whatIs(segment: SegmentFacts, { unit, isWorked }: FeedFacts): string {
+  const { state, count, ranges, from, to } = segment;
+  const size = to - from + 1;
+  const name = stateNames[state];
+  const why =
+    state === 'flight' && !isWorked ? 'begun, and nobody is reading on now' : explained[state];
+  if (count >= size) return `${name}: ${why}`;
+  const where = ranges > 1 ? ` in ${counted(ranges, 'range')}` : '';
+  return `${name}: ${amount(count, unit)} of ${whole(size)}${where}, ${why}`;
+}
+
+/** To the minute, UTC. */
+export const minute = (at: number | string): string =>
   new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 
-const countedIn = (unit: RibbonView['unit'], count: number): string =>
-  unit === 'block' ? counted(count, 'block') : counted(count, 'batch', 'batches');
-
-/** `blocks 5 to 9`. */
-export function rangeOf(unit: RibbonView['unit'], from: number, to: number): string {
-  if (from === to) return `${unit} ${whole(from)}`;
-  return `${unit === 'block' ? 'blocks' : 'batches'} ${whole(from)} to ${whole(to)}`;
+/** Which walks a segment rests on, and when they began. */
+export function whoRead(witnesses: WitnessFacts): string {
+  const { walks, isMore, first, last, lanes, oldest, newest } = witnesses;
+  const numbers = first === last ? `walk ${first}` : `walks ${first} to ${last}`;
+  const many = walks > 1 || isMore ? ` (${isMore ? 'more than ' : ''}${whole(walks)})` : '';
+  const begun =
+    minute(oldest) === minute(newest)
+      ? `as of ${minute(oldest)}`
+      : `as of ${minute(oldest)}, the newest of ${minute(newest)}`;
+  return `${numbers}${many}, ${lanes.join(' and ')}; ${begun}`;
 }
-
-/** How many there are, and in how many places where that is more than one. */
-export function extentOf(
-  unit: RibbonView['unit'],
-  { numbers, pieces, state }: SegmentView,
-): string {
-  const count = countedIn(unit, numbers);
-  return pieces > 1 && state !== 'proved' ? `${count} in ${whole(pieces)} places` : count;
-}
-
-/** When its ends were; empty where nobody knows. */
-export function timesOf({ fromAt, toAt }: SegmentView): string {
-  if (fromAt === null && toAt === null) return '';
-  if (fromAt === null || toAt === null) return `about ${moment(fromAt ?? toAt ?? 0)}`;
-  const [from, to] = [moment(fromAt), moment(toAt)];
-  return from === to ? from : `${from} to ${to}`;
-}
-
-/** Which walks bear it out. */
-export function walksOf({ walks, state }: SegmentView): string {
-  if (walks === null) return '';
-  const { first, last, lanes, isCut } = walks;
-  const which =
-    first === last
-      ? `walk ${first}`
-      : `${isCut ? 'at least ' : ''}${counted(walks.walks, 'walk')}, ${first} to ${last}`;
-  return `${state === 'reading' ? 'near it ' : ''}${which} (${lanes.join(', ')})`;
-}
-
-/** As of when its oldest part is proved, and its newest. */
-export function asOf({ walks }: SegmentView): string {
-  if (walks === null) return '';
-  const [oldest, newest] = [moment(walks.oldest), moment(walks.newest)];
-  return oldest === newest ? oldest : `${oldest} to ${newest}`;
-}
-
-/** All of a segment in a sentence: what a pointer is told that rests on it. */
-export function sentence(view: RibbonView, segment: SegmentView): string {
-  const { unit } = view;
-  const parts = [
-    `${rangeOf(unit, segment.from, segment.to)}: ${stateOf(view, segment)}`,
-    extentOf(unit, segment),
-    timesOf(segment),
-    segment.walks === null ? '' : `as of ${asOf(segment)}, by ${walksOf(segment)}`,
-  ];
-  return parts.filter((part) => part !== '').join(' · ');
-}
-
-/** A walk that was begun and that nobody is on is no walk in flight. */
-export const stateOf = ({ isWorked }: RibbonView, { state }: SegmentView): string =>
-  state === 'reading' && !isWorked ? 'begun, and nobody is on it' : stateNames[state];
-
-/** What a hole costs. */
-export const costOf = ({ pages }: SegmentView, creditsPerPage: number): string =>
-  pages === null
-    ? 'cost not known'
-    : `about ${counted(pages, 'page')}, ${counted(pages * creditsPerPage, 'credit')}`;

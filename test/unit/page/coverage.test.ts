@@ -1,111 +1,182 @@
-import { expect, test } from 'vitest';
-import { coverage } from '../../../src/page/coverage/index.ts';
-import type { CoverageView, RibbonView, SegmentView } from '../../../src/page/coverage/view.ts';
+import { describe, expect, test } from 'vitest';
+import { ticksOf, timesOf } from '../../../src/page/coverage/axis.ts';
+import type { CoverageFacts, FeedFacts, RibbonFacts } from '../../../src/page/coverage/facts.ts';
+import { coverage } from '../../../src/page/coverage/panel.ts';
+import { moves } from '../../../src/page/coverage/zoom.ts';
 
-const segment: SegmentView = {
-  state: 'proved',
-  first: 0,
-  last: 5,
-  from: 100,
-  to: 159,
-  pieces: 1,
-  numbers: 60,
-  walks: {
-    walks: 2,
-    isCut: false,
-    first: 3,
-    last: 9,
-    lanes: ['backfill', 'live'],
-    oldest: '2026-11-01T10:00:00Z',
-    newest: '2026-11-01T11:00:00Z',
-  },
-  fromAt: Date.UTC(2026, 9, 1),
-  toAt: Date.UTC(2026, 9, 2),
-  command: null,
-  pages: null,
+const hourMs = 3_600_000;
+const day = Date.UTC(2026, 10, 21);
+
+const points = Array.from({ length: 24 }, (_, hour) => ({
+  height: 1_000 + hour * 100,
+  at: day + hour * hourMs,
+}));
+
+const witnesses = {
+  walks: 3,
+  isMore: false,
+  first: 7,
+  last: 40,
+  lanes: ['backfill', 'live'],
+  oldest: '2026-11-21T10:00:00.000Z',
+  newest: '2026-11-22T11:00:00.000Z',
 };
-const hole: SegmentView = {
-  ...segment,
-  state: 'missing',
-  first: 6,
-  last: 9,
-  from: 160,
-  to: 190,
-  pieces: 3,
-  numbers: 12,
-  walks: null,
-  command: 'explorer-etl backfill --chain 10',
-  pages: 4,
-};
-const ribbon: RibbonView = {
-  kind: 'ribbon',
+
+const ribbon = (changes: Partial<RibbonFacts> = {}): RibbonFacts => ({
+  whole: { from: 1_000, to: 3_399 },
+  window: { from: 1_000, to: 3_399 },
+  segments: [{ state: 'proved', from: 1_000, to: 3_399, count: 2_400, ranges: 1, witnesses }],
+  amounts: [{ state: 'proved', count: 2_400, ranges: 1 }],
+  gaps: [],
+  below: null,
+  points,
+  ...changes,
+});
+
+const feed = (changes: Partial<FeedFacts> = {}): FeedFacts => ({
   feed: '10/user-operations',
   chain: 'optimism',
   list: 'user operations',
-  share: 'about 60 % proved',
-  unit: 'block',
-  window: { from: 100, to: 199 },
-  whole: { from: 0, to: 199 },
-  buckets: 10,
-  segments: [segment, hole],
-  ticks: [
-    { height: 100, at: Date.UTC(2026, 9, 1) },
-    { height: 199, at: null },
-  ],
+  unit: 'blocks',
+  share: '100 % proved',
   isWorked: true,
-};
+  ribbon: ribbon(),
+  census: null,
+  ...changes,
+});
 
-const drawn = async (view: CoverageView, query = '') =>
-  String(await coverage({ views: [view], query: new URLSearchParams(query), creditsPerPage: 20 }));
-const textOf = (markup: string) => markup.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ');
-
-test('a segment takes its part of the bar, and says its range, time, state and walks', async () => {
-  const markup = await drawn(ribbon);
-  expect(markup).toContain('class="fill proved" x="0%" y="3" width="60%"');
-  expect(markup).toContain('class="fill missing" x="60%" y="3" width="40%"');
-  expect(textOf(markup)).toContain(
-    'blocks 100 to 159: proved · 60 blocks · 2026-10-01 00:00 to 2026-10-02 00:00 · ' +
-      'as of 2026-11-01 10:00 to 2026-11-01 11:00, by 2 walks, 3 to 9 (backfill, live)',
+const shown = async (changes: Partial<CoverageFacts>): Promise<string> =>
+  String(
+    await coverage({
+      query: new URLSearchParams(),
+      asOf: '2026-11-22T11:24:00.000Z',
+      span: null,
+      chosen: null,
+      feeds: [feed()],
+      ...changes,
+    }),
   );
+
+const troubled = ribbon({
+  segments: [
+    { state: 'unknown', from: 1_000, to: 1_399, count: 400, ranges: 1, witnesses: null },
+    { state: 'gap', from: 1_400, to: 1_409, count: 2, ranges: 1, witnesses: null },
+    { state: 'flight', from: 1_410, to: 1_999, count: 590, ranges: 1, witnesses },
+    { state: 'proved', from: 2_000, to: 3_399, count: 1_400, ranges: 1, witnesses },
+  ],
+  amounts: [
+    { state: 'unknown', count: 400, ranges: 1 },
+    { state: 'gap', count: 2, ranges: 1 },
+    { state: 'flight', count: 590, ranges: 1 },
+    { state: 'proved', count: 1_408, ranges: 2 },
+  ],
+  gaps: [
+    {
+      from: 1_402,
+      to: 1_403,
+      command: 'explorer-etl backfill --chain 10 --from-block 1402 --to-block 1403',
+      cost: 'about 1 page, 20 credits',
+    },
+  ],
+  below: { command: 'explorer-etl backfill --chain 10', cost: null },
 });
 
-test('a hole says what it costs, and its command is there to copy', async () => {
-  const markup = await drawn(ribbon);
-  expect(textOf(markup)).toContain(
-    'blocks 160 to 190 missing (12 blocks in 3 places; about 4 pages, 80 credits)',
-  );
-  expect(markup).toContain('data-copy="explorer-etl backfill --chain 10"');
-});
-
-test('a time that nobody knows is not drawn', async () => {
-  const axis = (await drawn(ribbon)).split('class="axis"')[1]?.split('</svg>')[0] ?? '';
-  expect(axis.match(/class="at"/gu)).toHaveLength(1);
-});
-
-test('a walk that nobody is on is not said to read', async () => {
-  const begun = { ...ribbon, segments: [{ ...segment, state: 'reading' as const }] };
-  expect(textOf(await drawn(begun))).toContain(': being read');
-  expect(textOf(await drawn({ ...begun, isWorked: false }))).toContain(
-    ': begun, and nobody is on it',
-  );
-});
-
-test('a ranking is a census, and what was never read is unknown, not missing', async () => {
-  const named = { feed: '1/factories', chain: 'one', list: 'factories', share: '' };
-  const census = await drawn({
-    ...named,
-    kind: 'census',
-    asOf: '2026-11-01T10:00:00Z',
-    factories: 2,
+describe('the panel', () => {
+  test.each<[string, Partial<CoverageFacts>]>([
+    ['whole', {}],
+    ['in trouble, looked at closely', { feeds: [feed({ ribbon: troubled })], chosen: feed().feed }],
+    [
+      'a census',
+      { feeds: [feed({ ribbon: null, census: { asOf: '2026-11-22T10:00:00Z', count: 12 } })] },
+    ],
+    ['never read', { feeds: [feed({ ribbon: null, share: 'share unknown' })] }],
+    ['nothing asked for', { feeds: [] }],
+  ])('%s', async (_, facts) => {
+    const text = await shown(facts);
+    expect(text.replace(/<svg class="coverage-patterns".*?<\/svg>/su, '')).toMatchSnapshot();
   });
-  expect(textOf(census)).toContain('Census of 2 factories, as of 2026-11-01 10:00.');
-  const unread = (await drawn({ ...named, kind: 'unread' })).split('<article')[1] ?? '';
-  expect(unread).toContain('class="fill unknown"');
-  expect(unread).not.toContain('missing');
+
+  test('names of others are text and nothing else', async () => {
+    const chain = '<script>alert(1)</script> "onload=x';
+    const text = await shown({ feeds: [feed({ chain, list: "<img src=x onerror='y'>" })] });
+    expect(text).not.toMatch(/<script|<img|"onload/u);
+    expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &quot;onload=x');
+  });
+
+  test('a walk that nobody is on is told as left', async () => {
+    const of = (isWorked: boolean) => shown({ feeds: [feed({ isWorked, ribbon: troubled })] });
+    expect(await of(true)).toContain('a walk is reading it');
+    expect(await of(false)).toContain('begun, and nobody is reading on now');
+  });
+
+  test('a part of a stretch that is missing is told as a part', async () => {
+    expect(await shown({ feeds: [feed({ ribbon: troubled })] })).toContain(
+      'gap: 2 blocks of 10, wanted, and missing or not proved',
+    );
+  });
+
+  test('links keep what other panels were asked', async () => {
+    const query = new URLSearchParams({ 'why-key': '0xab' });
+    const links = [...(await shown({ query })).matchAll(/href="(?<href>[^"]*)"/gu)];
+    expect(links.length).toBeGreaterThan(4);
+    expect(links.filter((found) => !found.groups?.['href']?.includes('why-key=0xab'))).toEqual([]);
+  });
 });
 
-test('names of others are text', async () => {
-  const markup = await drawn({ ...ribbon, chain: '"><script>alert(1)</script>' });
-  expect(markup).not.toContain('<script');
-  expect(markup).toContain('&lt;script&gt;');
+describe('the axis', () => {
+  test('has round times, where items tell them', () => {
+    const ticks = ticksOf(ribbon());
+    expect(ticks.map(({ label }) => label)).toEqual([
+      '03:00',
+      '06:00',
+      '09:00',
+      '12:00',
+      '15:00',
+      '18:00',
+      '21:00',
+    ]);
+    expect(ticks[0]?.place).toBeCloseTo(12.5);
+  });
+
+  test('has none above and below what is known', () => {
+    const known = points.slice(6, 12);
+    const places = ticksOf(ribbon({ points: known })).map(({ place }) => place);
+    expect(places.length).toBeGreaterThan(0);
+    expect(Math.min(...places)).toBeGreaterThanOrEqual(25);
+    expect(Math.max(...places)).toBeLessThanOrEqual(46);
+    expect(ticksOf(ribbon({ points: points.slice(0, 1) }))).toEqual([]);
+    expect(timesOf({ from: 1_000, to: 1_700 }, known)).toEqual({
+      from: null,
+      to: day + 7 * hourMs,
+    });
+  });
+
+  test('crowds no labels where little is known', () => {
+    const places = ticksOf(ribbon({ window: { from: 0, to: 99_999 } })).map(({ place }) => place);
+    expect(places.length).toBeLessThan(2);
+  });
+});
+
+describe('moving', () => {
+  const whole = { from: 0, to: 999 };
+
+  test('stays within the list, at its size', () => {
+    expect(moves({ from: 0, to: 99 }, whole)).toEqual({
+      older: null,
+      newer: { from: 50, to: 149 },
+      in: { from: 34, to: 66 },
+      out: { from: 0, to: 299 },
+    });
+    expect(moves({ from: 900, to: 999 }, whole).newer).toBeNull();
+  });
+
+  test('ends at one height and at all of them', () => {
+    expect(moves({ from: 5, to: 5 }, whole).in).toBeNull();
+    expect(moves(whole, whole)).toEqual({
+      older: null,
+      newer: null,
+      out: null,
+      in: { from: 334, to: 666 },
+    });
+  });
 });
