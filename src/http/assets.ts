@@ -16,6 +16,7 @@ const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } a
 /** Every file that the page may load, and nothing else: no path of a request is ever looked for on a disk. */
 const files: Readonly<Record<string, () => string>> = {
   'page.css': () => packageFile('src/page/assets/page.css'),
+  'coverage.css': () => packageFile('src/page/assets/coverage.css'),
   'icon.svg': () => packageFile('src/page/assets/icon.svg'),
   'main.js': () => packageFile('src/page/browser/main.js'),
   'idiomorph.js': () => fileURLToPath(import.meta.resolve('idiomorph/dist/idiomorph.min.js')),

@@ -86,9 +86,10 @@ document.addEventListener('click', (event) => {
   if (copied instanceof HTMLElement) void copy(copied);
   const link = target.closest('a[data-panel]');
   const isPlain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
-  if (!(link instanceof HTMLAnchorElement) || !isPlain) return;
+  // A link within a drawing is no HTMLAnchorElement.
+  if (!(link instanceof HTMLElement || link instanceof SVGElement) || !isPlain) return;
   event.preventDefault();
-  show(link.dataset['panel'] ?? '', new URL(link.href));
+  show(link.dataset['panel'] ?? '', new URL(link.getAttribute('href') ?? '', location.href));
 });
 
 document.addEventListener('submit', (event) => {

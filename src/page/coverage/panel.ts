@@ -1,0 +1,188 @@
+import { command } from '../command.ts';
+import { html, type Html } from '../html.ts';
+import { link } from '../link.ts';
+import { counted, whole } from '../../terminal/numbers.ts';
+import { timesOf } from './axis.ts';
+import { bar, fillOf, patterns, told } from './bar.ts';
+import type {
+  CoverageFacts,
+  FeedFacts,
+  Heights,
+  Mending,
+  PartState,
+  RibbonFacts,
+  Span,
+} from './facts.ts';
+import { amount, heights, minute, stateNames } from './words.ts';
+import { moves, windowLink } from './zoom.ts';
+
+const spans: readonly (readonly [span: Span | null, label: string])[] = [
+  [null, 'All'],
+  ['week', '1 week'],
+  ['day', '1 day'],
+  ['hour', '1 hour'],
+];
+
+/** What of each list is proved complete, and what is not. Pure. */
+export function coverage(facts: CoverageFacts): Html {
+  if (facts.feeds.length === 0) return html`<p class="quiet">Nothing was asked for yet.</p>`;
+  return html`${patterns()}
+    <div class="coverage-head">
+      <p class="coverage-spans" role="group" aria-label="How much is shown">
+        ${spans.map(([span, label]) => spanLink(facts, span, label))}
+      </p>
+      ${legend(facts)}
+    </div>
+    <div class="coverage-feeds">${facts.feeds.map((feed) => row(feed, facts))}</div>`;
+}
+
+function spanLink({ query, span, chosen }: CoverageFacts, own: Span | null, label: string): Html {
+  const href = link(query, {
+    'coverage-span': own,
+    'coverage-feed': null,
+    'coverage-from': null,
+    'coverage-to': null,
+  });
+  const isShown = span === own && chosen === null;
+  return html`<a href="${href}" data-panel="coverage" aria-current="${String(isShown)}"
+    >${label}</a
+  >`;
+}
+
+/** The states that are to be seen, and what a bar is made of at best. */
+function legend({ feeds }: CoverageFacts): Html {
+  const seen = new Set<PartState>(
+    feeds.flatMap(({ ribbon }) => ribbon?.segments.map(({ state }) => state) ?? []),
+  );
+  const always: readonly PartState[] = ['proved', 'flight', 'gap'];
+  const shown = (Object.keys(stateNames) as PartState[]).filter(
+    (state) => seen.has(state) || always.includes(state),
+  );
+  return html`<ul class="coverage-legend" aria-label="Legend">
+    ${shown.map(
+      (state) =>
+        html`<li>
+          <svg width="18" height="10" aria-hidden="true">
+            <rect width="18" height="10" rx="2" fill="${fillOf(state)}"></rect></svg
+          >${stateNames[state]}
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function row(feed: FeedFacts, facts: CoverageFacts): Html {
+  const { ribbon, census } = feed;
+  const isChosen = facts.chosen === feed.feed;
+  return html`<div class="${isChosen ? 'coverage-feed chosen' : 'coverage-feed'}">
+    <h3>${feed.chain} <span>${feed.list}</span></h3>
+    <p class="share">${feed.share}</p>
+    <div class="drawn">
+      ${
+        ribbon === null
+          ? html`<p class="${census?.asOf ? 'census read' : 'census'}">${without(feed)}</p>`
+          : [
+              bar(feed, ribbon, facts.query),
+              steering(feed, ribbon, facts),
+              more(feed, ribbon, isChosen),
+            ]
+      }
+    </div>
+  </div>`;
+}
+
+/** What is said where there is no bar. */
+const without = ({ census }: FeedFacts): string => {
+  if (census === null) return 'nothing is known of it yet';
+  return census.asOf === null
+    ? 'never read whole'
+    : `census of ${whole(census.count)}, as of ${minute(census.asOf)} UTC`;
+};
+
+/** What is shown, and where one can go from there. */
+function steering(feed: FeedFacts, ribbon: RibbonFacts, { query }: CoverageFacts): Html {
+  const { older, newer, in: nearer, out } = moves(ribbon.window, ribbon.whole);
+  const { from, to } = timesOf(ribbon.window, ribbon.points);
+  const times = from === null || to === null ? '' : ` · ${minute(from)} to ${minute(to)} UTC`;
+  const step = (target: Heights | null, sign: string, what: string): Html =>
+    target === null
+      ? html`<span class="step" aria-hidden="true">${sign}</span>`
+      : html`<a
+          class="step"
+          href="${windowLink(query, feed.feed, target)}"
+          data-panel="coverage"
+          aria-label="${what}: ${feed.chain} ${feed.list}"
+          title="${what}"
+          >${sign}</a
+        >`;
+  return html`<p class="coverage-window">
+    <span>${heights(ribbon.window, feed.unit)}${times}</span>
+    <span class="steps"
+      >${step(older, '←', 'Older')}${step(newer, '→', 'Newer')}${step(out, '−', 'Zoom out')}${step(nearer, '+', 'Zoom in')}</span
+    >
+  </p>`;
+}
+
+/** What is missing and how it is read, and the bar as a table. */
+function more(feed: FeedFacts, ribbon: RibbonFacts, isChosen: boolean): Html {
+  const { gaps, below } = ribbon;
+  const isTold = gaps.length > 0 || isChosen;
+  return html`<details ${isTold ? html`open` : html``}>
+    <summary>${summary(feed, ribbon)}</summary>
+    ${gaps.length === 0 ? html`` : gapTable(feed, ribbon)}
+    ${below === null ? html`` : html`<p>Older than all that was read: ${mending(below)}</p>`}
+    <div
+      class="scrolls"
+      tabindex="0"
+      role="region"
+      aria-label="Segments of ${feed.chain} ${feed.list}"
+    >
+      <table>
+        <caption class="visually-hidden">
+          What the bar shows
+        </caption>
+        <tbody>
+          ${ribbon.segments.slice(0, mostRows).map((segment) => {
+            const [what, where, ...rest] = told(segment, feed, ribbon);
+            return html`<tr>
+              <td>${where ?? ''}</td>
+              <td>${what ?? ''}</td>
+              <td class="quiet">${rest.join('; ')}</td>
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>
+    ${
+      ribbon.segments.length > mostRows
+        ? html`<p class="quiet">
+            and ${counted(ribbon.segments.length - mostRows, 'segment')} more: zoom in
+          </p>`
+        : html``
+    }
+  </details>`;
+}
+
+/** A longer table is no help; the bar shows all. */
+const mostRows = 30;
+
+function summary({ unit }: FeedFacts, { amounts, segments }: RibbonFacts): string {
+  const parts = amounts
+    .filter(({ state }) => state === 'gap' || state === 'held' || state === 'flight')
+    .map(({ state, count, ranges }) =>
+      state === 'gap'
+        ? `${counted(ranges, 'gap')} of ${amount(count, unit)}`
+        : `${amount(count, unit)} ${stateNames[state]}`,
+    );
+  return parts.length > 0 ? parts.join(', ') : counted(segments.length, 'segment');
+}
+
+function gapTable(feed: FeedFacts, { gaps, amounts }: RibbonFacts): Html {
+  const all = amounts.find(({ state }) => state === 'gap')?.ranges ?? gaps.length;
+  return html`<ul class="coverage-gaps">
+      ${gaps.map((gap) => html`<li>${heights(gap, feed.unit)}: ${mending(gap)}</li>`)}
+    </ul>
+    ${all > gaps.length ? html`<p class="quiet">and ${counted(all - gaps.length, 'older gap')}</p>` : html``}`;
+}
+
+const mending = ({ command: text, cost }: Mending): Html =>
+  html`${command(text)}${cost === null ? html`` : html` <span class="quiet">${cost}</span>`}`;
