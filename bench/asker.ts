@@ -65,6 +65,7 @@ async function ask({ live, backfill, ms }: AskerRun): Promise<AskerWaits> {
 async function askOn(lane: BudgetLane, end: number, waits: AskerWaits): Promise<void> {
   const request = {
     chainId,
+    operation: 'user-operations',
     lane,
     path: 'proxy/account-abstraction/operations',
     query: { page_size: 1 },

@@ -39,3 +39,14 @@ function statOf(pid: string): readonly number[] {
 
 const sum = (stats: readonly (readonly number[])[], fields: readonly number[]) =>
   stats.flatMap((stat) => fields.map((at) => stat[at] ?? 0)).reduce((a, b) => a + b, 0);
+
+/** Processor time that a piece of work takes beside what an idle server does in the same time, in ms. */
+export async function cpuOf(dataDirectory: string, work: () => Promise<unknown>) {
+  const before = { node: process.cpuUsage(), postgres: clusterCpuMs(dataDirectory) ?? 0 };
+  const begun = performance.now();
+  await work();
+  const ms = performance.now() - begun;
+  const { user, system } = process.cpuUsage(before.node);
+  const postgres = (clusterCpuMs(dataDirectory) ?? 0) - before.postgres;
+  return { ms, node: (user + system) / 1_000, postgres };
+}

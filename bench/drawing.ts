@@ -17,15 +17,15 @@ import { createPool } from '../src/db/pool.ts';
 import { configuredLanes } from '../src/feeds/lanes.ts';
 import { laneCounts, runsLeft } from '../src/report/progress.ts';
 import { feedsNow } from '../src/report/lane-state.ts';
-import { countTotalsAgain } from '../src/report/totals.ts';
 import { grow } from '../test/grown/grow.ts';
 import { plainOutput } from '../test/support/plain-output.ts';
 import { grownSettings } from '../test/grown/settings.ts';
 import { sizeOf } from '../test/grown/size.ts';
-import { clusterCpuMs } from './cluster-cpu.ts';
+import { cpuOf } from './cluster-cpu.ts';
 import { interruptSignal } from './interrupt.ts';
 import { describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
+import { addTicks } from './ticks.ts';
 
 const { values } = parseArgs({
   options: {
@@ -42,55 +42,6 @@ const warmUpMs = 10_000;
 /** How often a look is repeated that is timed. */
 const times = 5;
 const signal = interruptSignal();
-
-/** Ticks that brought nothing, as a year leaves them of each list that is polled, and an open run of each lane. */
-async function addTicks(pool: Pool): Promise<void> {
-  await pool.query('alter table etl.walks disable trigger user');
-  await pool.query(
-    `with feed as (
-       select *, row_number() over (order by feed) as place, count(*) over () as number
-       from etl.feeds
-       where kind <> 'ranked'
-     ), tick as (
-       insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
-       select chain_id, operation, 'live', '{}', 'finished', at, at
-       from feed, generate_series(1, $1::int / number) as n,
-            lateral (select now() - n * interval '1 minute' as at) as moment
-       returning id, chain_id, operation, opened_at as at
-     )
-     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, pages, items,
-                            credits, top, bottom, started_at, updated_at, finished_at)
-     select tick.chain_id, tick.operation, 'live', tick.id, kind, '{}', 'finished', 'floor', 1, 50, 20, top, top - 50, at, at, at
-     from tick join etl.feeds using (chain_id, operation)
-     left join (select feed, max(top) as top from etl.walks group by feed) as newest using (feed)`,
-    [walks],
-  );
-  await pool.query('alter table etl.walks enable trigger user');
-  await countTotalsAgain(drizzle(pool));
-  await pool.query(
-    `with opened as (
-       insert into etl.runs (chain_id, operation, lane, scope)
-       select chain_id, operation, lane, scope
-       from etl.newest_runs
-       returning id, chain_id, operation, lane
-     )
-     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, pages, items, inserted, credits)
-     select chain_id, operation, lane, id, kind, '{}', 1, 50, 50, 20
-     from opened join etl.feeds using (chain_id, operation)`,
-  );
-  await pool.query('vacuum analyze');
-}
-
-/** Processor time that a piece of work takes beside what an idle server does in the same time, in ms. */
-async function cpuOf(dataDirectory: string, work: () => Promise<unknown>) {
-  const before = { node: process.cpuUsage(), postgres: clusterCpuMs(dataDirectory) ?? 0 };
-  const begun = performance.now();
-  await work();
-  const ms = performance.now() - begun;
-  const { user, system } = process.cpuUsage(before.node);
-  const postgres = (clusterCpuMs(dataDirectory) ?? 0) - before.postgres;
-  return { ms, node: (user + system) / 1_000, postgres };
-}
 
 const nothing = () => undefined;
 
@@ -132,7 +83,7 @@ async function measure(pool: Pool, dataDirectory: string): Promise<void> {
   const size = sizeOf(operations, Date.now());
   const settings = grownSettings('http://localhost', size);
   await grow(pool, size, settings.chains);
-  await addTicks(pool);
+  await addTicks(pool, walks);
   const targets = configuredLanes(settings.chains);
   const feeds = watchedFeeds(settings, targets);
   const { pageSize } = settings.explorer;

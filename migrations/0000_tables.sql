@@ -139,6 +139,31 @@ CREATE TABLE "etl"."budget" (
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."feed_minutes" (
+	"feed" text NOT NULL,
+	"minute" timestamp with time zone NOT NULL,
+	"lag_s" double precision,
+	"looked_age_s" double precision,
+	"objective_s" double precision,
+	"span_s" integer DEFAULT 60 NOT NULL,
+	CONSTRAINT "feed_minutes_feed_span_s_minute_pk" PRIMARY KEY("feed","span_s","minute")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."lane_minutes" (
+	"feed" text NOT NULL,
+	"lane" text NOT NULL,
+	"minute" timestamp with time zone NOT NULL,
+	"pages" bigint NOT NULL,
+	"inserted" bigint NOT NULL,
+	"changed" bigint NOT NULL,
+	"quarantined" bigint NOT NULL,
+	"requests" bigint NOT NULL,
+	"credits" bigint NOT NULL,
+	"failures" jsonb NOT NULL,
+	"span_s" integer DEFAULT 60 NOT NULL,
+	CONSTRAINT "lane_minutes_feed_lane_span_s_minute_pk" PRIMARY KEY("feed","lane","span_s","minute")
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."late_arrivals" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
@@ -173,6 +198,20 @@ CREATE TABLE "etl"."runs" (
 	"stopped_at" timestamp with time zone,
 	"opened_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"closed_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."notices" (
+	"id" integer PRIMARY KEY DEFAULT 1 NOT NULL,
+	"looked_at" timestamp with time zone NOT NULL,
+	"as_of" timestamp with time zone,
+	"seen" text,
+	"seen_since" timestamp with time zone,
+	"number" bigint DEFAULT 0 NOT NULL,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"next_attempt_at" timestamp with time zone,
+	"told" jsonb,
+	"told_at" timestamp with time zone,
+	CONSTRAINT "notices_one_row" CHECK ("etl"."notices"."id" = 1)
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."factories" (
@@ -646,6 +685,8 @@ ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_
 ALTER TABLE "explorer"."address_watchlist_names" ADD CONSTRAINT "address_watchlist_names_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."drift" ADD CONSTRAINT "drift_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."steady_fields" ADD CONSTRAINT "steady_fields_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."feed_minutes" ADD CONSTRAINT "feed_minutes_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."lane_minutes" ADD CONSTRAINT "lane_minutes_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."late_arrivals" ADD CONSTRAINT "late_arrivals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."runs" ADD CONSTRAINT "runs_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."factory_history" ADD CONSTRAINT "factory_history_chain_id_address_hash_factories_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."factories"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -661,12 +702,15 @@ ALTER TABLE "etl"."lane_totals" ADD CONSTRAINT "lane_totals_feed_feeds_feed_fk" 
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."thinnings" ADD CONSTRAINT "thinnings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "late_arrivals_seen_at" ON "etl"."late_arrivals" USING btree ("seen_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("feed","lane") WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("feed","lane","id");--> statement-breakpoint
 CREATE INDEX "runs_unfinished" ON "etl"."runs" USING btree ("feed","lane","id") WHERE state in ('open', 'interrupted');--> statement-breakpoint
 CREATE INDEX "runs_finished" ON "etl"."runs" USING btree ("feed","lane","id") WHERE state = 'finished';--> statement-breakpoint
 CREATE INDEX "ranking_entries_place" ON "etl"."ranking_entries" USING btree ("walk_id","position");--> statement-breakpoint
 CREATE INDEX "rankings_chain" ON "etl"."rankings" USING btree ("chain_id","walk_id");--> statement-breakpoint
+CREATE INDEX "block_reorgs_old_hash" ON "explorer"."block_reorgs" USING btree ("old_hash","chain_id");--> statement-breakpoint
+CREATE INDEX "block_reorgs_observed_at" ON "explorer"."block_reorgs" USING btree ("observed_at","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp","chain_id");--> statement-breakpoint
@@ -683,6 +727,7 @@ CREATE INDEX "user_operations_transaction_hash" ON "explorer"."user_operations" 
 CREATE INDEX "user_operations_timeless" ON "explorer"."user_operations" USING btree ("chain_id","block_number") WHERE timestamp is null;--> statement-breakpoint
 CREATE INDEX "user_operations_updated_at" ON "explorer"."user_operations" USING brin ("updated_at") WITH (autosummarize=true);--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("feed","raw_hash",md5("scope"::text));--> statement-breakpoint
+CREATE INDEX "quarantine_waiting" ON "etl"."quarantine" USING btree ("id") WHERE dropped_at is null;--> statement-breakpoint
 CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("feed","id");--> statement-breakpoint
 CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit_number","page_id");--> statement-breakpoint
 CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint

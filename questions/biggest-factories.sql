@@ -2,6 +2,8 @@
 --
 -- :chain = all  number of the chain
 -- :limit = 20   rows at most
+--
+-- chart: total_accounts
 select rank, factories.chain_id, total_accounts, address_hash, name
 from explorer.factories
 left join explorer.addresses on (addresses.chain_id, hash) = (factories.chain_id, address_hash)

@@ -3,6 +3,8 @@
 -- :chain = all  number of the chain
 -- :days = 30    so many days back from the newest ranking, or all where they are fewer
 -- :limit = 20   rows at most
+--
+-- chart: new_accounts
 with period as materialized (
   select max(observed_at) - make_interval(days => :days::int) as since
   from explorer.factory_history

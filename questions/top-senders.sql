@@ -3,6 +3,8 @@
 -- :chain = all  number of the chain
 -- :days = 7     so many days, the last of them that of the newest stored operation
 -- :limit = 20   rows at most
+--
+-- chart: operations
 with period as materialized (
   select date_trunc('day', max(newest_at), 'UTC') - make_interval(days => :days::int - 1) as since,
          max(newest_at) as newest

@@ -21,6 +21,7 @@ const calls: Readonly<Record<string, string>> = {
   'query-list': '`query --list`',
   'query-sql': '`query NAME --sql`',
   'simulate-faults': '`simulate --fault list`',
+  notification: 'none: posted to [`notify.url`](alerts.md#the-webhook)',
   error: 'any command that failed before it wrote its own',
 };
 
@@ -49,8 +50,8 @@ const introduction = `# The documents of --json
 <!-- Made by npm run schema from src/documents. Do not edit. -->
 
 Each command writes one of these documents with \`--json\` ([how to use them](json.md)). Every document has \`schema\`,
-which is its name and version, and \`exit\`, which is \`code\` and \`reason\`. These two are left out below. No field is
-ever absent: what is not known is null. Each document is also a JSON Schema in \`schemas/\` of the package.`;
+which is its name and version, and \`exit\`, which is \`code\` and \`reason\`; one that is posted has no \`exit\`. These two are
+left out below. No field is ever absent: what is not known is null. Each document is also a JSON Schema in \`schemas/\` of the package.`;
 
 const code = (text: string) => `\`${text}\``;
 /** `quarantine-list` is of `quarantine list`. */

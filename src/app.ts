@@ -7,6 +7,7 @@ import { requireApiKey, type ApiKey, type Settings } from './config/settings.ts'
 import { isPermissionDenied } from './db/failure.ts';
 import { withAdvisoryLock, type Waiting } from './db/lock.ts';
 import { migrate, MigrationError } from './db/migrate.ts';
+import type { Database } from './db/transaction.ts';
 import { workTimeouts, type DatabaseTimeouts } from './db/timeouts.ts';
 import { findWays } from './db/route.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
@@ -18,10 +19,12 @@ import { followWishes } from './feeds/wishes.ts';
 import { configuredFeeds, configuredLanes } from './feeds/lanes.ts';
 import { originOf } from './feeds/origin.ts';
 import { registerFeeds } from './feeds/register.ts';
+import { keepHistory } from './history/keep.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
 import type { ServeOptions } from './jobs/serve.ts';
 import type { Log } from './log.ts';
 import type { OpenDatabase } from './open-database.ts';
+import { feedMinutes } from './report/feed-minute.ts';
 import type { FetchPage } from './walk/request.ts';
 
 /** How pages are written (docs/decisions/0003-read-ahead.md). */
@@ -125,7 +128,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     origin = source.origin;
     // What a file says is what is wanted; flags alone say it with the command that they belong to.
     if (from === 'file') await followWishes(db, configuredLanes(wanted.chains));
-    opened.unshift(await openKeys(wanted, keys, { pool: budgetPool, timeouts }));
+    opened.unshift(await openKeys(wanted, keys, { by: pool, pool: budgetPool, timeouts }));
     ({ explorer } = wanted);
   };
   const closeOpened = async () => {
@@ -133,20 +136,20 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     await budgetPool.end();
     await pool.end();
   };
+  const queue = {
+    databaseUrl: session.url,
+    isPooled: session.isPooled,
+    log,
+    supervise,
+    dbTimeouts,
+  };
   const boss = await configure(settings, sameData)
-    .then(() =>
-      startBoss({
-        databaseUrl: session.url,
-        isPooled: session.isPooled,
-        log,
-        supervise,
-        dbTimeouts,
-      }),
-    )
+    .then(() => startBoss(queue))
     .catch(async (error: unknown) => {
       await closeOpened();
       throw error;
     });
+  const history = historyOf(db, log);
   return {
     db,
     pool,
@@ -159,19 +162,24 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ledgerDays: () => explorer.ledgerDays,
     ...writing,
     fetchPage: (request, signal) => currentKeys(opened).fetchPage(request, signal),
-    now: () => performance.now(),
-    random: Math.random,
-    clock: () => new Date(),
+    ...world,
     origin: () => origin,
     onCommit: options.onCommit ?? (() => undefined),
     // What was said of the first explorer says nothing of another.
     reconfigure: (wanted) => configure(wanted, false),
     async close() {
+      await history.close();
       await boss.stop({ graceful: false });
       await closeOpened();
     },
   };
 }
+
+const historyOf = (db: Database, log: Log) =>
+  keepHistory({ db, freshness: () => feedMinutes(db, new Date()), now: monotonicMs, log });
+
+const monotonicMs = () => performance.now();
+const world = { now: monotonicMs, random: Math.random, clock: () => new Date() };
 
 /** The ways to the pages of all chains. */
 interface OpenKeys {
@@ -188,14 +196,18 @@ function currentKeys([current]: readonly OpenKeys[]): OpenKeys {
 async function openKeys(
   settings: Settings,
   keys: ReadonlyMap<number, ApiKey>,
-  { pool, timeouts }: { readonly pool: Pool; readonly timeouts: Partial<Timeouts> },
+  {
+    by,
+    pool,
+    timeouts,
+  }: { readonly by: object; readonly pool: Pool; readonly timeouts: Partial<Timeouts> },
 ): Promise<OpenKeys> {
   const ways = new Map<ApiKey, { client: ExplorerClient; fetchPage: FetchPage }>();
   for (const key of new Set(keys.values())) {
     const client = openClient(settings, key, timeouts);
-    const budget = await openBudget({ ...key, pool, sleep, now: () => performance.now() });
+    const budget = await openBudget({ ...key, pool, sleep, now: monotonicMs });
     const secrets = [key.apiKey, key.secretKey].filter((secret) => secret !== null);
-    ways.set(key, { client, fetchPage: createFetcher({ client, budget, secrets }) });
+    ways.set(key, { client, fetchPage: createFetcher({ client, budget, secrets, by }) });
   }
   const [first] = ways.keys();
   return {
@@ -224,7 +236,7 @@ export function openClient(
     ...(secretKey !== null && { secretKey }),
     timeouts,
     random: Math.random,
-    now: () => performance.now(),
+    now: monotonicMs,
     sleep,
   });
 }

@@ -18,6 +18,7 @@ interface FieldRule {
 export const fields = {
   added: { holds: 'number', meaning: 'rows that are new' },
   again_in_ms: { holds: 'number', meaning: 'when it is tried again, from now' },
+  attempt: { holds: 'number', meaning: 'which attempt it is, from 1' },
   chains: { holds: 'number', meaning: 'how many chains' },
   changed: { holds: 'number', meaning: 'rows that were there and differ now' },
   credits: { holds: 'number', meaning: 'credits that its requests cost' },
@@ -45,6 +46,7 @@ export const fields = {
   pages: { holds: 'number', meaning: 'how many pages' },
   path: { holds: 'text', meaning: 'the field of the item' },
   pooler: { holds: 'name', meaning: 'the product' },
+  problem: { holds: 'text', meaning: 'what is wrong' },
   problems: { holds: 'texts', meaning: 'what is wrong, one text each' },
   quarantined: { holds: 'number', meaning: 'items that went to quarantine' },
   queue: { holds: 'name', meaning: '`slices` or `runs`' },
@@ -53,9 +55,12 @@ export const fields = {
   runs: { holds: 'number', meaning: 'how many runs' },
   seconds: { holds: 'number', meaning: 'from its beginning to its end' },
   state: { holds: 'name', meaning: 'the state that the feed has now' },
+  url: { holds: 'text', meaning: 'where the page is' },
+  verdict: { holds: 'name', meaning: 'how all is, as `status` says' },
   walks: { holds: 'number', meaning: 'how many walks' },
   was: { holds: 'name', meaning: 'the state that the feed had' },
   ways: { holds: 'number', meaning: 'in how many new ways items differ' },
+  webhook: { holds: 'text', meaning: 'scheme and host of the webhook; the rest may be a secret' },
 } as const satisfies Readonly<Record<string, FieldRule>>;
 
 export type FieldName = keyof typeof fields;

@@ -2,8 +2,8 @@ import type { FieldName, FieldsOf } from './event-fields.ts';
 import type { LogLevel } from './log-levels.ts';
 import { counted, duration } from './terminal/numbers.ts';
 
-/** What repeats and ends together: what is said of one feed, or of the database. */
-type Trouble = 'feed' | 'database';
+/** What repeats and ends together: what is said of one feed, of the database, or of the webhook. */
+type Trouble = 'feed' | 'database' | 'webhook';
 
 /** How an event is told, and what of. */
 interface EventRule<Name extends FieldName> {
@@ -30,6 +30,18 @@ export const events = {
     fields: ['feeds', 'chains', 'next_poll'],
     says: ({ feeds, chains, next_poll }, atMs) =>
       `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
+  }),
+  'http.listening': event({
+    level: 'info',
+    meaning: 'the page, health and metrics are served',
+    fields: ['url'],
+    says: ({ url }) => url,
+  }),
+  'http.changed': event({
+    level: 'warn',
+    meaning: 'what the configuration says of `http` has changed: it applies from the next start on',
+    fields: [],
+    says: () => 'http has changed in the configuration: it applies from the next start on',
   }),
   'start.stopped': event({
     level: 'info',
@@ -175,6 +187,29 @@ export const events = {
     says: () => 'it answers again',
     ends: 'database',
   }),
+  'notify.delivered': event({
+    level: 'info',
+    meaning: 'the [webhook](alerts.md#the-webhook) was told that the verdict has changed',
+    fields: ['webhook', 'verdict', 'attempt'],
+    says: ({ webhook, verdict }) => `${webhook} was told: ${verdict}`,
+    ends: 'webhook',
+  }),
+  'notify.undelivered': event({
+    level: 'warn',
+    meaning:
+      'the webhook could not be told that the verdict has changed; it is tried again, twelve times in all',
+    fields: ['webhook', 'verdict', 'attempt', 'problem'],
+    says: ({ webhook, verdict, attempt, problem }) =>
+      `${webhook} was not told: ${verdict}: ${problem} (attempt ${attempt})`,
+    repeats: { of: 'webhook', same: ['problem'] },
+  }),
+  'notify.failure': event({
+    level: 'warn',
+    meaning: 'it could not be looked whether the webhook is to be told',
+    fields: ['error'],
+    says: ({ error }) => error,
+    repeats: { of: 'webhook', same: ['error'] },
+  }),
   'queue.failure': event({
     level: 'warn',
     meaning: 'the database did not answer the queue, which tries again by itself',
@@ -206,6 +241,13 @@ export const events = {
   'sums.failure': event({
     level: 'warn',
     meaning: 'the daily tables could not be brought up to date; they will be the next time',
+    fields: ['error'],
+    says: ({ error }) => error,
+    repeats: { of: 'database', same: ['error'] },
+  }),
+  'history.failure': event({
+    level: 'warn',
+    meaning: 'the minute was not noted for the charts; its counts go to the next one',
     fields: ['error'],
     says: ({ error }) => error,
     repeats: { of: 'database', same: ['error'] },

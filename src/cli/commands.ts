@@ -61,6 +61,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./status.ts')).registerStatus,
   },
   {
+    name: 'open',
+    description: 'serve the page: what is proved, how current it is, what it costs',
+    group: 'To watch and prove:',
+    load: async () => (await import('./open.ts')).registerOpen,
+  },
+  {
     name: 'verify',
     description: 'say of every feed what is proved complete, and what is open',
     group: 'To watch and prove:',

@@ -9,6 +9,8 @@ import { watchFeeds, type FeedWatch } from './watch-feeds.ts';
 
 /** What is shown while a demo runs. */
 export interface DemoScreen {
+  /** Says from now on where the page is. */
+  page(url: string): void;
   /** Shows from now on how these feeds come on. */
   watch(database: OpenDatabase, feeds: readonly WatchedFeed[], pageSize: number): Promise<void>;
   /** Says that pages may have been committed. */
@@ -28,15 +30,21 @@ export function openDemoScreen(
   const isSilent = quiet || json;
   const screen = openScreen(context);
   let lines: readonly TrackedLine[] = [];
+  let pageLine: string[] = [];
   let news = head.database === 'embedded' ? 'Postgres starts …' : '';
   let watching: FeedWatch | null = null;
   const draw = () => {
     const { look } = screen;
     if (isSilent || !look.isTerminal) return;
-    screen.lines([demoHead(look, head), ...demoFeeds(look, lines), ...(news === '' ? [] : [news])]);
+    const told = news === '' ? [] : [news];
+    screen.lines([demoHead(look, head), ...demoFeeds(look, lines), ...told, ...pageLine]);
   };
   draw();
   return {
+    page(url) {
+      pageLine = [`Meanwhile on a page: ${url}`];
+      draw();
+    },
     async watch({ db }, feeds, pageSize) {
       if (isSilent || !screen.look.isTerminal) return;
       news = '';

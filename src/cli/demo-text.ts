@@ -128,8 +128,8 @@ function nextLines({ database }: DemoDocument, look: Look, program: string): str
   const isEmbedded = database === 'embedded';
   const flag = isEmbedded ? ' --demo' : '';
   const next: Next[] = [
+    [`open${flag}`, 'the page; it shows what is proved'],
     [`query${flag} top-senders`, 'a question; query --list has all'],
-    [`db shell${flag}`, 'psql'],
     ['init --chain 10', 'with your key'],
     ...(isEmbedded ? [['demo --stop', 'stop Postgres'] as const] : []),
   ];

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { prepareDatabase } from '../app.ts';
+import { directUrlOf, prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import type { DemoDocument } from '../documents/demo.ts';
 import { stopEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
@@ -31,6 +31,7 @@ import {
 } from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
 import { findingText } from '../words/finding-text.ts';
+import { servePageNearby, urlOf } from './http.ts';
 import { print } from './print.ts';
 import { watchedFeeds } from './progress.ts';
 
@@ -74,9 +75,12 @@ async function demo(context: Context, options: GlobalOptions): Promise<ExitCode>
   const screen = openDemoScreen(context, options, headOf(now, settings));
   // It loads the program while Postgres starts.
   const worker = startDemoWorker(context);
+  const page = await servePageNearby(context, { settings, works: false, metricsAddress: null });
+  screen.page(urlOf(page));
   try {
     const database = await openDatabase(settings, { cwd: context.cwd, name: demoDatabase });
     try {
+      page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
       await prepareDatabase(database, waitingOf(context));
       return await demoOn(database, { context, options, settings, screen, worker });
     } finally {
@@ -86,6 +90,7 @@ async function demo(context: Context, options: GlobalOptions): Promise<ExitCode>
     }
   } finally {
     await screen.end();
+    await page.close();
     await worker.kill();
   }
 }

@@ -9,6 +9,7 @@ import { MigrationError } from '../db/migrate.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
 import { ExportError } from '../export/failure.ts';
+import { ListenError } from '../http/listen.ts';
 import { OriginError } from '../feeds/origin.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';
 import { IncompleteArchiveError } from '../replay/replay.ts';
@@ -32,6 +33,7 @@ export type Failure = Pick<ErrorDocument, 'errors'> & {
 /** What the user can mend before starting again: the message says how. */
 const mendable: readonly (readonly [kind: ErrorKind, of: new (message: string) => Error])[] = [
   ['usage', UsageError],
+  ['listen', ListenError],
   ['statement', StatementError],
   ['export', ExportError],
   ['embedded-postgres', EmbeddedPostgresError],

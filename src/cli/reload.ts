@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Engine } from '../app.ts';
 import { ConfigError } from '../config/error.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
@@ -17,7 +18,7 @@ import { settingsOf } from './setup.ts';
 export function watchConfig(
   context: Context,
   options: GlobalOptions,
-  log: Log,
+  { http, log }: Pick<Settings, 'http'> & { readonly log: Log },
 ): (engine: Pick<Engine, 'reconfigure'>) => ScheduleChanges {
   let isAsked = false;
   context.onReload?.(() => {
@@ -39,6 +40,7 @@ export function watchConfig(
       isAsked = true;
       throw error;
     }
+    if (!isDeepStrictEqual(wanted.http, http)) log.tell('http.changed', {});
     const lanes = configuredLanes(wanted.chains);
     log.tell('config.reloaded', { feeds: configuredFeeds(wanted.chains).length });
     return lanes;

@@ -5,10 +5,13 @@ import { whileCurrent } from '../db/version.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { nextPoll } from '../feeds/next-poll.ts';
 import { followWishes } from '../feeds/wishes.ts';
+import type { HttpServer } from '../http/server.ts';
 import { serve } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
 import { awaitEngine } from './await-engine.ts';
 import { addSameData } from './chosen-feeds.ts';
+import { startNotifier } from './notifier.ts';
+import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
 import { failureOf, writeFailure } from './failure.ts';
 import { watchConfig } from './reload.ts';
 import {
@@ -23,15 +26,15 @@ import { formatOf, logOf, settingsOf } from './setup.ts';
 
 /** `start`: works on every feed by its schedule until SIGTERM. */
 export function registerStart({ command, run }: Registry): void {
-  addSameData(command)
+  addHttp(addSameData(command), 'serve the page, health and metrics too; default: 127.0.0.1:4400')
     .addHelpText(
       'after',
-      '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExamples:\n  explorer-etl start\n  explorer-etl start --config explorer-etl.yaml --log-level debug\n',
+      '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExamples:\n  explorer-etl start\n  explorer-etl start --http\n',
     )
-    .action(run<SourceOptions>(start));
+    .action(run<SourceOptions & HttpFlag>(start));
 }
 
-type StartOptions = SourceOptions & GlobalOptions;
+type StartOptions = SourceOptions & HttpFlag & GlobalOptions;
 
 /** Where a program reads the log, also why it ends is a line of it. */
 async function start(context: Context, options: StartOptions): Promise<ExitCode> {
@@ -57,26 +60,78 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   const settings = settingsOf(context, options);
   log.conceal(secretsOf(settings));
   requireApiKey(settings);
-  const changesOf = watchConfig(context, options, log);
+  const page = await openPage(context, options, settings, log);
+  try {
+    return await workOn({ context, options, settings, log, page });
+  } finally {
+    await page?.close();
+  }
+}
+
+/** The page is there before the database is: it says that it waits. */
+async function openPage(
+  context: Context,
+  options: StartOptions,
+  settings: Settings,
+  log: Log,
+): Promise<HttpServer | null> {
+  const address = wantedAddress(options, settings);
+  if (address === null) return null;
+  const metricsAddress = settings.http.metrics;
+  const page = await servePage(context, address, { settings, works: true, metricsAddress });
+  if (settings.databaseUrl !== null) {
+    page.use({ url: settings.databaseUrl, directUrl: settings.directUrl });
+  }
+  log.tell('http.listening', { url: urlOf(page) });
+  return page;
+}
+
+interface Work {
+  readonly context: Context;
+  readonly options: StartOptions;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly page: HttpServer | null;
+}
+
+async function workOn({ context, options, settings, log, page }: Work): Promise<ExitCode> {
+  const changesOf = watchConfig(context, options, { http: settings.http, log });
   const opened = await awaitEngine(settings, context, log, {
     source: options,
-    onOpen: ({ embedded }) => {
+    onOpen: ({ embedded, url }) => {
+      page?.use({ url, directUrl: embedded === null ? settings.directUrl : null });
       if (embedded !== null) log.tell('database.embedded', { folder: embedded.dataDirectory });
     },
   });
   let readyAt: Date | null = null;
   if (opened === null) return end(context, options, readyAt);
   const { database, engine } = opened;
+  const { session } = engine;
+  const notifier = startNotifier({
+    settings,
+    databaseUrl: database.url,
+    session,
+    log,
+    status: page === null ? null : () => page.snapshots.newest(),
+  });
+  const reconfigure = async (wanted: Settings) => {
+    await engine.reconfigure(wanted);
+    await notifier.use(wanted);
+  };
   try {
     const lanes = configuredLanes(settings.chains);
     if (settings.configFile === null) await followWishes(database.db, lanes);
     readyAt = new Date();
     tellReady(settings, log);
     await whileCurrent(database.pool, context.signal, (signal) =>
-      serve(lanes, engine, signal, changesOf(engine)),
+      serve(lanes, engine, signal, {
+        changes: changesOf({ reconfigure }),
+        onRound: () => page?.pulse.beat(),
+      }),
     );
     log.tell('start.stopped', {});
   } finally {
+    await notifier.close();
     await engine.close();
     await database.close();
   }

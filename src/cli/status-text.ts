@@ -8,25 +8,12 @@ import { compact, counted, duration, bytes, whole } from '../terminal/numbers.ts
 import { paint, type Style } from '../terminal/paint.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
 import { adviceOf, type Advice } from '../words/status-advice.ts';
-import { clock } from '../words/status-words.ts';
+import { summaryOf, verdicts } from '../words/status-summary.ts';
 import { feedNames } from '../words/feed-names.ts';
 import { listName } from '../words/list-name.ts';
 
 type Feed = StatusDocument['feeds'][number];
-type VerdictKind = StatusDocument['verdict']['kind'];
-
-/** How a verdict is called and coloured. */
-const verdicts: Readonly<Record<VerdictKind, readonly [name: string, style: Style]>> = {
-  'database-away': ['database away', 'bad'],
-  'needs-you': ['needs you', 'bad'],
-  stopped: ['stopped', 'bad'],
-  paused: ['paused', 'warning'],
-  waiting: ['waiting', 'warning'],
-  behind: ['behind', 'warning'],
-  'never-read': ['never read', 'warning'],
-  'reading-history': ['reading history', 'good'],
-  healthy: ['healthy', 'good'],
-};
+type VerdictKind = keyof typeof verdicts;
 
 const stateStyles: Readonly<Record<Feed['state'], Style>> = {
   current: 'good',
@@ -102,48 +89,8 @@ function headline(kind: VerdictKind, gravest: Advice | undefined, look: Look) {
 }
 
 /** Who works, what today costs, when it goes on. */
-function summary({ workers, credits, standby, next_poll_at, as_of }: StatusDocument, look: Look) {
-  const parts = [
-    working(workers),
-    ...(standby === null ? [] : [behind(standby.behind_s)]),
-    ...spending(credits, as_of),
-    ...(next_poll_at === null ? [] : [`next poll ${clock(next_poll_at, as_of)}`]),
-  ];
-  return wrap(parts.join(' · '), look.columns - 2).map((line) => `  ${line}`);
-}
-
-function working(workers: StatusDocument['workers']): string {
-  if (workers === null) return 'workers not seen from here';
-  const { start, once } = workers;
-  if (start + once === 0) return 'no worker';
-  return [
-    ...(start === 0 ? [] : [counted(start, 'worker')]),
-    ...(once === 0 ? [] : [counted(once, 'sync')]),
-  ].join(', ');
-}
-
-const behind = (seconds: number | null) =>
-  seconds === null
-    ? 'a standby, nobody knows how far behind'
-    : `a standby, ${seconds === 0 ? 'not' : duration(seconds)} behind`;
-
-function spending({ spent, limit, forecast, keys }: StatusDocument['credits'], now: string) {
-  if (keys.length === 0) return [];
-  const sum =
-    limit === null ? `${whole(spent)} credits today` : `${whole(spent)} of ${whole(limit)} credits`;
-  switch (forecast.kind) {
-    case 'no-limit':
-      return [sum];
-    case 'enough':
-      return [`${sum}, enough for today`];
-    case 'lasts-until':
-      return [`${sum}, lasts until ${clock(forecast.at, now)}`];
-    case 'spent':
-      return [`${sum}, none left until ${clock(forecast.until, now)}`];
-    case 'unknown':
-      return [sum];
-  }
-}
+const summary = (document: StatusDocument, look: Look) =>
+  wrap(summaryOf(document).join(' · '), look.columns - 2).map((line) => `  ${line}`);
 
 /** Below so many columns a table has no bars, from so many on it tells more. */
 const narrow = 76;

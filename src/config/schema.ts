@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { explorer } from './explorer-schema.ts';
+import { http } from './http-schema.ts';
+import { notify } from './notify-schema.ts';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../operations/index.ts';
 
@@ -42,11 +44,13 @@ function refuseRepeats(chains: readonly { id: number }[], context: z.RefinementC
 export const configSchema = z
   .strictObject({
     explorer: orDefaults(explorer),
+    notify: orDefaults(notify),
     chains: z
       .array(chain)
       .superRefine(refuseRepeats, { when: ({ value }) => Array.isArray(value) })
       .nullish()
       .describe('The chains to copy.'),
+    http: orDefaults(http),
   })
   .describe('Configuration of explorer-etl.');
 

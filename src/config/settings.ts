@@ -2,6 +2,12 @@ import type { FeedSettings } from '../lists/settings.ts';
 import type { OperationName } from '../operations/index.ts';
 import { ConfigError } from './error.ts';
 
+/** An address to listen on; port 0 is any free one. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface ChainSettings {
   readonly id: number;
   readonly name: string;
@@ -45,7 +51,19 @@ export interface Settings {
   readonly databaseUrl: string | null;
   /** Past the pooler that `databaseUrl` leads through; null: there is none, or it keeps sessions. */
   readonly directUrl: string | null;
+  /** Who is told when the verdict changes; it may hold a secret. Null: nobody. */
+  readonly notifyUrl: string | null;
   readonly chains: readonly ChainSettings[];
+  readonly http: {
+    /** Where the page is; null: the configuration has none. */
+    readonly listen: ListenAddress | null;
+    /** Where health and metrics are too, and no token is asked for; null: nowhere. */
+    readonly metrics: ListenAddress | null;
+    /** Further names by which browsers reach the page. */
+    readonly hosts: readonly string[];
+    /** Lets people in; null: nobody is asked for it. */
+    readonly token: string | null;
+  };
   /** Absolute path; null when there is no file. */
   readonly configFile: string | null;
 }

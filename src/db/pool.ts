@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Pool, type ClientBase, type PoolClient } from 'pg';
 import { sendTogether } from './batch.ts';
 import { isNameLost } from './failure.ts';
+import { signals, stopwatch } from '../signals.ts';
 import {
   breakUnanswered,
   keepAliveDelayMs,
@@ -62,6 +63,7 @@ export function createPool(options: {
     ...(pooled === 'sessions' && { onConnect: (client) => tellSession(client, settings) }),
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
+  tellWaits(pool, options.applicationName);
   // A connection that dies emits an error, which ends the process if nobody listens: on the pool
   // while the connection is idle, on the client while someone holds it between two queries. The
   // pool drops it either way, and a query on it fails with the same news.
@@ -74,6 +76,25 @@ export function createPool(options: {
     if (pooled === 'transactions') tellTransactions(client, settings);
   });
   return pool;
+}
+
+/** Tells how long whoever asks for a connection waits for it: also the pool's own queries. */
+function tellWaits(pool: Pool, name: string): void {
+  type Connect = (got?: (...answer: unknown[]) => void) => Promise<PoolClient> | undefined;
+  const connect = pool.connect.bind(pool) as Connect;
+  const told: Connect = (got) => {
+    if (!signals.poolWait.isHeard()) return connect(got);
+    const taken = stopwatch();
+    const tell = () => signals.poolWait.tell(() => ({ name, ms: taken() }));
+    if (got !== undefined) {
+      return connect((...answer) => {
+        tell();
+        got(...answer);
+      });
+    }
+    return connect()?.finally(tell);
+  };
+  pool.connect = told as typeof pool.connect;
 }
 
 /** The pool waits for what this returns before it hands the connection out; its types do not say so. */

@@ -6,6 +6,7 @@ import { errorDocument } from './error.ts';
 import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
 import { syncDocument } from './sync.ts';
+import { openDocument } from './open.ts';
 import { migrateDocument } from './migrate.ts';
 import {
   quarantineDropDocument,
@@ -13,6 +14,7 @@ import {
   quarantineRetryDocument,
 } from './quarantine.ts';
 import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
+import { notificationDocument } from './notification.ts';
 import { planDocument } from './plan.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
@@ -29,6 +31,7 @@ export const documents = {
   plan: planDocument,
   sync: syncDocument,
   start: startDocument,
+  open: openDocument,
   status: statusDocument,
   'quarantine-list': quarantineListDocument,
   'quarantine-retry': quarantineRetryDocument,
@@ -52,11 +55,19 @@ export const documents = {
 /** Any of them. */
 export type Document = z.infer<(typeof documents)[keyof typeof documents]>;
 
-/** Their JSON Schemas, as the texts of the files in schemas/, by name. */
+/** What no command writes: the webhook is posted it. */
+const posted = { notification: notificationDocument } as const;
+
+/** The JSON Schemas of all, as the texts of the files in schemas/, by name. */
 export const documentSchemas = (): ReadonlyMap<string, string> =>
-  new Map(
-    Object.entries<z.ZodType>(documents).map(([name, document]) => [
-      name,
-      `${JSON.stringify({ title: `explorer-etl ${name} --json`, ...z.toJSONSchema(document) }, null, 2)}\n`,
-    ]),
-  );
+  new Map([
+    ...Object.entries(documents).map(([name, document]) =>
+      schemaText(name, `explorer-etl ${name} --json`, document),
+    ),
+    ...Object.entries(posted).map(([name, document]) =>
+      schemaText(name, `explorer-etl ${name}`, document),
+    ),
+  ]);
+
+const schemaText = (name: string, title: string, document: z.ZodType) =>
+  [name, `${JSON.stringify({ title, ...z.toJSONSchema(document) }, null, 2)}\n`] as const;

@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import { largestBodyBytes } from './body.ts';
 import { ExplorerError } from './error.ts';
+import type { FailureClass } from '../failure.ts';
 import { exchange, type Exchange, type ExchangeOptions } from './exchange.ts';
 import { excerpt } from './excerpt.ts';
 import { classify } from './classify.ts';
@@ -67,7 +68,15 @@ export interface Call<Admission, Page> {
   readonly read: (body: Buffer) => Page;
   /** The request was answered before, and not believed: it rests, and gets a connection of its own. */
   readonly isDoubt?: boolean;
+  /** Told how each attempt ended that was not cut off, and how long it took; absent: nobody counts. */
+  readonly onAttempt?: (attempt: Attempt) => void;
   readonly signal: AbortSignal;
+}
+
+/** One request that left. */
+export interface Attempt {
+  readonly outcome: 'ok' | FailureClass;
+  readonly ms: number;
 }
 
 /** What an answer says of the limits. */
@@ -126,23 +135,34 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const pace = { ...timeouts, headMs: timeouts.connectMs + timeouts.headersMs };
   const limits = { dispatcher, pace, now, maxBodyBytes, redact };
   return {
-    async get(request, { admit, report, read, isDoubt = false, signal }) {
+    async get(request, { admit, report, read, isDoubt = false, onAttempt, signal }) {
       const url = requestUrl(baseUrl, request, { apiKey, secretKey });
       if (isDoubt && timeouts.doubtMs > 0) await sleep(timeouts.doubtMs, signal);
       const attempt = async (attempts: number) => {
         const admission = await admit(signal);
         const startMs = now();
-        const answer = await (isDoubt
-          ? exchangeAlone(url, { ...limits, signal }, timeouts)
-          : exchange(url, { ...limits, signal }));
-        const latencyMs = now() - startMs;
-        const error = refusalOf(answer, url, redact, wallNow);
-        const { status, body, bytes, headers } = answer;
-        const rate = rateHeaders(headers);
-        await report?.({ admission, error, limits: rate, serviceMs: serviceTime(headers.date) });
-        if (error !== null) throw error;
-        const page = read(body);
-        return { page, status, bytes, attempts, latencyMs, admission, limits: rate };
+        // Stays null where the attempt was cut off.
+        let ended: Attempt | null = null;
+        try {
+          const answer = await (isDoubt
+            ? exchangeAlone(url, { ...limits, signal }, timeouts)
+            : exchange(url, { ...limits, signal }));
+          const latencyMs = now() - startMs;
+          const error = refusalOf(answer, url, redact, wallNow);
+          ended = { outcome: error?.failure ?? 'ok', ms: latencyMs };
+          const { status, body, bytes, headers } = answer;
+          const rate = rateHeaders(headers);
+          await report?.({ admission, error, limits: rate, serviceMs: serviceTime(headers.date) });
+          if (error !== null) throw error;
+          const page = read(body);
+          return { page, status, bytes, attempts, latencyMs, admission, limits: rate };
+        } catch (error) {
+          const ms = ended?.ms ?? now() - startMs;
+          if (error instanceof ExplorerError) ended = { outcome: error.failure, ms };
+          throw error;
+        } finally {
+          if (ended !== null) onAttempt?.(ended);
+        }
       };
       const maxAttempts = options.maxAttempts ?? defaultMaxAttempts;
       return await retry(attempt, { maxAttempts, random, sleep, signal });

@@ -1,7 +1,10 @@
 import type { Budget, BudgetLane } from './budget.ts';
 import { parseBody } from './body.ts';
 import type { ExplorerClient } from './client.ts';
+import { ExplorerError } from './error.ts';
 import { createRedactor } from '../redact.ts';
+import { signals } from '../signals.ts';
+import { creditsPerRequest } from './slot.ts';
 import type { ExplorerRequest } from './url.ts';
 
 /** A page as the walk takes it: its bytes, their value, and when and how they came. */
@@ -22,26 +25,43 @@ export interface KeyedClient {
   readonly client: ExplorerClient;
   readonly budget: Budget;
   readonly secrets: readonly string[];
+  /** Who asks: what its requests are told under (`signals.ts`). */
+  readonly by: object;
 }
 
 /** Gets a page for a lane: within the key's budget, and without the keys where it echoes them. */
-export function createFetcher({ client, budget, secrets }: KeyedClient) {
+export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   const redact = createRedactor(secrets);
   const read = (received: Buffer) => {
     const body = withoutSecrets(received, secrets, redact);
     return { body, json: parseBody(body, redact) };
   };
   return async (
-    request: ExplorerRequest & { readonly lane: BudgetLane; readonly isDoubt?: boolean },
+    request: ExplorerRequest & {
+      readonly operation: string;
+      readonly lane: BudgetLane;
+      readonly isDoubt?: boolean;
+    },
     signal: AbortSignal,
   ): Promise<FetchedPage> => {
-    const answer = await client.get(request, {
-      admit: (admitted) => budget.take(request.lane, admitted),
-      report: (told) => budget.report(told),
-      read,
-      isDoubt: request.isDoubt ?? false,
-      signal,
-    });
+    const { chainId: chain_id, operation, lane, isDoubt = false } = request;
+    const asked = { by, chain_id, operation, lane };
+    const answer = await client
+      .get(request, {
+        admit: (admitted) => budget.take(lane, admitted),
+        report: (told) => budget.report(told),
+        read,
+        isDoubt,
+        onAttempt: (attempt) =>
+          signals.request.tell(() => ({ ...asked, ...attempt, credits: creditsPerRequest })),
+        signal,
+      })
+      .catch((error: unknown) => {
+        if (error instanceof ExplorerError) {
+          signals.miss.tell(() => ({ ...asked, failure: error.failure }));
+        }
+        throw error;
+      });
     return {
       page_id: answer.admission.page_id,
       at: answer.admission.at,

@@ -13,6 +13,7 @@ import {
 } from './guard.ts';
 import { healthOf, readinessOf, type Pulse } from './health.ts';
 import { createPages } from './pages.ts';
+import type { Metrics } from './metrics.ts';
 import type { Reader } from './reader.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -27,12 +28,6 @@ export interface AppSources {
   /** A command as this user calls it. */
   readonly called: (command: string) => string;
   readonly signal: AbortSignal;
-}
-
-/** The facts of a monitoring system, as text. */
-export interface Metrics {
-  readonly contentType: string;
-  scrape(): Promise<string>;
 }
 
 /** Who is let in. */

@@ -13,13 +13,17 @@ export interface Asset {
 
 const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const;
 
+/** The page's styles, then those of single panels: one file to whoever loads it. */
+const styles = ['page', 'verdict', 'coverage', 'needs-you', 'why', 'explore'].map(
+  (name) => () => packageFile(`src/page/assets/${name}.css`),
+);
+
 /** Every file that the page may load, and nothing else: no path of a request is ever looked for on a disk. */
-const files: Readonly<Record<string, () => string>> = {
-  'page.css': () => packageFile('src/page/assets/page.css'),
-  'coverage.css': () => packageFile('src/page/assets/coverage.css'),
-  'icon.svg': () => packageFile('src/page/assets/icon.svg'),
-  'main.js': () => packageFile('src/page/browser/main.js'),
-  'idiomorph.js': () => fileURLToPath(import.meta.resolve('idiomorph/dist/idiomorph.min.js')),
+const files: Readonly<Record<string, readonly (() => string)[]>> = {
+  'page.css': styles,
+  'icon.svg': [() => packageFile('src/page/assets/icon.svg')],
+  'main.js': [() => packageFile('src/page/browser/main.js')],
+  'idiomorph.js': [() => fileURLToPath(import.meta.resolve('idiomorph/dist/idiomorph.min.js'))],
 };
 
 /** A year: what carries its digest in its address never changes. */
@@ -46,11 +50,11 @@ export const pathsOf =
 
 /** Reads them all, once. */
 export function readAssets(): ReadonlyMap<string, Asset> {
-  return new Map(Object.entries(files).map(([name, fileOf]) => [name, readAsset(name, fileOf())]));
+  return new Map(Object.entries(files).map(([name, parts]) => [name, readAsset(name, parts)]));
 }
 
-function readAsset(name: string, file: string): Asset {
-  const body = readFileSync(file, 'utf8');
+function readAsset(name: string, parts: readonly (() => string)[]): Asset {
+  const body = parts.map((fileOf) => readFileSync(fileOf(), 'utf8')).join('\n');
   const type = `${types[name.split('.').at(-1) as keyof typeof types]}; charset=utf-8`;
   return { type, body, digest: createHash('sha256').update(body).digest('hex').slice(0, 16) };
 }

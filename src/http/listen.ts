@@ -11,15 +11,20 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** What a client may take and send: whoever is slower or larger has no good reason. */
-const bounds = {
+/** What a client may take, in ms, and send, in bytes: whoever is slower or larger has no good reason. */
+const usualBounds = {
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
-} as const;
+};
+export type Bounds = typeof usualBounds;
 const mostConnections = 256;
+
+/** Whether another program has the address. */
+export const isAddressInUse = (error: unknown): boolean =>
+  error instanceof ListenError && codeOf(error.cause) === 'EADDRINUSE';
 
 export interface Listening {
   /** Where it is, with the port that it got. */
@@ -28,8 +33,15 @@ export interface Listening {
 }
 
 /** @throws ListenError */
-export async function listen(app: Hono<Bindings>, wanted: Address): Promise<Listening> {
-  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: bounds }) as Server;
+export async function listen(
+  app: Hono<Bindings>,
+  wanted: Address,
+  bounds: Partial<Bounds> = {},
+): Promise<Listening> {
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { ...usualBounds, ...bounds },
+  }) as Server;
   server.maxConnections = mostConnections;
   server.listen({ host: wanted.host, port: wanted.port });
   try {
@@ -50,9 +62,8 @@ export async function listen(app: Hono<Bindings>, wanted: Address): Promise<List
 }
 
 function explain(error: unknown, wanted: Address): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   const where = spellAddress(wanted);
-  switch (code) {
+  switch (codeOf(error)) {
     case 'EADDRINUSE':
       return `${where} is in use by another program: name another port, or 0 for any that is free.`;
     case 'EACCES':
@@ -61,6 +72,9 @@ function explain(error: unknown, wanted: Address): string {
     case 'ENOTFOUND':
       return `this machine has no address ${wanted.host}: name one that it has, such as 127.0.0.1.`;
     default:
-      return `can't listen on ${where} (${code}).`;
+      return `can't listen on ${where} (${codeOf(error)}).`;
   }
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

@@ -1,9 +1,11 @@
 import { statusOrOutage } from '../report/status-now.ts';
 import { isLoopback, type Address } from './address.ts';
-import { createApp, createMonitoring, type Access, type Metrics } from './app.ts';
+import type { Database } from '../db/transaction.ts';
+import { createApp, createMonitoring, type Access } from './app.ts';
 import { createPulse, type Pulse } from './health.ts';
-import { listen, ListenError, type Listening } from './listen.ts';
+import { listen, ListenError, type Bounds, type Listening } from './listen.ts';
 import { createReader, type Source } from './reader.ts';
+import type { Metrics } from './metrics.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 
 export interface HttpOptions extends Access {
@@ -13,10 +15,12 @@ export interface HttpOptions extends Access {
   readonly pageSize: number;
   /** Whether something works in rounds here, whose turning is a part of health. */
   readonly works: boolean;
-  /** Makes the answer to /metrics; absent: there is none. */
-  readonly metrics?: (snapshots: Snapshots) => Metrics;
+  /** Makes the answer to /metrics, from the connection of those who look; absent: there is none. */
+  readonly metrics?: (snapshots: Snapshots, db: Database) => Metrics;
   /** A command as this user calls it. */
   readonly called: (command: string) => string;
+  /** Replace the usual ones. */
+  readonly bounds?: Partial<Bounds>;
   /** Monotonic, in ms. */
   readonly now: () => number;
 }
@@ -45,22 +49,24 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     now,
     signal,
   });
+  const metrics = options.metrics?.(snapshots, reader.db) ?? null;
   const sources = {
     reader,
     snapshots,
     pulse: works ? pulse : null,
-    metrics: options.metrics?.(snapshots) ?? null,
+    metrics,
     called,
     signal,
   };
   const servers: Listening[] = [];
   const close = async () => {
     ending.abort();
+    metrics?.close();
     await Promise.all(servers.map((server) => server.close()));
     await reader.close();
   };
   try {
-    const page = await listen(createApp(sources, { token, hosts }), address);
+    const page = await listen(createApp(sources, { token, hosts }), address, options.bounds);
     servers.push(page);
     const monitoring =
       metricsAddress === null ? null : await listen(createMonitoring(sources), metricsAddress);

@@ -124,6 +124,44 @@ export async function jobHolders(db: Pick<Database, 'execute'>): Promise<JobHold
   return rows.map(({ holder }) => holder);
 }
 
+/** How many unfinished jobs of a queue are in a state. */
+export interface QueueDepth {
+  /** `slices` work on a lane's run, `runs` open one. */
+  readonly queue: string;
+  /** `queued`: due, and no worker has it. `resting`: not due yet. `active`: a worker has it. */
+  readonly state: 'queued' | 'resting' | 'active';
+  readonly jobs: number;
+}
+
+/**
+ * How many jobs wait and are worked on; none of a state is told as 0. Empty where no queue was made yet. The
+ * API counts those that rest among those that wait.
+ */
+export async function queueDepths(db: Pick<Database, 'execute'>): Promise<QueueDepth[]> {
+  const { rows: found } = await db.execute<{ is_there: boolean }>(
+    sql`select to_regclass('pgboss.job') is not null as is_there`,
+  );
+  if (found[0]?.is_there !== true) return [];
+  const { rows } = await db.execute<{ depth: QueueDepth }>(sql`
+    with told as (
+      select name, case
+               when state = 'active' then 'active'
+               when start_after > pgboss.job_now() then 'resting'
+               else 'queued'
+             end as state
+      from pgboss.job
+      where name in (${sliceQueue}, ${runQueue}) and state in ('created', 'retry', 'active')
+    )
+    select json_build_object('queue', name, 'state', state, 'jobs', count(told.name)) as depth
+    from unnest(array[${sliceQueue}, ${runQueue}]) as queue (name)
+    cross join unnest(array['queued', 'resting', 'active']) as states (state)
+    left join told using (name, state)
+    group by name, state
+    order by name, state
+  `);
+  return rows.map(({ depth }) => depth);
+}
+
 /** When a lane is polled by whoever works by schedules. */
 export interface LaneTimes {
   readonly lane: FeedLane;

@@ -1,6 +1,7 @@
 import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
+import { thinHistory } from '../history/thin.ts';
 import { thinLedger } from '../lists/thin.ts';
 import { expireArchive } from '../replay/expire.ts';
 import { forgetDoneRereads } from '../rows/rereads.ts';
@@ -91,13 +92,14 @@ export function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<v
 
 /**
  * Tidies up once: archived bodies that are older than they are to be kept, notes of what was to be read
- * again and has been, and old walks that brought nothing.
+ * again and has been, minutes of the history, and old walks that brought nothing.
  */
 export async function tidyUp(
   { db, log, clock, archiveDays, ledgerDays }: HouseOptions,
   signal: AbortSignal,
 ): Promise<void> {
   await forgetDoneRereads(db);
+  await thinHistory(db);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.tell('archive.expired', { pages });
   const thinned = await thinLedger(db, ledgerDays(), clock(), signal);

@@ -15,6 +15,13 @@ import { startWorker, type WorkerOptions } from './worker.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & HouseOptions;
 
+/** What `serve` is asked and told meanwhile. */
+export interface ServeHooks {
+  readonly changes?: ScheduleChanges;
+  /** Told at each of its rounds, every few seconds. */
+  readonly onRound?: () => void;
+}
+
 /** Asked now and then: the schedules of a configuration that was read anew; null where none was. */
 export type ScheduleChanges = () => Promise<readonly LaneSchedule[] | null>;
 
@@ -26,7 +33,7 @@ export async function serve(
   schedules: readonly LaneSchedule[],
   options: ServeOptions,
   signal: AbortSignal,
-  changes: ScheduleChanges = async () => null,
+  { changes = async () => null, onRound = () => undefined }: ServeHooks = {},
 ): Promise<void> {
   const { db, boss } = options;
   await setSchedules(db, boss, schedules);
@@ -34,7 +41,7 @@ export async function serve(
   const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
   await workOnRuns(options, worker.locks);
   await Promise.all([
-    checkRegularly(options, changes, signal),
+    checkRegularly(options, { changes, onRound }, signal),
     keepHouse(options, signal),
     keepSums(options, signal),
   ]);
@@ -72,7 +79,7 @@ const pollIntervalMs = 2_000;
  */
 async function checkRegularly(
   options: ServeOptions,
-  changes: ScheduleChanges,
+  { changes, onRound }: Required<ServeHooks>,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, boss, log } = options;
@@ -80,6 +87,7 @@ async function checkRegularly(
   // Kept until it is in force, however often the database is away meanwhile.
   let wanted: readonly LaneSchedule[] | null = null;
   const poll = async () => {
+    onRound();
     wanted = (await changes()) ?? wanted;
     if (wanted !== null) {
       await openDue(await setSchedules(db, boss, wanted), options);

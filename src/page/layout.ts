@@ -27,7 +27,6 @@ export const layout = ({ verdict, panels, asset }: PageOptions): Html =>
         <title>${verdict} · explorer-etl</title>
         <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml" />
         <link rel="stylesheet" href="${asset('page.css')}" />
-        <link rel="stylesheet" href="${asset('coverage.css')}" />
         <script src="${asset('idiomorph.js')}" defer></script>
         <script src="${asset('main.js')}" type="module"></script>
       </head>

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigserial, integer as int4, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { bigserial, index, integer as int4, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../db/column-types.ts';
 import { ofRegisteredFeed } from '../db/tables.ts';
 import type { Scope } from '../operations/operation.ts';
@@ -26,5 +26,9 @@ export const quarantine = etlSchema.table(
   (table) => [
     // The same bad item read again is the same entry.
     uniqueIndex('quarantine_item').on(table.feed, table.raw_hash, sql`md5(${table.scope}::text)`),
+    // Those that wait, the newest first, however many were dropped.
+    index('quarantine_waiting')
+      .on(table.id)
+      .where(sql`dropped_at is null`),
   ],
 );

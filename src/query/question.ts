@@ -16,12 +16,24 @@ export interface Parameter {
   readonly meaning: string;
 }
 
+/** What of an answer is drawn. */
+export interface QuestionChart {
+  /** The column whose numbers are bars. */
+  readonly of: string;
+  /** The column that they stand side by side by, such as a day. Null: beside the rows. */
+  readonly by: string | null;
+  /** The column whose values are told apart by colour. */
+  readonly split: string | null;
+}
+
 /** A statement with a name, kept in a file of that name. */
 export interface Question {
   readonly name: string;
   /** What it answers, in a sentence. */
   readonly question: string;
   readonly parameters: readonly Parameter[];
+  /** Null: its answer is a table alone. */
+  readonly chart: QuestionChart | null;
   /** The whole file. psql runs it too, given its parameters: `psql -v chain=null -v days=30 -f FILE`. */
   readonly text: string;
 }
@@ -35,11 +47,13 @@ export function questions(): Question[] {
     .map((file) => readQuestion(basename(file, '.sql'), readFileSync(join(folder, file), 'utf8')));
 }
 
+const chartLine = /^chart: (\w+)(?: by (\w+)(?:, (\w+))?)?$/u;
 const parameterLine = /^:(\w+) = (\S+) +(.+)$/u;
 
 /**
  * Reads the comment at the top of a statement: what it answers, then a line for each parameter such as
- * `-- :days = 30  so many days back`. The default `all` is null.
+ * `-- :days = 30  so many days back`. The default `all` is null. A line `-- chart: operations by day, version`
+ * says what of it is drawn: bars of a column, side by side by another one, told apart by a third.
  *
  * @throws StatementError where a parameter is none that `query` has a flag for
  */
@@ -54,7 +68,16 @@ export function readQuestion(name: string, text: string): Question {
     ];
   });
   const end = lines.findIndex((line) => line === '' || parameterLine.test(line));
-  return { name, question: lines.slice(0, end).join(' '), parameters, text };
+  const chart = chartOf(lines);
+  return { name, question: lines.slice(0, end).join(' '), parameters, chart, text };
+}
+
+function chartOf(lines: readonly string[]): QuestionChart | null {
+  for (const line of lines) {
+    const [, of, by = null, split = null] = chartLine.exec(line) ?? [];
+    if (of !== undefined) return { of, by, split };
+  }
+  return null;
 }
 
 function knownName(parameter: string): ParameterName {

@@ -81,7 +81,7 @@ export async function reportFeeds(
 }
 
 /** The schedule of the lane that goes to the head: the live one, where there is one. */
-function headSchedule(schedules: readonly LaneTimes[], feed: string): Cron | null {
+export function headSchedule(schedules: readonly LaneTimes[], feed: string): Cron | null {
   const own = schedules.filter(({ lane }) => feedName(lane) === feed);
   return own.find(({ lane }) => lane.lane === 'live') ?? own[0] ?? null;
 }

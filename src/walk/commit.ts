@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
 import { post, together, transact, type Database } from '../db/transaction.ts';
 import { recordDrift, type NewDrift } from '../drift/record.ts';
+import { shapeOf } from '../load/statement.ts';
+import type { CountsByPage } from '../load/upsert.ts';
 import type { Operation, PageEnd } from '../operations/operation.ts';
 import { archiveBodies } from './archive.ts';
 import { lockAbove, takeOver, walkAbove } from './arrival.ts';
@@ -9,6 +11,8 @@ import { lockWalk } from './checkpoint.ts';
 import { lockOrder } from './conclude.ts';
 import type { ReadPage } from './fetch.ts';
 import { endOf, recordQuarantined } from './ledger.ts';
+import { signals, stopwatch } from '../signals.ts';
+import type { NormalisedPage } from './page.ts';
 import { cursorLoop, spellCursor, type WalkEnd } from './progress.ts';
 import type { HeldWalk } from './walk-row.ts';
 import { concludePages, endAbove, writeRows } from './write.ts';
@@ -79,7 +83,8 @@ async function tryToCommit(
 ): Promise<Committed> {
   const { kept, end } = untilLoop(read, used);
   const pages = kept.map(({ page }) => page);
-  const { moved, drift } = await transact(db, async (tx) => {
+  const taken = stopwatch();
+  const { moved, drift, counts } = await transact(db, async (tx) => {
     // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
     // concludes something is on the disk before anybody is told.
     if (end === null) await post(tx, sql`set local synchronous_commit = off`);
@@ -105,14 +110,37 @@ async function tryToCommit(
     );
     const differing = await recordDrift(tx, walk, pages, locked.steady);
     await archiveBodies(tx, bodies);
-    return { moved: { ...advanced, floor: locked.floor }, drift: differing };
+    const { counts: came } = written;
+    return { moved: { ...advanced, floor: locked.floor }, drift: differing, counts: came };
   });
+  signals.commit.tell(() => ({
+    by: db.$client,
+    feed: walk.feed,
+    lane: walk.lane,
+    table: shapeOf(operation.table).name,
+    ...cameOf(pages, counts),
+    ms: taken(),
+  }));
   const last = pages.at(-1);
   return {
     walk: { ...moved, incarnation: walk.incarnation },
     end,
     above: last === undefined ? null : endOf(last),
     drift: (await drift.rows).map((row) => row.drift),
+  };
+}
+
+/** What pages brought, as it is told. */
+function cameOf(pages: readonly NormalisedPage[], counts: CountsByPage) {
+  const came = pages.map(({ page_id }) => counts.get(page_id) ?? { inserted: 0, changed: 0 });
+  const sum = (of: (page: (typeof came)[number]) => number) =>
+    came.reduce((total, page) => total + of(page), 0);
+  return {
+    pages: pages.length,
+    changing: sum(({ inserted, changed }) => (inserted + changed > 0 ? 1 : 0)),
+    inserted: sum(({ inserted }) => inserted),
+    changed: sum(({ changed }) => changed),
+    quarantined: pages.reduce((total, { quarantined }) => total + quarantined.length, 0),
   };
 }
 

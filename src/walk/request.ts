@@ -21,6 +21,7 @@ import type { WalkRow } from './walk-row.ts';
 export type FetchPage = (
   request: {
     readonly chainId: number;
+    readonly operation: string;
     readonly lane: Lane;
     readonly path: string;
     readonly query: Cursor;
@@ -86,7 +87,7 @@ export async function requestPage(
   const { operation, fetchPage, pageSize } = reader;
   const request = operation.request(walk.scope, step.cursor, pageSize);
   const answer = await fetchPage(
-    { chainId: walk.chain_id, lane: walk.lane, ...request, isDoubt },
+    { chainId: walk.chain_id, operation: walk.operation, lane: walk.lane, ...request, isDoubt },
     signal,
   );
   const envelope = readEnvelope(operation, answer.json);

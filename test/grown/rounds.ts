@@ -11,10 +11,14 @@ import { syncOnce, type SyncTarget } from '../../src/jobs/sync.ts';
 import { thinLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
 import { describeStatus } from '../../src/report/status-document.ts';
+import { feedMinutes } from '../../src/report/feed-minute.ts';
 import { laneCounts } from '../../src/report/progress.ts';
 import { requestsSince } from '../../src/report/plan/facts.ts';
 import { forecastFeeds } from '../../src/report/plan/plan.ts';
+import { readNeeds } from '../../src/report/needs-you.ts';
 import { prove } from '../../src/report/proof.ts';
+import { readTerm } from '../../src/report/why/term.ts';
+import { findWhy } from '../../src/report/why/why.ts';
 import { patient } from '../support/sync.ts';
 import type { Recorder, RunStatement } from './recorder.ts';
 
@@ -43,6 +47,18 @@ async function rangeInGap(pool: Pick<Pool, 'query'>, chain: number): Promise<Syn
     lane: { chain_id: chain, operation: 'user-operations', lane: 'backfill' },
     scope: { from_block: gap.middle - 2, to_block: gap.middle + 2, at_once: true },
   };
+}
+
+/** What somebody may have at hand: hashes, addresses and numbers of rows in the middle of the history. */
+async function thingsAtHand(pool: Pick<Pool, 'query'>): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ thing: string }>(
+    `with op as (select * from explorer.user_operations order by hash limit 1)
+     select unnest(array[hash, transaction_hash, address_hash, block_number::text]) as thing from op
+     union all (select hash from explorer.blocks order by hash limit 1)
+     union all (select address_hash from explorer.factories limit 1)
+     union all (select batch_number::text from explorer.read_batches limit 1)`,
+  );
+  return rows.map(({ thing }) => thing);
 }
 
 /** Makes the list one that served something else at a made position just now. @returns the walk that says so */
@@ -97,6 +113,16 @@ export async function goRound(
       await requestsSince(db, new Date(at.getTime() - (at.getTime() % dayMs)), at);
     });
     await round('verify', () => prove(db));
+    const status = await describeStatus(db, { pageSize: 50, standby: null });
+    await round('what needs somebody', () => readNeeds(db, status));
+    const things = await thingsAtHand(pool);
+    const chains = settings.chains.map(({ id }) => id);
+    await round('why a row is there', async () => {
+      for (const thing of things) {
+        const term = readTerm(thing);
+        if (term !== null) await findWhy(db, term, chains);
+      }
+    });
   };
   const database: OpenDatabase = {
     url,
@@ -141,6 +167,7 @@ export async function goRound(
       await round('housekeeping', () =>
         thinLedger(db, ledgerDays, engine.clock(), new AbortController().signal),
       );
+      await round('history', () => feedMinutes(db, engine.clock()));
     } finally {
       await engine.close();
     }

@@ -21,16 +21,22 @@ export function demandDocument(args: readonly string[], { code, stdout }: Output
   if (!args.slice(0, end === -1 ? undefined : end).includes('--json')) return;
   if (stdout === '' && code === null) return;
   const document = parse(stdout) as { schema?: string; exit?: { code: number } };
-  const [, name = ''] = document.schema?.split('/') ?? [];
-  const schema = schemas.get(name);
-  if (schema === undefined) throw new Error(`${args.join(' ')}: no schema for ${stdout}`);
-  const validate = ajv.getSchema(name) ?? ajv.compile({ ...JSON.parse(schema), $id: name });
-  if (validate(document) !== true) {
-    throw new Error(`${document.schema}: ${ajv.errorsText(validate.errors)}\n${stdout}`);
-  }
+  holdDocument(document);
   if (code !== null && document.exit?.code !== code) {
     throw new Error(`${stdout}\nended with ${code}`);
   }
+}
+
+/** Holds a document against the schema that it names. @throws what is wrong with it */
+export function holdDocument(document: { readonly schema?: string }): void {
+  const [, name = ''] = document.schema?.split('/') ?? [];
+  const schema = schemas.get(name);
+  if (schema === undefined) throw new Error(`no schema for ${JSON.stringify(document)}`);
+  const validate = ajv.getSchema(name) ?? ajv.compile({ ...JSON.parse(schema), $id: name });
+  if (validate(document) === true) return;
+  throw new Error(
+    `${document.schema}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(document, null, 2)}`,
+  );
 }
 
 function parse(stdout: string): unknown {

@@ -36,6 +36,8 @@ export interface ProgramEnvironment {
   readonly explorerUrl: string;
   /** Working directory: where the program finds its `explorer-etl.yaml`. */
   readonly cwd: string;
+  /** `src/main.ts` of another version; this checkout's if absent. */
+  readonly main?: string;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface ProgramEnvironment {
  * but the path, and is killed at the latest when the running test ends.
  */
 export function startProgram(args: readonly string[], environment: ProgramEnvironment): Program {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [environment.main ?? main, ...args], {
     cwd: environment.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

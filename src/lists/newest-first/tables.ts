@@ -1,4 +1,4 @@
-import { primaryKey, text } from 'drizzle-orm/pg-core';
+import { index, primaryKey, text } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../../db/column-types.ts';
 import { ofRegisteredFeed } from '../../db/tables.ts';
 
@@ -13,5 +13,9 @@ export const lateArrivals = etlSchema.table(
     seen_at: instant('seen_at').notNull(),
     page_id: integer('page_id').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.feed, table.key, table.page_id] })],
+  (table) => [
+    primaryKey({ columns: [table.feed, table.key, table.page_id] }),
+    // The newest are shown, however many there were.
+    index('late_arrivals_seen_at').on(table.seen_at),
+  ],
 );

@@ -189,5 +189,8 @@ export const blockReorgs = explorerSchema.table(
   },
   (table) => [
     primaryKey({ columns: [table.chain_id, table.height, table.new_hash, table.observed_at] }),
+    // Who comes with the hash of a block that was replaced asks why it is gone; and the newest are shown.
+    index('block_reorgs_old_hash').on(table.old_hash, table.chain_id),
+    index('block_reorgs_observed_at').on(table.observed_at, table.chain_id),
   ],
 );

@@ -69,12 +69,24 @@ events.addEventListener('error', () => say('Not connected. What is shown may be 
 document.addEventListener('visibilitychange', refreshAll);
 
 /**
- * Shows another query of one panel.
+ * Shows another query of one panel. What other panels were asked meanwhile stays: a panel's links and forms are as
+ * old as itself.
  *
  * @param {string} id
- * @param {URL} url
+ * @param {Iterable<[string, unknown]>} asked
+ * @param {boolean} isWhole whether what is not asked is to go
  */
-function show(id, url) {
+function show(id, asked, isWhole) {
+  const url = new URL(location.href);
+  const isOwn = (/** @type {string} */ name) => name.startsWith(`${id}-`);
+  if (isWhole) {
+    for (const name of [...url.searchParams.keys()].filter(isOwn)) url.searchParams.delete(name);
+  }
+  for (const [name, value] of asked) {
+    if (!isOwn(name) || typeof value !== 'string') continue;
+    if (value === '') url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  }
   history.pushState(null, '', url);
   void refresh(id);
 }
@@ -89,18 +101,15 @@ document.addEventListener('click', (event) => {
   // A link within a drawing is no HTMLAnchorElement.
   if (!(link instanceof HTMLElement || link instanceof SVGElement) || !isPlain) return;
   event.preventDefault();
-  show(link.dataset['panel'] ?? '', new URL(link.getAttribute('href') ?? '', location.href));
+  const { searchParams } = new URL(link.getAttribute('href') ?? '', location.href);
+  show(link.dataset['panel'] ?? '', searchParams, true);
 });
 
 document.addEventListener('submit', (event) => {
   const { target: form } = event;
   if (!(form instanceof HTMLFormElement) || form.dataset['panel'] === undefined) return;
   event.preventDefault();
-  const url = new URL(location.href);
-  for (const [name, value] of new FormData(form)) {
-    if (typeof value === 'string') url.searchParams.set(name, value);
-  }
-  show(form.dataset['panel'], url);
+  show(form.dataset['panel'], new FormData(form), false);
 });
 
 addEventListener('popstate', () => {

@@ -1,5 +1,6 @@
 import { bisector } from 'd3-array';
 import { scaleUtc } from 'd3-scale';
+import { utcFormat } from 'd3-time-format';
 import type { Heights, RibbonFacts, TimedHeight } from './facts.ts';
 
 /** A time below the bar. */
@@ -26,13 +27,28 @@ export function ticksOf({ window, points }: Pick<RibbonFacts, 'window' | 'points
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return [];
   const scale = scaleUtc().domain([first.at, last.at]);
-  const spell = scale.tickFormat(mostTicks);
   return scale.ticks(mostTicks).flatMap((time) => {
     const height = heightAt(points, time.getTime());
     if (height === null) return [];
     const place = placeOf(height, window);
-    return place < margin || place > 100 - margin ? [] : [{ place, label: spell(time) }];
+    return place < margin || place > 100 - margin ? [] : [{ place, label: spellTick(time) }];
   });
+}
+
+const spellings = {
+  second: utcFormat('%H:%M:%S'),
+  minute: utcFormat('%H:%M'),
+  day: utcFormat('%-d %b'),
+  month: utcFormat('%b'),
+  year: utcFormat('%Y'),
+};
+
+/** A round time by the largest unit that begins there. */
+function spellTick(time: Date): string {
+  if (time.getUTCSeconds() !== 0) return spellings.second(time);
+  if (time.getUTCHours() !== 0 || time.getUTCMinutes() !== 0) return spellings.minute(time);
+  if (time.getUTCDate() !== 1) return spellings.day(time);
+  return time.getUTCMonth() === 0 ? spellings.year(time) : spellings.month(time);
 }
 
 function heightAt(points: readonly TimedHeight[], at: number): number | null {

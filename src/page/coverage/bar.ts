@@ -48,6 +48,7 @@ export function bar(feed: FeedFacts, ribbon: RibbonFacts, query: URLSearchParams
           ><text x="${percent(place)}" y="35">${label}</text></g
         >`,
     )}
+    <rect class="frame" x="0" y="1" width="100%" height="18"></rect>
     ${ribbon.segments.map((segment) => stretch(segment, feed, ribbon, query))}
   </svg>`;
 }

@@ -82,7 +82,7 @@ function row(feed: FeedFacts, facts: CoverageFacts): Html {
           ? html`<p class="${census?.asOf ? 'census read' : 'census'}">${without(feed)}</p>`
           : [
               bar(feed, ribbon, facts.query),
-              steering(feed, ribbon, facts),
+              steps(feed, ribbon, facts),
               more(feed, ribbon, isChosen),
             ]
       }
@@ -98,11 +98,9 @@ const without = ({ census }: FeedFacts): string => {
     : `census of ${whole(census.count)}, as of ${minute(census.asOf)} UTC`;
 };
 
-/** What is shown, and where one can go from there. */
-function steering(feed: FeedFacts, ribbon: RibbonFacts, { query }: CoverageFacts): Html {
+/** Where one can go from what is shown. */
+function steps(feed: FeedFacts, ribbon: RibbonFacts, { query }: CoverageFacts): Html {
   const { older, newer, in: nearer, out } = moves(ribbon.window, ribbon.whole);
-  const { from, to } = timesOf(ribbon.window, ribbon.points);
-  const times = from === null || to === null ? '' : ` · ${minute(from)} to ${minute(to)} UTC`;
   const step = (target: Heights | null, sign: string, what: string): Html =>
     target === null
       ? html`<span class="step" aria-hidden="true">${sign}</span>`
@@ -114,11 +112,9 @@ function steering(feed: FeedFacts, ribbon: RibbonFacts, { query }: CoverageFacts
           title="${what}"
           >${sign}</a
         >`;
-  return html`<p class="coverage-window">
-    <span>${heights(ribbon.window, feed.unit)}${times}</span>
-    <span class="steps"
-      >${step(older, '←', 'Older')}${step(newer, '→', 'Newer')}${step(out, '−', 'Zoom out')}${step(nearer, '+', 'Zoom in')}</span
-    >
+  return html`<p class="coverage-steps">
+    ${step(older, '←', 'Older')}${step(newer, '→', 'Newer')}
+    ${step(out, '−', 'Zoom out')}${step(nearer, '+', 'Zoom in')}
   </p>`;
 }
 
@@ -165,15 +161,19 @@ function more(feed: FeedFacts, ribbon: RibbonFacts, isChosen: boolean): Html {
 /** A longer table is no help; the bar shows all. */
 const mostRows = 30;
 
-function summary({ unit }: FeedFacts, { amounts, segments }: RibbonFacts): string {
-  const parts = amounts
-    .filter(({ state }) => state === 'gap' || state === 'held' || state === 'flight')
-    .map(({ state, count, ranges }) =>
-      state === 'gap'
-        ? `${counted(ranges, 'gap')} of ${amount(count, unit)}`
-        : `${amount(count, unit)} ${stateNames[state]}`,
-    );
-  return parts.length > 0 ? parts.join(', ') : counted(segments.length, 'segment');
+/** What is shown, and what of it is not proved. */
+function summary(feed: FeedFacts, { window, amounts, points }: RibbonFacts): Html {
+  const { from, to } = timesOf(window, points);
+  const known = [
+    heights(window, feed.unit),
+    ...(from === null || to === null ? [] : [`${minute(from)} to ${minute(to)} UTC`]),
+  ];
+  const told = amounts.flatMap(({ state, count, ranges }) => {
+    if (state === 'gap') return [`${counted(ranges, 'gap')}, ${amount(count, feed.unit)}`];
+    const isTold = state === 'held' || state === 'flight' || state === 'waiting';
+    return isTold ? [`${amount(count, feed.unit)} ${stateNames[state]}`] : [];
+  });
+  return html`${known.join(' · ')}${told.map((text) => html` · <strong>${text}</strong>`)}`;
 }
 
 function gapTable(feed: FeedFacts, { gaps, amounts }: RibbonFacts): Html {

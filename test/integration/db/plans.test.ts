@@ -86,6 +86,8 @@ describe('no statement reads more the longer the history is', () => {
     'progress',
     'plan',
     'verify',
+    'what needs somebody',
+    'why a row is there',
     'due',
     'live lane of 10/user-operations',
     'live lane of 10/optimism-batches',
@@ -96,6 +98,7 @@ describe('no statement reads more the longer the history is', () => {
     'backfill lane of 10/optimism-batch-blocks',
     'backfill lane of 10/factories',
     'housekeeping',
+    'history',
   ])('of %s', (what) => {
     const gone = rounds.filter((round) => round.what === what);
     expect(gone.flatMap(({ statements }) => statements)).not.toEqual([]);

@@ -69,9 +69,10 @@ export async function openWorker(database: TestDatabase, url: string, options: W
     sleep,
     now,
   });
-  const get = createFetcher({ client, budget, secrets: [testKey] });
+  const get = createFetcher({ client, budget, secrets: [testKey], by: pool });
   const request = {
     chainId: chain.id,
+    operation: 'user-operations',
     path: 'proxy/account-abstraction/operations',
     query: { page_size: 1 },
   };

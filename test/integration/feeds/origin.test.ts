@@ -208,7 +208,8 @@ test('a running process refuses another base_url of a configuration that is read
     onReload: (listener: () => void) => void (reload = listener),
   };
   const options = { logLevel: 'info', json: false, quiet: false } as const;
-  const changes = watchConfig(context, options, log)(engine);
+  const http = { listen: null, metrics: null, hosts: [], token: null };
+  const changes = watchConfig(context, options, { http, log })(engine);
 
   await writeFile(join(cwd, 'explorer-etl.yaml'), of(second.url));
   reload();

@@ -92,7 +92,7 @@ test('every question is a file, and has a shape here', async () => {
   expect(questions().map(({ name }) => name)).toEqual(Object.keys(shapes));
 });
 
-describe.each(questions())('$name', ({ name, question, parameters, text }) => {
+describe.each(questions())('$name', ({ name, question, parameters, chart, text }) => {
   test('says what it answers, in a line of a terminal', () => {
     expect(question).toMatch(/\?$/);
     const longest = Math.max(...Object.keys(shapes).map((one) => one.length));
@@ -116,6 +116,16 @@ describe.each(questions())('$name', ({ name, question, parameters, text }) => {
       shapes[name],
     );
     expect(rows.length > 0).toBe(!unanswered.has(name));
+  });
+
+  test('draws columns that it has', () => {
+    const columns = new Map(
+      shapes[name]?.split(', ').map((each) => each.split(' ', 2) as [string, string]),
+    );
+    const drawn = [chart?.of, chart?.by, chart?.split].filter((one) => typeof one === 'string');
+    expect(drawn.filter((one) => !columns.has(one))).toEqual([]);
+    expect(['bigint', 'numeric', 'integer', undefined]).toContain(columns.get(chart?.of ?? ''));
+    expect(['date', 'integer', undefined]).toContain(columns.get(chart?.by ?? ''));
   });
 
   test('is about one chain where that is asked', async () => {

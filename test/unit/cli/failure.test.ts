@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/cli/context.ts';
+import { ListenError } from '../../../src/http/listen.ts';
 import {
   failureOf,
   interruption,
@@ -41,6 +42,7 @@ const thrown: readonly (readonly [
   exit: number,
 ])[] = [
   [new UsageError('so'), 'usage', null, 2],
+  [new ListenError('so'), 'listen', null, 2],
   [places, 'configuration', null, 2],
   [
     new DatabaseUnavailableError('so', { cause: refused }),

@@ -57,11 +57,13 @@ describe('without a file', () => {
       },
       databaseUrl: null,
       directUrl: null,
+      notifyUrl: null,
       chains: [
         { id: 10, name: 'optimism', operations: { ...standard, 'optimism-batches': listed } },
         // Nobody knows whether it has them: they are for whoever names them.
         { id: 123456, name: 'chain-123456', operations: standard },
       ],
+      http: { listen: null, metrics: null, hosts: [], token: null },
       configFile: null,
     });
   });

@@ -82,7 +82,7 @@ test.for([60, 80, 140])('the same in colour on %i columns', async (columns) => {
 test.for([60, 80, 140])('no line is wider than %i columns, but a command that is', (columns) => {
   const lines = demoText(demo, terminal(columns, false), inClone).split('\n');
   const wide = lines.filter((line) => widthOf(line) > columns);
-  expect(wide).toEqual(columns === 60 ? [`Next   ${inClone} query --demo top-senders`] : []);
+  expect(wide).toEqual(columns === 60 ? [`       ${inClone} query --demo top-senders`] : []);
 });
 
 test('the screen of a demo fits a terminal of 24 lines, with all that npm adds', () => {

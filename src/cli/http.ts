@@ -1,0 +1,87 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { addressProblem, defaultListen, parseAddress } from '../config/http-schema.ts';
+import type { ListenAddress, Settings } from '../config/settings.ts';
+import { spellAddress } from '../http/address.ts';
+import { isAddressInUse } from '../http/listen.ts';
+import { createMetrics } from '../http/metrics.ts';
+import { startHttp, type HttpServer } from '../http/server.ts';
+import { queueDepths } from '../jobs/boss-tables.ts';
+import { asCalled } from './called.ts';
+import type { Context } from './context.ts';
+import { version } from './version.ts';
+
+/** What `--http` gives: true without an address. */
+export interface HttpFlag {
+  readonly http?: true | ListenAddress;
+}
+
+/** `--http [address]`. */
+export function addHttp(command: Command, what: string): Command {
+  return command.option('--http [address]', what, parseFlag);
+}
+
+function parseFlag(written: string): ListenAddress {
+  const parsed = parseAddress(written);
+  if (parsed === null) throw new InvalidArgumentError(`${addressProblem(written)}.`);
+  return parsed;
+}
+
+/** Where the page was asked for; null where nobody did. The flag goes before the file. */
+export function wantedAddress(
+  { http: flag }: HttpFlag,
+  { http }: Pick<Settings, 'http'>,
+): ListenAddress | null {
+  if (flag === true) return http.listen ?? defaultListen;
+  return flag ?? http.listen;
+}
+
+interface Serving {
+  readonly settings: Pick<Settings, 'http' | 'explorer'>;
+  /** Whether work is done in rounds here. */
+  readonly works: boolean;
+  /** Where health and metrics are too. */
+  readonly metricsAddress: ListenAddress | null;
+}
+
+/** @throws ListenError */
+export const servePage = (
+  context: Context,
+  address: ListenAddress,
+  { settings, works, metricsAddress }: Serving,
+): Promise<HttpServer> =>
+  startHttp({
+    address,
+    metricsAddress,
+    token: settings.http.token,
+    hosts: settings.http.hosts,
+    pageSize: settings.explorer.pageSize,
+    works,
+    metrics: (snapshots, db) =>
+      createMetrics({
+        snapshot: () => snapshots.newest(),
+        queue: () => queueDepths(db),
+        version: version(),
+        now: () => performance.now(),
+      }),
+    called: (text) => asCalled(text, context.program),
+    now: () => performance.now(),
+  });
+
+/** So many ports are tried, from the usual one on. */
+const tries = 10;
+
+/** The page where it usually is, or on the next port that is free. @throws ListenError */
+export async function servePageNearby(context: Context, serving: Serving): Promise<HttpServer> {
+  for (let port = defaultListen.port; ; port += 1) {
+    try {
+      const isLast = port === defaultListen.port + tries;
+      return await servePage(context, { ...defaultListen, port: isLast ? 0 : port }, serving);
+    } catch (error) {
+      if (!isAddressInUse(error)) throw error;
+    }
+  }
+}
+
+/** The page's URL. */
+export const urlOf = ({ address }: Pick<HttpServer, 'address'>): string =>
+  `http://${spellAddress(address)}/`;

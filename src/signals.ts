@@ -1,0 +1,98 @@
+import { channel } from 'node:diagnostics_channel';
+import type { FailureClass } from './failure.ts';
+
+/**
+ * What happens while the program works, told to whoever listens in the process: counts for histories and
+ * metrics. Low rooms publish and know no listener. Where nobody listens, it costs a look at a flag.
+ */
+export interface Signal<Message> {
+  /** Tells it; nobody has to listen. `message` is called only where somebody does. */
+  tell(message: () => Message): void;
+  /** Whether somebody listens: what is measured for a message may be left out where nobody does. */
+  isHeard(): boolean;
+  /**
+   * Calls the listener with each message from now on. It must not throw: the process would end.
+   *
+   * @returns ends that
+   */
+  listen(listener: (message: Message) => void): () => void;
+}
+
+/** Who works: engines of one process tell theirs apart by it. */
+interface Told {
+  readonly by: object;
+}
+
+/** What was asked for, and for whom. */
+interface Asked extends Told {
+  readonly chain_id: number;
+  readonly operation: string;
+  readonly lane: 'live' | 'backfill';
+}
+
+/** A request that was answered, or failed: each attempt. One that a stop cut off is not told. */
+export interface RequestSignal extends Asked {
+  readonly outcome: 'ok' | FailureClass;
+  /** From sending to the last byte, or to the failure. */
+  readonly ms: number;
+  /** What it costs of the key's credits. */
+  readonly credits: number;
+}
+
+/** A page that did not come: all attempts at it failed. */
+export interface MissSignal extends Asked {
+  readonly failure: FailureClass;
+}
+
+/** A transaction that wrote pages. */
+export interface CommitSignal extends Told {
+  readonly feed: string;
+  readonly lane: 'live' | 'backfill';
+  /** The list's own table: what is written of its children and of addresses is not counted. */
+  readonly table: string;
+  readonly pages: number;
+  /** Of them, those that added or changed a row. */
+  readonly changing: number;
+  readonly inserted: number;
+  readonly changed: number;
+  readonly quarantined: number;
+  /** From its beginning to the answer of its commit, attempts that lost against others included. */
+  readonly ms: number;
+}
+
+/** How long somebody waited for a connection of a pool. */
+export interface PoolWaitSignal {
+  /** What the database calls the pool's sessions. */
+  readonly name: string;
+  readonly ms: number;
+}
+
+export const signals = {
+  request: signal<RequestSignal>('request'),
+  miss: signal<MissSignal>('miss'),
+  commit: signal<CommitSignal>('commit'),
+  poolWait: signal<PoolWaitSignal>('pool-wait'),
+} as const;
+
+/** Begins to measure. @returns how long ago that was, in ms */
+export function stopwatch(): () => number {
+  const begun = performance.now();
+  return () => performance.now() - begun;
+}
+
+function signal<Message>(name: string): Signal<Message> {
+  const told = channel(`explorer-etl:${name}`);
+  return {
+    tell: (message) => {
+      if (told.hasSubscribers) told.publish(message());
+    },
+    isHeard: () => told.hasSubscribers,
+    listen: (listener) => {
+      const subscriber = (message: unknown) => listener(message as Message);
+      told.subscribe(subscriber);
+      return () => {
+        told.unsubscribe(subscriber);
+      };
+    },
+  };
+}

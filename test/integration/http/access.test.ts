@@ -1,0 +1,167 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { ListenError } from '../../../src/http/listen.ts';
+import { startHttp } from '../../../src/http/server.ts';
+import { ask, servedPage, type Answer } from '../../support/http.ts';
+
+const token = 'a-token-of-thirty-characters-x';
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+const statusOf = async (answer: Promise<Answer>) => (await answer).status;
+
+test('a name that was made to lead here is refused, one that is listed is not', async () => {
+  const page = await servedPage(null, { hosts: ['etl.example.com'] });
+  const by = (host: string) => statusOf(ask(page, '/healthz', { headers: { host } }));
+  expect(await by('evil.example.com')).toBe(421);
+  expect(await by('127.0.0.1.evil.example.com')).toBe(421);
+  expect(await by('etl.example.com')).toBe(200);
+  expect(await by(`localhost:${page.address.port}`)).toBe(200);
+  expect(await by(`[::1]:${page.address.port}`)).toBe(200);
+});
+
+test("another site's page gets nothing, and nothing writes", async () => {
+  const page = await servedPage(null);
+  const with_ = (headers: Record<string, string>) =>
+    statusOf(ask(page, '/status.json', { headers }));
+  expect(await with_({ origin: 'https://evil.example.com' })).toBe(403);
+  expect(await with_({ origin: 'null' })).toBe(403);
+  expect(await with_({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' })).toBe(403);
+  expect(await with_({ origin: `http://127.0.0.1:${page.address.port}` })).toBe(200);
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE']) {
+    expect(await statusOf(ask(page, '/', { method })), method).toBe(405);
+  }
+});
+
+test('beyond this machine a token is wanted', async () => {
+  const open = (host: string, wanted: string | null) =>
+    startHttp({
+      address: { host, port: 0 },
+      metricsAddress: null,
+      token: wanted,
+      hosts: [],
+      pageSize: 50,
+      works: false,
+      called: (command) => command,
+      now: () => performance.now(),
+    });
+  await expect(open('0.0.0.0', null)).rejects.toThrow(/EXPLORER_ETL_HTTP_TOKEN/);
+  await expect(open('::', null)).rejects.toThrow(ListenError);
+  const page = await open('0.0.0.0', token);
+  expect(await statusOf(ask(page, '/'))).toBe(401);
+  expect(await statusOf(ask(page, '/status.json'))).toBe(401);
+  expect(await statusOf(ask(page, '/events'))).toBe(401);
+  expect(await statusOf(ask(page, '/panels/coverage'))).toBe(401);
+  expect(await statusOf(ask(page, '/healthz'))).toBe(200);
+  await page.close();
+});
+
+test('the token lets in, as a header and by the form, whose cookie does not hold it', async () => {
+  const page = await servedPage(null, { token });
+  const shown = { headers: { authorization: `Bearer ${token}` } };
+  expect(await statusOf(ask(page, '/status.json', shown))).toBe(200);
+
+  const asked = await ask(page, '/', { headers: { accept: 'text/html' } });
+  expect([asked.status, asked.body.includes('<form')]).toEqual([401, true]);
+  const wrong = await ask(page, '/sign-in', { method: 'POST', headers: form, body: 'token=no' });
+  expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined]);
+  const right = await ask(page, '/sign-in', {
+    method: 'POST',
+    headers: form,
+    body: `token=${token}`,
+  });
+  expect([right.status, right.headers.location]).toEqual([303, '/']);
+  const [cookie = ''] = right.headers['set-cookie'] ?? [];
+  expect(cookie).toMatch(/HttpOnly/);
+  expect(cookie).toMatch(/SameSite=Strict/);
+  expect(cookie).not.toContain(token);
+  const kept = { headers: { cookie: cookie.split(';')[0] ?? '' } };
+  expect(await statusOf(ask(page, '/status.json', kept))).toBe(200);
+  const other = await servedPage(null, { token: `${token}y` });
+  expect(await statusOf(ask(other, '/status.json', kept))).toBe(401);
+  // Reasons hold what the explorer said: they are for those who are let in.
+  const ready = await ask(page, '/readyz');
+  expect(JSON.parse(ready.body)).toMatchObject({ reasons: [{ kind: 'database-away' }] });
+  expect(ready.body).not.toContain('message');
+});
+
+test('a thousand wrong tokens: ten are looked at, then none, and a cookie still lets in', async () => {
+  const page = await servedPage(null, { token });
+  const signedIn = await ask(page, '/sign-in', {
+    method: 'POST',
+    headers: form,
+    body: `token=${token}`,
+  });
+  const cookie = signedIn.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+  const counts = new Map<number, number>();
+  for (let guess = 0; guess < 1_000; guess += 1) {
+    const { status } = await ask(page, '/', { headers: { authorization: `Bearer ${guess}` } });
+    counts.set(status, (counts.get(status) ?? 0) + 1);
+  }
+  expect(Object.fromEntries(counts)).toEqual({ 401: 10, 429: 990 });
+  const right = await ask(page, '/', { headers: { authorization: `Bearer ${token}` } });
+  expect([right.status, Number(right.headers['retry-after']) > 0]).toEqual([429, true]);
+  const guessed = ask(page, '/sign-in', { method: 'POST', headers: form, body: 'token=no' });
+  expect(await statusOf(guessed)).toBe(429);
+  expect(await statusOf(ask(page, '/status.json', { headers: { cookie } }))).toBe(200);
+});
+
+test('no path leads out of what is served', async () => {
+  const page = await servedPage(null);
+  for (const path of [
+    '/../package.json',
+    '/assets/../../package.json',
+    '/assets/..%2f..%2fpackage.json',
+    '/assets/%2e%2e/%2e%2e/package.json',
+    '/assets/page.css%00.js',
+    '/assets//etc/passwd',
+    '/panels/__proto__',
+    '/assets/constructor',
+  ]) {
+    expect(await statusOf(ask(page, path)), path).toBe(404);
+  }
+});
+
+test('what is too large is refused, and who is slow is hung up on', async () => {
+  const bounds = { headersTimeout: 50, connectionsCheckingInterval: 20 };
+  const page = await servedPage(null, { token, bounds });
+  const { port } = page.address;
+  const large = await ask(page, '/', { headers: { 'x-large': 'x'.repeat(20_000) } });
+  expect(large.status).toBe(431);
+  const body = `token=${'x'.repeat(100_000)}`;
+  expect(await statusOf(ask(page, '/sign-in', { method: 'POST', headers: form, body }))).toBe(413);
+  // It sends the first line and nothing more.
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 408/);
+});
+
+test('of a hundred open event streams those above the bound are sent away, and ended ones make room', async () => {
+  const page = await servedPage(null);
+  const url = `http://127.0.0.1:${page.address.port}/events`;
+  const ends = Array.from({ length: 100 }, () => new AbortController());
+  const answers = await Promise.all(ends.map(({ signal }) => fetch(url, { signal })));
+  const counts = Map.groupBy(answers, ({ status }) => status);
+  expect([counts.get(200)?.length, counts.get(503)?.length]).toEqual([32, 68]);
+  expect(await statusOf(ask(page, '/healthz'))).toBe(200);
+  for (const end of ends) end.abort();
+  await expect.poll(async () => (await fetch(url)).status, { timeout: 120_000 }).toBe(200);
+});
+
+test('every answer carries the policy', async () => {
+  const page = await servedPage(null);
+  for (const path of ['/', '/nothing', '/healthz', '/assets/page.css', '/panels/verdict']) {
+    const { headers } = await ask(page, path);
+    expect(headers['content-security-policy'], path).toMatch(
+      /^default-src 'none'; script-src 'self'/,
+    );
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['x-frame-options']).toBe('DENY');
+  }
+});
+
+test('an address that is taken says so, and what to do', async () => {
+  const page = await servedPage(null);
+  await expect(servedPage(null, { address: page.address })).rejects.toThrow(
+    /is in use by another program: name another port/,
+  );
+});

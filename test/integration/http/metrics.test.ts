@@ -1,0 +1,251 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import type { StatusDocument } from '../../../src/documents/status.ts';
+import { spellAddress } from '../../../src/http/address.ts';
+import { createMetrics } from '../../../src/http/metrics.ts';
+import { startHttp } from '../../../src/http/server.ts';
+import { definitions, type Definition } from '../../../src/http/metrics/definitions.ts';
+import { queueDepths } from '../../../src/jobs/boss-tables.ts';
+import { describeStatus } from '../../../src/report/status-document.ts';
+import {
+  startSimulator,
+  statusFaults,
+  type Faults,
+  type SimulatedChain,
+} from '../../../src/simulator/index.ts';
+import { createTestDatabase, freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually } from '../../support/process.ts';
+import { scraped } from '../../support/scraped.ts';
+import { observing } from '../../support/scraping.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 230,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 20,
+};
+
+test('what a sync does is what the tables hold, and twice is twice', async () => {
+  const database = await freshDatabase();
+  const { scrape } = observed(database);
+  const { url, simulator } = await simulate();
+  await runSync(database, { url, chains: [chain] });
+  const first = await scrape();
+  expect(first.of('explorer_etl_requests_total', { class: 'ok' })).toBe(simulator.requests);
+  expect(first.of('explorer_etl_request_duration_seconds_count', { class: 'ok' })).toBe(
+    simulator.requests,
+  );
+  await expectTables(database, first);
+  await runSync(database, { url, chains: [chain] });
+  const second = await scrape();
+  await expectTables(database, second);
+  expect(
+    second.of('explorer_etl_pages_total', { lane: 'live', outcome: 'unchanged' }),
+  ).toBeGreaterThan(0);
+  expect(second.of('explorer_etl_pool_wait_seconds_count', { pool: 'work' })).toBeGreaterThan(
+    first.of('explorer_etl_pool_wait_seconds_count', { pool: 'work' }) ?? Infinity,
+  );
+  expect(second.of('explorer_etl_pool_wait_seconds_count', { pool: 'budget' })).toBeGreaterThan(0);
+});
+
+test('the facts of the database are those of status', async () => {
+  const database = await freshDatabase();
+  const { url } = await simulate();
+  await runSync(database, { url, chains: [chain] });
+  const { scrape, snapshot } = observed(database);
+  const told = await scrape();
+  const status = await snapshot();
+  for (const report of status.feeds) {
+    const feed = { chain: '10', list: report.operation };
+    expect({
+      share: told.of('explorer_etl_covered_ratio', feed) ?? null,
+      objective: told.of('explorer_etl_freshness_objective_seconds', feed) ?? null,
+      gaps: told.of('explorer_etl_gaps', feed) ?? null,
+      quarantined: told.of('explorer_etl_quarantine_items', feed),
+      drift: told.of('explorer_etl_drift_kinds', feed),
+      archived: told.of('explorer_etl_archive_bytes', feed),
+      state: told.of('explorer_etl_feed_state', { ...feed, state: report.state }),
+    }).toEqual({
+      share: report.proved.share,
+      objective: report.freshness.objective?.seconds ?? null,
+      gaps: report.coverage?.of === 'blocks' ? report.coverage.gaps : null,
+      quarantined: report.quarantined,
+      drift: report.drift,
+      archived: report.archived_bytes,
+      state: 1,
+    });
+  }
+  expect(told.of('explorer_etl_verdict', { kind: status.verdict.kind })).toBe(1);
+  expect(told.all('explorer_etl_verdict').reduce((sum, { value }) => sum + value, 0)).toBe(1);
+  expect(told.of('explorer_etl_budget_credits_spent')).toBe(status.credits.spent);
+  expect(told.of('explorer_etl_database_up')).toBe(1);
+  expect(told.of('explorer_etl_budget_credits_remaining')).toBe(status.credits.left);
+  expect(told.all('explorer_etl_queue_depth')).toHaveLength(6);
+});
+
+test('requests that fail are counted by class, and a page that did not come by its lane', async () => {
+  const database = await freshDatabase();
+  const { scrape } = observed(database);
+  const { url } = await simulate(({ operation }) =>
+    operation === 'factories' ? statusFaults['422'] : null,
+  );
+  await runSync(database, { url, chains: [chain] });
+  const told = await scrape();
+  expect(told.of('explorer_etl_requests_total', { class: 'rejected' })).toBe(1);
+  expect(told.of('explorer_etl_pages_total', { lane: 'backfill', outcome: 'failed' })).toBe(1);
+  expect(
+    told.of('explorer_etl_feed_reason', { chain: '10', list: 'factories', kind: 'rejected' }),
+  ).toBe(1);
+  expect(told.of('explorer_etl_reasons', { kind: 'rejected' })).toBe(1);
+  expect(told.of('explorer_etl_reasons', { kind: 'key-refused' })).toBe(0);
+});
+
+test('each metric is of the format, and named by its conventions', async () => {
+  const database = await freshDatabase();
+  const { url } = await simulate();
+  const { scrape } = observed(database, withLimit);
+  await runSync(database, { url, chains: [chain] });
+  const { families } = await scrape();
+  const broken = [...families].flatMap(([name, { help, type, samples }]) => [
+    ...(/^[a-z][a-z0-9_]*$/u.test(name) ? [] : [`${name}: no name`]),
+    ...(help.length > 0 ? [] : [`${name}: no help`]),
+    ...((type === 'counter') === name.endsWith('_total') ? [] : [`${name}: ${type}`]),
+    ...(/(?:_ms|_millis|_minutes|_count|_sum|_bucket)$/u.test(name) ? [`${name}: unit`] : []),
+    ...(samples.every(({ value }) => type === 'gauge' || value >= 0) ? [] : [`${name}: below 0`]),
+  ]);
+  expect(broken).toEqual([]);
+  const own = [...families].filter(([name]) => name.startsWith('explorer_etl_'));
+  expect(own.map(([name, { help, type }]) => [name, type, help]).toSorted(byName)).toEqual(
+    Object.entries<Definition>(definitions)
+      .map(([name, { help, type }]) => [name, type, help])
+      .toSorted(byName),
+  );
+  for (const [name, { samples }] of own) {
+    const { labels }: Definition = definitions[name as keyof typeof definitions];
+    const wanted = (of: string) =>
+      [...labels, ...(of.endsWith('_bucket') ? ['le'] : [])].toSorted(byText);
+    for (const sample of samples) {
+      expect([name, Object.keys(sample.labels).toSorted(byText)]).toEqual([
+        name,
+        wanted(sample.name),
+      ]);
+    }
+  }
+  // But for what is known only while a schedule is set, or something is wrong.
+  const untold = own.filter(([, { type, samples }]) => type === 'gauge' && samples.length === 0);
+  expect(new Set(untold.map(([name]) => name))).toEqual(rare);
+  const buckets = families.get('explorer_etl_transaction_duration_seconds')?.samples ?? [];
+  const counts = buckets.filter(({ name }) => name.endsWith('_bucket')).map(({ value }) => value);
+  expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+  expect(counts.at(-1)).toBe(buckets.find(({ name }) => name.endsWith('_count'))?.value);
+});
+
+const rare: ReadonlySet<string> = new Set([
+  'explorer_etl_feed_reason',
+  'explorer_etl_next_poll_timestamp_seconds',
+  'explorer_etl_credits_last_until_seconds',
+]);
+const byText = (a: string, b: string) => (a < b ? -1 : 1);
+const byName = ([a = '']: readonly string[], [b = '']: readonly string[]) => byText(a, b);
+
+/** As the service tells what is left. */
+const withLimit = (status: StatusDocument): StatusDocument => ({
+  ...status,
+  credits: { ...status.credits, limit: 1_000_000, left: 900_000, forecast: { kind: 'enough' } },
+});
+
+async function simulate(faults: Faults = () => null) {
+  const simulator = await startSimulator({ seed: 6, chains: [chain], faults });
+  onTestFinished(() => simulator.close());
+  return { url: simulator.url, simulator };
+}
+
+/** What is scraped from this process while it works on a database. */
+function observed(database: TestDatabase, change = (status: StatusDocument) => status) {
+  const db = drizzle(database.pool);
+  const snapshot = async () => change(await describeStatus(db, { pageSize: 50, standby: null }));
+  return { snapshot, ...observing({ snapshot, queue: () => queueDepths(db) }) };
+}
+
+type Told = Awaited<ReturnType<ReturnType<typeof observing>['scrape']>>;
+
+/** The counters of a process that did all the work are what the ledger has. */
+async function expectTables({ pool }: TestDatabase, told: Told): Promise<void> {
+  const { rows: pages } = await pool.query<{ lane: string; outcome: string; pages: number }>(
+    `select lane, case when pages.inserted + pages.changed > 0 then 'changed' else 'unchanged' end as outcome,
+            count(*)::int as pages
+     from etl.pages join etl.walks on walks.id = walk_id
+     group by 1, 2`,
+  );
+  for (const { lane, outcome, pages: number } of pages) {
+    expect([lane, outcome, told.of('explorer_etl_pages_total', { lane, outcome })]).toEqual([
+      lane,
+      outcome,
+      number,
+    ]);
+  }
+  const { rows } = await pool.query<{ operation: string; inserted: number; changed: number }>(
+    `select operation, sum(inserted)::int as inserted, sum(changed)::int as changed
+     from etl.walks group by operation`,
+  );
+  const tables: Readonly<Record<string, string>> = {
+    'user-operations': 'explorer.user_operations',
+    'optimism-batch-blocks': 'explorer.blocks',
+    factories: 'explorer.factories',
+  };
+  for (const { operation, inserted, changed } of rows) {
+    const of = (change: string) =>
+      told.of('explorer_etl_rows_total', { table: tables[operation] ?? '', change });
+    expect([operation, of('inserted'), of('changed')]).toEqual([operation, inserted, changed]);
+  }
+}
+
+test('it is served, also on an address of its own, and where the database has gone', async () => {
+  const database = await createTestDatabase();
+  // Whoever looks, all has rested for long enough.
+  let nowMs = 0;
+  const now = () => (nowMs += 60_000);
+  const address = { host: '127.0.0.1', port: 0 };
+  const server = await startHttp({
+    address,
+    metricsAddress: address,
+    token: null,
+    hosts: [],
+    pageSize: 50,
+    works: false,
+    metrics: (snapshots, db) =>
+      createMetrics({
+        snapshot: () => snapshots.newest(),
+        queue: () => queueDepths(db),
+        version: '1.2.3',
+        now,
+      }),
+    called: (command) => command,
+    now,
+  });
+  onTestFinished(() => server.close());
+  const { metricsAddress } = server;
+  const scrape = async (at: typeof address | null) => {
+    if (at === null) throw new Error('it has no address of its own');
+    const answer = await fetch(`http://${spellAddress(at)}/metrics`);
+    const families = scraped(await answer.text());
+    const up = families.get('explorer_etl_database_up')?.samples[0]?.value;
+    return [answer.status, answer.headers.get('content-type'), up];
+  };
+  const type = 'text/plain; version=0.0.4; charset=utf-8';
+  expect(await scrape(metricsAddress)).toEqual([200, type, 0]);
+  server.use({ url: database.url, directUrl: null });
+  await eventually(
+    'the database is seen',
+    hangMs,
+    async () => (await scrape(metricsAddress))[2] === 1,
+  );
+  expect(await scrape(server.address)).toEqual([200, type, 1]);
+  await database.drop();
+  await eventually('its end is seen', hangMs, async () => (await scrape(metricsAddress))[2] === 0);
+});

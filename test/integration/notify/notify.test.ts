@@ -1,0 +1,306 @@
+import { performance } from 'node:perf_hooks';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { secretsOfWebhook } from '../../../src/config/secrets.ts';
+import { createPool } from '../../../src/db/pool.ts';
+import type { StatusDocument } from '../../../src/documents/status.ts';
+import { createLog } from '../../../src/log.ts';
+import { fromOf } from '../../../src/notify/notification.ts';
+import { notifyChanges } from '../../../src/notify/notify.ts';
+import type { Pace } from '../../../src/notify/pace.ts';
+import { openWebhook } from '../../../src/notify/post.ts';
+import { awayStatus, emptyStatus } from '../../../src/report/status-document.ts';
+import { leaks, secretKey, storedLeaks } from '../../support/canary.ts';
+import { openDatabaseProxy } from '../../support/database-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { freePort } from '../../support/port.ts';
+import { eventually } from '../../support/process.ts';
+import { accept, startReceiver, type Receiver } from '../../support/receiver.ts';
+
+type Verdict = StatusDocument['verdict'];
+
+let database: TestDatabase;
+beforeAll(async () => void (database = await createTestDatabase()));
+beforeEach(() => database.pool.query('delete from etl.notices'));
+afterAll(() => database.drop());
+
+/** As the program's, but in a hurry. */
+const pace: Pace = {
+  lookMs: 10,
+  holdMs: 1,
+  restMs: 0,
+  firstRetryMs: 50,
+  longestRetryMs: 200,
+  mostAttempts: 1000,
+};
+
+const feed = '10/user-operations';
+const verdicts = {
+  healthy: { kind: 'healthy', reasons: [] },
+  'needs-you': { kind: 'needs-you', reasons: [{ kind: 'quarantine', feed, items: 3 }] },
+  stopped: {
+    kind: 'stopped',
+    reasons: [{ kind: 'nobody-works', feeds: [feed], last_page_at: null, last_page_age_s: null }],
+  },
+} as const satisfies Partial<Record<Verdict['kind'], Verdict>>;
+
+/** How all is, as the test says; as of a time that rises with each look. */
+function world(first: keyof typeof verdicts) {
+  const state = { kind: first };
+  const status = async (): Promise<StatusDocument> => ({
+    ...emptyStatus(new Date(), null),
+    verdict: verdicts[state.kind] as Verdict,
+  });
+  return { state, status };
+}
+
+interface Looking {
+  readonly url: string;
+  readonly status: () => Promise<StatusDocument>;
+  readonly pace?: Partial<Pace>;
+  /** How long an answer may take, in ms. */
+  readonly limitMs?: number;
+}
+
+/** What a process does that has a webhook; ended when the running test is. */
+function look(database: Pick<TestDatabase, 'url'>, { url, status, ...own }: Looking) {
+  const lines: string[] = [];
+  const log = createLog('debug', (line) => void lines.push(line), {
+    format: 'json',
+    isColoured: false,
+    now: () => performance.now(),
+  });
+  log.conceal(secretsOfWebhook(url));
+  const pool = createPool({
+    url: database.url,
+    max: 1,
+    applicationName: 'explorer-etl notify',
+    settings: { synchronous_commit: 'off' },
+  });
+  const webhook = openWebhook(url, 'explorer-etl/0', own.limitMs);
+  const ending = new AbortController();
+  const running = notifyChanges(
+    {
+      pool,
+      status,
+      away: (message) => awayStatus(new Date(), message),
+      webhook: () => webhook,
+      from: fromOf(database.url, '0.0.0'),
+      log,
+      now: () => performance.now(),
+      pace: { ...pace, ...own.pace },
+    },
+    ending.signal,
+  );
+  const stop = async () => {
+    if (pool.ended) return;
+    ending.abort();
+    await running;
+    await webhook.close();
+    await pool.end();
+  };
+  onTestFinished(stop);
+  return { lines, stop };
+}
+
+const kindsOf = ({ received }: Receiver) => received.map(({ body }) => body.now.kind);
+
+const untilTold = (receiver: Receiver, kind: Verdict['kind']) =>
+  eventually(`told ${kind}`, hangMs, async () => kindsOf(receiver).at(-1) === kind);
+
+/** Waits until the processes have looked so often again: what they had to tell is told by then. */
+async function untilLooked({ pool }: TestDatabase, times = 4) {
+  let last = '';
+  for (let looks = 0; looks < times; looks += 1) {
+    last = await eventually('a look', hangMs, async () => {
+      const { rows } = await pool.query<{ at: string }>(
+        'select looked_at::text as at from etl.notices',
+      );
+      const at = rows[0]?.at ?? '';
+      return at !== last && at;
+    });
+  }
+}
+
+const untilSettled = ({ pool }: TestDatabase, kind: Verdict['kind']) =>
+  eventually(`settled ${kind}`, hangMs, async () => {
+    const { rows } = await pool.query(`select from etl.notices where told ->> 'kind' = $1`, [kind]);
+    return rows.length > 0;
+  });
+
+test('two processes tell each change once, with what was told before', async () => {
+  const receiver = await startReceiver();
+  const { state, status } = world('healthy');
+  for (const name of ['a', 'b']) look(database, { url: `${receiver.origin}/${name}`, status });
+  await untilTold(receiver, 'healthy');
+  for (const kind of ['needs-you', 'stopped', 'healthy'] as const) {
+    state.kind = kind;
+    await untilTold(receiver, kind);
+  }
+  await untilLooked(database);
+  const told = receiver.received.map(({ body }) => body);
+  expect(told.map(({ number, before, now }) => [number, before?.kind ?? null, now.kind])).toEqual([
+    [1, null, 'healthy'],
+    [2, 'healthy', 'needs-you'],
+    [3, 'needs-you', 'stopped'],
+    [4, 'stopped', 'healthy'],
+  ]);
+  const { password, pathname } = new URL(database.url);
+  expect(told[1]).toMatchObject({
+    now: verdicts['needs-you'],
+    advice: [{ feeds: [feed], command: 'explorer-etl quarantine list' }],
+    from: { database: pathname.slice(1), version: '0.0.0' },
+  });
+  expect(told[1]?.text).toContain('needs you, was healthy. 10/user-operations: 3 items in');
+  expect(JSON.stringify(told)).not.toContain(`:${password}@`);
+});
+
+test('a verdict that does not stand is not told', async () => {
+  const receiver = await startReceiver();
+  const { state, status } = world('healthy');
+  let looks = 0;
+  look(database, {
+    url: receiver.origin,
+    pace: { holdMs: 1_000 },
+    status: async () => {
+      looks += 1;
+      if (looks <= 12) state.kind = looks % 2 === 0 ? 'healthy' : 'stopped';
+      else state.kind = 'needs-you';
+      return status();
+    },
+  });
+  await untilTold(receiver, 'needs-you');
+  await untilLooked(database);
+  expect(kindsOf(receiver)).toEqual(['needs-you']);
+});
+
+test('between two notifications it rests, and the newest verdict is told after that', async () => {
+  const receiver = await startReceiver();
+  const { state, status } = world('healthy');
+  look(database, { url: receiver.origin, status, pace: { restMs: 86_400_000 } });
+  await untilSettled(database, 'healthy');
+  state.kind = 'needs-you';
+  await untilLooked(database);
+  state.kind = 'stopped';
+  await untilLooked(database);
+  expect(kindsOf(receiver)).toEqual(['healthy']);
+  await database.pool.query(`update etl.notices set told_at = told_at - interval '1 day'`);
+  await untilTold(receiver, 'stopped');
+  expect(kindsOf(receiver)).toEqual(['healthy', 'stopped']);
+});
+
+test('what is not delivered is tried again, and a newer verdict overtakes it', async () => {
+  const receiver = await startReceiver();
+  const { state, status } = world('healthy');
+  const { lines } = look(database, { url: receiver.origin, status });
+  await untilSettled(database, 'healthy');
+  receiver.answer = (response) => void response.writeHead(500).end();
+  state.kind = 'needs-you';
+  await eventually('three attempts', hangMs, async () => receiver.received.length > 3);
+  state.kind = 'stopped';
+  await untilTold(receiver, 'stopped');
+  receiver.answer = accept;
+  await untilSettled(database, 'stopped');
+  const last = receiver.received.at(-1)?.body;
+  expect([last?.before?.kind, last?.now.kind]).toEqual(['healthy', 'stopped']);
+  const numbers = receiver.received.map(({ body }) => `${body.number} ${body.now.kind}`);
+  expect([...new Set(numbers)]).toEqual(['1 healthy', '2 needs-you', '3 stopped']);
+  expect(lines.filter((line) => line.includes('notify.undelivered'))[0]).toContain('status 500');
+});
+
+test('a change that was tried as often as may be is left, and the next one is told', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = (response) => void response.writeHead(410).end();
+  const { state, status } = world('needs-you');
+  look(database, { url: receiver.origin, status, pace: { mostAttempts: 2, firstRetryMs: 1 } });
+  await eventually('two attempts', hangMs, async () => receiver.received.length === 2);
+  await untilLooked(database);
+  expect(kindsOf(receiver)).toEqual(['needs-you', 'needs-you']);
+  receiver.answer = accept;
+  state.kind = 'healthy';
+  await untilSettled(database, 'healthy');
+});
+
+test('one that is down, mute, endless or elsewhere holds nobody up', async () => {
+  const port = await freePort();
+  const { state, status } = world('healthy');
+  const url = `http://127.0.0.1:${port}/hook`;
+  const { lines } = look(database, { url, status, limitMs: 200 });
+  const untilSaid = (problem: string) =>
+    eventually(problem, hangMs, async () => lines.some((line) => line.includes(problem)));
+  await untilSaid('ECONNREFUSED');
+  const receiver = await startReceiver(port);
+  receiver.answer = () => undefined;
+  await untilSaid('no answer within 0.2 s');
+  const elsewhere = await startReceiver();
+  receiver.answer = (response) =>
+    void response.writeHead(307, { location: elsewhere.origin }).end();
+  await untilSaid('status 307, and no redirect is followed');
+  receiver.answer = (response) => {
+    const more = () => void (response.destroyed || response.write('x'.repeat(1e5), more));
+    response.writeHead(200);
+    more();
+  };
+  await untilSettled(database, 'healthy');
+  receiver.answer = accept;
+  state.kind = 'stopped';
+  await untilSettled(database, 'stopped');
+  expect(elsewhere.received).toEqual([]);
+});
+
+test('what a process had under way when it ended another one tells', async () => {
+  const receiver = await startReceiver();
+  const { status } = world('needs-you');
+  receiver.answer = () => undefined;
+  const first = look(database, { url: receiver.origin, status });
+  await untilTold(receiver, 'needs-you');
+  await first.stop();
+  receiver.answer = accept;
+  look(database, { url: receiver.origin, status });
+  await untilSettled(database, 'needs-you');
+  const numbers = receiver.received.map(({ body }) => body.number);
+  expect(numbers.length).toBeGreaterThan(1);
+  expect(new Set(numbers)).toEqual(new Set([1]));
+});
+
+test('each process tells that the database is away, and one that it is back', async () => {
+  const proxy = await openDatabaseProxy(database.url);
+  const receiver = await startReceiver();
+  const { status } = world('healthy');
+  for (const name of ['a', 'b']) {
+    look({ url: proxy.url }, { url: `${receiver.origin}/${name}`, status });
+  }
+  await untilSettled(database, 'healthy');
+  proxy.set('refuse');
+  proxy.cutAll();
+  await eventually('both tell it', hangMs, async () => receiver.received.length === 3);
+  const told = receiver.received.slice(1).map(({ url, body }) => [url, body.number, body.now.kind]);
+  expect(told.toSorted()).toEqual([
+    ['/a', 0, 'database-away'],
+    ['/b', 0, 'database-away'],
+  ]);
+  expect(receiver.received[1]?.body.before?.kind ?? null).toBeOneOf(['healthy', null]);
+  proxy.set('open');
+  await untilTold(receiver, 'healthy');
+  await untilLooked(database);
+  const back = receiver.received.slice(3).map(({ body }) => body);
+  expect(back.map(({ before, now }) => [before?.kind, now.kind])).toEqual([
+    ['database-away', 'healthy'],
+  ]);
+});
+
+test('the secret of its URL is sent to the webhook alone', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = (response, { url }) => void response.writeHead(500, { location: url }).end(url);
+  const { status } = world('needs-you');
+  const secret = encodeURIComponent(secretKey);
+  const { lines } = look(database, { url: `${receiver.origin}/${secret}?token=${secret}`, status });
+  await eventually('an attempt', hangMs, async () => lines.length > 2);
+  receiver.answer = accept;
+  await untilSettled(database, 'needs-you');
+  expect(receiver.received[0]?.url).toBe(`/${secret}?token=${secret}`);
+  expect(leaks(receiver.received.map(({ text }) => text).join(''))).toEqual([]);
+  expect(lines.join('')).toContain(receiver.origin);
+  expect(leaks(lines.join(''))).toEqual([]);
+  expect(await storedLeaks(database.pool)).toEqual([]);
+});

