@@ -40,7 +40,8 @@ async function readCoverage({ db, status, query, called }: PanelRequest): Promis
   const chosen = chosenOf(query, status);
   const isAway = status.verdict.kind === 'database-away';
   // A bar without a status beside it would say nothing of whose it is.
-  const ribbons = isAway || status.feeds.length === 0 ? [] : await readRibbons(db, span, chosen);
+  const ribbons =
+    isAway || status.feeds.length === 0 ? [] : await readRibbons(db, status, span, chosen);
   const times = await timesWithin(db, new Map(ribbons.map((own) => [own.feed, own.window])));
   const witnesses = await readWitnesses(db, ribbons, chosen?.feed ?? null);
   const byFeed = new Map(ribbons.map((ribbon) => [ribbon.feed, ribbon]));
@@ -66,15 +67,20 @@ async function readCoverage({ db, status, query, called }: PanelRequest): Promis
 
 async function readRibbons(
   db: Database,
+  status: StatusDocument,
   span: Span | null,
   chosen: Chosen | null,
 ): Promise<Ribbon[]> {
+  const shares = new Map(
+    status.feeds.flatMap(({ feed, proved: { share } }) => (share ? [[feed, share] as const] : [])),
+  );
   const windows = new Map<string, Range>();
   if (chosen?.window) windows.set(chosen.feed, chosen.window);
-  const ribbons = await ribbonsOf(db, { resolution, windows });
+  const ribbons = await ribbonsOf(db, { resolution, windows, shares });
   if (span === null || chosen?.window) return ribbons;
   const wholes = new Map(ribbons.map(({ feed, whole }) => [feed, whole]));
-  return ribbonsOf(db, { resolution, windows: await newestOf(db, wholes, spans[span]) });
+  const newest = await newestOf(db, wholes, spans[span]);
+  return ribbonsOf(db, { resolution, windows: newest, shares });
 }
 
 /** The walks of each segment, where they are few enough to be told. */

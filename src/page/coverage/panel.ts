@@ -7,10 +7,12 @@ import { bar, fillOf, patterns, told } from './bar.ts';
 import type {
   CoverageFacts,
   FeedFacts,
+  GapFacts,
   Heights,
   Mending,
   PartState,
   RibbonFacts,
+  SegmentFacts,
   Span,
 } from './facts.ts';
 import { amount, heights, minute, stateNames } from './words.ts';
@@ -118,48 +120,48 @@ function steps(feed: FeedFacts, ribbon: RibbonFacts, { query }: CoverageFacts): 
   </p>`;
 }
 
-/** What is missing and how it is read, and the bar as a table. */
+/** What is missing and how it is read, and behind that the bar as a table. */
 function more(feed: FeedFacts, ribbon: RibbonFacts, isChosen: boolean): Html {
-  const { gaps, below } = ribbon;
-  const isTold = gaps.length > 0 || isChosen;
-  return html`<details ${isTold ? html`open` : html``}>
-    <summary>${summary(feed, ribbon)}</summary>
-    ${gaps.length === 0 ? html`` : gapTable(feed, ribbon)}
-    ${below === null ? html`` : html`<p>Older than all that was read: ${mending(below)}</p>`}
-    <div
-      class="scrolls"
-      tabindex="0"
-      role="region"
-      aria-label="Segments of ${feed.chain} ${feed.list}"
-    >
-      <table>
-        <caption class="visually-hidden">
-          What the bar shows
-        </caption>
-        <tbody>
-          ${ribbon.segments.slice(0, mostRows).map((segment) => {
-            const [what, where, ...rest] = told(segment, feed, ribbon);
-            return html`<tr>
-              <td>${where ?? ''}</td>
-              <td>${what ?? ''}</td>
-              <td class="quiet">${rest.join('; ')}</td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
-    ${
-      ribbon.segments.length > mostRows
-        ? html`<p class="quiet">
-            and ${counted(ribbon.segments.length - mostRows, 'segment')} more: zoom in
-          </p>`
-        : html``
-    }
-  </details>`;
+  const { gaps, below, segments } = ribbon;
+  const label = `Segments of ${feed.chain} ${feed.list}`;
+  return html`<details ${isChosen ? html`open` : html``}>
+      <summary>${summary(feed, ribbon)}</summary>
+      ${gaps.length > mostInSight ? gapList(feed, gaps.slice(mostInSight)) : html``}
+      ${below === null ? html`` : html`<p>Older than all that was read: ${mending(below)}</p>`}
+      <div class="scrolls" tabindex="0" role="region" aria-label="${label}">
+        <table>
+          <caption class="visually-hidden">
+            What the bar shows
+          </caption>
+          <tbody>
+            ${segments.slice(0, mostRows).map((segment) => segmentRow(segment, feed, ribbon))}
+          </tbody>
+        </table>
+      </div>
+      ${
+        segments.length > mostRows
+          ? html`<p class="quiet">
+              and ${counted(segments.length - mostRows, 'segment')} more: zoom in
+            </p>`
+          : html``
+      }
+    </details>
+    ${gaps.length === 0 ? html`` : gapsInSight(feed, ribbon)}`;
 }
 
 /** A longer table is no help; the bar shows all. */
 const mostRows = 30;
+/** So many gaps have their command in sight; the others are in the details. */
+const mostInSight = 3;
+
+function segmentRow(segment: SegmentFacts, feed: FeedFacts, ribbon: RibbonFacts): Html {
+  const [what, where, ...rest] = told(segment, feed, ribbon);
+  return html`<tr>
+    <th scope="row">${where ?? ''}</th>
+    <td>${what ?? ''}</td>
+    <td class="quiet">${rest.join('; ')}</td>
+  </tr>`;
+}
 
 /** What is shown, and what of it is not proved. */
 function summary(feed: FeedFacts, { window, amounts, points }: RibbonFacts): Html {
@@ -176,13 +178,27 @@ function summary(feed: FeedFacts, { window, amounts, points }: RibbonFacts): Htm
   return html`${known.join(' · ')}${told.map((text) => html` · <strong>${text}</strong>`)}`;
 }
 
-function gapTable(feed: FeedFacts, { gaps, amounts }: RibbonFacts): Html {
+function gapsInSight(feed: FeedFacts, { gaps, amounts }: RibbonFacts): Html {
   const all = amounts.find(({ state }) => state === 'gap')?.ranges ?? gaps.length;
-  return html`<ul class="coverage-gaps">
-      ${gaps.map((gap) => html`<li>${heights(gap, feed.unit)}: ${mending(gap)}</li>`)}
-    </ul>
-    ${all > gaps.length ? html`<p class="quiet">and ${counted(all - gaps.length, 'older gap')}</p>` : html``}`;
+  const hidden = all - Math.min(mostInSight, gaps.length);
+  return html`${gapList(feed, gaps.slice(0, mostInSight))}
+  ${hidden > 0 ? html`<p class="quiet">and ${counted(hidden, 'older gap')}</p>` : html``}`;
 }
 
+const gapList = (feed: FeedFacts, gaps: readonly GapFacts[]): Html =>
+  html`<ul class="coverage-gaps">
+    ${gaps.map(
+      (gap) =>
+        html`<li>
+          <span
+            ><svg width="10" height="10" aria-hidden="true">
+              <rect width="10" height="10" rx="2" fill="${fillOf('gap')}"></rect></svg
+            >${heights(gap, feed.unit)}</span
+          >
+          ${mending(gap)}
+        </li>`,
+    )}
+  </ul>`;
+
 const mending = ({ command: text, cost }: Mending): Html =>
-  html`${command(text)}${cost === null ? html`` : html` <span class="quiet">${cost}</span>`}`;
+  html`${cost === null ? html`` : html`<span class="quiet">${cost}</span>`} ${command(text)}`;

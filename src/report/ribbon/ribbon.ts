@@ -38,12 +38,16 @@ export interface RibbonOptions {
   readonly resolution: number;
   /** What to look at of some feeds; of the others it is all. */
   readonly windows: ReadonlyMap<string, Range>;
+  /** The part of each feed's items that is proved, where it is reckoned. */
+  readonly shares: ReadonlyMap<string, number>;
 }
 
 /** More gaps than these are counted, and not named. */
 const mostGaps = 12;
-/** What lies below all that was read is shown as such a part of what was: how long it is nobody knows. */
+/** What is not wanted is shown as such a part of what is known. */
 const stub = 1 / 6;
+/** And what nobody has seen as what is left by the share, or it would leave no room for what is known. */
+const mostBelow = 5;
 
 interface Row {
   readonly feed: string;
@@ -62,11 +66,18 @@ interface Row {
  */
 export async function ribbonsOf(
   db: Database,
-  { resolution, windows }: RibbonOptions,
+  { resolution, windows, shares }: RibbonOptions,
 ): Promise<Ribbon[]> {
   const asked = [...windows].map(([feed, { from, to }]) => ({ feed, from, to }));
+  const below = [...shares].map(([feed, share]) => ({
+    feed,
+    below: Math.min(mostBelow, Math.max(stub, 1 / share - 1)),
+  }));
   const { rows } = await db.execute<{ ribbon: Row }>(sql`
-    with parts as materialized (${parts}), asked as (
+    with parts as materialized (${parts}), hidden as (
+      select * from jsonb_to_recordset(${JSON.stringify(below)}::jsonb)
+        as hidden(feed text, below float8)
+    ), asked as (
       select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
         as asked(feed text, "from" numeric, "to" numeric)
     ), shown as materialized (
@@ -76,9 +87,13 @@ export async function ribbonsOf(
              case when asked.feed is not null
                   then least(greatest(asked.from, asked.to, 0), ends - 1)::bigint end as asked_to,
              case when isempty(unwanted) and isempty(unknown) then begins
-                  else greatest(0, begins - ceil((ends - begins) * ${stub}::float8)::bigint) end as lowest
+                  else greatest(0, begins - ceil(
+                    (ends - begins)
+                      * case when isempty(unknown) then ${stub}::float8 else coalesce(below, ${stub}::float8) end
+                  )::bigint) end as lowest
       from parts
       left join asked using (feed)
+      left join hidden using (feed)
     ), windowed as materialized (
       select *, coalesce(asked_from, lowest) as "from", coalesce(asked_to, ends - 1) as "to",
              greatest(1, ceil(

@@ -196,6 +196,7 @@ test('each block of a list is drawn as the tables have it', async () => {
       const [ribbon] = await ribbonsOf(drizzle(pool), {
         resolution,
         windows: new Map([[list, seen]]),
+        shares: new Map(),
       });
       expect(ribbon?.window).toEqual(seen);
       expectRibbon(ribbon!, stateOf, resolution);
@@ -253,6 +254,7 @@ test('each batch is drawn as the tables have it', async () => {
       const [ribbon] = await ribbonsOf(drizzle(pool), {
         resolution,
         windows: new Map([[batches, seen]]),
+        shares: new Map(),
       });
       expectRibbon(ribbon!, stateOf, resolution);
     }),
@@ -271,7 +273,7 @@ test('a list with 100,000 holes is told in few segments, and no hole is hidden',
   );
   const db = drizzle(pool);
   const windows = new Map([[list, { from: 0, to: 999_999 }]]);
-  const [ribbon] = await ribbonsOf(db, { resolution: 240, windows });
+  const [ribbon] = await ribbonsOf(db, { resolution: 240, windows, shares: new Map() });
   const drawn = ribbon?.segments.map(({ state, from, to, ranges }) => ({
     state,
     from,
