@@ -16,7 +16,8 @@ export const verdictPanel: Panel = {
     const { kind } = status.verdict;
     const [name, tone] = verdicts[kind];
     const isAway = kind === 'database-away';
-    const size = isAway ? [] : [`${bytes(await databaseSize(db))} in the database`];
+    const stored = isAway ? null : await databaseSize(db);
+    const size = stored === null ? [] : [`${bytes(stored)} in the database`];
     return verdict({
       name,
       tone,

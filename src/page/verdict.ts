@@ -18,13 +18,13 @@ export interface VerdictFacts {
 const marks = { good: '✓', warning: '!', bad: '✕' } as const;
 
 /**
- * The verdict. Only the verdict itself is a live region: what changes each few seconds would never let a screen
+ * The verdict. Only its name is a live region: what changes each few seconds, as ages do, would never let a screen
  * reader be silent.
  */
 export const verdict = ({ name, tone, gist, summary, about, asOf }: VerdictFacts): Html =>
-  html`<p class="verdict" role="status" id="verdict-line">
+  html`<p class="verdict">
       <span class="verdict-mark ${tone}" aria-hidden="true">${marks[tone]}</span>
-      <strong class="${tone}">${name}</strong>
+      <strong class="${tone}" role="status" id="verdict-name">${name}</strong>
       ${gist === null ? '' : html`<span>${gist}</span>`}
     </p>
     <ul class="facts quiet">

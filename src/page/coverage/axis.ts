@@ -8,12 +8,15 @@ export interface Tick {
   /** In percent of the bar's width. */
   readonly place: number;
   readonly label: string;
+  /** Whether it has room on a narrow screen too. */
+  readonly isMajor: boolean;
 }
 
-/** About as many as have room on a wide screen; every other one is left out on a narrow one. */
-const mostTicks = 8;
-/** Labels nearer to an end would leave the bar; in percent. */
+/** About as many as have room below a whole bar on a wide screen. */
+const mostTicks = 9;
+/** In percent of the bar: labels nearer to an end would leave it, and nearer to each other would touch. */
 const margin = 3;
+const apart = { wide: 6, narrow: 18 } as const;
 
 const byHeight = bisector<TimedHeight, number>(({ height }) => height).left;
 const byTime = bisector<TimedHeight, number>(({ at }) => at).left;
@@ -26,13 +29,19 @@ export const placeOf = (height: number, { from, to }: Heights): number =>
 export function ticksOf({ window, points }: Pick<RibbonFacts, 'window' | 'points'>): Tick[] {
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return [];
+  const part = (placeOf(last.height, window) - placeOf(first.height, window)) / 100;
   const scale = scaleUtc().domain([first.at, last.at]);
-  return scale.ticks(mostTicks).flatMap((time) => {
+  const ticks: Tick[] = [];
+  for (const time of scale.ticks(Math.max(2, Math.round(mostTicks * part)))) {
     const height = heightAt(points, time.getTime());
-    if (height === null) return [];
+    if (height === null) continue;
     const place = placeOf(height, window);
-    return place < margin || place > 100 - margin ? [] : [{ place, label: spellTick(time) }];
-  });
+    if (place < margin || place > 100 - margin) continue;
+    if (place - (ticks.at(-1)?.place ?? -Infinity) < apart.wide) continue;
+    const major = ticks.findLast(({ isMajor }) => isMajor)?.place ?? -Infinity;
+    ticks.push({ place, label: spellTick(time), isMajor: place - major >= apart.narrow });
+  }
+  return ticks;
 }
 
 const spellings = {

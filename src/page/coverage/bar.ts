@@ -42,8 +42,8 @@ export function bar(feed: FeedFacts, ribbon: RibbonFacts, query: URLSearchParams
     aria-label="${feed.chain} ${feed.list}, ${heights(ribbon.window, feed.unit)}"
   >
     ${ticks.map(
-      ({ place, label }, index) =>
-        html`<g class="${index % 2 === 0 ? 'tick' : 'tick minor'}" aria-hidden="true"
+      ({ place, label, isMajor }) =>
+        html`<g class="${isMajor ? 'tick' : 'tick minor'}" aria-hidden="true"
           ><line x1="${percent(place)}" x2="${percent(place)}" y1="20" y2="24"></line
           ><text x="${percent(place)}" y="35">${label}</text></g
         >`,
