@@ -8,6 +8,7 @@ import type { Configured } from '../operations/guide.ts';
 import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
 import type { Lane } from '../walk/tables.ts';
 import type { Feed, FeedLane } from './feed.ts';
+import type { ListRibbon } from './ribbon.ts';
 import type { FeedSettings } from './settings.ts';
 import type { RunLeft } from './run-left.ts';
 import type { RunRow, RunScope } from './tables.ts';
@@ -193,6 +194,8 @@ export interface ListKind<
    */
   covers(unit: ListUnit): ListUnit | 'ranks';
   readonly status: ListReach;
+  /** Null: its items have no heights. */
+  readonly ribbon: ListRibbon | null;
   /** What an open run has left; null where nobody knows. It may read as much as an estimate. */
   left(
     db: Database,

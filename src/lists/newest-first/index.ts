@@ -15,6 +15,7 @@ import { proof } from './proof.ts';
 import type { NewestFirstScope } from './scope.ts';
 import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
 import { isSpare } from './spare.ts';
+import { ribbon } from './ribbon.ts';
 import { status } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
@@ -42,6 +43,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   isSpare,
   covers: (unit) => unit,
   status,
+  ribbon,
   left: listLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
     const { since, overlapMs, resweep: resweeps } = settings;

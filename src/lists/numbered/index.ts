@@ -13,6 +13,7 @@ import { batchesToRead, batchRequests } from './repairs.ts';
 import type { NumberedScope } from './scope.ts';
 import { numberedSettings, type NumberedSettings } from './settings.ts';
 import { isSpare } from './spare.ts';
+import { ribbon } from './ribbon.ts';
 import { status } from './status.ts';
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
@@ -37,6 +38,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
   isSpare,
   covers: () => 'batches',
   status,
+  ribbon,
   left: batchesLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
     const { fromBatch: from, toBatch: to, reread, parallel } = settings;

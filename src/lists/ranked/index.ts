@@ -38,6 +38,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   isSpare: () => sql`false`,
   covers: () => 'ranks',
   status,
+  ribbon: null,
   left: rankingLeft,
   async estimate(db, feed, _settings, { pollsPerDay }) {
     const facts = db === null ? nothingKnown : await rankingFacts(db, feed);

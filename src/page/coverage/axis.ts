@@ -18,8 +18,8 @@ const mostTicks = 9;
 const margin = 3;
 const apart = { wide: 6, narrow: 18 } as const;
 
-const byHeight = bisector<TimedHeight, number>(({ height }) => height).left;
-const byTime = bisector<TimedHeight, number>(({ at }) => at).left;
+const byHeight = bisector<TimedHeight, number>(({ height }) => height);
+const byTime = bisector<TimedHeight, number>(({ at }) => at);
 
 /** Where a height is, in percent of the window. */
 export const placeOf = (height: number, { from, to }: Heights): number =>
@@ -61,7 +61,7 @@ function spellTick(time: Date): string {
 }
 
 function heightAt(points: readonly TimedHeight[], at: number): number | null {
-  const index = byTime([...points], at);
+  const index = byTime.left([...points], at);
   const [below, above] = [points[index - 1], points[index]];
   if (above?.at === at) return above.height;
   if (below === undefined || above === undefined) return null;
@@ -77,7 +77,7 @@ export function timesOf(
 }
 
 function timeAt(points: readonly TimedHeight[], height: number): number | null {
-  const index = byHeight([...points], height);
+  const index = byHeight.left([...points], height);
   const [below, above] = [points[index - 1], points[index]];
   if (above?.height === height) return above.at;
   if (below === undefined || above === undefined) return null;

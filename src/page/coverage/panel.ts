@@ -53,13 +53,13 @@ function spanLink({ query, span, chosen }: CoverageFacts, own: Span | null, labe
 
 /** The states that are to be seen, and what a bar is made of at best. */
 function legend({ feeds }: CoverageFacts): Html {
-  const seen = new Set<PartState>(
-    feeds.flatMap(({ ribbon }) => ribbon?.segments.map(({ state }) => state) ?? []),
-  );
-  const always: readonly PartState[] = ['proved', 'flight', 'gap'];
-  const shown = (Object.keys(stateNames) as PartState[]).filter(
-    (state) => seen.has(state) || always.includes(state),
-  );
+  const seen = new Set<PartState>([
+    'proved',
+    'flight',
+    'gap',
+    ...feeds.flatMap(({ ribbon }) => ribbon?.segments.map(({ state }) => state) ?? []),
+  ]);
+  const shown = (Object.keys(stateNames) as PartState[]).filter((state) => seen.has(state));
   return html`<ul class="coverage-legend" aria-label="Legend">
     ${shown.map(
       (state) =>
@@ -170,12 +170,12 @@ function summary(feed: FeedFacts, { window, amounts, points }: RibbonFacts): Htm
     heights(window, feed.unit),
     ...(from === null || to === null ? [] : [`${minute(from)} to ${minute(to)} UTC`]),
   ];
-  const told = amounts.flatMap(({ state, count, ranges }) => {
+  const open = amounts.flatMap(({ state, count, ranges }) => {
     if (state === 'gap') return [`${counted(ranges, 'gap')}, ${amount(count, feed.unit)}`];
     const isTold = state === 'held' || state === 'flight' || state === 'waiting';
     return isTold ? [`${amount(count, feed.unit)} ${stateNames[state]}`] : [];
   });
-  return html`${known.join(' · ')}${told.map((text) => html` · <strong>${text}</strong>`)}`;
+  return html`${known.join(' · ')}${open.map((text) => html` · <strong>${text}</strong>`)}`;
 }
 
 function gapsInSight(feed: FeedFacts, { gaps, amounts }: RibbonFacts): Html {

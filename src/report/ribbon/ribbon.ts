@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
-import { parts, type PartState } from './parts.ts';
+import { kinds } from '../../lists/index.ts';
+import type { PartState } from '../../lists/ribbon.ts';
 import { segmentsOf, type Cell, type Segment } from './segments.ts';
 
 /** Heights of a list, both included: blocks or numbers of batches. */
@@ -42,6 +43,21 @@ export interface RibbonOptions {
   readonly shares: ReadonlyMap<string, number>;
 }
 
+/** As SQL: the parts of all feeds whose items have heights. */
+const parts = sql.join(
+  Object.values(kinds).flatMap(({ ribbon }) =>
+    ribbon === null
+      ? []
+      : [
+          sql`
+            select feed, chain_id, begins, ends, proved, gap, held, flight, waiting, unknown, unwanted
+            from (${ribbon.parts}) as parts
+          `,
+        ],
+  ),
+  sql` union all `,
+);
+
 /** More gaps than these are counted, and not named. */
 const mostGaps = 12;
 /** What is not wanted is shown as such a part of what is known. */
@@ -74,7 +90,38 @@ export async function ribbonsOf(
     below: Math.min(mostBelow, Math.max(stub, 1 / share - 1)),
   }));
   const { rows } = await db.execute<{ ribbon: Row }>(sql`
-    with parts as materialized (${parts}), hidden as (
+    with ${windowed(resolution, asked, below)}, ${cut}
+  `);
+  return rows.map(({ ribbon }) => ribbonOf(ribbon));
+}
+
+function ribbonOf({ cells, gaps, size, ...row }: Row): Ribbon {
+  const { feed, whole, window } = row;
+  const told = cells ?? [];
+  return {
+    feed,
+    whole,
+    window,
+    segments: segmentsOf(told, window, size),
+    amounts: amountsOf(told),
+    gaps: gaps ?? [],
+    itemsPerBlock: row.items_per_block,
+    pagesPerItem: row.pages_per_item,
+  };
+}
+
+function amountsOf(cells: readonly Cell[]): Amount[] {
+  const byState = Map.groupBy(cells, ({ state }) => state);
+  return [...byState].map(([state, own]) => ({
+    state,
+    count: own.reduce((sum, { count }) => sum + count, 0),
+    ranges: own.reduce((sum, { ranges }) => sum + ranges, 0),
+  }));
+}
+
+/** As SQL: the parts of each feed as `windowed`, with the window that is looked at and the size of its cells. */
+const windowed = (resolution: number, asked: readonly object[], below: readonly object[]) => sql`
+    parts as materialized (${parts}), hidden as (
       select * from jsonb_to_recordset(${JSON.stringify(below)}::jsonb)
         as hidden(feed text, below float8)
     ), asked as (
@@ -101,7 +148,12 @@ export async function ribbonsOf(
                  / ${resolution}::bigint
              ))::bigint as size
       from shown
-    ), ranges as materialized (
+    )
+`;
+
+/** As SQL: what of the windows is in which state, cell by cell. */
+const cut = sql`
+    ranges as materialized (
       select feed, state, range
       from windowed, lateral (
         values ('proved', proved), ('gap', gap), ('held', held), ('flight', flight),
@@ -156,30 +208,4 @@ export async function ribbonsOf(
       )
     ) as ribbon
     from windowed
-  `);
-  return rows.map(({ ribbon }) => ribbonOf(ribbon));
-}
-
-function ribbonOf({ cells, gaps, size, ...row }: Row): Ribbon {
-  const { feed, whole, window } = row;
-  const told = cells ?? [];
-  return {
-    feed,
-    whole,
-    window,
-    segments: segmentsOf(told, window, size),
-    amounts: amountsOf(told),
-    gaps: gaps ?? [],
-    itemsPerBlock: row.items_per_block,
-    pagesPerItem: row.pages_per_item,
-  };
-}
-
-function amountsOf(cells: readonly Cell[]): Amount[] {
-  const byState = Map.groupBy(cells, ({ state }) => state);
-  return [...byState].map(([state, own]) => ({
-    state,
-    count: own.reduce((sum, { count }) => sum + count, 0),
-    ranges: own.reduce((sum, { ranges }) => sum + ranges, 0),
-  }));
-}
+`;

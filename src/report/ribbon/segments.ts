@@ -1,4 +1,4 @@
-import type { PartState } from './parts.ts';
+import type { PartState } from '../../lists/ribbon.ts';
 
 /** How much of one of the equal parts of a window is in a state. */
 export interface Cell {

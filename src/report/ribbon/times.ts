@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
+import { kinds } from '../../lists/index.ts';
 import type { Range } from './ribbon.ts';
 
 /** When a height was, in ms since 1970. */
@@ -7,6 +8,12 @@ export interface TimedHeight {
   readonly height: number;
   readonly at: number;
 }
+
+/** As SQL: the times of what rows `asked` name. */
+const timesOf = sql.join(
+  Object.values(kinds).flatMap(({ ribbon }) => (ribbon === null ? [] : [ribbon.times])),
+  sql` union all `,
+);
 
 /** Places of a window whose times are asked for: between them time is reckoned. */
 const samples = 24;
@@ -24,28 +31,9 @@ export async function timesWithin(
   });
   const { rows } = await db.execute<{ feed: string; height: string; at: number }>(sql`
     with asked as (
-      select feed, height, "from", "to", chain_id, operation, kind
-      from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
+      select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
         as asked(feed text, height bigint, "from" bigint, "to" bigint)
-      join etl.feeds using (feed)
-    ), told as (
-      -- The lowest at or above each place; at the window's end the highest below it.
-      select feed, "from", "to", item.height, item.timestamp
-      from asked, lateral (
-        select * from etl.item_above(chain_id, operation, asked.height) where asked.height < asked."to"
-        union all
-        select * from etl.item_below(chain_id, operation, asked.height, 'infinity')
-        where asked.height = asked."to"
-      ) as item
-      where kind = 'newest-first'
-      union all
-      select feed, "from", "to", batch_number, blocks.timestamp
-      from asked
-      join explorer.read_batches as batch
-        on batch.chain_id = asked.chain_id and batch_number = asked.height and blocks_count > 0
-      join explorer.blocks on blocks.chain_id = batch.chain_id and blocks.height = last_height
-      where kind = 'numbered'
-    )
+    ), told(feed, "from", "to", height, timestamp) as (${timesOf})
     select distinct feed, height, (1000 * extract(epoch from timestamp))::float8 as at
     from told
     where height between "from" and "to" and timestamp is not null

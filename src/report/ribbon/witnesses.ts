@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
+import { byKind } from '../../lists/by-kind.ts';
+import { mostWitnesses } from '../../lists/ribbon.ts';
 import type { Lane } from '../../walk/tables.ts';
 import type { Range } from './ribbon.ts';
 
@@ -16,8 +18,19 @@ export interface Witnesses {
   readonly newest: string;
 }
 
-/** So many walks are looked at for a part, whatever the history is. */
-const most = 200;
+/** As SQL: what the walks of a part come to, as JSON. */
+const summed = (walks: SQL) => sql`(
+  select case when count(*) filter (where is_there) > 0 then json_build_object(
+    'walks', count(*) filter (where is_there),
+    'isMore', count(*) = ${mostWitnesses}::bigint,
+    'first', min(id) filter (where is_there),
+    'last', max(id) filter (where is_there),
+    'lanes', (array_agg(distinct lane) filter (where is_there)),
+    'oldest', min(started_at) filter (where is_there),
+    'newest', max(started_at) filter (where is_there)
+  ) end
+  from (${walks}) as looked_at
+)`;
 
 /**
  * The walks of each part, those that prove it and those under way in it; null: none is found. Of the walks those
@@ -29,37 +42,7 @@ export async function witnessesOf(
 ): Promise<readonly (Witnesses | null)[]> {
   const asked = places.map(({ feed, from, to }) => ({ feed, from, to }));
   const { rows } = await db.execute<{ witnesses: Witnesses | null }>(sql`
-    select (
-      select case when count(*) filter (where is_there) > 0 then json_build_object(
-        'walks', count(*) filter (where is_there),
-        'isMore', count(*) = ${most}::bigint,
-        'first', min(id) filter (where is_there),
-        'last', max(id) filter (where is_there),
-        'lanes', (array_agg(distinct lane) filter (where is_there)),
-        'oldest', min(started_at) filter (where is_there),
-        'newest', max(started_at) filter (where is_there)
-      ) end
-      from (
-        select id, lane, started_at,
-               case when state = 'running' then int8range(bottom, top, '[]') && place
-                    else proved && place end as is_there
-        from (
-          select * from etl.walks
-          where feeds.kind = 'newest-first' and walks.feed = asked.feed and top >= asked."from"
-          order by top
-          limit ${most}
-        ) as walked, int8range(asked."from", asked."to", '[]') as place
-        union all
-        select id, lane, started_at, true
-        from (
-          select * from etl.walks
-          where feeds.kind = 'numbered' and walks.feed = asked.feed
-            and batch between asked."from" and asked."to"
-          order by batch
-          limit ${most}
-        ) as walked
-      ) as looked_at
-    ) as witnesses
+    select ${byKind(({ ribbon }) => (ribbon === null ? sql`null` : summed(ribbon.walks)))} as witnesses
     from rows from (
       jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as (feed text, "from" bigint, "to" bigint)
     ) with ordinality as asked(feed, "from", "to", place)

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ribbonsOf, type Range, type Ribbon } from '../../../src/report/ribbon/ribbon.ts';
 import { newestOf } from '../../../src/report/ribbon/times.ts';
-import type { PartState } from '../../../src/report/ribbon/parts.ts';
+import type { PartState } from '../../../src/lists/ribbon.ts';
 import { witnessesOf } from '../../../src/report/ribbon/witnesses.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 

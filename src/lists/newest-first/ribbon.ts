@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm';
+import { mostWitnesses, type ListRibbon } from '../ribbon.ts';
+
+const parts = sql`
+    with known as materialized (
+      select feeds.feed, chain_id, highest as ends,
+             coalesce(covered, '{}') as covered,
+             (select height from etl.item_above(chain_id, operation, 0)) as lowest_item,
+             coalesce((
+               select range_agg(gap) from etl.feed_gaps where feed_gaps.feed = feeds.feed
+             ), '{}') as missing,
+             coalesce((
+               select range_agg(int8range(coalesce(from_block, 0), to_block, '[]'))
+               from etl.quarantine
+               where quarantine.feed = feeds.feed and dropped_at is null and to_block is not null
+             ), '{}') as held,
+             coalesce((
+               select range_agg(int8range(least(coalesce(floor, bottom), bottom), top, '[]'))
+               from etl.walks
+               join etl.runs on runs.id = walks.run_id and runs.state = 'open'
+               where walks.feed = feeds.feed and walks.state = 'running' and bottom <= top
+             ), '{}') as under_way,
+             exists (
+               select from etl.walks
+               where walks.feed = feeds.feed and state = 'finished' and reason is null
+             ) as is_end_known
+      from etl.feeds
+      join etl.feed_coverage using (feed)
+    ), divided as (
+      select *, covered - held as proved, covered * held as held_up,
+             int8multirange(int8range(0, ends)) as whole,
+             under_way * int8multirange(int8range(0, ends)) - covered as flight
+      from known
+      where ends > 0
+    ), missed as (
+      select *, missing - flight as left_out,
+             -- Where nothing was ever read, no one knows whether there is something to miss.
+             case when not is_end_known and missing @> 0::bigint
+                  then int8multirange(int8range(0, coalesce(lowest_item, ends - 1), '[]')) else '{}' end
+               as never_seen
+      from divided
+    )
+    select feed, chain_id, ends, proved, held_up as held, flight, '{}'::int8multirange as waiting,
+           left_out - never_seen as gap, left_out * never_seen as unknown,
+           whole - covered - flight - missing as unwanted,
+           coalesce(
+             nullif(lower(covered + flight + (left_out - never_seen)), 0),
+             lowest_item,
+             0
+           ) as begins
+    from missed
+  `;
+
+/** The lowest item at or above each height; at the window's end the highest below it. */
+const times = sql`
+  select asked.feed, asked."from", asked."to", item.height, item.timestamp
+  from asked
+  join etl.feeds using (feed), lateral (
+    select * from etl.item_above(chain_id, operation, asked.height) where asked.height < asked."to"
+    union all
+    select * from etl.item_below(chain_id, operation, asked.height, 'infinity')
+    where asked.height = asked."to"
+  ) as item
+  where kind = 'newest-first'
+`;
+
+/** Those that reach least far above the part's start. */
+const walks = sql`
+  select id, lane, started_at,
+         case when state = 'running' then int8range(bottom, top, '[]') && place
+              else proved && place end as is_there
+  from (
+    select * from etl.walks
+    where walks.feed = asked.feed and top >= asked."from"
+    order by top
+    limit ${mostWitnesses}
+  ) as walked, int8range(asked."from", asked."to", '[]') as place
+`;
+
+/** Blocks, or batches of a list that is ordered by their numbers. */
+export const ribbon: ListRibbon = { parts, times, walks };
