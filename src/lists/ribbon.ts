@@ -25,4 +25,4 @@ export interface ListRibbon {
 }
 
 /** So many walks are looked at for a part, whatever the history is. */
-export const mostWitnesses = 200;
+export const mostWitnesses = 50;

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { openEngine, prepareDatabase } from '../../src/app.ts';
+import type { Database } from '../../src/db/transaction.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createPool } from '../../src/db/pool.ts';
@@ -17,6 +18,9 @@ import { requestsSince } from '../../src/report/plan/facts.ts';
 import { forecastFeeds } from '../../src/report/plan/plan.ts';
 import { readNeeds } from '../../src/report/needs-you.ts';
 import { prove } from '../../src/report/proof.ts';
+import { ribbonsOf } from '../../src/report/ribbon/ribbon.ts';
+import { newestOf, timesWithin } from '../../src/report/ribbon/times.ts';
+import { witnessesOf } from '../../src/report/ribbon/witnesses.ts';
 import { readTerm } from '../../src/report/why/term.ts';
 import { findWhy } from '../../src/report/why/why.ts';
 import { patient } from '../support/sync.ts';
@@ -47,6 +51,21 @@ async function rangeInGap(pool: Pick<Pool, 'query'>, chain: number): Promise<Syn
     lane: { chain_id: chain, operation: 'user-operations', lane: 'backfill' },
     scope: { from_block: gap.middle - 2, to_block: gap.middle + 2, at_once: true },
   };
+}
+
+/** What the page's ribbons are drawn from: all of each list, and its newest hour. */
+async function readRibbons(db: Database): Promise<void> {
+  const look = { resolution: 240, shares: new Map<string, number>() };
+  const ribbons = await ribbonsOf(db, { ...look, windows: new Map() });
+  const wholes = new Map(ribbons.map(({ feed, whole }) => [feed, whole]));
+  await timesWithin(db, wholes);
+  await ribbonsOf(db, { ...look, windows: await newestOf(db, wholes, 3_600) });
+  // So many walks are read for each stretch, whatever there are: for all of them it would be many of a short history.
+  const stretches = ribbons.flatMap(({ feed, segments }) => {
+    const [lowest] = segments;
+    return lowest === undefined ? [] : [{ feed, from: lowest.from, to: lowest.to }];
+  });
+  await witnessesOf(db, stretches);
 }
 
 /** What somebody may have at hand: hashes, addresses and numbers of rows in the middle of the history. */
@@ -115,6 +134,7 @@ export async function goRound(
     await round('verify', () => prove(db));
     const status = await describeStatus(db, { pageSize: 50, standby: null });
     await round('what needs somebody', () => readNeeds(db, status));
+    await round('ribbons', () => readRibbons(db));
     const things = await thingsAtHand(pool);
     const chains = settings.chains.map(({ id }) => id);
     await round('why a row is there', async () => {

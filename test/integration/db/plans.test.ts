@@ -83,6 +83,7 @@ beforeAll(async () => {
 describe('no statement reads more the longer the history is', () => {
   test.each([
     'status',
+    'ribbons',
     'progress',
     'plan',
     'verify',
