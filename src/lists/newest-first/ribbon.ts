@@ -70,11 +70,13 @@ const walks = sql`
          case when state = 'running' then int8range(bottom, top, '[]') && place
               else proved && place end as is_there
   from (
+    -- By the whole key of walks_top: by the feed alone the planner may sort all that lie above.
     select * from etl.walks
-    where walks.feed = asked.feed and top >= asked."from"
-    order by top
+    where (feed, top) >= (asked.feed, asked."from")
+    order by feed, top
     limit ${mostWitnesses}
   ) as walked, int8range(asked."from", asked."to", '[]') as place
+  where walked.feed = asked.feed
 `;
 
 /** Blocks, or batches of a list that is ordered by their numbers. */
