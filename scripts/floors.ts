@@ -30,7 +30,7 @@ const floors: readonly (readonly string[])[] = [
   ['every.ts'],
   ['printable.ts'],
   ['exact-number.ts'],
-  ['time.ts'],
+  ['time-window.ts', 'time.ts'],
   ['chains.ts'],
   ['package-file.ts'],
 ];

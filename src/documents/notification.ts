@@ -19,14 +19,11 @@ export const notificationDocument = z.strictObject({
   schema: z
     .literal('explorer-etl/notification/1')
     .describe('Which document this is, and its version.'),
-  kind: z
-    .enum(['verdict', 'test'])
-    .describe('verdict: it has changed. test: check --notify was called; nothing has changed.'),
   number: z
     .int()
     .min(0)
     .describe(
-      'Rises with each change that a database tells. One that comes twice with the same number was delivered twice. 0: of a database that is away, or a test.',
+      'Rises with each change that a database tells. One that comes twice with the same number was delivered twice. 0: of a database that is away.',
     ),
   at: instant.describe('When all was as it says. ISO 8601.'),
   text: z.string().describe('All of it in a sentence or some, for a chat.'),

@@ -14,7 +14,7 @@ export interface Asset {
 const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const;
 
 /** The page's styles, then those of single panels: one file to whoever loads it. */
-const styles = ['page', 'verdict', 'coverage', 'needs-you', 'why', 'explore'].map(
+const styles = ['page', 'verdict', 'coverage', 'charts', 'needs-you', 'why', 'explore'].map(
   (name) => () => packageFile(`src/page/assets/${name}.css`),
 );
 

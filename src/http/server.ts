@@ -6,7 +6,7 @@ import { createPulse, type Pulse } from './health.ts';
 import { listen, ListenError, type Bounds, type Listening } from './listen.ts';
 import { createReader, type Source } from './reader.ts';
 import type { Metrics } from './metrics.ts';
-import { createSnapshots, type Snapshots } from './snapshots.ts';
+import { createSnapshots, type Rest, type Snapshots } from './snapshots.ts';
 
 export interface HttpOptions extends Access {
   readonly address: Address;
@@ -19,6 +19,8 @@ export interface HttpOptions extends Access {
   readonly metrics?: (snapshots: Snapshots, db: Database) => Metrics;
   /** A command as this user calls it. */
   readonly called: (command: string) => string;
+  /** Replaces the usual one. */
+  readonly rest?: Rest;
   /** Replace the usual ones. */
   readonly bounds?: Partial<Bounds>;
   /** Monotonic, in ms. */
@@ -47,6 +49,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const snapshots = createSnapshots({
     read: () => statusOrOutage(reader.pool, pageSize),
     now,
+    rest: options.rest,
     signal,
   });
   const metrics = options.metrics?.(snapshots, reader.db) ?? null;

@@ -1,14 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StatusDocument } from '../documents/status.ts';
 
-/** How often all is looked at anew, in ms: at least so far apart, and that many times what a look took. */
-const rest = { leastMs: 3_000, times: 200, mostMs: 30_000 } as const;
+/** How far looks are apart. */
+export interface Rest {
+  /** In ms. */
+  readonly leastMs: number;
+  /** So many times what a look took. */
+  readonly times: number;
+  /** In ms. */
+  readonly mostMs: number;
+}
+
+const usualRest: Rest = { leastMs: 3_000, times: 200, mostMs: 30_000 };
 
 export interface SnapshotOptions {
   /** Does not reject: a database that is away is how all is. */
   readonly read: () => Promise<StatusDocument>;
   /** Monotonic, in ms. */
   readonly now: () => number;
+  /** Replaces the usual one. */
+  readonly rest?: Rest | undefined;
   /** Ends all that is under way. */
   readonly signal: AbortSignal;
 }
@@ -26,7 +37,12 @@ export interface Snapshots {
 }
 
 /** Looks so seldom that it costs a two-hundredth of one core of the database at most, at any size. */
-export function createSnapshots({ read, now, signal }: SnapshotOptions): Snapshots {
+export function createSnapshots({
+  read,
+  now,
+  rest = usualRest,
+  signal,
+}: SnapshotOptions): Snapshots {
   const listeners = new Set<(status: StatusDocument) => void>();
   let latest: { readonly status: Promise<StatusDocument>; goodUntilMs: number } | null = null;
   let isTurning = false;

@@ -110,7 +110,7 @@ async function post(
   }: Pick<NotificationDocument, 'number' | 'before'> & { attempt: number },
 ): Promise<boolean> {
   const { log, from } = options;
-  const body = notificationOf(status, { kind: 'verdict', number, before }, from);
+  const body = notificationOf(status, { number, before }, from);
   const posted = await webhook.post(body, signal);
   const said = { webhook: webhook.name, verdict: status.verdict.kind, attempt };
   if (posted.is === 'delivered') log.tell('notify.delivered', said);

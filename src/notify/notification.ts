@@ -12,7 +12,7 @@ const mostSaid = 3;
 /** What is posted of a change: why there is one, what was told last, how all is now, and whose it is. Pure. */
 export function notificationOf(
   status: StatusDocument,
-  change: Pick<NotificationDocument, 'kind' | 'number' | 'before'>,
+  change: Pick<NotificationDocument, 'number' | 'before'>,
   from: From,
 ): NotificationDocument {
   const advice = adviceOf(status).map(({ feeds, text, todo, command }) => ({
@@ -21,10 +21,9 @@ export function notificationOf(
     todo,
     command,
   }));
-  const { kind, number, before } = change;
+  const { number, before } = change;
   return {
     schema: 'explorer-etl/notification/1',
-    kind,
     number,
     at: status.as_of,
     text: [headline(status, change, from), ...advice.slice(0, mostSaid).map(sentence)].join(' '),
@@ -40,12 +39,11 @@ const inWords = ({ kind }: StatusDocument['verdict']): string => kind.replaceAll
 
 function headline(
   { verdict }: StatusDocument,
-  { kind, before }: Pick<NotificationDocument, 'kind' | 'before'>,
+  { before }: Pick<NotificationDocument, 'before'>,
   { database, host }: From,
 ): string {
   const was = before === null ? '' : `, was ${inWords(before)}`;
-  const test = kind === 'test' ? 'a test, nothing has changed; ' : '';
-  return `explorer-etl, ${database} on ${host}: ${test}${inWords(verdict)}${was}.`;
+  return `explorer-etl, ${database} on ${host}: ${inWords(verdict)}${was}.`;
 }
 
 function sentence({ feeds, text, todo, command }: NotificationDocument['advice'][number]): string {

@@ -16,7 +16,7 @@ export interface Webhook {
 }
 
 /** Scheme and host of a webhook: what follows may be a secret. */
-export const webhookName = (url: string): string => new URL(url).origin;
+const webhookName = (url: string): string => new URL(url).origin;
 
 /**
  * A webhook by its URL, which is told nobody.

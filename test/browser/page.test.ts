@@ -1,39 +1,142 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { spellAddress } from '../../src/http/address.ts';
-import { startHttp, type HttpServer } from '../../src/http/server.ts';
 import { accessViolations, connectBrowser, openPage } from '../support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { hostile, openPageWorld, type PageWorld } from '../support/page-world.ts';
 
 let browser: Browser;
-let database: TestDatabase;
-let url: string;
-let server: HttpServer;
+let well: PageWorld;
+let troubled: PageWorld;
 
 beforeAll(async () => {
   browser = await connectBrowser();
-  database = await createTestDatabase();
-  server = await startHttp({
-    address: { host: '127.0.0.1', port: 0 },
-    metricsAddress: null,
-    token: null,
-    hosts: [],
-    pageSize: 50,
-    works: false,
-    called: (command) => command,
-    now: () => performance.now(),
-  });
-  server.use({ url: database.url, directUrl: null });
-  url = `http://${spellAddress(server.address)}/`;
+  [well, troubled] = await Promise.all([openPageWorld('well'), openPageWorld('trouble')]);
 });
-
 afterAll(async () => {
   await browser?.close();
-  await server?.close();
-  await database?.drop();
+  await well?.close();
+  await troubled?.close();
 });
 
-test.each(['light', 'dark'] as const)('nobody is kept out, %s', async (colorScheme) => {
-  const { page } = await openPage(browser, url, { colorScheme });
+const urlOf = (state: 'well' | 'trouble') => (state === 'well' ? well : troubled).url;
+
+/** How much wider than the window the page is, in pixels. */
+const overflow = (page: Page) =>
+  page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+
+// What is hidden from a keyboard, unnamed for a screen reader, too pale, or cut off at one's width.
+test.each([
+  ['well', 'light', 360],
+  ['well', 'dark', 1280],
+  ['trouble', 'light', 1280],
+  ['trouble', 'dark', 360],
+  ['trouble', 'light', 2560],
+] as const)('nobody is kept out: %s, %s, %d px', async (state, colorScheme, width) => {
+  const { page, complaints } = await openPage(browser, urlOf(state), {
+    colorScheme,
+    viewport: { width, height: 900 },
+  });
+  expect(await overflow(page)).toBe(0);
   expect(await accessViolations(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+// A name that becomes an element, a link that is a script.
+test('what the explorer says is text, in every panel', async () => {
+  const { page, complaints } = await openPage(browser, troubled.url);
+  expect(await page.title()).not.toContain('owned');
+  expect(await page.locator('main script, main img, main iframe').count()).toBe(0);
+  expect(
+    await page.locator('a[href^="javascript:" i], [onerror], [onclick], [style]').count(),
+  ).toBe(0);
+  for (const id of ['coverage', 'needs-you']) {
+    expect(await page.locator(`#${id}`).textContent()).toContain(hostile.slice(0, 30));
+  }
+  expect(complaints).toEqual([]);
+});
+
+// A font, a script or a picture of elsewhere; a page that grows.
+test('it loads nothing of elsewhere, and less than 150 kB in all', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const hosts = new Set<string>();
+  let bytes = 0;
+  const bodies: Promise<void>[] = [];
+  page.on('response', (response) => {
+    hosts.add(new URL(response.url()).host);
+    if (response.url().endsWith('/events')) return;
+    bodies.push(response.body().then((body) => void (bytes += body.length)));
+  });
+  await page.goto(well.url, { waitUntil: 'load' });
+  const loaded = () => page.evaluate<number>('performance.getEntriesByType("resource").length');
+  await expect.poll(loaded, { timeout: 120_000 }).toBeGreaterThanOrEqual(4);
+  await Promise.all(bodies);
+  expect([...hosts]).toEqual([new URL(well.url).host]);
+  expect(bytes).toBeGreaterThan(20_000);
+  expect(bytes).toBeLessThan(150_000);
+  await context.close();
+});
+
+// A panel that stays old; a fold that closes, text that is lost or a focus that jumps under one's hands.
+test('news come by themselves, and what somebody has opened, written or focused stays', async () => {
+  const { page, complaints } = await openPage(browser, well.url);
+  const needs = page.locator('#needs-you');
+  await page.locator('#coverage details > summary').first().click();
+  await page.fill('#why-what', '0xabc');
+  await page.focus('#why-what');
+  expect(await needs.textContent()).not.toContain('quarantine list');
+  await well.database.pool.query(
+    `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+     select 10, 'factories', '{}', '{}', 'y', 'no hash', min(id), 1 from etl.pages`,
+  );
+  await needs.getByText('quarantine list').first().waitFor({ timeout: 120_000 });
+  expect(await page.locator('#coverage details').first().getAttribute('open')).not.toBe(null);
+  expect(await page.inputValue('#why-what')).toBe('0xabc');
+  expect(await page.evaluate('document.activeElement.id')).toBe('why-what');
+  await well.database.pool.query('delete from etl.quarantine');
+  await needs.getByText('Nothing needs you').waitFor({ timeout: 120_000 });
+  expect(complaints).toEqual([]);
+});
+
+// A panel, a link or a form that only a script makes.
+test('without script it shows the same panels, and says the same of them', async () => {
+  const [{ page: plain }, { page: full }] = [
+    await openPage(browser, troubled.url, { javaScriptEnabled: false }),
+    await openPage(browser, troubled.url),
+  ];
+  const titles = (page: Page) => page.locator('main h2').allTextContents();
+  expect(await titles(plain)).toEqual(await titles(full));
+  expect(await titles(plain)).toHaveLength(8);
+  await plain
+    .locator('#throughput a', { hasText: /30 days/i })
+    .first()
+    .click();
+  expect(plain.url()).toContain('throughput-span=');
+});
+
+// What only a pointer reaches.
+test('the keyboard reaches the panels, the ribbons and the commands', async () => {
+  const { page } = await openPage(browser, troubled.url);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toMatch(/skip/i);
+  await page.keyboard.press('Enter');
+  const reached = new Set<string>();
+  for (let press = 0; press < 80; press += 1) {
+    await page.keyboard.press('Tab');
+    reached.add(
+      await page.evaluate<string>(
+        `[document.activeElement.closest('section')?.id, document.activeElement.tagName].join(' ')`,
+      ),
+    );
+  }
+  expect([...reached]).toEqual(
+    expect.arrayContaining(['coverage A', 'coverage SUMMARY', 'coverage BUTTON']),
+  );
+});
+
+// A page that looks current and is not.
+test('it says that the program is away', async () => {
+  const gone = await openPageWorld('well');
+  const { page } = await openPage(browser, gone.url);
+  await gone.close();
+  await page.getByText('Not connected. What is shown may be old.').waitFor({ timeout: 120_000 });
 });

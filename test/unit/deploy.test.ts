@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments, parseDocument } from 'yaml';
@@ -31,6 +31,7 @@ const composeSchema = z.object({
       environment: environmentSchema.default({}),
       secrets: z.array(z.string()).default([]),
       ports: z.array(z.string()).default([]),
+      volumes: z.array(z.string()).default([]),
     }),
   ),
   secrets: z.record(z.string(), z.object({ file: z.string() })),
@@ -211,4 +212,16 @@ test('what selects the pods selects those, and no others of the namespace', () =
     .object({ spec: z.object({ podSelector: z.object({ matchLabels: labelsSchema }) }) })
     .parse(parseDocument(read('deploy/kubernetes/base/network-policy.yaml')).toJS());
   expect(policy.spec.podSelector.matchLabels).toEqual(label);
+});
+
+test('what compose mounts is there, and Prometheus calls it as the alerts do', () => {
+  const mounted = Object.values(compose.services)
+    .flatMap(({ volumes }) => volumes)
+    .filter((volume) => volume.startsWith('./'))
+    .map((volume) => volume.split(':')[0]!);
+  expect(mounted.length).toBeGreaterThan(3);
+  expect(mounted.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  for (const file of ['deploy/compose/prometheus.yaml', 'deploy/prometheus/prometheus.yaml']) {
+    expect(read(file)).toContain('job_name: explorer-etl');
+  }
 });

@@ -15,14 +15,15 @@ const underWay = new Map();
  * Puts the newest content into a panel. What somebody has opened, focused or written there stays.
  *
  * @param {string} id
+ * @param {boolean} isAsked whether somebody waits for it
  */
-async function refresh(id) {
+async function refresh(id, isAsked) {
   const panel = document.getElementById(`${id}-panel`);
   if (panel === null) return;
   underWay.get(id)?.abort();
   const controller = new AbortController();
   underWay.set(id, controller);
-  panel.setAttribute('aria-busy', 'true');
+  if (isAsked) panel.setAttribute('aria-busy', 'true');
   try {
     const answer = await fetch(`/panels/${id}${location.search}`, { signal: controller.signal });
     if (answer.status === 401) return location.reload();
@@ -51,7 +52,7 @@ const allPanels = () =>
 /** Asks for all that changes by itself, where somebody looks. */
 function refreshAll() {
   if (document.visibilityState === 'hidden') return;
-  for (const id of allPanels()) if (!onDemand.has(id)) void refresh(id);
+  for (const id of allPanels()) if (!onDemand.has(id)) void refresh(id, false);
 }
 
 /** @param {string} text */
@@ -88,7 +89,7 @@ function show(id, asked, isWhole) {
     else url.searchParams.set(name, value);
   }
   history.pushState(null, '', url);
-  void refresh(id);
+  void refresh(id, true);
 }
 
 document.addEventListener('click', (event) => {
@@ -98,11 +99,11 @@ document.addEventListener('click', (event) => {
   if (copied instanceof HTMLElement) void copy(copied);
   const link = target.closest('a[data-panel]');
   const isPlain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
-  // A link within a drawing is no HTMLAnchorElement.
-  if (!(link instanceof HTMLElement || link instanceof SVGElement) || !isPlain) return;
+  // In a chart a link is no element of HTML.
+  if (link === null || !isPlain) return;
   event.preventDefault();
-  const { searchParams } = new URL(link.getAttribute('href') ?? '', location.href);
-  show(link.dataset['panel'] ?? '', searchParams, true);
+  const url = new URL(link.getAttribute('href') ?? '', location.href);
+  show(link.getAttribute('data-panel') ?? '', url.searchParams, true);
 });
 
 document.addEventListener('submit', (event) => {
@@ -113,7 +114,7 @@ document.addEventListener('submit', (event) => {
 });
 
 addEventListener('popstate', () => {
-  for (const id of allPanels()) void refresh(id);
+  for (const id of allPanels()) void refresh(id, true);
 });
 
 /** @param {HTMLElement} button */

@@ -8,7 +8,7 @@ import { fromOf } from '../../../src/notify/notification.ts';
 import { notifyChanges } from '../../../src/notify/notify.ts';
 import type { Pace } from '../../../src/notify/pace.ts';
 import { openWebhook } from '../../../src/notify/post.ts';
-import { awayStatus, emptyStatus } from '../../../src/report/status-document.ts';
+import { awayStatus } from '../../../src/report/status-document.ts';
 import { leaks, secretKey, storedLeaks } from '../../support/canary.ts';
 import { openDatabaseProxy } from '../../support/database-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -16,13 +16,14 @@ import { hangMs } from '../../support/hang.ts';
 import { freePort } from '../../support/port.ts';
 import { eventually } from '../../support/process.ts';
 import { accept, startReceiver, type Receiver } from '../../support/receiver.ts';
+import { feed, verdicts, world } from './world.ts';
 
-type Verdict = StatusDocument['verdict'];
+type Kind = StatusDocument['verdict']['kind'];
 
-let database: TestDatabase;
-beforeAll(async () => void (database = await createTestDatabase()));
-beforeEach(() => database.pool.query('delete from etl.notices'));
-afterAll(() => database.drop());
+let shared: TestDatabase;
+beforeAll(async () => void (shared = await createTestDatabase()));
+beforeEach(() => shared.pool.query('delete from etl.notices'));
+afterAll(() => shared.drop());
 
 /** As the program's, but in a hurry. */
 const pace: Pace = {
@@ -34,36 +35,19 @@ const pace: Pace = {
   mostAttempts: 1000,
 };
 
-const feed = '10/user-operations';
-const verdicts = {
-  healthy: { kind: 'healthy', reasons: [] },
-  'needs-you': { kind: 'needs-you', reasons: [{ kind: 'quarantine', feed, items: 3 }] },
-  stopped: {
-    kind: 'stopped',
-    reasons: [{ kind: 'nobody-works', feeds: [feed], last_page_at: null, last_page_age_s: null }],
-  },
-} as const satisfies Partial<Record<Verdict['kind'], Verdict>>;
-
-/** How all is, as the test says; as of a time that rises with each look. */
-function world(first: keyof typeof verdicts) {
-  const state = { kind: first };
-  const status = async (): Promise<StatusDocument> => ({
-    ...emptyStatus(new Date(), null),
-    verdict: verdicts[state.kind] as Verdict,
-  });
-  return { state, status };
-}
-
 interface Looking {
   readonly url: string;
   readonly status: () => Promise<StatusDocument>;
   readonly pace?: Partial<Pace>;
+  /** The shared one if absent. */
+  readonly databaseUrl?: string;
   /** How long an answer may take, in ms. */
   readonly limitMs?: number;
 }
 
 /** What a process does that has a webhook; ended when the running test is. */
-function look(database: Pick<TestDatabase, 'url'>, { url, status, ...own }: Looking) {
+function look({ url, status, ...own }: Looking) {
+  const databaseUrl = own.databaseUrl ?? shared.url;
   const lines: string[] = [];
   const log = createLog('debug', (line) => void lines.push(line), {
     format: 'json',
@@ -72,7 +56,7 @@ function look(database: Pick<TestDatabase, 'url'>, { url, status, ...own }: Look
   });
   log.conceal(secretsOfWebhook(url));
   const pool = createPool({
-    url: database.url,
+    url: databaseUrl,
     max: 1,
     applicationName: 'explorer-etl notify',
     settings: { synchronous_commit: 'off' },
@@ -85,7 +69,7 @@ function look(database: Pick<TestDatabase, 'url'>, { url, status, ...own }: Look
       status,
       away: (message) => awayStatus(new Date(), message),
       webhook: () => webhook,
-      from: fromOf(database.url, '0.0.0'),
+      from: fromOf(databaseUrl, '0.0.0'),
       log,
       now: () => performance.now(),
       pace: { ...pace, ...own.pace },
@@ -105,15 +89,15 @@ function look(database: Pick<TestDatabase, 'url'>, { url, status, ...own }: Look
 
 const kindsOf = ({ received }: Receiver) => received.map(({ body }) => body.now.kind);
 
-const untilTold = (receiver: Receiver, kind: Verdict['kind']) =>
+const untilTold = (receiver: Receiver, kind: Kind) =>
   eventually(`told ${kind}`, hangMs, async () => kindsOf(receiver).at(-1) === kind);
 
 /** Waits until the processes have looked so often again: what they had to tell is told by then. */
-async function untilLooked({ pool }: TestDatabase, times = 4) {
+async function untilLooked(times = 4) {
   let last = '';
   for (let looks = 0; looks < times; looks += 1) {
     last = await eventually('a look', hangMs, async () => {
-      const { rows } = await pool.query<{ at: string }>(
+      const { rows } = await shared.pool.query<{ at: string }>(
         'select looked_at::text as at from etl.notices',
       );
       const at = rows[0]?.at ?? '';
@@ -122,22 +106,24 @@ async function untilLooked({ pool }: TestDatabase, times = 4) {
   }
 }
 
-const untilSettled = ({ pool }: TestDatabase, kind: Verdict['kind']) =>
+const untilSettled = (kind: Kind) =>
   eventually(`settled ${kind}`, hangMs, async () => {
-    const { rows } = await pool.query(`select from etl.notices where told ->> 'kind' = $1`, [kind]);
+    const { rows } = await shared.pool.query(`select from etl.notices where told ->> 'kind' = $1`, [
+      kind,
+    ]);
     return rows.length > 0;
   });
 
 test('two processes tell each change once, with what was told before', async () => {
   const receiver = await startReceiver();
   const { state, status } = world('healthy');
-  for (const name of ['a', 'b']) look(database, { url: `${receiver.origin}/${name}`, status });
+  for (const name of ['a', 'b']) look({ url: `${receiver.origin}/${name}`, status });
   await untilTold(receiver, 'healthy');
   for (const kind of ['needs-you', 'stopped', 'healthy'] as const) {
     state.kind = kind;
     await untilTold(receiver, kind);
   }
-  await untilLooked(database);
+  await untilLooked();
   const told = receiver.received.map(({ body }) => body);
   expect(told.map(({ number, before, now }) => [number, before?.kind ?? null, now.kind])).toEqual([
     [1, null, 'healthy'],
@@ -145,7 +131,7 @@ test('two processes tell each change once, with what was told before', async () 
     [3, 'needs-you', 'stopped'],
     [4, 'stopped', 'healthy'],
   ]);
-  const { password, pathname } = new URL(database.url);
+  const { password, pathname } = new URL(shared.url);
   expect(told[1]).toMatchObject({
     now: verdicts['needs-you'],
     advice: [{ feeds: [feed], command: 'explorer-etl quarantine list' }],
@@ -159,7 +145,7 @@ test('a verdict that does not stand is not told', async () => {
   const receiver = await startReceiver();
   const { state, status } = world('healthy');
   let looks = 0;
-  look(database, {
+  look({
     url: receiver.origin,
     pace: { holdMs: 1_000 },
     status: async () => {
@@ -170,21 +156,21 @@ test('a verdict that does not stand is not told', async () => {
     },
   });
   await untilTold(receiver, 'needs-you');
-  await untilLooked(database);
+  await untilLooked();
   expect(kindsOf(receiver)).toEqual(['needs-you']);
 });
 
 test('between two notifications it rests, and the newest verdict is told after that', async () => {
   const receiver = await startReceiver();
   const { state, status } = world('healthy');
-  look(database, { url: receiver.origin, status, pace: { restMs: 86_400_000 } });
-  await untilSettled(database, 'healthy');
+  look({ url: receiver.origin, status, pace: { restMs: 86_400_000 } });
+  await untilSettled('healthy');
   state.kind = 'needs-you';
-  await untilLooked(database);
+  await untilLooked();
   state.kind = 'stopped';
-  await untilLooked(database);
+  await untilLooked();
   expect(kindsOf(receiver)).toEqual(['healthy']);
-  await database.pool.query(`update etl.notices set told_at = told_at - interval '1 day'`);
+  await shared.pool.query(`update etl.notices set told_at = told_at - interval '1 day'`);
   await untilTold(receiver, 'stopped');
   expect(kindsOf(receiver)).toEqual(['healthy', 'stopped']);
 });
@@ -192,40 +178,40 @@ test('between two notifications it rests, and the newest verdict is told after t
 test('what is not delivered is tried again, and a newer verdict overtakes it', async () => {
   const receiver = await startReceiver();
   const { state, status } = world('healthy');
-  const { lines } = look(database, { url: receiver.origin, status });
-  await untilSettled(database, 'healthy');
+  const { lines } = look({ url: receiver.origin, status });
+  await untilSettled('healthy');
   receiver.answer = (response) => void response.writeHead(500).end();
   state.kind = 'needs-you';
   await eventually('three attempts', hangMs, async () => receiver.received.length > 3);
   state.kind = 'stopped';
   await untilTold(receiver, 'stopped');
   receiver.answer = accept;
-  await untilSettled(database, 'stopped');
+  await untilSettled('stopped');
   const last = receiver.received.at(-1)?.body;
   expect([last?.before?.kind, last?.now.kind]).toEqual(['healthy', 'stopped']);
   const numbers = receiver.received.map(({ body }) => `${body.number} ${body.now.kind}`);
   expect([...new Set(numbers)]).toEqual(['1 healthy', '2 needs-you', '3 stopped']);
-  expect(lines.filter((line) => line.includes('notify.undelivered'))[0]).toContain('status 500');
+  expect(lines.find((line) => line.includes('notify.undelivered'))).toContain('status 500');
 });
 
 test('a change that was tried as often as may be is left, and the next one is told', async () => {
   const receiver = await startReceiver();
   receiver.answer = (response) => void response.writeHead(410).end();
   const { state, status } = world('needs-you');
-  look(database, { url: receiver.origin, status, pace: { mostAttempts: 2, firstRetryMs: 1 } });
+  look({ url: receiver.origin, status, pace: { mostAttempts: 2, firstRetryMs: 1 } });
   await eventually('two attempts', hangMs, async () => receiver.received.length === 2);
-  await untilLooked(database);
+  await untilLooked();
   expect(kindsOf(receiver)).toEqual(['needs-you', 'needs-you']);
   receiver.answer = accept;
   state.kind = 'healthy';
-  await untilSettled(database, 'healthy');
+  await untilSettled('healthy');
 });
 
 test('one that is down, mute, endless or elsewhere holds nobody up', async () => {
   const port = await freePort();
   const { state, status } = world('healthy');
   const url = `http://127.0.0.1:${port}/hook`;
-  const { lines } = look(database, { url, status, limitMs: 200 });
+  const { lines } = look({ url, status, limitMs: 200 });
   const untilSaid = (problem: string) =>
     eventually(problem, hangMs, async () => lines.some((line) => line.includes(problem)));
   await untilSaid('ECONNREFUSED');
@@ -241,10 +227,10 @@ test('one that is down, mute, endless or elsewhere holds nobody up', async () =>
     response.writeHead(200);
     more();
   };
-  await untilSettled(database, 'healthy');
+  await untilSettled('healthy');
   receiver.answer = accept;
   state.kind = 'stopped';
-  await untilSettled(database, 'stopped');
+  await untilSettled('stopped');
   expect(elsewhere.received).toEqual([]);
 });
 
@@ -252,37 +238,37 @@ test('what a process had under way when it ended another one tells', async () =>
   const receiver = await startReceiver();
   const { status } = world('needs-you');
   receiver.answer = () => undefined;
-  const first = look(database, { url: receiver.origin, status });
+  const first = look({ url: receiver.origin, status });
   await untilTold(receiver, 'needs-you');
   await first.stop();
   receiver.answer = accept;
-  look(database, { url: receiver.origin, status });
-  await untilSettled(database, 'needs-you');
+  look({ url: receiver.origin, status });
+  await untilSettled('needs-you');
   const numbers = receiver.received.map(({ body }) => body.number);
   expect(numbers.length).toBeGreaterThan(1);
   expect(new Set(numbers)).toEqual(new Set([1]));
 });
 
 test('each process tells that the database is away, and one that it is back', async () => {
-  const proxy = await openDatabaseProxy(database.url);
+  const proxy = await openDatabaseProxy(shared.url);
   const receiver = await startReceiver();
   const { status } = world('healthy');
   for (const name of ['a', 'b']) {
-    look({ url: proxy.url }, { url: `${receiver.origin}/${name}`, status });
+    look({ databaseUrl: proxy.url, url: `${receiver.origin}/${name}`, status });
   }
-  await untilSettled(database, 'healthy');
+  await untilSettled('healthy');
   proxy.set('refuse');
   proxy.cutAll();
   await eventually('both tell it', hangMs, async () => receiver.received.length === 3);
   const told = receiver.received.slice(1).map(({ url, body }) => [url, body.number, body.now.kind]);
-  expect(told.toSorted()).toEqual([
+  expect(told.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
     ['/a', 0, 'database-away'],
     ['/b', 0, 'database-away'],
   ]);
   expect(receiver.received[1]?.body.before?.kind ?? null).toBeOneOf(['healthy', null]);
   proxy.set('open');
   await untilTold(receiver, 'healthy');
-  await untilLooked(database);
+  await untilLooked();
   const back = receiver.received.slice(3).map(({ body }) => body);
   expect(back.map(({ before, now }) => [before?.kind, now.kind])).toEqual([
     ['database-away', 'healthy'],
@@ -294,13 +280,13 @@ test('the secret of its URL is sent to the webhook alone', async () => {
   receiver.answer = (response, { url }) => void response.writeHead(500, { location: url }).end(url);
   const { status } = world('needs-you');
   const secret = encodeURIComponent(secretKey);
-  const { lines } = look(database, { url: `${receiver.origin}/${secret}?token=${secret}`, status });
+  const { lines } = look({ url: `${receiver.origin}/${secret}?token=${secret}`, status });
   await eventually('an attempt', hangMs, async () => lines.length > 2);
   receiver.answer = accept;
-  await untilSettled(database, 'needs-you');
+  await untilSettled('needs-you');
   expect(receiver.received[0]?.url).toBe(`/${secret}?token=${secret}`);
   expect(leaks(receiver.received.map(({ text }) => text).join(''))).toEqual([]);
   expect(lines.join('')).toContain(receiver.origin);
   expect(leaks(lines.join(''))).toEqual([]);
-  expect(await storedLeaks(database.pool)).toEqual([]);
+  expect(await storedLeaks(shared.pool)).toEqual([]);
 });

@@ -55,7 +55,7 @@ const shapes: Readonly<Record<string, string>> = {
     'feed text, unit text, newest_at timestamp with time zone, looked_at timestamp with time zone, is_fresh boolean, covered_to bigint, gaps bigint, missing bigint',
 };
 
-/** Of these a simulated chain that stands still has no row. */
+/** A simulated chain that stands still has no row of it. */
 const unanswered: ReadonlySet<string> = new Set(['late-arrivals']);
 
 type Given = Parameters<typeof statementOf>[1];
@@ -95,8 +95,8 @@ test('every question is a file, and has a shape here', async () => {
 describe.each(questions())('$name', ({ name, question, parameters, chart, text }) => {
   test('says what it answers, in a line of a terminal', () => {
     expect(question).toMatch(/\?$/);
-    const longest = Math.max(...Object.keys(shapes).map((one) => one.length));
-    expect(longest + 2 + question.length).toBeLessThanOrEqual(80);
+    const names = Object.keys(shapes).map((one) => one.length);
+    expect(Math.max(...names) + 2 + question.length).toBeLessThanOrEqual(80);
   });
 
   test('uses each of its parameters, and no other', () => {
@@ -112,20 +112,11 @@ describe.each(questions())('$name', ({ name, question, parameters, chart, text }
       'select format_type(oid, null) as name from unnest($1::oid[]) with ordinality as t (oid, at) order by at',
       [columns.map(({ type }) => type)],
     );
-    expect(columns.map((one, at) => `${one.name} ${types[at]?.name}`).join(', ')).toBe(
-      shapes[name],
-    );
+    const shape = columns.map((one, at) => `${one.name} ${types[at]?.name}`);
+    expect(shape.join(', ')).toBe(shapes[name]);
     expect(rows.length > 0).toBe(!unanswered.has(name));
-  });
-
-  test('draws columns that it has', () => {
-    const columns = new Map(
-      shapes[name]?.split(', ').map((each) => each.split(' ', 2) as [string, string]),
-    );
-    const drawn = [chart?.of, chart?.by, chart?.split].filter((one) => typeof one === 'string');
-    expect(drawn.filter((one) => !columns.has(one))).toEqual([]);
-    expect(['bigint', 'numeric', 'integer', undefined]).toContain(columns.get(chart?.of ?? ''));
-    expect(['date', 'integer', undefined]).toContain(columns.get(chart?.by ?? ''));
+    const drawn = Object.values(chart ?? {}).filter((one) => one !== null);
+    expect(columns.map((one) => one.name)).toEqual(expect.arrayContaining(drawn));
   });
 
   test('is about one chain where that is asked', async () => {

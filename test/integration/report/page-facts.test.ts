@@ -1,9 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPool } from '../../../src/db/pool.ts';
 import type { Database } from '../../../src/db/transaction.ts';
-import { readAssets } from '../../../src/http/assets.ts';
-import type { StatusDocument } from '../../../src/documents/status.ts';
 import { createPages } from '../../../src/http/pages.ts';
 import { StatementTimeoutError } from '../../../src/query/failure.ts';
 import { questions, readQuestion } from '../../../src/query/question.ts';
@@ -49,16 +46,12 @@ async function explained(what: string, of: readonly number[] = both) {
   return (await findWhy(db, term, of)).found;
 }
 
-async function panel(
-  id: string,
-  query: Readonly<Record<string, string>> = {},
-  { from = db, told }: { readonly from?: Database; readonly told?: StatusDocument } = {},
-): Promise<string> {
+async function panel(id: string, query: Readonly<Record<string, string>> = {}): Promise<string> {
   const app = createPages({
-    db: from,
-    status: async () => told ?? describeStatus(db, { pageSize: 50, standby: null }),
+    db,
+    status: () => describeStatus(db, { pageSize: 50, standby: null }),
     called: (command) => command,
-    assets: readAssets(),
+    assets: new Map(),
   });
   const answer = await app.request(`/panels/${id}?${new URLSearchParams(query).toString()}`);
   expect(answer.status).toBe(200);
@@ -179,33 +172,6 @@ describe('why a row is there', () => {
   ])('%s of chain %j is refused in words', async (what, chain, words) => {
     expect(await panel('why', { 'why-what': what, 'why-chain': chain })).toContain(words);
   });
-});
-
-test('a database that takes too long is told of, by each panel for itself', async () => {
-  const hasty = createPool({
-    url: database.url,
-    max: 1,
-    applicationName: 'explorer-etl test',
-    settings: { statement_timeout: '200' },
-  });
-  const told = await describeStatus(db, { pageSize: 50, standby: null });
-  const holder = await database.pool.connect();
-  try {
-    await holder.query(
-      'begin; lock table explorer.blocks, explorer.block_reorgs, explorer.factories',
-    );
-    const asked = { 'why-what': '5', 'explore-question': 'biggest-factories' };
-    const from = drizzle(hasty);
-    expect(await panel('why', asked, { from, told })).toContain(
-      'took longer than this page lets it',
-    );
-    expect(await panel('needs-you', asked, { from, told })).toContain("This can't be shown now");
-  } finally {
-    await holder.query('rollback');
-    holder.release();
-    await hasty.end();
-  }
-  expect(await panel('why', { 'why-what': '5' })).toContain('No row has this number');
 });
 
 describe('what needs somebody', () => {
