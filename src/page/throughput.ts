@@ -145,7 +145,7 @@ const spotsOf = (
 function table({ span, steps }: Parts): Html {
   const heads = lanes.flatMap((lane) => [`${lane} rows`, `${lane} requests`]);
   return numbersTable(
-    'The numbers',
+    'The numbers of throughput',
     ['UTC', ...heads, 'failed', 'minutes worked'],
     steps.map(({ from, bins }) => [
       stretchText(from, span.stepSeconds),

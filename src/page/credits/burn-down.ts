@@ -75,7 +75,7 @@ export function burnDownChart(
   ${figure(caption, keysOf({ isAhead: ahead !== null, isEndShown }), html`${drawn}${timeAxis(window)}`)}
   ${notes(past, { spent, isResting: rests.length > 0 })}
   ${numbersTable(
-    'The numbers',
+    'The numbers of today',
     ['UTC', 'spent', what.toLowerCase()],
     hours.map(({ when, spent: some, value }) => [when, whole(some), value]),
   )}`;

@@ -57,7 +57,7 @@ export function detail(feed: Feed, { status, query, day, month }: FreshnessFacts
     ${spanLinks({ panel: 'freshness', query, chosen: span, offered: [day.span, month.span] })}
     ${figure('Age, on a logarithmic scale', keys, html`${drawn}${timeAxis(window)}`)}
     ${numbersTable(
-      'The numbers',
+      'The numbers of freshness',
       ['UTC', 'since a look', 'objective', 'newest item'],
       steps.map((step) => [stretchText(step.from, span.stepSeconds), ...valuesOf(step)]),
     )}`;
