@@ -89,8 +89,16 @@ const shared: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'quarantine retry': [['quarantine', 'retry']],
   'quarantine drop': [['quarantine', 'drop', '--all']],
 };
-const ofOwnPlace = ['init', 'simulate', 'start', 'db start', 'db stop', 'db status', 'db url'];
-/** Commands with the document of another one. */
+const ofOwnPlace = [
+  'init',
+  'simulate',
+  'start',
+  'open',
+  'db start',
+  'db stop',
+  'db status',
+  'db url',
+];
 const shares: Readonly<Record<string, string>> = { backfill: 'sync', repair: 'sync' };
 /** test/integration/sync/demo.test.ts; psql has stdout for itself. */
 const elsewhere = ['demo', 'db shell'];
@@ -129,11 +137,16 @@ describe('with --json there is one document on stdout', () => {
     expect(JSON.parse(stdout)).toMatchObject({ schema: 'explorer-etl/init/1', chains: [10] });
   });
 
-  test('of simulate, once it listens', async () => {
-    const signal = AbortSignal.abort();
-    const { stdout, code } = await call(['simulate', '--port', '0', '--json'], { signal });
-    expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:/u) });
-    expect(code).toBe(0);
+  test('of simulate and open, once they listen', async () => {
+    const called = { env: environment(), signal: AbortSignal.abort() };
+    for (const args of [
+      ['simulate', '--port', '0'],
+      ['open', '--http', '0'],
+    ]) {
+      const { stdout, code } = await call([...args, '--json'], called);
+      expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:/u) });
+      expect(code).toBe(0);
+    }
     const faults = await call(['simulate', '--fault', 'list', '--json']);
     expect(JSON.parse(faults.stdout)).toMatchObject({ schema: 'explorer-etl/simulate-faults/1' });
   });

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** Pictures of the page for docs/images: `npm run page:pictures`. */
+export default defineConfig({
+  test: {
+    globalSetup: ['test/support/global-setup.ts', 'test/support/browser-setup.ts'],
+    include: ['test/pictures/**/*.test.ts'],
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+  },
+});
