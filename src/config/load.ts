@@ -14,6 +14,9 @@ import type { NamedKey, Settings } from './settings.ts';
 /** Looked for in the working directory when no other file is named. */
 export const configFileName = 'explorer-etl.yaml';
 
+/** A shorter token could be guessed, however slowly. */
+const shortestToken = 16;
+
 const defaultBaseUrl = 'https://api.blockscout.com';
 
 export interface SettingsInput {
@@ -54,6 +57,11 @@ export function loadSettings(input: SettingsInput): Settings {
   if (directUrl !== null && databaseUrl === null) {
     report(
       'DATABASE_URL_DIRECT is set and DATABASE_URL is not: with a server alone, set DATABASE_URL',
+    );
+  }
+  if (environment.httpToken !== null && environment.httpToken.length < shortestToken) {
+    report(
+      `EXPLORER_ETL_HTTP_TOKEN is shorter than ${shortestToken} characters: make one with "openssl rand -hex 24"`,
     );
   }
   const configFile = findConfig(input, environment.configFile);

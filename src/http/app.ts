@@ -63,10 +63,19 @@ export function createApp(sources: AppSources, { token, hosts }: Access): Hono<B
   return app;
 }
 
-/** Health and metrics alone, for an address of their own. */
-export function createMonitoring(sources: AppSources): Hono<Bindings> {
+/**
+ * Health and metrics alone, for an address of their own.
+ *
+ * @param hosts names by which it is reached; null: any will do, because it is not this machine's alone
+ */
+export function createMonitoring(
+  sources: AppSources,
+  hosts: readonly string[] | null,
+): Hono<Bindings> {
   const app = new Hono<Bindings>();
-  app.use(headers(), uncached, ownSite);
+  app.use(headers(), uncached);
+  if (hosts !== null) app.use(knownHosts({ hosts, hasToken: false }));
+  app.use(ownSite);
   app.route('/', createProbes(sources, { isOpen: true }));
   serveMetrics(app, sources);
   return app;

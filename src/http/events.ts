@@ -13,6 +13,10 @@ const heartbeatMs = 15_000;
 export function createEvents(snapshots: Snapshots, signal: AbortSignal): Handler {
   let open = 0;
   return (context) => {
+    // It has no body, so nothing would ever end it.
+    if (context.req.method === 'HEAD') {
+      return context.body(null, 200, { 'content-type': 'text/event-stream' });
+    }
     if (signal.aborted || open >= mostStreams) {
       return context.text('Too many pages are open.\n', 503, { 'retry-after': String(comeAgain) });
     }

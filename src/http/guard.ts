@@ -1,4 +1,5 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, scryptSync, timingSafeEqual } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -80,6 +81,7 @@ export const ownSite: MiddlewareHandler = async (context, next) => {
 
 export const signInPath = '/sign-in';
 const cookieName = 'explorer_etl';
+const cookieBytes = 32;
 /** In seconds. */
 const cookieAge = 30 * 86_400;
 
@@ -96,13 +98,14 @@ export interface TokenGuard {
 /** @param asset the path of a file that the page loads */
 export function createTokenGuard(token: string, asset: (name: string) => string): TokenGuard {
   const limit = new RateLimiterMemory(wrongTokens);
-  // What a browser keeps is not the token, and a changed token ends it.
-  const cookie = createHmac('sha256', token).update('explorer-etl page').digest('hex');
+  // What a browser keeps is not the token, and a changed token ends it. Slow to make, so that a token is slow
+  // to guess by it: a right one is let in also where wrong ones are refused.
+  const cookie = scryptSync(token, 'explorer-etl page', cookieBytes).toString('hex');
   const form = (wasWrong: boolean): Html => signIn({ wasWrong, asset });
 
   /** Seconds to wait; 0 where another try may be made. Counts the one that was wrong. */
   const waitAfter = async (context: Context<Bindings>, isWrong: boolean): Promise<number> => {
-    const from = context.env.incoming.socket.remoteAddress ?? '';
+    const from = originOf(context.env.incoming.socket.remoteAddress ?? '');
     const told: unknown = await limit
       .consume(from, isWrong ? 1 : 0)
       .catch((refused: unknown) => refused);
@@ -113,6 +116,7 @@ export function createTokenGuard(token: string, asset: (name: string) => string)
     demand: async (context, next) => {
       const kept = getCookie(context, cookieName);
       if (kept !== undefined && isSame(kept, cookie)) return next();
+      if (kept !== undefined) await waitAfter(context, true);
       const shown = /^Bearer (?<token>.+)$/u.exec(context.req.header('authorization') ?? '')
         ?.groups?.['token'];
       const waitSeconds = await waitAfter(context, false);
@@ -156,6 +160,10 @@ const isUsedUp = (told: unknown): told is { readonly msBeforeNext: number } =>
   'remainingPoints' in told &&
   told.remainingPoints === 0 &&
   'msBeforeNext' in told;
+
+/** One who has an IPv6 address has 2^64 of them. */
+const originOf = (address: string): string =>
+  isIPv6(address) && !address.startsWith('::') ? address.split(':').slice(0, 4).join(':') : address;
 
 /** Takes as long for a token that is nearly right as for any other. */
 const isSame = (shown: string, wanted: string): boolean =>

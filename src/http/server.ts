@@ -72,7 +72,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     const page = await listen(createApp(sources, { token, hosts }), address, options.bounds);
     servers.push(page);
     const monitoring =
-      metricsAddress === null ? null : await listen(createMonitoring(sources), metricsAddress);
+      metricsAddress === null
+        ? null
+        : await listen(
+            createMonitoring(sources, isLoopback(metricsAddress) ? hosts : null),
+            metricsAddress,
+          );
     if (monitoring !== null) servers.push(monitoring);
     return {
       address: page.address,

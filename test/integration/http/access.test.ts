@@ -105,6 +105,26 @@ test('a thousand wrong tokens: ten are looked at, then none, and a cookie still 
   expect(await statusOf(ask(page, '/status.json', { headers: { cookie } }))).toBe(200);
 });
 
+test('wrong cookies count as wrong tokens', async () => {
+  const page = await servedPage(null, { token });
+  for (let guess = 0; guess < 20; guess += 1) {
+    const headers = { cookie: `explorer_etl=${guess}` };
+    expect(await statusOf(ask(page, '/status.json', { headers }))).toBe(401);
+  }
+  const right = ask(page, '/status.json', { headers: { authorization: `Bearer ${token}` } });
+  expect(await statusOf(right)).toBe(429);
+});
+
+test('an address of health and metrics knows its names too, where it is of this machine', async () => {
+  const page = await servedPage(null, { metricsAddress: { host: '127.0.0.1', port: 0 } });
+  if (page.metricsAddress === null) throw new Error('no address');
+  const monitoring = { address: page.metricsAddress };
+  const evil = { host: 'evil.example.com', origin: 'http://evil.example.com' };
+  expect(await statusOf(ask(monitoring, '/readyz', { headers: evil }))).toBe(421);
+  expect(await statusOf(ask(monitoring, '/healthz'))).toBe(200);
+  expect(await statusOf(ask(monitoring, '/'))).toBe(404);
+});
+
 test('no path leads out of what is served', async () => {
   const page = await servedPage(null);
   for (const path of [
@@ -143,6 +163,10 @@ test('of a hundred open event streams those above the bound are sent away, and e
   const counts = Map.groupBy(answers, ({ status }) => status);
   expect([counts.get(200)?.length, counts.get(503)?.length]).toEqual([32, 68]);
   expect(await statusOf(ask(page, '/healthz'))).toBe(200);
+  // They have no body, so they take no room.
+  for (let asked = 0; asked < 40; asked += 1) {
+    expect(await statusOf(ask(page, '/events', { method: 'HEAD' }))).toBe(200);
+  }
   for (const end of ends) end.abort();
   await expect.poll(async () => (await fetch(url)).status, { timeout: 120_000 }).toBe(200);
 });

@@ -105,6 +105,18 @@ test.each([
   }
 });
 
+test('a batch is missing', async () => {
+  const database = await freshDatabase();
+  await runSync(database, { url: simulator.url, chains });
+  await database.pool.query('delete from explorer.read_batches where batch_number = 2');
+  expect(await told(await servedPage(database.url))).toEqual({
+    healthz: 200,
+    readyz: 200,
+    reasons: [],
+    status: [200, 'behind'],
+  });
+});
+
 test('nobody works, and its objective is missed', async () => {
   const database = await freshDatabase();
   await runSync(database, { url: simulator.url, chains });
