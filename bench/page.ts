@@ -1,0 +1,116 @@
+/**
+ * `npm run bench:page [-- --walks 500000 --seconds 600]`: what the page takes, whole and panel by panel, on a
+ * database with a year of walks; and what part of a core it takes, in node and in Postgres, while somebody has it
+ * open, beside the same server with nobody there. Exit code 1 where that is 1 % of a core or more.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import type { Pool } from 'pg';
+import prettyBytes from 'pretty-bytes';
+import { migrate } from '../src/db/migrate.ts';
+import { createPool } from '../src/db/pool.ts';
+import { spellAddress } from '../src/http/address.ts';
+import { panels } from '../src/http/panels.ts';
+import { startHttp } from '../src/http/server.ts';
+import { grow } from '../test/grown/grow.ts';
+import { grownSettings } from '../test/grown/settings.ts';
+import { sizeOf } from '../test/grown/size.ts';
+import { startChild } from './child.ts';
+import { cpuOf } from './cluster-cpu.ts';
+import { interruptSignal } from './interrupt.ts';
+import { describeMachine } from './machine.ts';
+import { withServer } from './server.ts';
+import { addTicks } from './ticks.ts';
+
+const { values } = parseArgs({
+  options: {
+    walks: { type: 'string', default: '500000' },
+    seconds: { type: 'string', default: '600' },
+  },
+});
+const walks = Number(values.walks);
+const seconds = Number(values.seconds);
+/** Part of a core that a page may take that somebody has open. */
+const most = 0.01;
+const operations = 200_000;
+const times = 5;
+/** What the page loads again by itself; the others are asked for by people. */
+const onDemand: ReadonlySet<string> = new Set(['why', 'explore']);
+const signal = interruptSignal();
+
+const part = (share: number) => `${(100 * share).toFixed(2)} %`;
+
+/** What a path takes, after a first time that compiles and plans, and how large its answer is. */
+async function costOf(dataDirectory: string, url: string) {
+  const ask = async () => (await (await fetch(url)).arrayBuffer()).byteLength;
+  const bytes = await ask();
+  const { ms, postgres } = await cpuOf(dataDirectory, async () => {
+    for (let n = 0; n < times; n += 1) await ask();
+  });
+  return [
+    `${(ms / times).toFixed(0)} ms`,
+    `${(postgres / times).toFixed(0)} ms`,
+    prettyBytes(bytes),
+  ];
+}
+
+async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDirectory: string }) {
+  const size = sizeOf(operations, Date.now());
+  const settings = grownSettings('http://localhost', size);
+  await grow(pool, size, settings.chains);
+  await addTicks(pool, walks);
+  const server = await startHttp({
+    address: { host: '127.0.0.1', port: 0 },
+    metricsAddress: null,
+    token: null,
+    hosts: [],
+    pageSize: settings.explorer.pageSize,
+    works: false,
+    called: (command) => command,
+    now: () => performance.now(),
+  });
+  server.use({ url, directUrl: null });
+  try {
+    const page = `http://${spellAddress(server.address)}/`;
+    const table = new Table({
+      head: ['', 'takes', 'of it Postgres', 'size'],
+      style: { head: [], border: [] },
+    });
+    table.push(['the whole page', ...(await costOf(dataDirectory, page))]);
+    for (const { id } of panels) {
+      table.push([id, ...(await costOf(dataDirectory, `${page}panels/${id}`))]);
+    }
+    console.log(table.toString());
+    const idle = await cpuOf(dataDirectory, () => delay(seconds * 1_000, undefined, { signal }));
+    const shown = panels.map(({ id }) => id).filter((id) => !onDemand.has(id));
+    const viewer = startChild('page-viewer.ts', { url: page, panels: shown }, { signal });
+    let renewals = 0;
+    viewer.process.on('message', () => (renewals += 1));
+    const open = await cpuOf(dataDirectory, () => delay(seconds * 1_000, undefined, { signal }));
+    viewer.process.disconnect();
+    await viewer.exited;
+    const node = (open.node - idle.node) / open.ms;
+    const postgres = Math.max(0, open.postgres - idle.postgres) / open.ms;
+    console.log(
+      `part of a core while somebody has it open for ${seconds} s, ${walks} walks: ${part(node + postgres)} ` +
+        `(node ${part(node)}, Postgres ${part(postgres)}), shown anew ${renewals} times; aim: below ${part(most)}`,
+    );
+    if (node + postgres >= most) process.exitCode = 1;
+  } finally {
+    await server.close();
+  }
+}
+
+await withServer(async (server) => {
+  console.log(await describeMachine(server.url));
+  await server.withDatabase(async (url) => {
+    await migrate(url);
+    const pool = createPool({ url, max: 2, applicationName: 'explorer-etl bench' });
+    try {
+      await measure(pool, { url, dataDirectory: server.dataDirectory });
+    } finally {
+      await pool.end();
+    }
+  });
+});
