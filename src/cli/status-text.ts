@@ -1,5 +1,6 @@
 import type { StatusDocument } from '../documents/status.ts';
 import { printable } from '../printable.ts';
+import { isSeen } from '../report/status-document.ts';
 import { bar } from '../terminal/bar.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
@@ -47,7 +48,7 @@ export function statusText(document: StatusDocument, look: Look): string {
   const [gravest, ...others] = adviceOf(document);
   const head = headline(verdict.kind, gravest, look);
   const lines = [head.text];
-  if (verdict.kind !== 'database-away') lines.push(...summary(document, look));
+  if (isSeen(document)) lines.push(...summary(document, look));
   if (feeds.length > 0) lines.push('', ...table(feeds, look));
   const told = [
     ...(gravest === undefined

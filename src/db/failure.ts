@@ -64,6 +64,9 @@ const systemLabels: Readonly<Record<string, string>> = {
   ENOENT: 'no such socket',
 };
 
+/** What a pool says whose connections are all in use; it has a text of its own for one that could not be made. */
+const queueTimeout = 'timeout exceeded when trying to connect';
+
 /** Errors of node-postgres 8 that carry no code (pg/lib/client.js, pg-pool/index.js). */
 const driverLosses: ReadonlySet<string> = new Set([
   'Connection terminated',
@@ -72,7 +75,7 @@ const driverLosses: ReadonlySet<string> = new Set([
   'Client has encountered a connection error and is not queryable',
   'Client was closed and is not queryable',
   'timeout expired',
-  'timeout exceeded when trying to connect',
+  queueTimeout,
 ]);
 
 /**
@@ -138,6 +141,16 @@ export function isConnectionLost(error: unknown): boolean {
   if (code === undefined) return driverLosses.has(root.message);
   if (!(root instanceof DatabaseError)) return code in systemLabels;
   return (lostStates.has(code) || code.startsWith('08')) && !isLostBehind(root);
+}
+
+/**
+ * True where the database gave no connection, or broke it off. One that has too much to do is not away, nor
+ * is it where all connections of a pool are in use.
+ */
+export function isAway(error: unknown): boolean {
+  const root = rootOf(error);
+  if (root instanceof DatabaseError && root.severity === 'FATAL') return true;
+  return isConnectionLost(root) && !(root instanceof Error && root.message === queueTimeout);
 }
 
 /**

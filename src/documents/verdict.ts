@@ -24,6 +24,7 @@ export const objective = z
 /** How all is, the gravest first. */
 const verdictKinds = [
   'database-away',
+  'unknown',
   'needs-you',
   'stopped',
   'paused',
@@ -46,6 +47,14 @@ const reason = z.discriminatedUnion('kind', [
       message: z.string().describe('What the database, or its absence, said.'),
     })
     .describe('The database does not answer. Only --watch goes on then.'),
+  z
+    .strictObject({
+      kind: kind('unreadable'),
+      message: z.string().describe('What the database said, or that it took too long.'),
+    })
+    .describe(
+      'The database answers, and how all is could not be read from it. Told like database-away.',
+    ),
   z
     .strictObject({ kind: kind('key-refused'), failure, feeds })
     .describe('The explorer does not accept the key, or saw none.'),

@@ -13,6 +13,7 @@ import { ribbonsOf, type Range, type Ribbon } from '../report/ribbon/ribbon.ts';
 import { newestOf, timesWithin, type TimedHeight } from '../report/ribbon/times.ts';
 import { witnessesOf, type Witnesses } from '../report/ribbon/witnesses.ts';
 import { repairCommand } from '../report/remedy.ts';
+import { isSeen } from '../report/status-document.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { counted } from '../terminal/numbers.ts';
 import { listName } from '../words/list-name.ts';
@@ -38,10 +39,9 @@ export const coveragePanel: Panel = {
 async function readCoverage({ db, status, query, called }: PanelRequest): Promise<CoverageFacts> {
   const span = spanOf(query);
   const chosen = chosenOf(query, status);
-  const isAway = status.verdict.kind === 'database-away';
   // A bar without a status beside it would say nothing of whose it is.
   const ribbons =
-    isAway || status.feeds.length === 0 ? [] : await readRibbons(db, status, span, chosen);
+    !isSeen(status) || status.feeds.length === 0 ? [] : await readRibbons(db, status, span, chosen);
   const times = await timesWithin(db, new Map(ribbons.map((own) => [own.feed, own.window])));
   const witnesses = await readWitnesses(db, ribbons, chosen?.feed ?? null);
   const byFeed = new Map(ribbons.map((ribbon) => [ribbon.feed, ribbon]));

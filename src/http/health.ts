@@ -8,6 +8,7 @@ type Reason = StatusDocument['verdict']['reasons'][number];
  */
 const standstills: ReadonlySet<Reason['kind']> = new Set([
   'database-away',
+  'unreadable',
   'key-refused',
   'rejected',
   'nobody-works',

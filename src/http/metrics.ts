@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { StatusDocument } from '../documents/status.ts';
 import type { QueueDepth } from '../jobs/boss-tables.ts';
-import { awayStatus } from '../report/status-document.ts';
+import { isSeen, unreadableStatus } from '../report/status-document.ts';
 import { definitions, type Definition, type MetricName } from './metrics/definitions.ts';
 import { factsOf } from './metrics/facts.ts';
 import { recent } from './metrics/recent.ts';
@@ -61,14 +61,13 @@ export function createMetrics({ snapshot, queue, version, now }: MetricsOptions)
     ),
     poolSeconds: new Histogram(configOf('explorer_etl_pool_wait_seconds', registry)),
   });
-  const facts = recent(snapshot, awayStatus(new Date(), 'no status can be read'), now);
-  const depths = resting(queue, queueRestMs, now);
+  const facts = recent(snapshot, unreadableStatus(new Date(), 'reading it takes too long'), now);
+  const depths = recent<readonly QueueDepth[] | null>(resting(queue, queueRestMs, now), null, now);
   return {
     contentType: registry.contentType,
     async scrape() {
       const status = await facts();
-      const isAway = status.verdict.kind === 'database-away';
-      const waiting = isAway ? null : await depths().catch(() => null);
+      const waiting = isSeen(status) ? await depths() : null;
       // All at once: a scrape at the same time sees the facts of before or those of now.
       for (const gauge of gauges.values()) {
         gauge.reset();

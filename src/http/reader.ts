@@ -19,6 +19,8 @@ export interface Source {
 
 /** The one connection of all who look: they never wait for those that work, nor those for them. */
 export interface Reader {
+  /** Whether one was named. */
+  readonly isNamed: boolean;
   /** Its queries reject as long as the database does not answer, or none was named. */
   readonly db: Database;
   readonly pool: Pool;
@@ -41,6 +43,9 @@ export function createReader(): Reader {
   };
   const pool = new LatePool(demand) as unknown as Pool;
   return {
+    get isNamed() {
+      return source !== null;
+    },
     pool,
     db: drizzle(pool),
     use: (named) => void (source = named),

@@ -1,3 +1,4 @@
+import { awayStatus } from '../report/status-document.ts';
 import { statusOrOutage } from '../report/status-now.ts';
 import { isLoopback, type Address } from './address.ts';
 import type { Database } from '../db/transaction.ts';
@@ -47,7 +48,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const reader = createReader();
   const pulse = createPulse(now);
   const snapshots = createSnapshots({
-    read: () => statusOrOutage(reader.pool, pageSize),
+    read: async () =>
+      reader.isNamed
+        ? statusOrOutage(reader.pool, pageSize)
+        : awayStatus(new Date(), 'the database is being opened'),
     now,
     rest: options.rest,
     signal,

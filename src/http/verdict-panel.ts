@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { verdict } from '../page/verdict.ts';
 import { packageFile } from '../package-file.ts';
 import { databaseSize } from '../report/database-size.ts';
+import { isSeen } from '../report/status-document.ts';
 import { bytes, counted } from '../terminal/numbers.ts';
 import { adviceOf } from '../words/status-advice.ts';
 import { summaryOf, verdicts } from '../words/status-summary.ts';
@@ -15,14 +16,13 @@ export const verdictPanel: Panel = {
   async render({ db, status, called }) {
     const { kind } = status.verdict;
     const [name, tone] = verdicts[kind];
-    const isAway = kind === 'database-away';
-    const stored = isAway ? null : await databaseSize(db);
+    const stored = isSeen(status) ? await databaseSize(db) : null;
     const size = stored === null ? [] : [`${bytes(stored)} in the database`];
     return verdict({
       name,
       tone,
       gist: gistOf(status, called),
-      summary: isAway ? [] : summaryOf(status),
+      summary: isSeen(status) ? summaryOf(status) : [],
       about: [...size, `version ${version()}`],
       asOf: clock(status.as_of, status.as_of),
     });

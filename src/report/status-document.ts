@@ -38,10 +38,21 @@ export const emptyStatus = (at: Date, standby: StatusDocument['standby']): Statu
 
 /** Where the database does not answer; whoever watches goes on. */
 export const awayStatus = (at: Date, message: string): StatusDocument => ({
-  ...emptyStatus(at, null),
-  workers: null,
+  ...unseenStatus(at),
   verdict: { kind: 'database-away', reasons: [{ kind: 'database-away', message }] },
 });
+
+/** Where the database answers, and not what it was asked: work may go on all the same. */
+export const unreadableStatus = (at: Date, message: string): StatusDocument => ({
+  ...unseenStatus(at),
+  verdict: { kind: 'unknown', reasons: [{ kind: 'unreadable', message }] },
+});
+
+const unseenStatus = (at: Date): StatusDocument => ({ ...emptyStatus(at, null), workers: null });
+
+/** Whether the database told it: the lists and credits of another one are those of nobody. */
+export const isSeen = ({ verdict: { kind } }: Pick<StatusDocument, 'verdict'>): boolean =>
+  kind !== 'database-away' && kind !== 'unknown';
 
 function statusOf(at: Date, facts: VerdictFacts): StatusDocument {
   const polls = facts.feeds.flatMap(({ next_poll_at }) => next_poll_at ?? []);

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { describeDatabaseError } from '../db/failure.ts';
+import { describeDatabaseError, isAway } from '../db/failure.ts';
 import { isPrepared } from '../db/prepared.ts';
 import { readStandby } from '../db/standby.ts';
 import type { StatusDocument } from '../documents/status.ts';
-import { awayStatus, describeStatus, emptyStatus } from './status-document.ts';
+import { awayStatus, describeStatus, emptyStatus, unreadableStatus } from './status-document.ts';
 
 /**
  * How all is in a database, whatever it is: a standby, or one without tables yet.
@@ -18,8 +18,12 @@ export async function statusNow(pool: Pool, pageSize: number): Promise<StatusDoc
   return describeStatus(drizzle(pool), { pageSize, standby });
 }
 
-/** The same for whoever goes on looking: where the database does not answer, that is how all is. */
+/**
+ * The same for whoever goes on looking: where the database does not answer, that is how all is. One that
+ * refuses or takes too long is not away: others may work with it.
+ */
 export const statusOrOutage = (pool: Pool, pageSize: number): Promise<StatusDocument> =>
-  statusNow(pool, pageSize).catch((error: unknown) =>
-    awayStatus(new Date(), describeDatabaseError(error)),
-  );
+  statusNow(pool, pageSize).catch((error: unknown) => {
+    const described = isAway(error) ? awayStatus : unreadableStatus;
+    return described(new Date(), describeDatabaseError(error));
+  });

@@ -15,6 +15,7 @@ export type VerdictFacts = Pick<StatusDocument, 'standby' | 'workers' | 'credits
  */
 export const verdictOf: Readonly<Record<ReasonKind, VerdictKind>> = {
   'database-away': 'database-away',
+  unreadable: 'unknown',
   'key-refused': 'needs-you',
   rejected: 'needs-you',
   unsupported: 'needs-you',
@@ -97,8 +98,9 @@ type Lane = Feed['lanes'][number];
 const isUnseen = ({ state, last_page_age_s }: Lane): boolean =>
   state === 'unknown' && (last_page_age_s ?? Infinity) > quietSeconds;
 
-/** A history whose lane is open, by whoever has it. */
-const isReading = ({ lanes }: Feed): boolean =>
+/** A history whose lane is open, by whoever has it. A census that is taken anew is none: the last one holds. */
+const isReading = ({ lanes, proved, coverage }: Feed): boolean =>
+  !(coverage?.of === 'ranking' && proved.is_proved) &&
   lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isLeft(one));
 
 /** Nobody is known to go on with it. */

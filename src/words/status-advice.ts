@@ -82,6 +82,7 @@ const says: {
   ) => Partial<Said>;
 } = {
   'database-away': ({ message }) => ({ text: message }),
+  unreadable: ({ message }) => ({ text: `how all is can't be read: ${message}` }),
   'key-refused': ({ failure }) => ({
     text:
       failure === 'key-missing'

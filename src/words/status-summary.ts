@@ -10,6 +10,7 @@ type Tone = 'good' | 'warning' | 'bad';
 /** How a verdict is called and coloured. */
 export const verdicts: Readonly<Record<VerdictKind, readonly [name: string, style: Tone]>> = {
   'database-away': ['database away', 'bad'],
+  unknown: ['unknown', 'bad'],
   'needs-you': ['needs you', 'bad'],
   stopped: ['stopped', 'bad'],
   paused: ['paused', 'warning'],

@@ -1,6 +1,7 @@
 import type { StatusDocument } from '../../documents/status.ts';
 import { verdict } from '../../documents/verdict.ts';
 import type { QueueDepth } from '../../jobs/boss-tables.ts';
+import { isSeen } from '../../report/status-document.ts';
 import { verdictOf } from '../../report/verdict.ts';
 import type { MetricName } from './definitions.ts';
 
@@ -24,7 +25,7 @@ export function factsOf(
 ): readonly Sample[] {
   const isAway = status.verdict.kind === 'database-away';
   const judged = [sample('explorer_etl_database_up', isAway ? 0 : 1), ...verdictFacts(status)];
-  if (isAway) return judged;
+  if (!isSeen(status)) return judged;
   return [
     ...judged,
     sample('explorer_etl_status_timestamp_seconds', unixSeconds(status.as_of)),

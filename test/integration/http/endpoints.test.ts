@@ -132,6 +132,22 @@ test('nobody works, and its objective is missed', async () => {
   });
 });
 
+test('a database that answers too slowly is not away, and nobody knows how all is', async () => {
+  const { pool, url } = await freshDatabase();
+  const holder = await pool.connect();
+  await holder.query('begin; lock table etl.feeds in access exclusive mode');
+  const page = await servedPage(url);
+  const slow = await told(page);
+  await holder.query('rollback');
+  holder.release();
+  expect(slow).toEqual({
+    healthz: 200,
+    readyz: 503,
+    reasons: ['unreadable'],
+    status: [200, 'unknown'],
+  });
+});
+
 test('the database goes away and comes back', async () => {
   const proxy = await openDatabaseProxy(copied.url);
   // Each look may be asked for at once.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { statusText } from '../../../src/cli/status-text.ts';
 import { statusDocument, type StatusDocument } from '../../../src/documents/status.ts';
 import { failures, type FailureClass } from '../../../src/failure.ts';
-import { awayStatus } from '../../../src/report/status-document.ts';
+import { awayStatus, unreadableStatus } from '../../../src/report/status-document.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
 import {
   sixFeeds,
@@ -166,6 +166,18 @@ const wholes: Readonly<Record<string, StatusDocument>> = {
       forecast: { kind: 'lasts-until', at: '2026-11-22T19:40:00.000Z' },
     },
   }),
+  'a database that takes too long': unreadableStatus(
+    new Date(toldAt),
+    'canceling statement due to statement timeout (57014)',
+  ),
+  'a census that is taken anew': toldStatus([
+    toldFeed({
+      operation: 'factories',
+      feed: '10/factories',
+      coverage: { of: 'ranking', as_of: toldAt, factories: 500 },
+      lanes: [toldLane({ lane: 'backfill', run_state: 'open', state: 'running' })],
+    }),
+  ]),
   'much is wrong': toldStatus(
     sixFeeds().map((feed, at) => ({
       ...feed,
