@@ -9,7 +9,7 @@ import { notifyChanges } from '../notify/notify.ts';
 import { usualPace } from '../notify/pace.ts';
 import { openWebhook, type Webhook } from '../notify/post.ts';
 import { awayStatus } from '../report/status-document.ts';
-import { statusNow } from '../report/status-now.ts';
+import { statusOrOutage } from '../report/status-now.ts';
 import { version } from './version.ts';
 
 /** What a webhook is told who it is by. */
@@ -46,12 +46,13 @@ export function startNotifier(options: NotifierOptions): Notifier {
     dbTimeouts: timeouts,
     ...(session.isPooled && { pooled: 'sessions' as const }),
   });
-  let webhook = webhookOf(settings);
+  let url = settings.notifyUrl;
+  let webhook = webhookOf(url);
   const ending = new AbortController();
   const running = notifyChanges(
     {
       pool,
-      status: options.status ?? (() => statusNow(pool, pageSize)),
+      status: options.status ?? (() => statusOrOutage(pool, pageSize)),
       away: (message) => awayStatus(new Date(), message),
       webhook: () => webhook,
       from: fromOf(databaseUrl, version()),
@@ -62,9 +63,12 @@ export function startNotifier(options: NotifierOptions): Notifier {
     ending.signal,
   );
   return {
-    async use(wanted) {
+    async use({ notifyUrl }) {
+      // What is being told goes on where nothing changed.
+      if (notifyUrl === url) return;
       const before = webhook;
-      webhook = webhookOf(wanted);
+      url = notifyUrl;
+      webhook = webhookOf(url);
       await before?.close();
     },
     async close() {
@@ -76,5 +80,5 @@ export function startNotifier(options: NotifierOptions): Notifier {
   };
 }
 
-const webhookOf = ({ notifyUrl }: Pick<Settings, 'notifyUrl'>): Webhook | null =>
-  notifyUrl === null ? null : openWebhook(notifyUrl, program);
+const webhookOf = (url: Settings['notifyUrl']): Webhook | null =>
+  url === null ? null : openWebhook(url, program);

@@ -6,7 +6,7 @@ import type { NotificationDocument } from '../documents/notification.ts';
 import type { StatusDocument } from '../documents/status.ts';
 import type { Log } from '../log.ts';
 import { notificationOf } from './notification.ts';
-import { noteSeen, noteToldAway, settle, takeDue, takeTurn } from './notices.ts';
+import { noteSeen, noteToldAway, settle, takeDue, takeTurn, takeUpAgain } from './notices.ts';
 import { beginOutage, isOutageDue, retryOutage, type Outage } from './outage.ts';
 import type { Pace } from './pace.ts';
 import type { Webhook } from './post.ts';
@@ -34,6 +34,7 @@ export function createLook(options: LookOptions, signal: AbortSignal): Look {
   const db = drizzle(options.pool);
   let outage: Outage | null = null;
   let last: StatusDocument['verdict'] | null = null;
+  let asked: Webhook | null = null;
   return async (webhook) => {
     // Also where it is another's turn: that the outage is over, this process has to see itself.
     const found = await findStatus(db, options, outage !== null);
@@ -41,12 +42,14 @@ export function createLook(options: LookOptions, signal: AbortSignal): Look {
     const { status, tookMs } = found;
     const tell = { webhook, status, options, signal };
     if (status.verdict.kind === 'database-away') {
-      outage = await tellOutage(tell, outage ?? beginOutage(now()), last);
+      outage = await tellOutage(tell, outage ?? beginOutage(now(), status.as_of), last);
       return tookMs;
     }
     if (outage?.told) await noteToldAway(db, outage.told.verdict, now() - outage.told.atMs);
     outage = null;
     last = status.verdict;
+    if (asked !== webhook) await takeUpAgain(db, options.pace);
+    asked = webhook;
     await tellChange(db, tell);
     return tookMs;
   };
@@ -94,7 +97,7 @@ async function tellOutage(
   before: StatusDocument['verdict'] | null,
 ): Promise<Outage> {
   const { now, pace } = tell.options;
-  if (!isOutageDue(outage, now(), pace)) return outage;
+  if (!isOutageDue(outage, tell.status.as_of, now(), pace)) return outage;
   const isDelivered = await post(tell, { number: 0, attempt: outage.attempts + 1, before });
   if (!isDelivered) return retryOutage(outage, now(), pace);
   return { ...outage, told: { verdict: tell.status.verdict, atMs: now() } };

@@ -83,13 +83,22 @@ export async function settle(db: Writer, number: number, told: Verdict): Promise
 
 /**
  * Notes that a process told so long ago, by itself, that the database was away; unless something was told
- * since. What holds now is a change then.
+ * since, or is being told by whoever has it. What holds now is a change then.
  */
 export async function noteToldAway(db: Writer, away: Verdict, agoMs: number): Promise<void> {
   await db.execute(sql`
     update etl.notices
     set told = ${JSON.stringify(away)}::jsonb, told_at = clock_timestamp() - ${ms(agoMs)}, attempts = 0,
         next_attempt_at = null
-    where told_at is null or told_at < clock_timestamp() - ${ms(agoMs)}
+    where (told_at is null or told_at < clock_timestamp() - ${ms(agoMs)})
+      and (next_attempt_at is null or next_attempt_at <= clock_timestamp())
+  `);
+}
+
+/** Takes a change up again that was given up: whoever is asked from now on has not refused it. */
+export async function takeUpAgain(db: Writer, { mostAttempts }: Pace): Promise<void> {
+  await db.execute(sql`
+    update etl.notices set attempts = 0, next_attempt_at = null
+    where attempts >= ${mostAttempts} and told ->> 'kind' is distinct from seen
   `);
 }

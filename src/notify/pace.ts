@@ -16,7 +16,7 @@ export interface Pace {
 /**
  * Looks are four a minute, and a verdict is told by the second one at the earliest: what lasts for a moment is no
  * news. The first retry is longer than an answer may take, so that two processes never try at once. Twelve
- * attempts are four hours.
+ * attempts are five hours.
  */
 export const usualPace: Pace = {
   lookMs: 15_000,

@@ -1,13 +1,5 @@
-import { performance } from 'node:perf_hooks';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { secretsOfWebhook } from '../../../src/config/secrets.ts';
-import { createPool } from '../../../src/db/pool.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { StatusDocument } from '../../../src/documents/status.ts';
-import { createLog } from '../../../src/log.ts';
-import { fromOf } from '../../../src/notify/notification.ts';
-import { notifyChanges } from '../../../src/notify/notify.ts';
-import type { Pace } from '../../../src/notify/pace.ts';
-import { openWebhook } from '../../../src/notify/post.ts';
 import { awayStatus } from '../../../src/report/status-document.ts';
 import { leaks, secretKey, storedLeaks } from '../../support/canary.ts';
 import { openDatabaseProxy } from '../../support/database-proxy.ts';
@@ -16,7 +8,7 @@ import { hangMs } from '../../support/hang.ts';
 import { freePort } from '../../support/port.ts';
 import { eventually } from '../../support/process.ts';
 import { accept, startReceiver, type Receiver } from '../../support/receiver.ts';
-import { feed, verdicts, world } from './world.ts';
+import { feed, startLooking, verdicts, world, type Looking } from './world.ts';
 
 type Kind = StatusDocument['verdict']['kind'];
 
@@ -25,67 +17,8 @@ beforeAll(async () => void (shared = await createTestDatabase()));
 beforeEach(() => shared.pool.query('delete from etl.notices'));
 afterAll(() => shared.drop());
 
-/** As the program's, but in a hurry. */
-const pace: Pace = {
-  lookMs: 10,
-  holdMs: 1,
-  restMs: 0,
-  firstRetryMs: 50,
-  longestRetryMs: 200,
-  mostAttempts: 1000,
-};
-
-interface Looking {
-  readonly url: string;
-  readonly status: () => Promise<StatusDocument>;
-  readonly pace?: Partial<Pace>;
-  /** The shared one if absent. */
-  readonly databaseUrl?: string;
-  /** How long an answer may take, in ms. */
-  readonly limitMs?: number;
-}
-
-/** What a process does that has a webhook; ended when the running test is. */
-function look({ url, status, ...own }: Looking) {
-  const databaseUrl = own.databaseUrl ?? shared.url;
-  const lines: string[] = [];
-  const log = createLog('debug', (line) => void lines.push(line), {
-    format: 'json',
-    isColoured: false,
-    now: () => performance.now(),
-  });
-  log.conceal(secretsOfWebhook(url));
-  const pool = createPool({
-    url: databaseUrl,
-    max: 1,
-    applicationName: 'explorer-etl notify',
-    settings: { synchronous_commit: 'off' },
-  });
-  const webhook = openWebhook(url, 'explorer-etl/0', own.limitMs);
-  const ending = new AbortController();
-  const running = notifyChanges(
-    {
-      pool,
-      status,
-      away: (message) => awayStatus(new Date(), message),
-      webhook: () => webhook,
-      from: fromOf(databaseUrl, '0.0.0'),
-      log,
-      now: () => performance.now(),
-      pace: { ...pace, ...own.pace },
-    },
-    ending.signal,
-  );
-  const stop = async () => {
-    if (pool.ended) return;
-    ending.abort();
-    await running;
-    await webhook.close();
-    await pool.end();
-  };
-  onTestFinished(stop);
-  return { lines, stop };
-}
+const look = (looking: Omit<Looking, 'databaseUrl'> & { databaseUrl?: string }) =>
+  startLooking({ databaseUrl: shared.url, ...looking });
 
 const kindsOf = ({ received }: Receiver) => received.map(({ body }) => body.now.kind);
 
@@ -209,6 +142,33 @@ test('a change that was tried as often as may be is left, and the next one is to
   receiver.answer = accept;
   state.kind = 'healthy';
   await untilSettled('healthy');
+});
+
+test('a change that was given up is told to whoever is asked from then on', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = (response) => void response.writeHead(410).end();
+  const { status } = world('needs-you');
+  const own = { mostAttempts: 1 };
+  const first = look({ url: receiver.origin, status, pace: own });
+  await eventually('an attempt', hangMs, async () => receiver.received.length === 1);
+  await untilLooked();
+  await first.stop();
+  receiver.answer = accept;
+  look({ url: `${receiver.origin}/mended`, status, pace: own });
+  await untilSettled('needs-you');
+  expect(receiver.received.map(({ url }) => url)).toEqual(['/', '/mended']);
+});
+
+test('one look that found no database is no outage, however often it is told', async () => {
+  const receiver = await startReceiver();
+  const failed = awayStatus(new Date(), 'statement timeout');
+  const { status } = world('healthy');
+  let isPast = false;
+  look({ url: receiver.origin, status: () => (isPast ? status() : Promise.resolve(failed)) });
+  await untilLooked(8);
+  isPast = true;
+  await untilSettled('healthy');
+  expect(kindsOf(receiver)).toEqual(['healthy']);
 });
 
 test('one that is down, mute, endless or elsewhere holds nobody up', async () => {
