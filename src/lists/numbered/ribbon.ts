@@ -42,7 +42,7 @@ const parts = sql`
            '{}'::int8multirange as held, '{}'::int8multirange as unknown,
            coalesce(new, '{}') - flight as waiting,
            wanted - proved - flight - coalesce(new, '{}') as gap,
-           int8multirange(int8range(0, upper(wanted))) - wanted as unwanted
+           int8multirange(int8range(least(1, lower(wanted)), upper(wanted))) - wanted as unwanted
     from known
   `;
 
