@@ -11,7 +11,8 @@ export default defineConfig({
     include: hasPrometheus()
       ? ['test/prometheus/!(absent).test.ts']
       : ['test/prometheus/absent.test.ts'],
-    fileParallelism: false,
+    // They wait for most of their time.
+    maxWorkers: 7,
     testTimeout: limitMs,
     hookTimeout: limitMs,
   },

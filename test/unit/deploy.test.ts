@@ -225,3 +225,8 @@ test('what compose mounts is there, and Prometheus calls it as the alerts do', (
     expect(read(file)).toContain('job_name: explorer-etl');
   }
 });
+
+test('the package is published from a path: without ./ npm takes the name for a repository of GitHub', () => {
+  const release = read('.github/workflows/release.yml');
+  expect(release).toMatch(/npm@\S+ publish .* \.\/out\/explorer-etl-\*\.tgz$/mu);
+});

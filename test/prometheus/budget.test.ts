@@ -1,0 +1,22 @@
+import { test } from 'vitest';
+import { openAlertWorld } from './world.ts';
+
+test('credits that end before midnight', async () => {
+  const { setLimits, expectFiring, expectResolved } = await openAlertWorld({
+    chain: { userOperations: 100_000 },
+    explorer: { requests_per_second: 2 },
+  });
+  setLimits({ dailyCredits: 16_000 });
+  await expectFiring('ExplorerEtlCreditsEndEarly');
+  setLimits({});
+  await expectResolved('ExplorerEtlCreditsEndEarly');
+});
+
+test('an archive that is larger than the rule allows', async () => {
+  const { pool, expectFiring, expectHealthy } = await openAlertWorld({
+    explorer: { archive: 'all' },
+  });
+  await expectFiring('ExplorerEtlArchiveLarge');
+  await pool.query('update etl.lane_totals set archived_bytes = 0');
+  await expectHealthy();
+});

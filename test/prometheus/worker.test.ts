@@ -1,0 +1,12 @@
+import { test } from 'vitest';
+import { openAlertWorld } from './world.ts';
+
+test('nobody works, and somebody works again', async () => {
+  const { start, expectFiring, expectHealthy } = await openAlertWorld({ serving: 'open' });
+  const worker = start(['start']);
+  await expectHealthy();
+  worker.kill('SIGKILL');
+  await expectFiring('ExplorerEtlNobodyWorks');
+  start(['start']);
+  await expectHealthy();
+});

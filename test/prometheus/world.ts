@@ -1,0 +1,149 @@
+import type { Pool } from 'pg';
+import { onTestFinished } from 'vitest';
+import {
+  openFault,
+  startSimulator,
+  type Fault,
+  type FaultName,
+  type Limits,
+  type Motion,
+  type SimulatedChain,
+} from '../../src/simulator/index.ts';
+import { openDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.ts';
+import { freshDatabase } from '../support/database.ts';
+import { freePort } from '../support/port.ts';
+import { configFolder, eventually, startProgram, type Program } from '../support/process.ts';
+import { startPrometheus, type Prometheus } from './server.ts';
+
+/** What has not fired by then never will, in ms: schedules fire once a minute, a key is tested each five. */
+const boundMs = 1_800_000;
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 20,
+};
+
+/** What a test may ask for beside a `start` over a short list that is polled each minute. */
+interface AlertWorldOptions {
+  readonly chain?: Partial<SimulatedChain>;
+  readonly motion?: Motion;
+  /** Of the section `explorer`. */
+  readonly explorer?: object;
+  /** What the first answers are; the true ones if absent. */
+  readonly fault?: FaultName;
+  /** The command that serves the metrics; `start` if absent. */
+  readonly serving?: 'start' | 'open';
+}
+
+/** The program, what it reads from and writes to, and a Prometheus that scrapes it. */
+export interface AlertWorld {
+  readonly pool: Pool;
+  readonly proxy: DatabaseProxy;
+  /** Whoever serves the metrics. */
+  readonly server: Program;
+  /** Starts the program, with the configuration of the first. */
+  readonly start: (args: readonly string[]) => Program;
+  /** What each answer of the explorer is from now on; null: the true one. */
+  readonly setFault: (name: FaultName | null) => void;
+  /** What the key may do from now on. */
+  readonly setLimits: (limits: Limits) => void;
+  /** Whether the list is served out of order from now on. */
+  readonly setDisorder: (isOn: boolean) => void;
+  /** Waits until it fires. */
+  readonly expectFiring: (alert: string) => Promise<void>;
+  /** Waits until it does not fire. */
+  readonly expectResolved: (alert: string) => Promise<void>;
+  /** Waits until none fires. */
+  readonly expectQuiet: () => Promise<void>;
+  /** Waits until all is read and proved, and none fires. */
+  readonly expectHealthy: () => Promise<void>;
+}
+
+/** Opens one in which nothing was read yet. All of it ends with the running test. */
+export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<AlertWorld> {
+  const begun = performance.now();
+  const clock = () => performance.now() - begun;
+  const { motion, serving = 'start' } = options;
+  let fault: Fault | null = options.fault === undefined ? null : openFault(options.fault);
+  let limits: Limits = {};
+  const disorder = { percent: 100, fromMs: Infinity, untilMs: Infinity };
+  const described = { ...chain, ...options.chain, disorder };
+  const simulator = await startSimulator({
+    seed: 5,
+    chains: [motion === undefined ? described : { ...described, motion }],
+    clock,
+    faults: () => fault,
+    limits: () => limits,
+  });
+  onTestFinished(() => simulator.close());
+  const { pool, url } = await freshDatabase();
+  const proxy = await openDatabaseProxy(url);
+  onTestFinished(() => proxy.close());
+  const address = `127.0.0.1:${await freePort()}`;
+  const cwd = await configFolder({
+    explorer: options.explorer ?? {},
+    chains: [
+      { id: 10, operations: { 'user-operations': { schedule: '* * * * *', freshness: '90s' } } },
+    ],
+  });
+  const start = (args: readonly string[]) =>
+    startProgram(args, { databaseUrl: proxy.url, explorerUrl: simulator.url, cwd });
+  const server =
+    serving === 'start'
+      ? start(['start', '--http', address])
+      : start(['open', '--no-browser', '--http', address]);
+  const prometheus = await startPrometheus(address);
+  const { expectFiring, expectResolved, expectQuiet } = watch(prometheus, begun);
+  const expectHealthy = async () => {
+    await eventually('all is proved', boundMs, async () => {
+      const answer = await fetch(`http://${address}/metrics`).catch(() => null);
+      return (await answer?.text())?.includes('explorer_etl_verdict{kind="healthy"} 1');
+    });
+    await expectQuiet();
+  };
+  return {
+    pool,
+    proxy,
+    server,
+    start,
+    setFault: (name) => (fault = name === null ? null : openFault(name)),
+    setLimits: (next) => (limits = next),
+    setDisorder: (isOn) => (disorder.fromMs = isOn ? clock() : Infinity),
+    expectFiring,
+    expectResolved,
+    expectQuiet,
+    expectHealthy,
+  };
+}
+
+/** Tells of each change, with its time: what a run shows beside that it passes. */
+function watch(prometheus: Prometheus, begun: number) {
+  let before: ReadonlySet<string> = new Set();
+  const firing = async () => {
+    const now = await prometheus.firing();
+    const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+    for (const name of now.difference(before))
+      process.stdout.write(`${seconds} s: ${name} fires\n`);
+    for (const name of before.difference(now))
+      process.stdout.write(`${seconds} s: ${name} resolves\n`);
+    before = now;
+    return now;
+  };
+  return {
+    expectFiring: async (alert: string) =>
+      void (await eventually(`${alert} fires`, boundMs, async () => (await firing()).has(alert))),
+    expectResolved: async (alert: string) =>
+      void (await eventually(
+        `${alert} resolves`,
+        boundMs,
+        async () => !(await firing()).has(alert),
+      )),
+    expectQuiet: async () =>
+      void (await eventually('all is quiet', boundMs, async () => (await firing()).size === 0)),
+  };
+}
