@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { seededRandom } from '../chaos/random.ts';
 import { ledgerFaults } from '../support/ledger.ts';
 import { operationNames } from '../../src/operations/index.ts';
+import { freePort } from '../support/port.ts';
 import { eventually, startProgram, type Program } from '../support/process.ts';
 import { differences } from '../support/tables.ts';
 import { drawMoment, killAt, type Scene } from './moment.ts';
@@ -39,19 +41,37 @@ export async function killSyncs(seed: number): Promise<object> {
   return faultsOf(world);
 }
 
-/** Kills one or both of two workers, and starts others in their place. What is wrong at the end. */
+/** How long somebody rests who has seen the page, in ms. */
+const restMs = 200;
+
+/** Looks at its page for as long as it runs. */
+async function look(program: Program, url: string): Promise<void> {
+  while (program.isRunning) {
+    await fetch(url)
+      .then((page) => page.text())
+      .catch(() => undefined);
+    await delay(restMs);
+  }
+}
+
+/** Kills one or both of two workers that are looked at, and starts others in their place. What is wrong at the end. */
 export async function killWorkers(seed: number): Promise<object> {
   const world = await open(seed, 'workers', 60);
   const random = seededRandom(seed);
-  const start = () => startProgram(['start'], world.environment);
-  let workers: readonly [Program, Program] = [start(), start()];
+  const start = async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const worker = startProgram(['start', '--http', address], world.environment);
+    void look(worker, `http://${address}/`);
+    return worker;
+  };
+  let workers: readonly [Program, Program] = [await start(), await start()];
   for (let killed = 0; killed < killsOfStart;) {
     const victims = drawVictims(workers, random);
     expect(await killAt(drawMoment(random), sceneOf(world), victims)).toBe(true);
     await Promise.all(victims.map((victim) => victim.ended(hangMs)));
     workers = [
-      victims.includes(workers[0]) ? start() : workers[0],
-      victims.includes(workers[1]) ? start() : workers[1],
+      victims.includes(workers[0]) ? await start() : workers[0],
+      victims.includes(workers[1]) ? await start() : workers[1],
     ];
     killed += victims.length;
   }
