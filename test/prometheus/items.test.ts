@@ -1,5 +1,12 @@
 import { test } from 'vitest';
+import { alterPage } from '../../src/simulator/faults/page.ts';
 import { openAlertWorld } from './world.ts';
+
+/** The first item of each page has a hash that is none. */
+const nameless = alterPage(({ items, ...rest }) => ({
+  items: items.map((item, place) => (place === 0 ? { ...item, hash: `?${String(item.hash)}` } : item)),
+  ...rest,
+}));
 
 /** New operations with each poll. */
 const motion = { operationsPerMinute: 60 };
@@ -9,7 +16,7 @@ test('items that cannot become rows, one more with each poll', async () => {
     motion,
   });
   await expectHealthy();
-  setFault('number-hex');
+  setFault(nameless);
   await expectFiring('ExplorerEtlQuarantineGrows');
   setFault(null);
   await expectQuiet();

@@ -49,7 +49,7 @@ export interface AlertWorld {
   /** Starts the program, with the configuration of the first. */
   readonly start: (args: readonly string[]) => Program;
   /** What each answer of the explorer is from now on; null: the true one. */
-  readonly setFault: (name: FaultName | null) => void;
+  readonly setFault: (next: FaultName | Fault | null) => void;
   /** What the key may do from now on. */
   readonly setLimits: (limits: Limits) => void;
   /** Whether the list is served out of order from now on. */
@@ -111,7 +111,7 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
     proxy,
     server,
     start,
-    setFault: (name) => (fault = name === null ? null : openFault(name)),
+    setFault: (next) => (fault = typeof next === 'string' ? openFault(next) : next),
     setLimits: (next) => (limits = next),
     setDisorder: (isOn) => (disorder.fromMs = isOn ? clock() : Infinity),
     expectFiring,

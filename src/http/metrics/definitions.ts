@@ -39,7 +39,7 @@ const durations = (
 export const definitions = {
   explorer_etl_database_up: {
     type: 'gauge',
-    help: 'Whether the database answers this process: 1, or 0.',
+    help: 'Whether the database answers this process: 1, or 0; absent where nobody knows.',
     labels: [],
     aggregate: 'each',
   },

@@ -23,8 +23,9 @@ export function factsOf(
   status: StatusDocument,
   queue: readonly QueueDepth[] | null,
 ): readonly Sample[] {
-  const isAway = status.verdict.kind === 'database-away';
-  const judged = [sample('explorer_etl_database_up', isAway ? 0 : 1), ...verdictFacts(status)];
+  const { kind } = status.verdict;
+  const up = kind === 'unknown' ? null : Number(kind !== 'database-away');
+  const judged = [...known('explorer_etl_database_up', up), ...verdictFacts(status)];
   if (!isSeen(status)) return judged;
   return [
     ...judged,

@@ -6,21 +6,26 @@ import { observing } from '../../support/scraping.ts';
 
 const away = awayStatus(new Date(), 'gone');
 const healthy: StatusDocument = { ...away, verdict: { kind: 'healthy', reasons: [] } };
-test('where the database is away the process still answers, and claims nothing', async () => {
-  const gone = new Error('connection refused');
-  const isTold = async () => awayStatus(new Date(), 'connection refused');
-  for (const snapshot of [isTold, () => Promise.reject(gone)]) {
-    const { scrape } = observing({ snapshot, queue: () => Promise.reject(gone) });
+const broken = () => Promise.reject(new Error('it broke'));
+const gone = async () => awayStatus(new Date(), 'connection refused');
+
+test.each([
+  { kind: 'database-away', snapshot: gone, up: [0] },
+  { kind: 'unknown', snapshot: broken, up: [] },
+])(
+  'where the verdict is $kind the process still answers, and claims nothing',
+  async ({ kind, snapshot, up }) => {
+    const { scrape } = observing({ snapshot, queue: broken });
     const told = await scrape();
-    expect(told.of('explorer_etl_database_up')).toBe(0);
-    expect(told.of('explorer_etl_verdict', { kind: 'database-away' })).toBe(1);
+    expect(told.all('explorer_etl_database_up').map(({ value }) => value)).toEqual(up);
+    expect(told.of('explorer_etl_verdict', { kind })).toBe(1);
     expect(told.of('process_cpu_seconds_total')).toBeGreaterThan(0);
     const shared = Object.entries<Definition>(definitions)
       .filter(([name, { aggregate }]) => aggregate === 'max by' && told.all(name).length > 0)
       .map(([name]) => name);
     expect(shared).toEqual(['explorer_etl_verdict', 'explorer_etl_reasons']);
-  }
-});
+  },
+);
 
 test('a scrape waits for no slow reading once it knows something, and tells the news when they came', async () => {
   let nowMs = 0;
