@@ -13,6 +13,9 @@ const limitsMs = {
   e2e: 1_200_000,
 } as const;
 
+/** Of files that put a module of their own in a module's place, which all files of a worker would see. */
+const alone = '**/*.alone.test.ts';
+
 const projects = Object.entries(limitsMs).map(
   ([name, limitMs]): TestProjectInlineConfiguration => ({
     extends: true,
@@ -20,8 +23,10 @@ const projects = Object.entries(limitsMs).map(
       name,
       include: [`test/${name}/**/*.test.ts`],
       // `npm run test:long` runs them, with vitest.long.config.ts.
-      exclude: [...configDefaults.exclude, '**/*.long.test.ts'],
+      exclude: [...configDefaults.exclude, '**/*.long.test.ts', alone],
       ...(name === 'browser' && { globalSetup: ['test/support/browser-setup.ts'] }),
+      // To load the program anew for each file takes as long as a fifth of the tests.
+      isolate: false,
       testTimeout: limitMs,
       hookTimeout: limitMs,
     },
@@ -31,8 +36,14 @@ const projects = Object.entries(limitsMs).map(
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    // The default is one for a machine of two cores; files wait for Postgres and processes mostly.
-    maxWorkers: 2,
-    projects,
+    // The default is one for a machine of two cores; with two, a core waits for a third of the time.
+    maxWorkers: 3,
+    projects: [
+      ...projects,
+      {
+        extends: true,
+        test: { name: 'alone', include: [alone], testTimeout: limitsMs.integration },
+      },
+    ],
   },
 });

@@ -8,7 +8,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     include: ['test/**/*.long.test.ts'],
-    maxWorkers: 2,
+    // Many wait: for a lease, a limit of time, a process that is killed.
+    maxWorkers: 3,
     testTimeout: limitMs,
     hookTimeout: limitMs,
   },
