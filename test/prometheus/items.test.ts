@@ -4,7 +4,9 @@ import { openAlertWorld } from './world.ts';
 
 /** The first item of each page has a hash that is none. */
 const nameless = alterPage(({ items, ...rest }) => ({
-  items: items.map((item, place) => (place === 0 ? { ...item, hash: `?${String(item.hash)}` } : item)),
+  items: items.map((item, place) =>
+    place === 0 ? { ...item, hash: `?${String(item.hash)}` } : item,
+  ),
   ...rest,
 }));
 

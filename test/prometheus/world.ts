@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import {
   openFault,
   startSimulator,
@@ -98,22 +98,33 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
       ? start(['start', '--http', address])
       : start(['open', '--no-browser', '--http', address]);
   const prometheus = await startPrometheus(address);
-  const { expectFiring, expectResolved, expectQuiet } = watch(prometheus, begun);
+  const tell = teller(clock);
+  const { expectFiring, expectResolved, expectQuiet } = watch(prometheus, tell);
   const expectHealthy = async () => {
     await eventually('all is proved', boundMs, async () => {
       const answer = await fetch(`http://${address}/metrics`).catch(() => null);
       return (await answer?.text())?.includes('explorer_etl_verdict{kind="healthy"} 1');
     });
     await expectQuiet();
+    tell('all is well');
   };
   return {
     pool,
     proxy,
     server,
     start,
-    setFault: (next) => (fault = typeof next === 'string' ? openFault(next) : next),
-    setLimits: (next) => (limits = next),
-    setDisorder: (isOn) => (disorder.fromMs = isOn ? clock() : Infinity),
+    setFault(next) {
+      fault = typeof next === 'string' ? openFault(next) : next;
+      tell(next === null ? 'the answers are true' : 'the answers are wrong');
+    },
+    setLimits(next) {
+      limits = next;
+      tell(`the key may do ${JSON.stringify(next)}`);
+    },
+    setDisorder(isOn) {
+      disorder.fromMs = isOn ? clock() : Infinity;
+      tell(isOn ? 'the list is out of order' : 'the list is in order');
+    },
     expectFiring,
     expectResolved,
     expectQuiet,
@@ -121,16 +132,19 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
   };
 }
 
-/** Tells of each change, with its time: what a run shows beside that it passes. */
-function watch(prometheus: Prometheus, begun: number) {
+/** Tells what happened in the running test, and when: what a run shows beside that it passes. */
+function teller(clock: () => number) {
+  const { currentTestName = '' } = expect.getState();
+  return (what: string) =>
+    void process.stdout.write(`${currentTestName} · ${(clock() / 1000).toFixed(0)} s: ${what}\n`);
+}
+
+function watch(prometheus: Prometheus, tell: (what: string) => void) {
   let before: ReadonlySet<string> = new Set();
   const firing = async () => {
     const now = await prometheus.firing();
-    const seconds = ((performance.now() - begun) / 1000).toFixed(0);
-    for (const name of now.difference(before))
-      process.stdout.write(`${seconds} s: ${name} fires\n`);
-    for (const name of before.difference(now))
-      process.stdout.write(`${seconds} s: ${name} resolves\n`);
+    for (const name of now.difference(before)) tell(`${name} fires`);
+    for (const name of before.difference(now)) tell(`${name} resolves`);
     before = now;
     return now;
   };

@@ -3,11 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { demandDocument } from './documents.ts';
 import { hangMs } from './hang.ts';
-
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 /** What a command left behind. */
 export interface Ended {
@@ -38,7 +36,7 @@ export async function command(
   args: readonly string[],
   { env = {}, cwd, until }: CommandOptions = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [inject('program'), ...args], {
     cwd: cwd ?? (await emptyFolder()),
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

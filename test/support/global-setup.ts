@@ -10,6 +10,7 @@ import {
   stopEmbeddedPostgres,
 } from '../../src/embedded-postgres/postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { bundleProgram } from './bundle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,6 +21,8 @@ declare module 'vitest' {
       /** Servers of the same cluster, which have a database of the same name. */
       others: readonly string[];
     };
+    /** The entry of the program that tests start in processes of their own, as it is packed. */
+    program: string;
     /** For mkdtemp: where this run's directories go; leftovers of killed runs are found by it. */
     directoryPrefix: string;
   }
@@ -51,6 +54,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await removeStaleDirectories(parent);
   const prefix = join(parent, `${directoryPrefix}${process.pid}-`);
   project.provide('directoryPrefix', prefix);
+  const bundle = await bundleProgram(prefix);
+  project.provide('program', bundle.main);
+  project.onTestsRerun(() => bundle.build());
   const server = await startServer(prefix);
   const template = `explorer_etl_test_${process.pid}_${randomBytes(4).toString('hex')}`;
   try {
@@ -63,6 +69,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     await dropDatabases(server.url, template);
     await server.close();
+    await bundle.remove();
   };
 }
 

@@ -7,8 +7,6 @@ import { inject, onTestFinished } from 'vitest';
 import { demandDocument } from './documents.ts';
 import { testKey } from './sync.ts';
 
-const main = new URL('../../src/main.ts', import.meta.url).pathname;
-
 /** How a program ended: one of the two is null. */
 export interface Exit {
   readonly code: number | null;
@@ -36,7 +34,7 @@ export interface ProgramEnvironment {
   readonly explorerUrl: string;
   /** Working directory: where the program finds its `explorer-etl.yaml`. */
   readonly cwd: string;
-  /** `src/main.ts` of another version; this checkout's if absent. */
+  /** `src/main.ts` of another version; this checkout's program, bundled, if absent. */
   readonly main?: string;
 }
 
@@ -45,7 +43,7 @@ export interface ProgramEnvironment {
  * but the path, and is killed at the latest when the running test ends.
  */
 export function startProgram(args: readonly string[], environment: ProgramEnvironment): Program {
-  const child = spawn(process.execPath, [environment.main ?? main, ...args], {
+  const child = spawn(process.execPath, [environment.main ?? inject('program'), ...args], {
     cwd: environment.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
