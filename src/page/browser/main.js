@@ -49,10 +49,23 @@ const keepsOpen = (name, node) => !(name === 'open' && node.tagName === 'DETAILS
 const allPanels = () =>
   [...document.querySelectorAll('main > section')].map(({ id }) => id).filter((id) => id !== '');
 
-/** Asks for all that changes by itself, where somebody looks. */
-function refreshAll() {
+/** How old ages may be that the charts tell, in ms: to draw them at each look would cost more than to look. */
+const longestMs = 30_000;
+
+/** What the panels show, and since when. */
+const shown = { facts: '', atMs: -Infinity };
+
+/**
+ * Asks for what is new, where somebody looks: for the verdict's times each time, for the rest where there is news.
+ *
+ * @param {string} facts
+ */
+function refreshAll(facts) {
   if (document.visibilityState === 'hidden') return;
-  for (const id of allPanels()) if (!onDemand.has(id)) void refresh(id, false);
+  const isNews = facts !== shown.facts || performance.now() - shown.atMs >= longestMs;
+  if (isNews) Object.assign(shown, { facts, atMs: performance.now() });
+  const ids = isNews ? allPanels().filter((id) => !onDemand.has(id)) : ['verdict'];
+  for (const id of ids) void refresh(id, false);
 }
 
 /** @param {string} text */
@@ -61,13 +74,13 @@ const say = (text) => {
 };
 
 const events = new EventSource('/events');
-events.addEventListener('changed', () => {
+events.addEventListener('changed', ({ data }) => {
   say('');
-  refreshAll();
+  refreshAll(JSON.parse(data).facts);
 });
 events.addEventListener('open', () => say(''));
 events.addEventListener('error', () => say('Not connected. What is shown may be old.'));
-document.addEventListener('visibilitychange', refreshAll);
+document.addEventListener('visibilitychange', () => refreshAll(''));
 
 /**
  * Shows another query of one panel. What other panels were asked meanwhile stays: a panel's links and forms are as
