@@ -11,7 +11,7 @@ const read = async (path: string) => void (await (await fetch(new URL(path, url)
 
 await read('/');
 /** As the page's script does, in ms. */
-const longestMs = 30_000;
+const longestMs = 60_000;
 const shown = { facts: '', atMs: -Infinity };
 
 const events = new EventSource(new URL('/events', url).href);

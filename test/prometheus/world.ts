@@ -56,8 +56,8 @@ export interface AlertWorld {
   readonly setDisorder: (isOn: boolean) => void;
   /** Waits until it fires. */
   readonly expectFiring: (alert: string) => Promise<void>;
-  /** Waits until it does not fire. */
-  readonly expectResolved: (alert: string) => Promise<void>;
+  /** Waits until it does not fire, and does that meanwhile. */
+  readonly expectResolved: (alert: string, mend?: () => Promise<unknown>) => Promise<void>;
   /** Waits until none fires. */
   readonly expectQuiet: () => Promise<void>;
   /** Waits until all is read and proved, and none fires. */
@@ -151,12 +151,11 @@ function watch(prometheus: Prometheus, tell: (what: string) => void) {
   return {
     expectFiring: async (alert: string) =>
       void (await eventually(`${alert} fires`, boundMs, async () => (await firing()).has(alert))),
-    expectResolved: async (alert: string) =>
-      void (await eventually(
-        `${alert} resolves`,
-        boundMs,
-        async () => !(await firing()).has(alert),
-      )),
+    expectResolved: async (alert: string, mend?: () => Promise<unknown>) =>
+      void (await eventually(`${alert} resolves`, boundMs, async () => {
+        await mend?.();
+        return !(await firing()).has(alert);
+      })),
     expectQuiet: async () =>
       void (await eventually('all is quiet', boundMs, async () => (await firing()).size === 0)),
   };

@@ -50,7 +50,7 @@ const allPanels = () =>
   [...document.querySelectorAll('main > section')].map(({ id }) => id).filter((id) => id !== '');
 
 /** How old ages may be that the charts tell, in ms: to draw them at each look would cost more than to look. */
-const longestMs = 30_000;
+const longestMs = 60_000;
 
 /** What the panels show, and since when. */
 const shown = { facts: '', atMs: -Infinity };
