@@ -153,8 +153,9 @@ const windowed = (resolution: number, asked: readonly object[], below: readonly 
 
 /** As SQL: what of the windows is in which state, cell by cell. */
 const cut = sql`
+    -- Each with its window: "windowed" holds all of them in a row, and a nested loop read that row for each.
     ranges as materialized (
-      select feed, state, range
+      select feed, "from", size, state, range
       from windowed, lateral (
         values ('proved', proved), ('gap', gap), ('held', held), ('flight', flight),
                ('waiting', waiting), ('unknown', unknown), ('unwanted', unwanted)
@@ -167,8 +168,7 @@ const cut = sql`
         select feed, state, cell, cell = first_cell as is_first,
                greatest(lower(range), "from" + cell * size) as lowest,
                least(upper(range) - 1, "from" + (cell + 1) * size - 1) as highest
-        from ranges
-        join windowed using (feed),
+        from ranges,
         lateral (
           select (lower(range) - "from") / size as first_cell, (upper(range) - 1 - "from") / size as last_cell
         ) as place,

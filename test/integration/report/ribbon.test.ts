@@ -5,12 +5,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ribbonsOf, type Range, type Ribbon } from '../../../src/report/ribbon/ribbon.ts';
 import { newestOf } from '../../../src/report/ribbon/times.ts';
 import type { PartState } from '../../../src/lists/ribbon.ts';
-import { witnessesOf } from '../../../src/report/ribbon/witnesses.ts';
+import {
+  emptyScene,
+  fillScene,
+  highest,
+  list,
+  openRun,
+  spell,
+} from '../../support/ribbon-scenes.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const numRuns = 60;
-const highest = 40;
-const list = '10/user-operations';
 const batches = '10/optimism-batch-blocks';
 
 const gravity: readonly PartState[] = [
@@ -31,8 +36,6 @@ const looks = fc.record({ window: range, resolution: fc.integer({ min: 1, max: 1
 
 const isIn = (ranges: readonly Range[], at: number) =>
   ranges.some(({ from, to }) => from <= at && at <= to);
-const spell = (ranges: readonly Range[]) =>
-  `{${ranges.map(({ from, to }) => `[${from},${to}]`).join()}}`;
 const numbersOf = ({ from, to }: Range) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
@@ -45,13 +48,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => database?.drop());
-
-async function empty(): Promise<void> {
-  await pool.query(
-    `truncate etl.quarantine, etl.walks, etl.runs, etl.lane_totals, etl.feeds,
-       explorer.user_operations, explorer.read_batches cascade`,
-  );
-}
 
 /** Each number has the state that the tables give it, and what is drawn is the gravest of a cell. */
 function expectRibbon(ribbon: Ribbon, stateOf: (at: number) => PartState, resolution: number) {
@@ -98,80 +94,6 @@ const clipped = ({ from, to }: Range, most: number): Range => ({
   to: Math.min(to, most),
 });
 
-async function openRun(operation: string): Promise<number> {
-  const { rows } = await pool.query<{ id: string }>(
-    `insert into etl.runs (chain_id, operation, lane, scope)
-     values (10, $1, 'backfill', '{}') returning id`,
-    [operation],
-  );
-  return Number(rows[0]?.id);
-}
-
-interface Scene {
-  readonly proved: readonly Range[];
-  readonly held: readonly Range[];
-  readonly walked: readonly Range[];
-  readonly lowestItem: number | null;
-  readonly reachedSince: number | null;
-}
-
-async function fill({ proved, held, walked, lowestItem, reachedSince }: Scene): Promise<void> {
-  await empty();
-  await pool.query(
-    `insert into etl.feeds (chain_id, operation, kind, settings)
-     values (10, 'user-operations', 'newest-first', '{"since": "2026-01-01T00:00:00Z"}')`,
-  );
-  const run = await openRun('user-operations');
-  const ended = { floor: null, state: 'finished', reason: 'floor', scope: { max_pages: 1 } };
-  const since = { since: '2026-01-01T00:00:00Z' };
-  const walks = [
-    { ...ended, top: highest, bottom: 0, proved: spell(proved) },
-    ...walked.map(({ from, to }, at) => ({
-      scope: { max_pages: at + 2 },
-      top: to,
-      bottom: to,
-      floor: from,
-      proved: '{}',
-      state: 'running',
-      reason: null,
-    })),
-    ...(reachedSince === null
-      ? []
-      : [
-          {
-            ...ended,
-            top: highest,
-            bottom: reachedSince,
-            proved: '{}',
-            reason: 'since',
-            scope: since,
-          },
-        ]),
-  ];
-  await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, floor,
-       proved, state, reason, from_head)
-     select 10, 'user-operations', 'backfill', $2, 'newest-first', scope, top, bottom, floor,
-            proved::int8multirange, state, reason, false
-     from json_to_recordset($1) as walk(top bigint, bottom bigint, floor bigint, proved text,
-       state text, reason text, scope jsonb)`,
-    [JSON.stringify(walks), run],
-  );
-  await pool.query(
-    `insert into etl.quarantine (chain_id, operation, page_id, reason, raw, raw_hash, scope, position,
-       from_block, to_block)
-     select 10, 'user-operations', 1, 'x', '{}', place::text, '{}', place, "from", "to"
-     from json_to_recordset($1) as item("from" bigint, "to" bigint, place int)`,
-    [JSON.stringify(held.map((one, place) => ({ ...one, place })))],
-  );
-  if (lowestItem === null) return;
-  await pool.query(
-    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
-     values (10, '0x1', $1, '2026-02-01Z', 1)`,
-    [lowestItem],
-  );
-}
-
 test('each block of a list is drawn as the tables have it', async () => {
   const scenes = fc.record({
     proved: fc.array(range, { maxLength: 4 }),
@@ -182,7 +104,7 @@ test('each block of a list is drawn as the tables have it', async () => {
   });
   await fc.assert(
     fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
-      await fill(scene);
+      await fillScene(pool, scene);
       const limit = scene.reachedSince ?? 0;
       const isCovered = (at: number) => isIn(scene.proved, at);
       const isBottomless = limit === 0 && !isCovered(0);
@@ -218,13 +140,13 @@ test('each batch is drawn as the tables have it', async () => {
   await fc.assert(
     fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
       const { read, proved, walked, asked } = scene;
-      await empty();
+      await emptyScene(pool);
       await pool.query(
         `insert into etl.feeds (chain_id, operation, kind, settings, asked)
          values (10, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
         [spell([asked])],
       );
-      const run = await openRun('optimism-batch-blocks');
+      const run = await openRun(pool, 'optimism-batch-blocks');
       await pool.query(
         `insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_proved,
            walked_at, page_id)
@@ -264,27 +186,8 @@ test('each batch is drawn as the tables have it', async () => {
   );
 });
 
-test('a list with 100,000 holes is told in few segments, and no hole is hidden', async () => {
-  await fill({ proved: [], held: [], walked: [], lowestItem: 1, reachedSince: null });
-  await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, proved, state,
-       reason, from_head)
-     select 10, 'user-operations', 'backfill', 1, 'newest-first', '{"max_pages": 9}', 1000000, 1,
-            range_agg(int8range(at * 10 + 1, at * 10 + 9)), 'finished', 'floor', true
-     from generate_series(0, 99999) as at`,
-  );
-  const db = drizzle(pool);
-  const windows = new Map([[list, { from: 0, to: 999_999 }]]);
-  const [ribbon] = await ribbonsOf(db, { resolution: 240, windows, shares: new Map() });
-  const drawn = ribbon?.segments.map(({ state, from, to, ranges }) => [state, from, to, ranges]);
-  expect(drawn).toEqual([['gap', 0, 999_999, 100_000]]);
-  expect(ribbon?.gaps.length).toBe(12);
-  const [witnesses] = await witnessesOf(db, [{ feed: list, from: 0, to: 999_999 }]);
-  expect(witnesses).toMatchObject({ walks: 1, lanes: ['backfill'], isMore: false });
-});
-
 test('a span of time ends at the newest item, and begins where items are so old', async () => {
-  await fill({ proved: [], held: [], walked: [], lowestItem: null, reachedSince: null });
+  await fillScene(pool, { proved: [], held: [], walked: [], lowestItem: null, reachedSince: null });
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      select 10, at::text, at * 30, timestamptz '2026-01-01Z' + make_interval(mins => at), 1
