@@ -1,10 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spellAddress } from '../../src/http/address.ts';
-import { startHttp, type HttpServer } from '../../src/http/server.ts';
+import type { HttpServer } from '../../src/http/server.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { accessViolations, connectBrowser, openPage } from '../support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startPage } from '../support/http.ts';
 import { runSync } from '../support/sync.ts';
 
 const chain: SimulatedChain = {
@@ -44,17 +45,7 @@ beforeAll(async () => {
   );
   await database.pool.query('delete from explorer.read_batches where batch_number between 4 and 5');
   await database.pool.query(`update explorer.chains set name = $1`, [chain.name]);
-  server = await startHttp({
-    address: { host: '127.0.0.1', port: 0 },
-    metricsAddress: null,
-    token: null,
-    hosts: [],
-    pageSize: 50,
-    works: false,
-    called: (command) => command,
-    now: () => performance.now(),
-  });
-  server.use({ url: database.url, directUrl: null });
+  server = await startPage(database.url);
   url = `http://${spellAddress(server.address)}/`;
 }, 60_000);
 

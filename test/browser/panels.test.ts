@@ -1,10 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spellAddress } from '../../src/http/address.ts';
-import { startHttp, type HttpServer } from '../../src/http/server.ts';
+import type { HttpServer } from '../../src/http/server.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { accessViolations, connectBrowser, openPage } from '../support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startPage } from '../support/http.ts';
 import { sumUpAnew } from '../support/sums.ts';
 import { runSync, testKey } from '../support/sync.ts';
 
@@ -39,17 +40,7 @@ beforeAll(async () => {
      values (10, 'user-operations', '{}', jsonb_build_object('name', $1::text), 'x', $1, 1, 1)`,
     [hostile],
   );
-  server = await startHttp({
-    address: { host: '127.0.0.1', port: 0 },
-    metricsAddress: null,
-    token: null,
-    hosts: [],
-    pageSize: 50,
-    works: false,
-    called: (command) => command,
-    now: () => performance.now(),
-  });
-  server.use({ url: database.url, directUrl: null });
+  server = await startPage(database.url);
   url = `http://${spellAddress(server.address)}/`;
 });
 

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/server.ts';
 
-/** A page over a database, or over none; it ends with the running test. */
-export async function servedPage(
+/** A page over a database, or over none, for whoever is on this machine. */
+export async function startPage(
   url: string | null,
   options: Partial<HttpOptions> = {},
 ): Promise<HttpServer> {
@@ -19,8 +19,14 @@ export async function servedPage(
     now: () => performance.now(),
     ...options,
   });
-  onTestFinished(() => server.close());
   if (url !== null) server.use({ url, directUrl: null });
+  return server;
+}
+
+/** As `startPage`; it ends with the running test. */
+export async function servedPage(...asked: Parameters<typeof startPage>): Promise<HttpServer> {
+  const server = await startPage(...asked);
+  onTestFinished(() => server.close());
   return server;
 }
 

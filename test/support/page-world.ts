@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
 import { spellAddress } from '../../src/http/address.ts';
-import { startHttp, type HttpServer } from '../../src/http/server.ts';
+import type { HttpServer } from '../../src/http/server.ts';
 import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { startPage } from './http.ts';
 import { sumUpAnew } from './sums.ts';
 import { runSync, testKey } from './sync.ts';
 
@@ -40,18 +41,9 @@ export async function openPageWorld(state: 'well' | 'trouble'): Promise<PageWorl
   await sumUpAnew(database.pool);
   await noteMonth(database.pool);
   if (state === 'trouble') await makeTrouble(database.pool);
-  const server = await startHttp({
-    address: { host: '127.0.0.1', port: 0 },
-    metricsAddress: null,
-    token: null,
-    hosts: [],
-    pageSize: 50,
-    works: false,
-    called: (command) => command,
-    now: () => performance.now(),
+  const server = await startPage(database.url, {
     rest: { leastMs: 100, times: 2, mostMs: 1_000 },
   });
-  server.use({ url: database.url, directUrl: null });
   return {
     database,
     server,

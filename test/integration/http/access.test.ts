@@ -2,8 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { ListenError } from '../../../src/http/listen.ts';
-import { startHttp } from '../../../src/http/server.ts';
-import { ask, servedPage, type Answer } from '../../support/http.ts';
+import { ask, servedPage, startPage, type Answer } from '../../support/http.ts';
 
 const token = 'a-token-of-thirty-characters-x';
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -34,16 +33,7 @@ test("another site's page gets nothing, and nothing writes", async () => {
 
 test('beyond this machine a token is wanted', async () => {
   const open = (host: string, wanted: string | null) =>
-    startHttp({
-      address: { host, port: 0 },
-      metricsAddress: null,
-      token: wanted,
-      hosts: [],
-      pageSize: 50,
-      works: false,
-      called: (command) => command,
-      now: () => performance.now(),
-    });
+    startPage(null, { address: { host, port: 0 }, token: wanted });
   await expect(open('0.0.0.0', null)).rejects.toThrow(/EXPLORER_ETL_HTTP_TOKEN/);
   await expect(open('::', null)).rejects.toThrow(ListenError);
   const page = await open('0.0.0.0', token);

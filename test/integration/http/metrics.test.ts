@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { StatusDocument } from '../../../src/documents/status.ts';
 import { spellAddress } from '../../../src/http/address.ts';
 import { createMetrics } from '../../../src/http/metrics.ts';
-import { startHttp } from '../../../src/http/server.ts';
 import { definitions, type Definition } from '../../../src/http/metrics/definitions.ts';
 import { queueDepths } from '../../../src/jobs/boss-tables.ts';
 import { describeStatus } from '../../../src/report/status-document.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../../src/simulator/index.ts';
 import { createTestDatabase, freshDatabase, type TestDatabase } from '../../support/database.ts';
 import { hangMs } from '../../support/hang.ts';
+import { startPage } from '../../support/http.ts';
 import { eventually } from '../../support/process.ts';
 import { scraped } from '../../support/scraped.ts';
 import { observing } from '../../support/scraping.ts';
@@ -211,13 +211,9 @@ test('it is served, also on an address of its own, and where the database has go
   let nowMs = 0;
   const now = () => (nowMs += 60_000);
   const address = { host: '127.0.0.1', port: 0 };
-  const server = await startHttp({
+  const server = await startPage(null, {
     address,
     metricsAddress: address,
-    token: null,
-    hosts: [],
-    pageSize: 50,
-    works: false,
     metrics: (snapshots, db) =>
       createMetrics({
         snapshot: () => snapshots.newest(),
@@ -225,7 +221,6 @@ test('it is served, also on an address of its own, and where the database has go
         version: '1.2.3',
         now,
       }),
-    called: (command) => command,
     now,
   });
   onTestFinished(() => server.close());
