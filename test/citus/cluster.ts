@@ -124,6 +124,8 @@ export async function removeStaleClusters(binaries: string, prefix: string): Pro
 async function removeCluster(binaries: string, directory: string): Promise<void> {
   for (const node of await readdir(directory)) {
     const dataDirectory = join(directory, node, 'data');
+    // The run's bundled program has none.
+    if (!existsSync(dataDirectory)) continue;
     const args = ['stop', '--mode=immediate', '--pgdata', dataDirectory];
     const account = await accountFor(dataDirectory);
     await run(join(binaries, 'pg_ctl'), args, account, hangMs).catch(() => undefined);

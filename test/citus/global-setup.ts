@@ -4,6 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { changeLargeTable } from '../../src/cli/large-table.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { bundleProgram } from '../support/bundle.ts';
 import { citusBinaries } from './binaries.ts';
 import {
   joinNodes,
@@ -53,11 +54,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await stopCluster(cluster);
     throw error;
   }
+  const bundle = await bundleProgram(prefix);
+  project.provide('program', bundle.main);
   project.provide('directoryPrefix', prefix);
   project.provide('cluster', cluster);
   const others = workers.map(({ url }) => url);
   project.provide('databaseServer', { url: coordinator.url, template, others });
-  return () => stopCluster(cluster);
+  return async () => {
+    await stopCluster(cluster);
+    await bundle.remove();
+  };
 }
 
 /** A database that someone uses can't be copied, and Citus has somebody look after each. */
