@@ -195,6 +195,17 @@ export interface LostJob {
 }
 
 /**
+ * Locks a job for the session, and tells whether it is active as that attempt, so not given back before the lock was
+ * there: $1 its id, $2 its queue, $3 the attempt.
+ */
+export const holdJob = `
+  select pg_try_advisory_lock(hashtextextended($1::text, 0)),
+         exists (
+           select from pgboss.job
+           where name = $2 and id = $1::text::uuid and state = 'active' and retry_count = $3
+         ) as is_ours`;
+
+/**
  * Jobs whose worker is gone: active ones whose lock nobody holds. The lock is tried for the length of one
  * statement, on a session that holds none, so that a living worker's is respected. The API finds a lost
  * worker by a time that passes, a minute at least.

@@ -115,12 +115,11 @@ export async function workOnRuns(
     burstWhenBatchFull: true,
   };
   await boss.work<RunJob>(runQueue, options, async (jobs) => {
-    const ids = jobs.map(({ id }) => id);
-    await Promise.all(ids.map((id) => locks.hold(id)));
+    await Promise.all(jobs.map((job) => locks.hold(job)));
     try {
       for (const { data } of jobs) await answerRun(db, boss, data, clock());
     } finally {
-      await Promise.allSettled(ids.map((id) => locks.release(id)));
+      await Promise.allSettled(jobs.map(({ id }) => locks.release(id)));
     }
   });
 }

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
-import type { PgBoss } from 'pg-boss';
+import type { Job, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
 import type { Ways } from '../db/route.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
-import { lostJobs } from './boss-tables.ts';
+import { holdJob, lostJobs } from './boss-tables.ts';
 import { showPresence, type Post } from './presence.ts';
 
 /** How often workers look for jobs whose worker is gone, in ms. */
@@ -28,7 +28,11 @@ const silenceMs = 2_000;
  * Postgres drops the locks the moment the process dies, which is seconds before any heartbeat.
  */
 export interface JobLocks {
-  hold(jobId: string): Promise<void>;
+  /**
+   * @returns whether the job is its still: where the session was slow to open, others may have taken its worker
+   *   for gone, and given the job back
+   */
+  hold(job: Pick<Job, 'id' | 'name' | 'retryCount'>): Promise<boolean>;
   release(jobId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -39,7 +43,10 @@ export interface JobLocks {
  * @param place where a session is kept, directly or by a pooler
  * @param post what the process is there for: others see that it lives before it has a job
  */
-export function openJobLocks({ url, isPooled }: Ways['session'], post: Post): JobLocks {
+export async function openJobLocks(
+  { url, isPooled }: Ways['session'],
+  post: Post,
+): Promise<JobLocks> {
   // A pool of one connection that is never let go: it queues what comes at once, and reconnects.
   const session = createPool({
     url,
@@ -57,11 +64,13 @@ export function openJobLocks({ url, isPooled }: Ways['session'], post: Post): Jo
     await session.query(showPresence(post)).catch(() => undefined);
     isBeating = false;
   };
-  void beat();
+  // Before the first job: one that waited for a connection would look lost.
+  await beat();
   const beats = setInterval(() => void beat(), beatMs).unref();
   return {
-    async hold(jobId) {
-      await session.query('select pg_try_advisory_lock(hashtextextended($1, 0))', [jobId]);
+    async hold({ id, name, retryCount }) {
+      const { rows } = await session.query<{ is_ours: boolean }>(holdJob, [id, name, retryCount]);
+      return rows[0]?.is_ours === true;
     },
     async release(jobId) {
       await session.query('select pg_advisory_unlock(hashtextextended($1, 0))', [jobId]);

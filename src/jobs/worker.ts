@@ -40,7 +40,7 @@ function withNews({ log, now, onCommit }: WorkerOptions): WorkerOptions['onCommi
 /** Works on slices until stopped, and takes over those whose worker is gone. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, boss, log, session, concurrency } = options;
-  const locks = openJobLocks(session, options.onFailure === 'come-back' ? 'start' : 'once');
+  const locks = await openJobLocks(session, options.onFailure === 'come-back' ? 'start' : 'once');
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
@@ -57,7 +57,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
     async ([job]: JobWithMetadata<FeedLane>[]) => {
       if (job === undefined) return;
-      await locks.hold(job.id);
+      if (!(await locks.hold(job))) {
+        await locks.release(job.id);
+        return;
+      }
       using either = linkAbort(job.signal, abort.signal);
       const slice = runSlice(job, told, {
         stopping: stopping.signal,

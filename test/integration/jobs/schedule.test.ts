@@ -59,7 +59,7 @@ async function scene(start: string) {
     applicationName: 'explorer-etl test',
   });
   let boss = await openBoss(database, clock);
-  const locks = openJobLocks({ url: database.url, isPooled: false }, 'start');
+  const locks = await openJobLocks({ url: database.url, isPooled: false }, 'start');
   onTestFinished(async () => {
     await boss.stop({ graceful: false });
     await locks.close();
