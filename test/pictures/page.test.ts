@@ -32,18 +32,47 @@ test.each([
   expect(complaints).toEqual([]);
 });
 
-test.each([
-  ['coverage', '', 'coverage'],
-  ['freshness', '?freshness-feed=10%2Fuser-operations', 'freshness'],
-  ['throughput', '?throughput-span=month', 'throughput'],
-  ['credits', '', 'credits'],
-  ['needs-you', '', 'needs-you'],
-  ['why', '?why-what=105000100', 'why'],
-  ['explore', '?explore-question=biggest-factories', 'explore'],
-] as const)('%s', async (name, query, panel) => {
-  const { page } = await openPage(browser, `${worlds.trouble.url}${query}`, {
-    viewport: { width: 1280, height: 900 },
-  });
-  await page.locator(`#${panel}`).screenshot({ path: `${folder}/page-${name}.png` });
-  expect(await page.locator(`#${panel}`).textContent()).not.toContain("can't be shown");
+/** As they stand on a sheet: two beside each other, the wide ones above. */
+const looks = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+  ['dark', 360],
+] as const;
+
+const panels = {
+  verdict: '',
+  coverage: '',
+  freshness: '?freshness-feed=10%2Fuser-operations',
+  throughput: '?throughput-span=month',
+  credits: '',
+  'needs-you': '',
+  why: '?why-what=105000100',
+  explore: '?explore-question=biggest-factories',
+} as const;
+
+async function pictureOf(url: string, id: string, [colorScheme, width]: (typeof looks)[number]) {
+  const { page } = await openPage(browser, url, { colorScheme, viewport: { width, height: 3000 } });
+  const panel = page.locator(`#${id}`);
+  return { picture: await panel.screenshot(), text: await panel.textContent() };
+}
+
+const sheetStyle =
+  'body { display: grid; grid-template-columns: max-content max-content; gap: 16px; margin: 16px; align-items: start; width: max-content; background: #888 }';
+
+test.each(
+  Object.entries(panels).flatMap(([panel, query]) =>
+    (['well', 'trouble'] as const).map((state) => ({ panel, query, state })),
+  ),
+)('$panel, $state', async ({ panel, query, state }) => {
+  const pictures = [];
+  for (const look of looks) {
+    const { picture, text } = await pictureOf(`${worlds[state].url}${query}`, panel, look);
+    expect(text).not.toContain("can't be shown");
+    pictures.push(`<img src="data:image/png;base64,${picture.toString('base64')}">`);
+  }
+  const sheet = await browser.newPage({ viewport: { width: 2608, height: 600 } });
+  await sheet.setContent(`<style>${sheetStyle}</style>${pictures.join('')}`);
+  await sheet.locator('body').screenshot({ path: `${folder}/panels/${panel}-${state}.png` });
+  await sheet.close();
 });

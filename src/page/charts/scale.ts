@@ -2,7 +2,10 @@ import { scaleLinear } from 'd3-scale';
 import { compact } from '../../terminal/numbers.ts';
 import type { Level } from './chart.ts';
 
-/** From nothing, at the bottom, to a round number that is hardly more than the most; with its level and half of it. */
+/** In px from the top: a label at a higher level would lie on that of the top one. */
+const roomBelowTop = 26;
+
+/** From nothing, at the bottom, to a round number that is hardly more than the most; with its level, and half of it where there is room. */
 export function levelScale(
   most: number,
   height: number,
@@ -14,6 +17,7 @@ export function levelScale(
   const levels = scale
     .ticks(2)
     .filter((value) => value > 0)
-    .map((value): Level => ({ y: Math.round(scale(value)), label: compact(value) }));
+    .map((value): Level => ({ y: Math.round(scale(value)), label: compact(value) }))
+    .filter(({ y }, index, all) => index === all.length - 1 || y >= roomBelowTop);
   return { toY: (value) => scale(value), levels };
 }
