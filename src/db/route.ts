@@ -13,7 +13,7 @@ export class PoolerError extends Error {
   override readonly name = 'PoolerError';
 }
 
-/** A server that does not answer is reported within this many milliseconds. */
+/** A server that does not answer is reported within this many milliseconds, also where it fell silent since. */
 const connectTimeoutMs = 10_000;
 
 /**
@@ -147,7 +147,11 @@ const seesLock = `
   ) as is_seen`;
 
 async function connect(url: string): Promise<Client> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: connectTimeoutMs,
+  });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,3 +1,4 @@
+import { codeOfFailure } from '../db/failure.ts';
 import type { StatusDocument } from '../documents/status.ts';
 import type { Database } from '../db/transaction.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   Span,
 } from '../page/coverage/facts.ts';
 import { coverage } from '../page/coverage/panel.ts';
+import { unknownPanel } from '../page/layout.ts';
 import { ribbonsOf, type Range, type Ribbon } from '../report/ribbon/ribbon.ts';
 import { newestOf, timesWithin, type TimedHeight } from '../report/ribbon/times.ts';
 import { witnessesOf, type Witnesses } from '../report/ribbon/witnesses.ts';
@@ -33,15 +35,15 @@ const spans: Readonly<Record<Span, number>> = { hour: 3_600, day: 86_400, week: 
 export const coveragePanel: Panel = {
   id: 'coverage',
   title: 'Coverage',
-  render: async (request) => coverage(await readCoverage(request)),
+  render: async (request) =>
+    isSeen(request.status) ? coverage(await readCoverage(request)) : unknownPanel(),
 };
 
 async function readCoverage({ db, status, query, called }: PanelRequest): Promise<CoverageFacts> {
   const span = spanOf(query);
   const chosen = chosenOf(query, status);
   // A bar without a status beside it would say nothing of whose it is.
-  const ribbons =
-    !isSeen(status) || status.feeds.length === 0 ? [] : await readRibbons(db, status, span, chosen);
+  const ribbons = status.feeds.length === 0 ? [] : await readRibbons(db, status, span, chosen);
   const times = await timesWithin(db, new Map(ribbons.map((own) => [own.feed, own.window])));
   const witnesses = await readWitnesses(db, ribbons, chosen?.feed ?? null);
   const byFeed = new Map(ribbons.map((ribbon) => [ribbon.feed, ribbon]));
@@ -83,6 +85,9 @@ async function readRibbons(
   return ribbonsOf(db, { resolution, windows: newest, shares });
 }
 
+/** Of a statement that took longer than the page lets it. */
+const cancelled = '57014';
+
 /** The walks of each segment, where they are few enough to be told. */
 async function readWitnesses(
   db: Database,
@@ -96,7 +101,11 @@ async function readWitnesses(
     segments.map(({ from, to }) => ({ feed, from, to })),
   );
   if (places.length === 0) return new Map();
-  const found = await witnessesOf(db, places);
+  // Walks that prove many ranges may take longer than the page lets them; the bars are right without.
+  const found = await witnessesOf(db, places).catch((error: unknown) => {
+    if (codeOfFailure(error) === cancelled) return [];
+    throw error;
+  });
   return new Map(
     told.map(({ feed }) => [feed, found.filter((_, index) => places[index]?.feed === feed)]),
   );

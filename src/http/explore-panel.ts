@@ -83,5 +83,7 @@ function messageOf(error: unknown): string {
 function dictionaryOf(db: PanelRequest['db'], query: URLSearchParams): Promise<Dictionary> {
   const [word, table] = [query.get('explore-word') ?? '', query.get('explore-table') ?? ''];
   if (word.trim() !== '') return searchDictionary(db, word);
-  return table === '' ? describedTables(db) : describedTable(db, table.slice(0, 100));
+  return table === ''
+    ? describedTables(db)
+    : describedTable(db, table.slice(0, 100).replaceAll('\0', ''));
 }

@@ -1,7 +1,9 @@
 import { spans, type Span } from '../page/charts/span.ts';
 import { freshness } from '../page/freshness.ts';
 import { shownFeeds, type FreshnessPast } from '../page/freshness/facts.ts';
+import { unknownPanel } from '../page/layout.ts';
 import { freshnessHistory } from '../report/freshness-history.ts';
+import { isSeen } from '../report/status-document.ts';
 import { windowUpTo } from '../time-window.ts';
 import { readHistory } from './histories.ts';
 import type { Panel, PanelRequest } from './panel.ts';
@@ -11,6 +13,7 @@ export const freshnessPanel: Panel = {
   id: 'freshness',
   title: 'Freshness',
   render: async ({ db, status, query }) => {
+    if (!isSeen(status)) return unknownPanel();
     const shown = shownFeeds(status, query);
     const names = shown.feeds.map(({ feed }) => feed);
     const day = await pastOf({ db, status }, spans.day, names);

@@ -27,7 +27,8 @@ export const headers = (): MiddlewareHandler =>
       baseUri: ["'none'"],
     },
     xFrameOptions: 'DENY',
-    referrerPolicy: 'no-referrer',
+    // With "no-referrer" a browser would say of the form's own site that it is "null" (Fetch standard).
+    referrerPolicy: 'same-origin',
     crossOriginResourcePolicy: 'same-origin',
     // Whoever puts TLS in front decides it.
     strictTransportSecurity: false,
@@ -71,10 +72,10 @@ export const ownSite: MiddlewareHandler = async (context, next) => {
   const origin = context.req.header('origin');
   const isForeign =
     origin !== undefined && URL.parse(origin)?.host !== context.req.header('host')?.toLowerCase();
-  // A link of elsewhere may lead here, but nothing of elsewhere may ask behind one's back.
+  // A link of elsewhere may lead here, but nothing of elsewhere may ask behind one's back, nor in a frame.
   const isBehind =
     context.req.header('sec-fetch-site') === 'cross-site' &&
-    context.req.header('sec-fetch-mode') !== 'navigate';
+    context.req.header('sec-fetch-dest') !== 'document';
   if (isForeign || isBehind) return context.text('Asked by a page of elsewhere.\n', 403);
   return next();
 };
@@ -103,6 +104,9 @@ export function createTokenGuard(token: string, asset: (name: string) => string)
   const cookie = scryptSync(token, 'explorer-etl page', cookieBytes).toString('hex');
   const form = (wasWrong: boolean): Html => signIn({ wasWrong, asset });
 
+  /** Shown again by all that an old page asks for, which is no other guess. */
+  let lastWrong = '';
+
   /** Seconds to wait; 0 where another try may be made. Counts the one that was wrong. */
   const waitAfter = async (context: Context<Bindings>, isWrong: boolean): Promise<number> => {
     const from = originOf(context.env.incoming.socket.remoteAddress ?? '');
@@ -116,7 +120,10 @@ export function createTokenGuard(token: string, asset: (name: string) => string)
     demand: async (context, next) => {
       const kept = getCookie(context, cookieName);
       if (kept !== undefined && isSame(kept, cookie)) return next();
-      if (kept !== undefined) await waitAfter(context, true);
+      if (kept !== undefined && kept !== lastWrong) {
+        lastWrong = kept;
+        await waitAfter(context, true);
+      }
       const shown = /^Bearer (?<token>.+)$/u.exec(context.req.header('authorization') ?? '')
         ?.groups?.['token'];
       const waitSeconds = await waitAfter(context, false);
@@ -129,9 +136,10 @@ export function createTokenGuard(token: string, asset: (name: string) => string)
       return context.text('A token is needed: Authorization: Bearer <token>.\n', 401);
     },
     accept: async (context) => {
+      // Before it is counted: many could be begun together, and sent to their ends after.
+      const { token: written } = await context.req.parseBody();
       const waitSeconds = await waitAfter(context, false);
       if (waitSeconds > 0) return refuse(context, waitSeconds);
-      const { token: written } = await context.req.parseBody();
       if (typeof written !== 'string' || !isSame(written.trim(), token)) {
         await waitAfter(context, true);
         return context.html(form(true), 401);

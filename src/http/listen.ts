@@ -18,6 +18,8 @@ const usualBounds = {
   requestTimeout: 20_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
+  /** Neither read from nor written to for so long: a look at a slow database is shorter, and events come oftener. */
+  silentTimeout: 60_000,
 };
 export type Bounds = typeof usualBounds;
 const mostConnections = 256;
@@ -38,11 +40,13 @@ export async function listen(
   wanted: Address,
   bounds: Partial<Bounds> = {},
 ): Promise<Listening> {
+  const { silentTimeout, ...serverOptions } = { ...usualBounds, ...bounds };
   const server = createAdaptorServer({
     fetch: app.fetch,
-    serverOptions: { ...usualBounds, ...bounds },
+    serverOptions,
   }) as Server;
   server.maxConnections = mostConnections;
+  server.setTimeout(silentTimeout);
   server.listen({ host: wanted.host, port: wanted.port });
   try {
     await once(server, 'listening');

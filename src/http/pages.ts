@@ -34,6 +34,8 @@ export function createPages({ db, status, called, assets }: PageSources): Hono {
     const frames = [];
     // One connection serves them, so side by side they would only wait for each other.
     for (const panel of panels) {
+      // Nobody waits for the others.
+      if (context.req.raw.signal.aborted) return context.body(null, 503);
       frames.push({ id: panel.id, title: panel.title, body: await render(panel, request) });
     }
     return context.html(

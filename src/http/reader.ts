@@ -17,7 +17,7 @@ export interface Source {
   readonly directUrl: string | null;
 }
 
-/** The one connection of all who look: they never wait for those that work, nor those for them. */
+/** One connection for many who look: they never wait for those that work, nor those for them. */
 export interface Reader {
   /** Whether one was named. */
   readonly isNamed: boolean;
@@ -33,12 +33,20 @@ export interface Reader {
 export function createReader(): Reader {
   let source: Source | null = null;
   let opened: Promise<Pool> | null = null;
+  let ready: Pool | null = null;
+  let isClosed = false;
   const demand = (): Promise<Pool> => {
     if (source === null) return Promise.reject(new Error('the database is being opened'));
-    opened ??= openPool(source).catch((error: unknown) => {
-      opened = null;
-      throw error;
-    });
+    opened ??= openPool(source).then(
+      async (made) => {
+        if (isClosed) await made.end();
+        return (ready = made);
+      },
+      (error: unknown) => {
+        opened = null;
+        throw error;
+      },
+    );
     return opened;
   };
   const pool = new LatePool(demand) as unknown as Pool;
@@ -50,7 +58,9 @@ export function createReader(): Reader {
     db: drizzle(pool),
     use: (named) => void (source = named),
     async close() {
-      await (await opened?.catch(() => null))?.end();
+      // One that is being opened is not waited for: it ends itself.
+      isClosed = true;
+      await ready?.end();
     },
   };
 }
@@ -92,7 +102,7 @@ async function openPool({ url, directUrl }: Source): Promise<Pool> {
  * set, which can't log in.
  */
 async function rightsOf(url: string): Promise<{ role?: string }> {
-  const pool = createPool({ url, max: 1, applicationName });
+  const pool = createPool({ url, max: 1, applicationName, dbTimeouts: timeouts });
   try {
     const { rows } = await pool.query(
       `select from pg_roles

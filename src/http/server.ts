@@ -16,7 +16,7 @@ export interface HttpOptions extends Access {
   readonly pageSize: number;
   /** Whether something works in rounds here, whose turning is a part of health. */
   readonly works: boolean;
-  /** Makes the answer to /metrics, from the connection of those who look; absent: there is none. */
+  /** Makes the answer to /metrics, from the connection of status; absent: there is none. */
   readonly metrics?: (snapshots: Snapshots, db: Database) => Metrics;
   /** A command as this user calls it. */
   readonly called: (command: string) => string;
@@ -45,18 +45,20 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   demandToken(address, token);
   const ending = new AbortController();
   const { signal } = ending;
+  // Two, so that nobody who looks something up keeps health and metrics waiting.
   const reader = createReader();
+  const watcher = createReader();
   const pulse = createPulse(now);
   const snapshots = createSnapshots({
     read: async () =>
-      reader.isNamed
-        ? statusOrOutage(reader.pool, pageSize)
+      watcher.isNamed
+        ? statusOrOutage(watcher.pool, pageSize)
         : awayStatus(new Date(), 'the database is being opened'),
     now,
     rest: options.rest,
     signal,
   });
-  const metrics = options.metrics?.(snapshots, reader.db) ?? null;
+  const metrics = options.metrics?.(snapshots, watcher.db) ?? null;
   const sources = {
     reader,
     snapshots,
@@ -70,7 +72,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     ending.abort();
     metrics?.close();
     await Promise.all(servers.map((server) => server.close()));
-    await reader.close();
+    await Promise.all([reader.close(), watcher.close()]);
   };
   try {
     const page = await listen(createApp(sources, { token, hosts }), address, options.bounds);
@@ -88,7 +90,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       metricsAddress: monitoring?.address ?? null,
       snapshots,
       pulse,
-      use: (source) => reader.use(source),
+      use(source) {
+        reader.use(source);
+        watcher.use(source);
+      },
       close,
     };
   } catch (error) {

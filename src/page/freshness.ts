@@ -51,10 +51,12 @@ function summary({ feeds }: StatusDocument): Html {
   const late = judged.filter(({ freshness: { is_met } }) => is_met === false);
   if (judged.length === 0) return html`<p>No list is to be looked at by a time yet.</p>`;
   if (late.length === 0) {
-    return html`<p class="good">
-      ${judged.length === 1 ? 'The list is' : `All ${whole(judged.length)} lists are`} looked at in
-      time.
-    </p>`;
+    const [number, all] = [whole(judged.length), whole(feeds.length)];
+    const are =
+      judged.length < feeds.length
+        ? `${number} of ${all} lists are looked at in time, the others are due at none`
+        : `${feeds.length === 1 ? 'The list is' : `All ${number} lists are`} looked at in time`;
+    return html`<p class="good">${are}.</p>`;
   }
   const named = late.slice(0, mostNamed).map(nameOf).join(', ');
   const others = late.length - mostNamed;

@@ -50,6 +50,10 @@ const section = ({ id, title, body }: PanelFrame): Html =>
     <div id="${id}-panel" class="panel">${body}</div>
   </section>`;
 
+/** In place of a panel that tells of what the status knows, where it knows nothing. */
+export const unknownPanel = (): Html =>
+  html`<p class="warning">Not known now: the verdict says why.</p>`;
+
 /** In place of a panel whose facts could not be read. */
 export const brokenPanel = (message: string): Html =>
   html`<p class="bad">This can't be shown now: ${message}</p>`;

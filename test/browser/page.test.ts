@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessViolations, connectBrowser, openPage } from '../support/browser.ts';
+import { servedPage } from '../support/http.ts';
 import { hostile, openPageWorld, type PageWorld } from '../support/page-world.ts';
 
 let browser: Browser;
@@ -125,6 +126,34 @@ test('the keyboard reaches the panels, the ribbons and the commands', async () =
   expect([...reached]).toEqual(
     expect.arrayContaining(['coverage A', 'coverage SUMMARY', 'coverage BUTTON']),
   );
+});
+
+// A form whose answer the browser never gets, because it sends another Origin than was thought of.
+test('the form lets in who has the token, and nobody else', async () => {
+  const token = 'a-token-of-thirty-characters-x';
+  const guarded = await servedPage(well.database.url, { token });
+  const { page } = await openPage(browser, `http://127.0.0.1:${guarded.address.port}/`);
+  await page.fill('#token', 'no token at all');
+  await page.click('button');
+  expect(await page.getByRole('alert').textContent()).toBe('This is not the token.');
+  await page.fill('#token', token);
+  await page.click('button');
+  expect(await page.locator('#coverage h2').textContent()).toBe('Coverage');
+});
+
+// A page that stays unconnected for ever, because a browser makes no second try.
+test('news that were refused are asked for again, and the title tells the verdict', async () => {
+  const { page } = await openPage(browser, well.url);
+  const says = () => page.locator('#connection').textContent();
+  await page.clock.install();
+  await page.route('**/events', (route) => route.fulfill({ status: 503 }));
+  await page.reload();
+  await expect.poll(says, { timeout: 120_000 }).toMatch(/^Not connected/);
+  expect(await page.title()).toBe('not connected · explorer-etl');
+  await page.unroute('**/events');
+  await page.clock.fastForward(60_000);
+  await expect.poll(says, { timeout: 120_000 }).toBe('');
+  await expect.poll(() => page.title(), { timeout: 120_000 }).toBe('healthy · explorer-etl');
 });
 
 // A page that looks current and is not.

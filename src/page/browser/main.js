@@ -73,13 +73,41 @@ const say = (text) => {
   if (connection !== null && connection.textContent !== text) connection.textContent = text;
 };
 
-const events = new EventSource('/events');
-events.addEventListener('changed', ({ data }) => {
+/** The program says something each 15 s; after so long, in ms, it is asked anew. */
+const silenceMs = 40_000;
+const stream = { events: listen(), heardMs: performance.now() };
+
+/** Of a refusal a browser's own stream makes no second try, and of a route that fell silent it knows nothing. */
+function listen() {
+  const events = new EventSource('/events');
+  events.addEventListener('open', hear);
+  events.addEventListener('heartbeat', hear);
+  events.addEventListener('changed', ({ data }) => {
+    hear();
+    const { verdict, facts } = JSON.parse(data);
+    document.title = `${verdict.replaceAll('-', ' ')} · explorer-etl`;
+    refreshAll(facts);
+  });
+  events.addEventListener('error', lose);
+  return events;
+}
+
+function hear() {
+  stream.heardMs = performance.now();
   say('');
-  refreshAll(JSON.parse(data).facts);
-});
-events.addEventListener('open', () => say(''));
-events.addEventListener('error', () => say('Not connected. What is shown may be old.'));
+}
+
+function lose() {
+  say('Not connected. What is shown may be old.');
+  document.title = 'not connected · explorer-etl';
+}
+
+setInterval(() => {
+  if (performance.now() - stream.heardMs < silenceMs) return;
+  lose();
+  stream.events.close();
+  Object.assign(stream, { events: listen(), heardMs: performance.now() });
+}, 5_000);
 document.addEventListener('visibilitychange', () => refreshAll(''));
 
 /**

@@ -48,15 +48,21 @@ export async function timesWithin(
   );
 }
 
-/** Without those whose time contradicts their height: of two that do the lower one is kept. */
-function inOrder(points: readonly TimedHeight[]): TimedHeight[] {
-  const kept: TimedHeight[] = [];
+/** Without those whose time contradicts their height: as many as agree with each other are kept. */
+function inOrder(points: readonly TimedHeight[]): readonly TimedHeight[] {
+  const chains: (readonly TimedHeight[])[] = [];
   for (const point of points) {
-    const last = kept.at(-1);
-    if (last === undefined || (point.height > last.height && point.at >= last.at)) kept.push(point);
+    const below = chains.filter((chain) => isBelow(chain.at(-1), point));
+    chains.push([...longest(below), point]);
   }
-  return kept;
+  return longest(chains);
 }
+
+const isBelow = (one: TimedHeight | undefined, other: TimedHeight) =>
+  one !== undefined && one.height < other.height && one.at <= other.at;
+
+const longest = (chains: readonly (readonly TimedHeight[])[]): readonly TimedHeight[] =>
+  chains.reduce((best, chain) => (chain.length > best.length ? chain : best), []);
 
 /** Each look divides what is left by as many as there are samples: nine are enough for any list. */
 const mostLooks = 9;

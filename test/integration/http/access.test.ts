@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ListenError } from '../../../src/http/listen.ts';
 import { ask, servedPage, startPage, type Answer } from '../../support/http.ts';
 
@@ -24,6 +26,9 @@ test("another site's page gets nothing, and nothing writes", async () => {
     statusOf(ask(page, '/status.json', { headers }));
   expect(await with_({ origin: 'https://evil.example.com' })).toBe(403);
   expect(await with_({ origin: 'null' })).toBe(403);
+  const framed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+  expect(await with_({ ...framed, 'sec-fetch-dest': 'iframe' })).toBe(403);
+  expect(await with_({ ...framed, 'sec-fetch-dest': 'document' })).toBe(200);
   expect(await with_({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' })).toBe(403);
   expect(await with_({ origin: `http://127.0.0.1:${page.address.port}` })).toBe(200);
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE']) {
@@ -143,6 +148,52 @@ test('what is too large is refused, and who is slow is hung up on', async () => 
   const socket = connect(port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n');
   expect(await text(socket)).toMatch(/^HTTP\/1.1 408/);
+});
+
+test('who asks and reads nothing is hung up on', async () => {
+  const page = await servedPage(null, { bounds: { silentTimeout: 200 } });
+  const socket = connect(page.address.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  const ended = once(socket, 'error');
+  const asked = 'GET /assets/page.css HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  socket.pause().write(asked.repeat(2_000));
+  // One who reads nothing learns of the end when it says something again.
+  const again = setInterval(() => void socket.write(asked), 50);
+  onTestFinished(() => clearInterval(again));
+  const [error] = (await ended) as [NodeJS.ErrnoException];
+  expect(['ECONNRESET', 'EPIPE']).toContain(error.code);
+});
+
+test('wrong tokens that were begun together are counted too', async () => {
+  const page = await servedPage(null, { token });
+  const begun = Array.from({ length: 30 }, () => {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const asked = request(
+      {
+        port: page.address.port,
+        host: '127.0.0.1',
+        path: '/sign-in',
+        method: 'POST',
+        headers: { ...form, 'content-length': 'token=no'.length },
+        agent: false,
+      },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      },
+    );
+    asked.on('error', reject);
+    asked.write('token=');
+    return { asked, promise };
+  });
+  // All of them have arrived, as far as they were sent, before the first one is whole.
+  await ask(page, '/healthz');
+  for (const { asked } of begun) asked.end('no');
+  const counts = Map.groupBy(
+    await Promise.all(begun.map(({ promise }) => promise)),
+    (status) => status,
+  );
+  expect([counts.get(401)?.length, counts.get(429)?.length]).toEqual([10, 20]);
 });
 
 test('of a hundred open event streams those above the bound are sent away, and ended ones make room', async () => {

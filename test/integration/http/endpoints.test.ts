@@ -168,6 +168,18 @@ test('the database goes away and comes back', async () => {
   await proxy.close();
 });
 
+test('a database that falls silent while it is opened keeps nobody waiting for ever', async () => {
+  const { pool, url } = await freshDatabase();
+  const holder = await pool.connect();
+  // What is asked before a look, and by nobody else.
+  await holder.query('begin; lock table pg_catalog.pg_extension in access exclusive mode');
+  const page = await servedPage(url);
+  const slow = await told(page);
+  await holder.query('rollback');
+  holder.release();
+  expect(slow).toMatchObject({ healthz: 200, readyz: 503 });
+});
+
 test('before the database is known it is told as away', async () => {
   expect(await told(await servedPage(null))).toMatchObject({
     readyz: 503,

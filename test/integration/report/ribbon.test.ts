@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ribbonsOf, type Range, type Ribbon } from '../../../src/report/ribbon/ribbon.ts';
-import { newestOf } from '../../../src/report/ribbon/times.ts';
+import { newestOf, timesWithin } from '../../../src/report/ribbon/times.ts';
 import type { PartState } from '../../../src/lists/ribbon.ts';
 import {
   emptyScene,
@@ -184,6 +184,20 @@ test('each batch is drawn as the tables have it', async () => {
     }),
     { numRuns },
   );
+});
+
+test('one time that lies takes no other from a ribbon', async () => {
+  await fillScene(pool, { proved: [], held: [], walked: [], lowestItem: null, reachedSince: null });
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     select 10, at::text, at,
+            case at when 1 then timestamptz '9999-12-31Z' when 9 then '1999-01-01Z'
+                 else timestamptz '2026-01-01Z' + make_interval(mins => at) end, 1
+     from generate_series(1, 20) as at`,
+  );
+  const told = await timesWithin(drizzle(pool), new Map([[list, { from: 1, to: 20 }]]));
+  const heights = told.get(list)?.map(({ height }) => height);
+  expect(heights).toEqual([2, 3, 4, 5, 6, 7, 8, ...Array.from({ length: 11 }, (_, at) => 10 + at)]);
 });
 
 test('a span of time ends at the newest item, and begins where items are so old', async () => {
