@@ -1,9 +1,10 @@
+import { mostRows } from '../page/explore/answer.ts';
 import { explore } from '../page/explore/explore.ts';
 import type { ChosenQuestion, Dictionary, Field } from '../page/explore/facts.ts';
 import { describeDatabaseError } from '../db/failure.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';
 import { questions, type Question } from '../query/question.ts';
-import { askQuestion, mostRows } from '../report/ask.ts';
+import { askQuestion } from '../report/ask.ts';
 import { describedTable, describedTables, searchDictionary } from '../report/dictionary.ts';
 import { knownChains } from '../report/why/why.ts';
 import type { Panel, PanelRequest } from './panel.ts';

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import type { StatusDocument } from '../documents/status.ts';
-import { describeDatabaseError } from '../db/failure.ts';
+import { codeOfFailure, describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import type { Html } from '../page/html.ts';
-import { brokenPanel, layout } from '../page/layout.ts';
+import { brokenPanel, layout, newPanel } from '../page/layout.ts';
 import type { Asset } from './assets.ts';
 import type { Panel, PanelRequest } from './panel.ts';
 import { pathsOf } from './assets.ts';
@@ -50,6 +50,12 @@ export function createPages({ db, status, called, assets }: PageSources): Hono {
   return app;
 }
 
-/** One panel that can't be read takes no other with it. */
+/** A table or a schema that is not there. */
+const absent: ReadonlySet<string | null> = new Set(['42P01', '3F000']);
+
+/** One panel that can't be read takes no other with it. A database that was never read into has no tables yet. */
 const render = (panel: Panel, request: PanelRequest): Promise<Html> =>
-  panel.render(request).catch((error: unknown) => brokenPanel(describeDatabaseError(error)));
+  panel.render(request).catch((error: unknown) => {
+    const isNew = request.status.verdict.kind === 'never-read' && absent.has(codeOfFailure(error));
+    return isNew ? newPanel() : brokenPanel(describeDatabaseError(error));
+  });

@@ -50,6 +50,10 @@ const section = ({ id, title, body }: PanelFrame): Html =>
     <div id="${id}-panel" class="panel">${body}</div>
   </section>`;
 
+/** In place of a panel where nothing was ever read. */
+export const newPanel = (): Html =>
+  html`<p class="quiet">Nothing was read into this database yet.</p>`;
+
 /** In place of a panel that tells of what the status knows, where it knows nothing. */
 export const unknownPanel = (): Html =>
   html`<p class="warning">Not known now: the verdict says why.</p>`;

@@ -91,7 +91,7 @@ function laneChart(parts: Parts, { caption, work, height }: LaneChart): Html {
   });
   const keys = totals.map(({ lane, total }): Key => ({
     name: lane,
-    label: `${lane} ${compact(total)}`,
+    label: `${lane} ${compact(total)} in all`,
   }));
   return figure(caption, keys, drawn);
 }

@@ -5,8 +5,8 @@ import { readAnswer, type Column, type Row } from '../query/read.ts';
 import { readTypeNames } from '../query/type-names.ts';
 import { isNumber } from '../query/value.ts';
 
-/** Rows that a person reads; a command has all of them. */
-export const mostRows = 100;
+/** Rows that a chart is drawn from: days of many chains or versions. A command has all of them. */
+const mostRead = 1_000;
 /** Characters of a value that are kept: nobody reads more of it in a table. */
 const longestValue = 1_000;
 
@@ -29,7 +29,7 @@ export async function askQuestion(
   const end = await readAnswer(
     pool,
     statementOf(question, given),
-    { timeoutMs, limit: mostRows, signal },
+    { timeoutMs, limit: mostRead, signal },
     {
       begin: (told) => void (columns = told),
       async rows(told) {

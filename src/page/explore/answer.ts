@@ -1,9 +1,12 @@
-import { counted, duration } from '../../terminal/numbers.ts';
+import { counted, duration, whole } from '../../terminal/numbers.ts';
 import { foreign } from '../foreign.ts';
 import { html, type Html } from '../html.ts';
 import { link } from '../link.ts';
 import { bars, largestOf, placeOf, rowBar } from './bars.ts';
 import type { Chart, Table } from './facts.ts';
+
+/** Rows that a person reads. */
+export const mostRows = 100;
 
 /** An answer as a table, with a chart above it or bars beside its rows. */
 export function answerTable(
@@ -11,10 +14,9 @@ export function answerTable(
   chart: Chart | null,
   { name, query }: { readonly name: string; readonly query: URLSearchParams },
 ): Html {
-  const { rows, isCut, ms } = table;
+  const { rows, ms } = table;
   const count = html`<p class="quiet">
-    ${isCut ? `The first ${counted(rows.length, 'row')}; there are more` : counted(rows.length, 'row')},
-    in ${duration(Math.round(ms) / 1000)}. Times are UTC.
+    ${amount(table)}, in ${duration(Math.round(ms) / 1000)}. Times are UTC.
   </p>`;
   if (rows.length === 0) return html`<p>The answer is empty.</p>`;
   return html`${chart === null || chart.by === null ? '' : bars(table, chart)} ${count}
@@ -23,8 +25,18 @@ export function answerTable(
     </div>`;
 }
 
+/** How many rows there are, and which of them are shown. */
+function amount({ rows: { length }, isCut }: Table): string {
+  if (length <= mostRows && !isCut) return counted(length, 'row');
+  const first = `The first ${counted(Math.min(length, mostRows), 'row')}`;
+  return isCut
+    ? `${first} of more than ${whole(length)}; a chart has the first ${whole(length)}`
+    : `${first} of ${whole(length)}; a chart has all`;
+}
+
 function rowsOf(table: Table, chart: Chart | null, query: URLSearchParams): Html {
-  const { columns, rows } = table;
+  const { columns } = table;
+  const rows = table.rows.slice(0, mostRows);
   const measure = chart === null || chart.by !== null ? -1 : placeOf(columns, chart.of);
   const largest = largestOf(table, measure);
   const chain = placeOf(columns, 'chain_id');

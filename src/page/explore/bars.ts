@@ -46,7 +46,10 @@ export function bars(table: Table, { of, by, split }: Chart): Html {
   const title = `${of} by ${by ?? ''}`;
   return html`<figure class="bars">
     <svg width="100%" height="${height}" role="img" aria-label="${title}">
-      <desc>Highest: ${compact(highest)} at ${top?.at}. The table below has all values.</desc>
+      <desc>
+        Highest: ${compact(highest)} at ${top?.at}. The table below has the values of its first
+        rows.
+      </desc>
       ${y
         .ticks(3)
         .map(

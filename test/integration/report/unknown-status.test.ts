@@ -1,7 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { awayStatus, unreadableStatus } from '../../../src/report/status-document.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import { panels } from '../../../src/http/panels.ts';
+import { awayStatus, emptyStatus, unreadableStatus } from '../../../src/report/status-document.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
 import { copiedChains, servedPanel } from '../../support/panels.ts';
 
 let database: TestDatabase;
@@ -18,4 +19,14 @@ test.each(
   const told = described(new Date(), 'it took too long');
   const shown = await servedPanel(panel, {}, { from: drizzle(database.pool), told });
   expect(shown).toContain('Not known now');
+});
+
+test.each(panels.map(({ id }) => id))('%s of a database without tables is no error', async (id) => {
+  const { pool } = await freshDatabase('empty');
+  const shown = await servedPanel(
+    id,
+    { 'why-what': '5', 'explore-question': 'failures-daily' },
+    { from: drizzle(pool), told: emptyStatus(new Date(), null) },
+  );
+  expect(shown).not.toMatch(/42P01|3F000|can't be shown/);
 });
