@@ -1,4 +1,4 @@
-import { codeOfFailure } from '../db/failure.ts';
+import { isCancelled } from '../db/failure.ts';
 import type { StatusDocument } from '../documents/status.ts';
 import type { Database } from '../db/transaction.ts';
 import type {
@@ -85,9 +85,6 @@ async function readRibbons(
   return ribbonsOf(db, { resolution, windows: newest, shares });
 }
 
-/** Of a statement that took longer than the page lets it. */
-const cancelled = '57014';
-
 /** The walks of each segment, where they are few enough to be told. */
 async function readWitnesses(
   db: Database,
@@ -103,7 +100,7 @@ async function readWitnesses(
   if (places.length === 0) return new Map();
   // Walks that prove many ranges may take longer than the page lets them; the bars are right without.
   const found = await witnessesOf(db, places).catch((error: unknown) => {
-    if (codeOfFailure(error) === cancelled) return [];
+    if (isCancelled(error)) return [];
     throw error;
   });
   return new Map(

@@ -1,4 +1,4 @@
-import { codeOfFailure } from '../db/failure.ts';
+import { isCancelled } from '../db/failure.ts';
 import { why, type Answer } from '../page/why/why.ts';
 import { readTerm } from '../report/why/term.ts';
 import { findWhy, knownChains, type KnownChain } from '../report/why/why.ts';
@@ -15,9 +15,6 @@ export const whyPanel: Panel = {
     return why({ what, chain, chains, query }, await answerTo({ what, chain }, chains, db), called);
   },
 };
-
-/** Of a statement that took longer than the page lets it. */
-const cancelled = '57014';
 
 async function answerTo(
   { what, chain }: { readonly what: string; readonly chain: string },
@@ -38,7 +35,7 @@ async function answerTo(
     const ids = wanted.map(({ id }) => id);
     return { is: 'found', findings: await findWhy(db, term, ids) };
   } catch (error) {
-    if (codeOfFailure(error) !== cancelled) throw error;
+    if (!isCancelled(error)) throw error;
     return refused(
       'The database took longer than this page lets it. Try again, or choose a chain.',
     );
