@@ -54,7 +54,7 @@ function summary({ feeds }: StatusDocument): Html {
     const [number, all] = [whole(judged.length), whole(feeds.length)];
     const are =
       judged.length < feeds.length
-        ? `${number} of ${all} lists are looked at in time, the others have no objective`
+        ? `${number} of ${all} lists are looked at in time, the others are not judged now`
         : `${feeds.length === 1 ? 'The list is' : `All ${number} lists are`} looked at in time`;
     return html`<p class="good">${are}.</p>`;
   }

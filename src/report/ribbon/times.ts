@@ -36,7 +36,8 @@ export async function timesWithin(
     ), told(feed, "from", "to", height, timestamp) as (${timesOf})
     select distinct feed, height, (1000 * extract(epoch from timestamp))::float8 as at
     from told
-    where height between "from" and "to" and timestamp is not null
+    -- A time that is still to come is wrong: as the newest one it would end every span.
+    where height between "from" and "to" and timestamp <= now() + interval '1 day'
     order by feed, height, at
   `);
   const told = Map.groupBy(rows, ({ feed }) => feed);

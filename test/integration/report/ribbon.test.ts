@@ -186,18 +186,18 @@ test('each batch is drawn as the tables have it', async () => {
   );
 });
 
-test('one time that lies takes no other from a ribbon', async () => {
+test('times that lie take no other from a ribbon', async () => {
   await fillScene(pool, { proved: [], held: [], walked: [], lowestItem: null, reachedSince: null });
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      select 10, at::text, at,
-            case at when 1 then timestamptz '9999-12-31Z' when 9 then '1999-01-01Z'
+            case when at in (1, 20) then timestamptz '9999-12-31Z' when at = 9 then '1999-01-01Z'
                  else timestamptz '2026-01-01Z' + make_interval(mins => at) end, 1
      from generate_series(1, 20) as at`,
   );
   const told = await timesWithin(drizzle(pool), new Map([[list, { from: 1, to: 20 }]]));
   const heights = told.get(list)?.map(({ height }) => height);
-  expect(heights).toEqual([2, 3, 4, 5, 6, 7, 8, ...Array.from({ length: 11 }, (_, at) => 10 + at)]);
+  expect(heights).toEqual([2, 3, 4, 5, 6, 7, 8, ...Array.from({ length: 10 }, (_, at) => 10 + at)]);
 });
 
 test('a span of time ends at the newest item, and begins where items are so old', async () => {
