@@ -46,7 +46,7 @@ export interface Why {
   readonly reason: string;
 }
 
-/** The one table from class to action; section 7 of the design, and docs/operating.md for people. */
+/** The one table from class to action; docs/operating.md shows it. */
 export const failures: Readonly<Record<FailureClass, FailureRule>> = {
   unreachable: {
     retry: 'in-place',

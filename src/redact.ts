@@ -1,6 +1,6 @@
 const mask = '***';
 
-/** `apikey=…` and `key=…` wherever a text repeats a query string, whoever's they are (spec section 5). */
+/** `apikey=…` and `key=…` wherever a text repeats a query string, whoever's they are. */
 const parameter = /(?:\b|(?<=%3f|%26))(api_?key|key)(=|%3d)[^&\s"'<>\\]+/giu;
 
 /**

@@ -38,7 +38,7 @@ export class OutputClosedError extends Error {
   override readonly name = 'OutputClosedError';
 }
 
-/** Exit codes of design section 8. */
+/** Exit codes of every command; `help` and docs/operating.md list them. */
 export const exitCodes = { done: 0, failed: 1, wrongUse: 2, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 

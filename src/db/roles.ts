@@ -13,7 +13,7 @@ export const roles = {
 /** `pgboss` is the queue's. */
 const schemas = ['explorer', 'etl', 'pgboss'];
 
-/** Names that the key's owner gave to addresses: nobody else's to read (explorer-api.md). */
+/** Names that the key's owner gave to addresses: nobody else's to read. */
 const ownersTables = {
   labels: 'explorer.address_labels',
   names: 'explorer.address_watchlist_names',

@@ -8,7 +8,7 @@ interface Answered {
   readonly failure: FailureClass;
 }
 
-/** Answer to class, first match first; the error table of explorer-api.md, widest rules last. */
+/** Answer to class, first match first; the widest rules last. */
 const answers: readonly Answered[] = [
   // A redirect is never followed: it would carry the key to another host.
   { statuses: [300, 399], failure: 'unreachable' },

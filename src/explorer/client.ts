@@ -107,7 +107,7 @@ export interface ExplorerClientOptions {
   /** Such as `https://api.blockscout.com`; a path is kept. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The optional `key` parameter (spec section 5). */
+  /** The optional `key` parameter. */
   readonly secretKey?: string;
   readonly timeouts?: Partial<Timeouts>;
   /** On the wire and decompressed. */

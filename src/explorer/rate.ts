@@ -12,7 +12,7 @@ export interface RateHeaders {
 /** Longest wait that is believed: credits reset daily, nothing asks for more than a day. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 
-/** Reads `x-ratelimit-*` and `x-credits-remaining`, as explorer-api.md describes them. */
+/** Reads `x-ratelimit-*` and `x-credits-remaining` of an answer; each may be absent, and -1 means unknown. */
 export function rateHeaders(headers: IncomingHttpHeaders): RateHeaders {
   return {
     limit: count(headers['x-ratelimit-limit']),

@@ -10,7 +10,7 @@ const pace = 0.97;
  */
 const horizonSeconds = 0.05;
 
-/** What the service charges for a page of any of the three lists (explorer-api.md). */
+/** What the service charges for a page of a list. */
 export const creditsPerRequest = 20;
 
 /**

@@ -7,7 +7,7 @@ export interface ExplorerRequest {
   readonly query: Readonly<Record<string, string | number>>;
 }
 
-/** What authenticates a request: section 5 of the spec. */
+/** What authenticates a request: the query parameters `apikey` and, where it is set, `key`. */
 export interface Credentials {
   readonly apiKey: string;
   readonly secretKey?: string | undefined;

@@ -16,7 +16,7 @@ export interface FeedLane extends Feed {
 /** `10/user-operations`. */
 export const feedName = ({ chain_id, operation }: Feed) => `${chain_id}/${operation}`;
 
-/** What people and schedules see of a feed; the table of design section 7 leads from one to another. */
+/** What people and schedules see of a feed. */
 export type FeedState =
   | 'idle'
   | 'running'

@@ -20,7 +20,7 @@ export const pageToken: Paging = {
     })
     .transform(({ page_token }): Cursor => ({ page_token })),
   query: (cursor, pageSize) => ({ ...cursor, page_size: pageSize }),
-  /** Of user operations, which is how the service parses it (explorer-api.md, "Paging"). */
+  /** Of user operations: the service parses it so. */
   position({ page_token }) {
     const [, height, key] = /^(\d{1,15}),(0x[0-9a-f]{64})$/iu.exec(String(page_token)) ?? [];
     return height === undefined || key === undefined

@@ -6,7 +6,7 @@ import type { NormalisedPage } from './page.ts';
 import type { Operation, PageEnd } from '../operations/operation.ts';
 import type { WalkRow } from './walk-row.ts';
 
-/** What one page of any of the three operations costs of the key's credits (explorer-api.md). */
+/** What one page of a list costs of the key's credits. */
 export const creditsPerPage = creditsPerRequest;
 
 /** Writes the ledger entries of one transaction's pages. */

@@ -10,7 +10,7 @@ import { listedBatches as table, optimismBatchTransactions } from './tables.ts';
 const number = height.max(999_999_999_999_999).nullish();
 const hashes = z.array(hash.nullish()).nullish();
 
-/** The list of Optimism batches, newest first (explorer-api.md, "The list of batches"). */
+/** The list of Optimism batches, newest first. */
 export const optimismBatches = operation({
   name: 'optimism-batches',
   path: () => 'optimism/batches',
