@@ -63,28 +63,54 @@ export async function readAnswer(
   answer: Answer,
 ): Promise<'whole' | 'cut'> {
   demandReading(statement.text);
-  bounds.signal.throwIfAborted();
-  const session = await pool.connect();
+  const { signal } = bounds;
+  const session = await unlessAborted(pool.connect(), signal, (late) => late.release(true));
   let isDone = false;
   try {
-    const pid = await beginReading(session, bounds.timeoutMs);
+    const pid = await unlessAborted(beginReading(session, bounds.timeoutMs), signal);
     const cancel = () =>
       void pool.query('select pg_cancel_backend($1)', [pid]).catch(() => undefined);
-    bounds.signal.addEventListener('abort', cancel, { once: true });
+    signal.addEventListener('abort', cancel, { once: true });
     try {
+      signal.throwIfAborted();
       const end = await readRows(session, statement, bounds.limit, answer);
       if (end === 'whole') await session.query('rollback');
       isDone = end === 'whole';
       return end;
     } finally {
-      bounds.signal.removeEventListener('abort', cancel);
+      signal.removeEventListener('abort', cancel);
     }
   } catch (error) {
-    bounds.signal.throwIfAborted();
+    signal.throwIfAborted();
     throw explainFailure(error, statement.text, bounds.timeoutMs);
   } finally {
     // Closing it ends what it was in the middle of.
     session.release(!isDone);
+  }
+}
+
+/**
+ * Waits for a promise, or until the signal aborts: a server that is silent answers nobody. `discard` takes
+ * what comes after that.
+ *
+ * @throws `signal.reason` where it aborts first
+ */
+async function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  discard: (late: T) => void = () => undefined,
+): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([promise, aborted.promise]);
+  } catch (error) {
+    if (signal.aborted) promise.then(discard, () => undefined);
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 

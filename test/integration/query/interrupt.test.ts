@@ -1,0 +1,62 @@
+import type { Pool } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { createPool } from '../../../src/db/pool.ts';
+import { readAnswer } from '../../../src/query/read.ts';
+import { openDatabaseProxy } from '../../support/database-proxy.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually } from '../../support/process.ts';
+
+/** A pool of one connection, by a route to Postgres that can fall silent. */
+async function silentRoute() {
+  const { url } = await freshDatabase('empty');
+  const proxy = await openDatabaseProxy(url);
+  const pool = createPool({ url: proxy.url, max: 1, applicationName: 'explorer-etl test' });
+  onTestFinished(async () => {
+    await proxy.close();
+    if (!pool.ended) await pool.end();
+  });
+  return { proxy, pool };
+}
+
+/** Starts a statement that nobody answers, and interrupts it. */
+function interrupted(pool: Pool) {
+  const stop = new AbortController();
+  const bounds = { timeoutMs: 0, limit: null, signal: stop.signal };
+  const answer = { begin: () => undefined, rows: async () => undefined };
+  const reason = new Error('SIGINT');
+  const asked = readAnswer(pool, { text: 'select 1', values: [] }, bounds, answer);
+  const ended = expect(asked).rejects.toBe(reason);
+  return { ended, stop: () => stop.abort(reason) };
+}
+
+test('a signal while it connects ends the read at once', async () => {
+  const { proxy, pool } = await silentRoute();
+  proxy.set('swallow');
+  const { ended, stop } = interrupted(pool);
+  await eventually('it to connect', hangMs, async () => proxy.connections === 1);
+  stop();
+  await ended;
+});
+
+test('a signal while it waits for a connection gives back the one that comes later', async () => {
+  const { pool } = await silentRoute();
+  const other = await pool.connect();
+  const { ended, stop } = interrupted(pool);
+  expect(pool.waitingCount).toBe(1);
+  stop();
+  await ended;
+  other.release();
+  await eventually('no connection to be left', hangMs, async () => pool.totalCount === 0);
+});
+
+test('a signal while the transaction begins ends the read and its connection', async () => {
+  const { proxy, pool } = await silentRoute();
+  await pool.query('select 1');
+  proxy.set('swallow');
+  const { ended, stop } = interrupted(pool);
+  await eventually('it to take the connection', hangMs, async () => pool.idleCount === 0);
+  stop();
+  await ended;
+  await eventually('no connection to be left', hangMs, async () => pool.totalCount === 0);
+});
