@@ -9,7 +9,7 @@ const alike = [
   'test/integration/sync/late-and-removed.test.ts',
   'test/integration/sync/quarantine.test.ts',
   'test/integration/rows/damage.test.ts',
-  'test/integration/archive/replay.long.test.ts',
+  'test/integration/archive/replay.test.ts',
   'test/e2e/rows.test.ts',
 ];
 

@@ -7,15 +7,8 @@ import { interruptSignal } from './interrupt.ts';
 import { measureLatency } from './latency.ts';
 import { describeMachine } from './machine.ts';
 import { measureMemory } from './memory.ts';
-import { measureReplay } from './replay-measure.ts';
 import { withServer } from './server.ts';
-import {
-  drawTable,
-  latencyFigures,
-  memoryFigures,
-  replayFigures,
-  throughputFigures,
-} from './table.ts';
+import { drawTable, latencyFigures, memoryFigures, throughputFigures } from './table.ts';
 import { measureThroughput } from './throughput.ts';
 
 /** Long enough to outlast warming up, short enough to wait for: under six minutes in all. */
@@ -23,14 +16,12 @@ const full = {
   throughput: { pages: 2000, runs: 3 },
   latency: { pages: 100 },
   memory: { atPages: [100, 1000, 10_000] },
-  replay: { pages: 10_000 },
 };
 /** Under half a minute: shows a fall by half, not by a tenth. */
 const quick = {
   throughput: { pages: 500, runs: 1 },
   latency: { pages: 60 },
   memory: { atPages: [100, 500] },
-  replay: { pages: 500 },
 };
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
@@ -45,7 +36,6 @@ try {
       ...throughputFigures(await measureThroughput(server, plan.throughput, signal)),
       ...latencyFigures(await measureLatency(server, plan.latency, signal)),
       ...memoryFigures(await measureMemory(server, plan.memory, signal)),
-      ...replayFigures(await measureReplay(server, plan.replay, signal)),
     ];
     console.log(drawTable(figures));
   });

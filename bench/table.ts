@@ -1,6 +1,5 @@
 import Table from 'cli-table3';
 import { latencyMs, type Latency } from './latency.ts';
-import type { ReplayMeasure } from './replay-measure.ts';
 import type { MemorySample } from './sync.ts';
 import type { Throughput } from './throughput.ts';
 
@@ -93,64 +92,5 @@ export function memoryFigures(samples: readonly MemorySample[]): Figure[] {
     figure('heap after a collection', ({ heapBytes }) => heapBytes),
     figure('resident memory', ({ rssBytes }) => rssBytes),
     figure('peak of resident memory', ({ peakRssBytes }) => peakRssBytes),
-  ];
-}
-
-/** A replay beside the sync that archived its pages. */
-export function replayFigures(replay: ReplayMeasure): Figure[] {
-  const { rows, tableRows, syncMs, replayMs, compareMs, nodeCpuMs, postgresCpuMs, copy } = replay;
-  const perRow = (ms: number) => `${((ms * 1000) / rows).toFixed(0)} µs`;
-  const postgres = postgresCpuMs === null ? 'not told by this system' : perRow(postgresCpuMs);
-  return [
-    {
-      name: `rows/s of a replay of ${replay.pages} pages, ${rows} user operations; digests`,
-      measured: `${((rows * 1000) / replayMs).toFixed(0)}, ${replay.isEqual ? 'equal' : 'NOT EQUAL'}`,
-      aim: 'at least 20000, equal',
-      floor: `${((rows * 1000) / syncMs).toFixed(0)} by the sync that archived them`,
-    },
-    {
-      name: `the same of all ${tableRows} rows of all tables, those of addresses too`,
-      measured: ((tableRows * 1000) / replayMs).toFixed(0),
-      aim: '',
-      floor: `${(copy.rows / copy.seconds).toFixed(0)} COPY alone`,
-    },
-    {
-      name: 'its ratio to COPY of the same rows',
-      measured: ((copy.seconds * 1000) / replayMs).toFixed(3),
-      aim: '',
-      floor: `COPY ${copy.seconds.toFixed(2)} s of ${(replayMs / 1000).toFixed(2)} s`,
-    },
-    {
-      name: 'requests that it made',
-      measured: '0',
-      aim: '0',
-      floor: 'the explorer was shut down before',
-    },
-    {
-      name: 'its processor time per row in node, in Postgres',
-      measured: `${perRow(nodeCpuMs)}, ${postgres}`,
-      aim: '',
-      floor: '',
-    },
-    {
-      name: 'comparing all tables by digest',
-      measured: `${(compareMs / 1000).toFixed(1)} s`,
-      aim: '',
-      floor: '',
-    },
-    {
-      name: 'archive, bytes of a row',
-      measured: (replay.archivedBytes / rows).toFixed(0),
-      aim: '',
-      floor: '',
-    },
-    {
-      name: 'resident memory after its first pages, and at most',
-      measured: [replay.firstRssBytes, replay.mostRssBytes]
-        .map((bytes) => `${(bytes / 2 ** 20).toFixed(0)} MB`)
-        .join(', '),
-      aim: 'flat',
-      floor: '',
-    },
   ];
 }

@@ -2,7 +2,6 @@ CREATE SCHEMA IF NOT EXISTS "explorer";
 --> statement-breakpoint
 CREATE SCHEMA IF NOT EXISTS "etl";
 --> statement-breakpoint
-CREATE SEQUENCE "etl"."raw_commits" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "explorer"."address_implementations" (
 	"chain_id" bigint NOT NULL,
 	"address_hash" text collate "C" NOT NULL,
@@ -463,21 +462,10 @@ CREATE TABLE "etl"."quarantine" (
 	"dropped_at" timestamp with time zone
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."askings" (
-	"id" bigserial PRIMARY KEY NOT NULL,
-	"chain_id" bigint NOT NULL,
-	"operation" text NOT NULL,
-	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
-	"asked" "int8multirange" NOT NULL,
-	"last_run" bigint NOT NULL,
-	"asked_at" timestamp with time zone DEFAULT now() NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "etl"."raw_pages" (
 	"page_id" bigint PRIMARY KEY NOT NULL,
 	"body" "bytea" NOT NULL,
 	"encoding" text NOT NULL,
-	"commit_number" bigint DEFAULT nextval('etl.raw_commits') NOT NULL,
 	"stored_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
@@ -695,7 +683,6 @@ ALTER TABLE "explorer"."block_rewards" ADD CONSTRAINT "block_rewards_chain_id_bl
 ALTER TABLE "explorer"."block_uncles" ADD CONSTRAINT "block_uncles_chain_id_block_height_blocks_chain_id_height_fk" FOREIGN KEY ("chain_id","block_height") REFERENCES "explorer"."blocks"("chain_id","height") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."optimism_batch_l1_transactions" ADD CONSTRAINT "optimism_batch_l1_transactions_chain_id_batch_number_listed_batches_chain_id_batch_number_fk" FOREIGN KEY ("chain_id","batch_number") REFERENCES "explorer"."listed_batches"("chain_id","batch_number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."quarantine" ADD CONSTRAINT "quarantine_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "etl"."askings" ADD CONSTRAINT "askings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."stale_sums" ADD CONSTRAINT "stale_sums_name_rollups_name_fk" FOREIGN KEY ("name") REFERENCES "etl"."rollups"("name") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."lane_totals" ADD CONSTRAINT "lane_totals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -728,8 +715,6 @@ CREATE INDEX "user_operations_timeless" ON "explorer"."user_operations" USING bt
 CREATE INDEX "user_operations_updated_at" ON "explorer"."user_operations" USING brin ("updated_at") WITH (autosummarize=true);--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("feed","raw_hash",md5("scope"::text));--> statement-breakpoint
 CREATE INDEX "quarantine_waiting" ON "etl"."quarantine" USING btree ("id") WHERE dropped_at is null;--> statement-breakpoint
-CREATE INDEX "askings_feed" ON "etl"."askings" USING btree ("feed","id");--> statement-breakpoint
-CREATE INDEX "raw_pages_commit_number" ON "etl"."raw_pages" USING btree ("commit_number","page_id");--> statement-breakpoint
 CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
 CREATE INDEX "batch_sums_last_at" ON "etl"."batch_sums" USING btree ("last_at","chain_id");--> statement-breakpoint
 CREATE INDEX "operation_days_day" ON "etl"."operation_days" USING btree ("chain_id","day");--> statement-breakpoint

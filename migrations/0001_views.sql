@@ -414,18 +414,6 @@ where finding is not null;
 --> statement-breakpoint
 comment on view etl.block_findings is 'Proved batches whose blocks, counted and linked again, are not what was read, or not what the list of batches says.';
 --> statement-breakpoint
-create function etl.note_asking() returns trigger
-language plpgsql as $$
-begin
-  insert into etl.askings (chain_id, operation, asked, last_run)
-  select new.chain_id, new.operation, new.asked, coalesce(max(id), 0)
-  from etl.runs;
-  return null;
-end
-$$;
---> statement-breakpoint
-comment on function etl.note_asking is 'Keeps each change of what is asked for, so that a replay concludes from the same.';
---> statement-breakpoint
 create view etl.unproved_batches as
 select *,
        not meets_below and (below is null or below < floor) as is_lowest,
@@ -1006,11 +994,6 @@ after insert or update or delete on etl.thinnings
 for each row
 execute function etl.count_thinning();
 --> statement-breakpoint
-create trigger note_asking
-after update of asked on etl.feeds
-for each row when (old.asked <> new.asked)
-execute function etl.note_asking();
---> statement-breakpoint
 comment on table explorer.address_implementations is 'Implementations behind a proxy, in the order served. Source: implementations[] of an address.';
 comment on column explorer.address_implementations.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.address_implementations.address_hash is 'Whose it is: explorer.addresses.hash.';
@@ -1095,15 +1078,6 @@ comment on column etl.budget.pause_class is 'Class of what paused the key: throt
 comment on column etl.budget.pause_reason is 'What the service said when the key was paused, in one line without secrets.';
 comment on column etl.budget.requests is 'Slots handed out so far, failed requests and repeats included.';
 comment on column etl.budget.updated_at is 'When the key was asked for a slot last, by the database''s clock. A clock that is behind it was set back.';
---> statement-breakpoint
-comment on table etl.askings is 'What was asked for of each feed of Optimism batches, from when on: each change of etl.feeds.asked, for replays.';
-comment on column etl.askings.id is 'Numbers changes in their order.';
-comment on column etl.askings.chain_id is 'Number of the chain.';
-comment on column etl.askings.operation is 'Name of the operation.';
-comment on column etl.askings.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.askings.asked is 'The numbers asked for since.';
-comment on column etl.askings.last_run is 'The newest run at that time: all runs after it came later.';
-comment on column etl.askings.asked_at is 'When it was asked for, by the database''s clock.';
 --> statement-breakpoint
 comment on table explorer.chains is 'The chains of the configuration, one row each.';
 comment on column explorer.chains.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1490,11 +1464,10 @@ comment on column etl.quarantine.to_block is 'Highest block that the item can st
 comment on column etl.quarantine.first_seen_at is 'When it was first stored.';
 comment on column etl.quarantine.dropped_at is 'When a person dropped it: it is no row, and no longer open. Null: it waits.';
 --> statement-breakpoint
-comment on table etl.raw_pages is 'Bodies of pages, to replay them; filled where explorer.archive is all.';
+comment on table etl.raw_pages is 'Bodies of pages, for replay; filled where explorer.archive is all.';
 comment on column etl.raw_pages.page_id is 'etl.pages.id of the page.';
 comment on column etl.raw_pages.body is 'The body, in the encoding named.';
 comment on column etl.raw_pages.encoding is 'How the body is compressed.';
-comment on column etl.raw_pages.commit_number is 'Orders the transactions that wrote pages; those of one transaction share it.';
 comment on column etl.raw_pages.stored_at is 'When the transaction began that wrote the page: the time that its rows bear.';
 --> statement-breakpoint
 comment on table etl.steady_fields is 'Fields that were on every item of a page with ten or more: should they be on none, they have vanished.';
@@ -1550,8 +1523,6 @@ comment on column etl.walks.empty_run is 'Empty pages in a row at the checkpoint
 comment on column etl.walks.started_at is 'When the walk was begun.';
 comment on column etl.walks.updated_at is 'When the checkpoint last moved, or the worker gave the walk up.';
 comment on column etl.walks.finished_at is 'When the walk ended. Null: it is running.';
---> statement-breakpoint
-comment on sequence etl.raw_commits is 'Numbers of etl.raw_pages.commit_number.';
 --> statement-breakpoint
 comment on table etl.migrations is 'Migrations that this database has had; written by the migrator.';
 comment on column etl.migrations.id is 'Number of the entry.';

@@ -122,7 +122,8 @@ const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join('
  */
 export function mergeExpression(column: MergedColumn, untold: readonly string[]): string {
   if (untold.includes(column)) return `t.${column}`;
-  const newer = `excluded.page_id > t.page_id`;
+  // A page that is decoded by other declarations meets what it wrote itself.
+  const newer = `excluded.page_id >= t.page_id`;
   switch (rules[column]) {
     case 'latest':
       return `case when not (${stub('excluded')}) and (${newer} or (${stub('t')})) then excluded.${column} else t.${column} end`;

@@ -110,7 +110,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'replay',
-    description: 'rebuild the tables from archived pages, and compare; makes no request',
+    description: 'decode archived pages again by this version, and store what is new; no request',
     group: 'To run it:',
     load: async () => (await import('./replay.ts')).registerReplay,
   },

@@ -1,68 +1,79 @@
+import { basename } from 'node:path';
 import { nearest } from '../config/nearest.ts';
 import type { Source } from '../export/export.ts';
 import type { Choice } from '../export/partition.ts';
 import type { Relation } from '../export/relation.ts';
-import { questions, statementOf, type Question } from '../query/question.ts';
-import { UsageError } from './context.ts';
+import { statementOf } from '../query/question.ts';
+import { questionOf } from './asked-question.ts';
+import { UsageError, type Context } from './context.ts';
 
 const dayMs = 86_400_000;
 
-/** Which relations and questions an export is of. */
-export interface ChosenSources {
-  readonly sources: readonly Source[];
+/** Which relations an export is of. */
+export interface ChosenRelations {
+  readonly relations: readonly Relation[];
   /** Tables that were not named and can't be read whole by this role. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * The relations and questions of these names; all tables where there are none.
+ * The relations of these names; all tables where none is named.
  *
  * @throws UsageError where nothing has such a name
  */
-export function chooseSources(
+export function chooseRelations(
   names: readonly string[],
-  relations: readonly Relation[],
-  choice: Choice,
-  today: string,
-): ChosenSources {
-  if (names.length === 0) {
-    const tables = relations.filter(({ kind }) => kind === 'table');
-    return {
-      sources: tables.filter(({ isGuarded }) => !isGuarded).map(ofRelation),
-      leftOut: tables.filter(({ isGuarded }) => isGuarded).map(({ name }) => name),
-    };
+  all: readonly Relation[],
+): ChosenRelations {
+  if (names.length > 0) {
+    return { relations: [...new Set(names)].map((name) => relationOf(name, all)), leftOut: [] };
   }
-  const asked = questions();
-  const sources = [...new Set(names)].map((name): Source => {
-    const relation = relations.find((one) => one.name === name);
-    if (relation !== undefined) return ofRelation(relation);
-    const question = asked.find((one) => one.name === name);
-    if (question !== undefined) return ofQuestion(question, choice, today);
-    throw unknownName(name, [...relations, ...asked]);
-  });
-  return { sources, leftOut: [] };
+  const tables = all.filter(({ kind }) => kind === 'table');
+  return {
+    relations: tables.filter(({ isGuarded }) => !isGuarded),
+    leftOut: tables.filter(({ isGuarded }) => isGuarded).map(({ name }) => name),
+  };
 }
 
-const ofRelation = (relation: Relation): Source => ({ kind: 'relation', relation });
-
-function ofQuestion(question: Question, { chains, from, to }: Choice, today: string): Source {
-  const { name } = question;
-  const [chain, ...others] = chains;
-  if (others.length > 0)
-    throw new UsageError(`${name} is a question: it takes one --chain at most.`);
-  if (to !== null) throw new UsageError(`${name} is a question: it takes no --until.`);
-  const days = from === null ? null : (Date.parse(today) - Date.parse(from)) / dayMs;
-  const given = { ...(chain !== undefined && { chain }), ...(days !== null && { days }) };
-  return { kind: 'question', name, statement: statementOf(question, given) };
-}
-
-function unknownName(name: string, known: readonly { readonly name: string }[]): UsageError {
+function relationOf(name: string, all: readonly Relation[]): Relation {
+  const relation = all.find((one) => one.name === name);
+  if (relation !== undefined) return relation;
   const near = nearest(
     name,
-    known.map((one) => one.name),
+    all.map((one) => one.name),
   );
   const guess = near === null ? '' : ` Did you mean ${near}?`;
-  return new UsageError(
-    `schema explorer has no table or view ${name}, and no question is called so.${guess} docs/tables.md lists the former, "explorer-etl query --list" the latter.`,
+  throw new UsageError(
+    `schema explorer has no table or view ${name}.${guess} docs/tables.md lists them; --query exports a question or a statement.`,
   );
+}
+
+/**
+ * The answer to a question, to the statement of a file that ends in .sql, or to a statement. A question takes
+ * the chain, and counts its days from the first one.
+ *
+ * @throws UsageError and StatementError where it takes no such choice
+ */
+export async function querySource(
+  context: Context,
+  asked: string,
+  { chains, from, to }: Choice,
+  today: string,
+): Promise<Source> {
+  const isFile = asked.endsWith('.sql');
+  const question = await questionOf(
+    context,
+    isFile ? { file: asked } : {},
+    isFile ? undefined : asked,
+  );
+  const [chain, ...others] = chains;
+  if (others.length > 0) throw new UsageError('--query takes one --chain at most.');
+  if (to !== null) throw new UsageError('--query takes no --until.');
+  const days = from === null ? null : (Date.parse(today) - Date.parse(from)) / dayMs;
+  const statement = statementOf(question, {
+    ...(chain !== undefined && { chain }),
+    ...(days !== null && { days }),
+  });
+  const name = isFile ? basename(asked, '.sql') : question.name;
+  return { name: /^[\w-]+$/u.test(name) ? name : 'query', statement };
 }

@@ -1,14 +1,11 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Option } from 'commander';
-import type { OpenDatabase } from '../open-database.ts';
-import { withLock } from '../embedded-postgres/lock.ts';
-import { exportSource, type Export, type Outcome, type Source } from '../export/export.ts';
-import { lockName, makeFolder, openFolder } from '../export/folder.ts';
-import { manifestName } from '../export/manifest.ts';
+import type { Pool } from 'pg';
+import { exportSource, type Outcome, type Source } from '../export/export.ts';
+import { fillFolder } from '../export/folder.ts';
 import type { Choice, Format } from '../export/partition.ts';
 import { readRelations } from '../export/relation.ts';
-import { readSchemaVersion } from '../export/schema-version.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { chainOf, collect } from './chosen-feeds.ts';
 import {
@@ -23,12 +20,14 @@ import {
 import { exits } from './exits.ts';
 import { settingsOf } from './setup.ts';
 import { demandData, existing } from './existing.ts';
-import { chooseSources } from './export-sources.ts';
+import { chooseRelations, querySource } from './export-sources.ts';
 import { onDatabase } from './on-database.ts';
 import { version } from './version.ts';
 
 interface ExportOptions extends GlobalOptions {
   readonly to: string;
+  readonly overwrite?: boolean;
+  readonly query?: string;
   readonly format: Format;
   readonly chain?: readonly string[];
   readonly since?: string;
@@ -38,16 +37,14 @@ interface ExportOptions extends GlobalOptions {
 
 const formats: readonly Format[] = ['parquet', 'csv'];
 const dayLength = 'yyyy-mm-dd'.length;
-const now = () => performance.now();
 
-/** `export`: tables, views and questions as files that other programs read. */
+/** `export`: tables, views or the answer to a query as files that other programs read. */
 export function registerExport({ command, run }: Registry): void {
   command
-    .argument(
-      '[names...]',
-      'tables and views of schema explorer, or questions (default: all tables)',
-    )
-    .requiredOption('--to <folder>', 'where to: a new folder, or that of an earlier export')
+    .argument('[names...]', 'tables and views of schema explorer (default: all tables)')
+    .requiredOption('--to <folder>', 'where to: a new folder')
+    .option('--overwrite', 'replace the earlier export in that folder')
+    .option('--query <query>', 'a question by its name, a file that ends in .sql, or a statement')
     .addOption(new Option('--format <format>', 'of the files').choices(formats).default('parquet'))
     .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect)
     .option('--since <day>', 'from this UTC day on, or that of so long ago, such as 7d')
@@ -56,13 +53,13 @@ export function registerExport({ command, run }: Registry): void {
     .addHelpText(
       'after',
       `
-Files that are there and whose rows did not change are kept, so the same command again writes what is new,
-and goes on where it was interrupted. --since and --until are of what goes by day; the rest is whole.
+Files go by chain and day. The folder is there whole or not at all. --since and --until choose among
+relations that go by day; others are exported whole.
 
 Examples:
   explorer-etl export --to lake
-  explorer-etl export user_operations blocks --to lake --chain 10 --since 7d
-  explorer-etl export operations_daily top-senders --to report --format csv
+  explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite
+  explorer-etl export --query top-senders --to report --format csv
 `,
     )
     .action((names: readonly string[], options: ExportOptions, itself) =>
@@ -92,117 +89,100 @@ async function exportTo(
   const settings = settingsOf(context, { ...options, chain: [] }, 'database');
   const chains = (options.chain ?? []).map((flag) => chainOf(flag, settings));
   const choice: Choice = { chains, from, to };
+  const queries: Source[] = [];
+  if (options.query !== undefined) {
+    const today = at.toISOString().slice(0, dayLength);
+    queries.push(await querySource(context, options.query, choice, today));
+  }
   const place = await existing(context, settings, options);
   return onDatabase(settings, place, 'reads', async (database) => {
     await demandData(database);
-    const today = at.toISOString().slice(0, dayLength);
-    const relations = await readRelations(database.pool, context.signal);
-    const { sources, leftOut } = chooseSources(names, relations, choice, today);
+    const { pool } = database;
+    const all = await readRelations(pool, context.signal);
+    const isQueryAlone = queries.length > 0 && names.length === 0;
+    const { relations, leftOut } = isQueryAlone
+      ? { relations: [], leftOut: [] }
+      : chooseRelations(names, all);
     if (leftOut.length > 0) {
       context.stderr(
         `Left out: ${leftOut.join(', ')}. A superuser's rights are put off to read, and policies hide rows then: connect as the owner or as an analyst.\n`,
       );
     }
-    const folder = resolve(context.cwd, options.to);
-    await makeFolder(folder);
-    return withLock(join(folder, lockName), () =>
-      exportSources(context, options, { database, folder, choice, sources, leftOut }),
+    const sources = [...relations, ...queries];
+    const twice = sources.find(
+      ({ name }, at) => sources.findIndex((one) => one.name === name) !== at,
     );
+    if (twice !== undefined) throw new UsageError(`two of them are called ${twice.name}.`);
+    return exportSources(context, options, { pool, choice, sources, leftOut });
   });
 }
 
-interface Work extends Pick<Export, 'folder' | 'choice'> {
-  readonly database: OpenDatabase;
+interface Work {
+  readonly pool: Pool;
+  readonly choice: Choice;
   readonly sources: readonly Source[];
   readonly leftOut: readonly string[];
 }
 
 async function exportSources(
   context: Context,
-  { format, json, quiet }: ExportOptions,
-  { database: { pool }, folder, choice, sources, leftOut }: Work,
+  { to, overwrite = false, format, json, quiet }: ExportOptions,
+  { pool, choice, sources, leftOut }: Work,
 ): Promise<ExitCode> {
   const { signal } = context;
-  const begun = now();
-  const head = { format, program: version(), schema: await readSchemaVersion(pool, signal) };
-  const manifest = await openFolder(folder, head, now);
-  const outcomes: Outcome[] = [];
-  try {
+  const folder = resolve(context.cwd, to);
+  const begun = performance.now();
+  const createdBy = `explorer-etl ${version()}`;
+  const outcomes = await fillFolder(folder, overwrite, async (temporary) => {
+    const made: Outcome[] = [];
     for (const source of sources) {
-      const work = { pool, folder, format, choice, manifest, signal };
+      const work = { pool, folder: temporary, format, choice, createdBy, signal };
       const outcome = await exportSource(work, source);
-      outcomes.push(outcome);
-      if (!quiet && !json) context.stderr(`${spell(outcome, choice)}\n`);
+      made.push(outcome);
+      if (!quiet && !json) context.stderr(`${describe(outcome, choice)}\n`);
     }
-  } catch (error) {
-    if (signal.aborted && error === signal.reason) {
-      context.stderr('Interrupted. What is written stays; the same command goes on from there.\n');
-    }
-    throw error;
-  } finally {
-    await manifest.save();
-  }
-  const seconds = (now() - begun) / 1000;
+    return made;
+  });
+  const seconds = (performance.now() - begun) / 1000;
   const sum = sumOf(outcomes);
   if (json) {
     writeDocument(context, {
       schema: 'explorer-etl/export/1',
       exit: exits.done,
       folder,
-      manifest: manifestName,
       format,
       seconds,
-      ...nestFiles(sum),
-      relations: outcomes.map(({ name, layout, ...counts }) => ({
-        name,
-        layout,
-        ...nestFiles(counts),
-      })),
+      ...sum,
+      relations: outcomes,
       left_out: [...leftOut],
     });
   } else {
+    const { rows, bytes, files } = sum;
     context.stdout(
-      `${summary(sum, seconds)}\nWhat is in them, and as of when: ${join(folder, manifestName)}\n`,
+      `${number.format(rows)} rows, ${megabytes(bytes)}, ${filesText(files)} in ${seconds.toFixed(1)} s: ${folder}\n`,
     );
   }
   return exitCodes.done;
 }
 
 const number = new Intl.NumberFormat('en-US');
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+const filesText = (files: number): string =>
+  files === 1 ? '1 file' : `${number.format(files)} files`;
 
-/** A line of 80 columns, but where all that can be said of files is. */
-function spell({ name, layout, rows, bytes, ...files }: Outcome, { from, to }: Choice): string {
+/** A line of 80 columns. */
+function describe({ name, layout, rows, bytes, files }: Outcome, { from, to }: Choice): string {
   const isBounded = layout !== 'day' && (from !== null || to !== null);
   return [
     `${name.padEnd(30)} ${number.format(rows).padStart(11)} rows ${megabytes(bytes).padStart(9)}  `,
-    spellFiles(files),
+    filesText(files),
     isBounded ? ' (all days)' : '',
   ].join('');
 }
 
-function spellFiles(files: Pick<Outcome, 'written' | 'kept' | 'removed'>): string {
-  const parts = (['written', 'kept', 'removed'] as const).flatMap((what) =>
-    files[what] === 0 ? [] : [`${number.format(files[what])} ${what}`],
-  );
-  return parts.length === 0 ? 'no file' : parts.join(', ');
-}
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
-
-const summary = ({ rows, bytes, ...files }: Counts, seconds: number): string =>
-  `${number.format(rows)} rows, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s. Files: ${spellFiles(files)}.`;
-
-type Counts = Omit<Outcome, 'name' | 'layout'>;
+type Counts = Pick<Outcome, 'rows' | 'bytes' | 'files'>;
 
 function sumOf(outcomes: readonly Outcome[]): Counts {
   const sum = (of: keyof Counts) => outcomes.reduce((all, one) => all + one[of], 0);
-  return {
-    rows: sum('rows'),
-    bytes: sum('bytes'),
-    written: sum('written'),
-    kept: sum('kept'),
-    removed: sum('removed'),
-  };
+  return { rows: sum('rows'), bytes: sum('bytes'), files: sum('files') };
 }
-
-const nestFiles = ({ rows, bytes, ...files }: Counts) => ({ rows, bytes, files });

@@ -4,7 +4,6 @@ import { DatabaseUnavailableError } from '../open-database.ts';
 import { ConfigError } from '../config/error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/failure.ts';
 import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
-import { ScratchError } from '../replay/scratch.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
@@ -12,7 +11,6 @@ import { ExportError } from '../export/failure.ts';
 import { ListenError } from '../http/listen.ts';
 import { OriginError } from '../feeds/origin.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';
-import { IncompleteArchiveError } from '../replay/replay.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { asCalled } from './called.ts';
 import {
@@ -40,8 +38,6 @@ const mendable: readonly (readonly [kind: ErrorKind, of: new (message: string) =
   ['migration', MigrationError],
   ['pooler', PoolerError],
   ['standby', StandbyError],
-  ['replay', ScratchError],
-  ['replay', IncompleteArchiveError],
   ['other-explorer', OriginError],
 ];
 

@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import { InvalidArgumentError, Option } from 'commander';
-import { nearest } from '../config/nearest.ts';
-import { questions, readQuestion, statementOf, type Question } from '../query/question.ts';
+import { questions, statementOf } from '../query/question.ts';
 import { readAnswer } from '../query/read.ts';
 import { parseDuration } from '../time.ts';
+import { questionOf } from './asked-question.ts';
 import { chainOf, wholeNumber } from './chosen-feeds.ts';
 import {
   exitCodes,
@@ -151,46 +148,6 @@ function formOf({ format, json }: QueryOptions & GlobalOptions): Form {
   if (!json) return format ?? 'table';
   if (format === undefined) return 'document';
   throw new UsageError(`--json and --format ${format} exclude each other: choose one.`);
-}
-
-async function questionOf(
-  context: Context,
-  { file }: QueryOptions,
-  asked: string | undefined,
-): Promise<Question> {
-  if (asked !== undefined && file !== undefined) {
-    throw new UsageError('a statement and --file exclude each other: choose one.');
-  }
-  if (file !== undefined) return readQuestion(file, await readStatement(context, file));
-  if (asked === undefined) {
-    throw new UsageError(
-      'nothing is asked: add a statement in quotes, --file, or the name of a question; "explorer-etl query --list" lists them.',
-    );
-  }
-  return /^[\w-]+$/u.test(asked) ? namedQuestion(asked) : readQuestion('a statement', asked);
-}
-
-function namedQuestion(name: string): Question {
-  const all = questions();
-  const question = all.find((one) => one.name === name);
-  if (question !== undefined) return question;
-  const near = nearest(
-    name,
-    all.map((one) => one.name),
-  );
-  const guess = near === null ? '' : ` Did you mean ${near}?`;
-  throw new UsageError(
-    `there is no question ${name}.${guess} "explorer-etl query --list" lists them.`,
-  );
-}
-
-async function readStatement({ cwd }: Context, file: string): Promise<string> {
-  if (file === '-') return textOf(process.stdin);
-  try {
-    return await readFile(resolve(cwd, file), 'utf8');
-  } catch (error) {
-    throw new UsageError(`cannot read ${file}: ${(error as Error).message}`);
-  }
 }
 
 function list(context: Context, format: Form): ExitCode {

@@ -30,8 +30,8 @@ const connectTimeoutMs = 10_000;
  * @param options.pooled what keeps its settings where a pooler is in between, which may refuse or drop
  *   what a connection is told as it is made: sessions, where the pooler keeps them, or transactions.
  *   Statements have no names then. Absent: there is no pooler.
- * @param options.planned which statements are planned once for each connection: all, or those that
- *   begin with a comment, their label. That is for work that repeats a few of them many times. A plan that
+ * @param options.planned which statements are planned once for each connection: those that begin with a
+ *   comment, their label. That is for work that repeats a few of them many times. A plan that
  *   is kept was made for the tables as they were, so it must hold for larger ones.
  * @param options.isPipelined whether statements are sent before those before them are answered.
  */
@@ -43,7 +43,7 @@ export function createPool(options: {
   dbTimeouts?: DatabaseTimeouts;
   settings?: ServerSettings;
   pooled?: 'sessions' | 'transactions';
-  planned?: 'all' | 'labelled';
+  planned?: 'labelled';
   isPipelined?: boolean;
 }): Pool {
   const { url, dbTimeouts, pooled } = options;
@@ -72,7 +72,7 @@ export function createPool(options: {
     client.on('error', () => {});
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
     if (options.isPipelined === true) sendTogether(client);
-    if (options.planned !== undefined) nameStatements(client, options.planned, naming);
+    if (options.planned !== undefined) nameStatements(client, naming);
     if (pooled === 'transactions') tellTransactions(client, settings);
   });
   return pool;
@@ -123,24 +123,20 @@ const textOf = (statement: unknown): string | undefined =>
     : undefined;
 
 /**
- * Gives statements a name, by which the server knows their plan again.
+ * Gives labelled statements a name, by which the server knows their plan again.
  *
  * @param naming whether the server knows a name that it was told. Behind a pooler that changes servers
  *   between two transactions it does not; then the pool uses no names any more, nor one that
  *   a statement has by itself.
  */
-function nameStatements(
-  client: PoolClient,
-  which: 'all' | 'labelled',
-  naming: { isUseful: boolean },
-): void {
+function nameStatements(client: PoolClient, naming: { isUseful: boolean }): void {
   const query = client.query.bind(client) as (...told: unknown[]) => unknown;
   const names = new Map<string, string>();
   const named = (statement: unknown): unknown => {
     const text = textOf(statement);
     if (text === undefined) return statement;
     if (!naming.isUseful) return { ...Object(statement), name: undefined };
-    if (which === 'labelled' && !text.startsWith('/*')) return statement;
+    if (!text.startsWith('/*')) return statement;
     const name = names.get(text) ?? createHash('sha256').update(text).digest('hex').slice(0, 32);
     names.set(text, name);
     return { ...Object(statement), name };

@@ -67,7 +67,7 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
 async function pipelined<T>(client: PoolClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
   // A transaction of drizzle's is a database on its one connection, and waits for its begin.
   const tx = drizzle(client) as unknown as Transaction;
-  const posted: Posted = { last: Promise.resolve(), failure: null, isAnswering: true };
+  const posted: Posted = { last: Promise.resolve(), failure: null };
   postedBy.set(tx, posted);
   await post(tx, sql`begin`);
   const done = await work(tx).then(
@@ -91,38 +91,9 @@ async function pipelined<T>(client: PoolClient, work: (tx: Transaction) => Promi
 interface Posted {
   last: Promise<void>;
   failure: { readonly error: unknown } | null;
-  /** Whether others are waited for: who asks gets an answer, after those of all that was posted. */
-  readonly isAnswering: boolean;
 }
 
 const postedBy = new WeakMap<Transaction, Posted>();
-
-/**
- * Runs `work` in a transaction that does not wait for what it posts. Needs a pipelined connection.
- * A posted statement that fails makes all after it fail, and is what is thrown.
- *
- * @throws what `work` throws, and what Postgres throws
- */
-export async function transactPosting(
-  db: Database,
-  work: (tx: Transaction) => Promise<void>,
-): Promise<void> {
-  await db.transaction(async (tx) => {
-    const posted: Posted = { last: Promise.resolve(), failure: null, isAnswering: false };
-    postedBy.set(tx, posted);
-    const failed = await work(tx).then(
-      () => null,
-      (error: unknown) => ({ error }),
-    );
-    // Postgres answers the commit of a failed transaction as if it had been one.
-    await posted.last;
-    const failure = posted.failure ?? failed;
-    if (failure !== null) throw failure.error;
-  });
-}
-
-/** Whether the transaction only posts its statements: then nobody waits for an answer. */
-export const isPosting = (tx: Transaction): boolean => postedBy.get(tx)?.isAnswering === false;
 
 /** Runs a statement whose answer nobody needs; waits for it unless the transaction posts. */
 export async function post(tx: Transaction, statement: SQL): Promise<void> {

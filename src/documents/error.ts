@@ -15,7 +15,6 @@ export const errorKinds = [
   'statement',
   'statement-timeout',
   'export',
-  'replay',
   'other-explorer',
   'explorer',
   'unexpected',
@@ -32,7 +31,7 @@ export const errorDocument = documentOf('error', 1, {
           kind: z
             .enum(errorKinds)
             .describe(
-              'What failed. usage: flags and arguments, or what was asked is not possible here. configuration: the file or the environment. listen: the page cannot be served at that address. database-unavailable: no connection. database: Postgres refused a statement, or the connection was lost. embedded-postgres, migration, pooler, standby: the database has to be mended or another one named. statement, statement-timeout: of query and export. export: the folder or what was to be exported. replay: the scratch database or the archive. other-explorer: the data came from another explorer. explorer: a request failed. unexpected: none of these. interrupted: by a signal.',
+              'What failed. usage: flags and arguments, or what was asked is not possible here. configuration: the file or the environment. listen: the page cannot be served at that address. database-unavailable: no connection. database: Postgres refused a statement, or the connection was lost. embedded-postgres, migration, pooler, standby: the database has to be mended or another one named. statement, statement-timeout: of query and export. export: the folder or what was to be exported. other-explorer: the data came from another explorer. explorer: a request failed. unexpected: none of these. interrupted: by a signal.',
             ),
           code: z
             .string()

@@ -1,20 +1,13 @@
 import { z } from 'zod';
 import { documentOf } from './envelope.ts';
 
-const rows = z.int().min(0).describe('Rows in the files, written now or kept.');
+const rows = z.int().min(0).describe('Rows in the files.');
 const bytes = z.int().min(0).describe('Size of the files.');
-const files = z
-  .strictObject({
-    written: z.int().min(0).describe('Files that were written now.'),
-    kept: z.int().min(0).describe('Files whose rows had not changed.'),
-    removed: z.int().min(0).describe('Files of rows that are no longer there.'),
-  })
-  .describe('What became of the files.');
+const files = z.int().min(0).describe('How many files there are.');
 
 /** `export --json`. */
 export const exportDocument = documentOf('export', 1, {
   folder: z.string().describe('Where the files are.'),
-  manifest: z.string().describe('File of that folder that says what is in it, and as of when.'),
   format: z.enum(['parquet', 'csv']).describe('Of the files.'),
   seconds: z.number().min(0).describe('How long it took.'),
   rows,
@@ -24,7 +17,7 @@ export const exportDocument = documentOf('export', 1, {
     .array(
       z
         .strictObject({
-          name: z.string().describe('The table, view or question.'),
+          name: z.string().describe('The table, view or query.'),
           layout: z
             .enum(['whole', 'chain', 'day'])
             .describe('One file for all, one for each chain, or one for each chain and day.'),
@@ -32,7 +25,7 @@ export const exportDocument = documentOf('export', 1, {
           bytes,
           files,
         })
-        .describe('A table, view or question.'),
+        .describe('A table, view or query.'),
     )
     .describe('What was exported, in order.'),
   left_out: z

@@ -1,7 +1,7 @@
 import { csvHead, csvLines } from '../query/csv.ts';
 import type { Column } from '../query/read.ts';
 import type { FileAnswer } from './parquet-file.ts';
-import type { Sink } from './sink.ts';
+import type { Sink } from './data-file.ts';
 
 /** Writes an answer as the CSV that `query` writes. */
 export function csvFile(sink: Sink): FileAnswer {

@@ -1,74 +1,88 @@
-import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { lstat, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { ExportError } from './failure.ts';
-import { Manifest, manifestName, type ManifestHead } from './manifest.ts';
-import { ownPath } from './partition.ts';
 
-/** Held by the process that exports into the folder. */
-export const lockName = '.lock';
+/** In each folder that an export made: without it none is replaced. Hidden, so that no reader takes it for data. */
+const mark = '.explorer-etl-export';
+
+/** Every path that an export makes, folders too. */
+const ownPath =
+  /^[\w-]+(?:\/chain_id=[^/]+)?(?:\/day=[^/]+)?(?:\/data\.(?:parquet|csv))?$|^\.explorer-etl-export$/u;
 
 /**
- * Readies a folder: makes it, or goes on with the export that is in it. What a run left unfinished when it was
- * killed, and files that it made and had no time to tell of, are removed.
+ * Has `write` fill a new folder beside the one that is wanted, and puts it in its place once it is whole. Where
+ * `write` fails, the folder is what it was.
  *
- * @throws ExportError where the folder holds other things, or an export in another format
+ * @param overwrite whether an earlier export may be there, and is replaced
+ * @throws ExportError where anything else is there
  */
-export async function openFolder(
+export async function fillFolder<T>(
   folder: string,
-  head: ManifestHead,
-  now: () => number,
-): Promise<Manifest> {
-  const found = await Manifest.read(folder, now);
-  if (found === null) {
-    // Hidden are the lock, and a manifest whose writer was killed.
-    const others = (await readdir(folder)).filter((name) => !name.startsWith('.'));
-    if (others.length > 0) {
-      throw new ExportError(
-        `${folder} is not empty and has no ${manifestName}: name a new folder, or one of an earlier export.`,
-      );
-    }
-    const manifest = new Manifest(folder, head, now);
-    await manifest.save();
-    return manifest;
+  overwrite: boolean,
+  write: (temporary: string) => Promise<T>,
+): Promise<T> {
+  await demandOwn(folder, overwrite);
+  const beside = await makeBeside(folder);
+  try {
+    const temporary = join(beside, 'new');
+    await mkdir(temporary);
+    await writeFile(join(temporary, mark), '');
+    const result = await write(temporary);
+    // Hours may have gone by.
+    await demandOwn(folder, overwrite);
+    await replace(folder, temporary, join(beside, 'old'));
+    return result;
+  } finally {
+    await rm(beside, { recursive: true, force: true });
   }
-  if (found.head.format !== head.format) {
-    throw new ExportError(
-      `${folder} holds an export as ${found.head.format}: add --format ${found.head.format}, or name another folder.`,
-    );
-  }
-  found.continueAs(head);
-  await sweep(folder, found);
-  return found;
 }
 
-export async function makeFolder(folder: string): Promise<void> {
+async function makeBeside(folder: string): Promise<string> {
   try {
-    await mkdir(folder, { recursive: true });
+    await mkdir(dirname(folder), { recursive: true });
+    return await mkdtemp(join(dirname(folder), `.${basename(folder)}.`));
   } catch (error) {
     throw new ExportError(`the folder can't be made: ${(error as Error).message}`);
   }
 }
 
-/** Only what has a name that an export gives. */
-async function sweep(folder: string, manifest: Manifest): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const file = join(entry.parentPath, entry.name);
-    const path = relative(folder, file).split(sep).join('/');
-    if (entry.isFile() && ownPath.test(path) && !manifest.has(path)) await remove(folder, path);
+async function replace(folder: string, temporary: string, old: string): Promise<void> {
+  await rename(folder, old).catch(ignoreAbsence);
+  try {
+    await rename(temporary, folder);
+  } catch (error) {
+    await rename(old, folder).catch(ignoreAbsence);
+    throw error;
   }
 }
 
-/** Removes a file of the export, and the folders that are empty then. */
-export async function remove(folder: string, path: string): Promise<void> {
-  await rm(join(folder, path), { force: true });
-  for (let parent = dirname(path); parent !== '.'; parent = dirname(parent)) {
-    try {
-      await rmdir(join(folder, parent));
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? '';
-      if (code === 'ENOENT') continue;
-      if (code === 'ENOTEMPTY' || code === 'EEXIST') return;
-      throw error;
-    }
+const ignoreAbsence = (error: unknown): null => {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  throw error;
+};
+
+/**
+ * Symbolic links are not followed.
+ *
+ * @throws ExportError where the folder holds more than an earlier export
+ */
+async function demandOwn(folder: string, overwrite: boolean): Promise<void> {
+  const found = await lstat(folder).catch(ignoreAbsence);
+  if (found === null) return;
+  if (!found.isDirectory()) throw new ExportError(`${folder} is no folder: name a new one.`);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  if (entries.length === 0) return;
+  if (!overwrite) {
+    throw new ExportError(
+      `${folder} is not empty: name a new folder, or add --overwrite to replace an earlier export.`,
+    );
   }
+  const paths = entries.map((entry) => ({
+    path: relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'),
+    isOrdinary: entry.isFile() || entry.isDirectory(),
+  }));
+  const other = paths.find(({ path, isOrdinary }) => !isOrdinary || !ownPath.test(path));
+  if (other === undefined && paths.some(({ path }) => path === mark)) return;
+  const what = other === undefined ? `lacks ${mark}` : `holds ${other.path}`;
+  throw new ExportError(`${folder} ${what}, so it is no export alone: name another folder.`);
 }

@@ -2,7 +2,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { Answer, Column, Row } from '../query/read.ts';
 import { parquetType, parquetValue, type ParquetType, type ParquetValue } from './parquet-type.ts';
-import type { Sink } from './sink.ts';
+import type { Sink } from './data-file.ts';
 
 /**
  * A group is made in memory. Readers like larger ones better, and 50,000 rows took 491 MB where these took 416 MB

@@ -12,7 +12,7 @@ export type ParquetValue = boolean | number | bigint | string | null;
 
 /** How a type of Postgres is kept in a Parquet file. */
 export interface ParquetType {
-  /** For people and the manifest. */
+  /** For people. */
   readonly name: string;
   readonly element: Omit<SchemaElement, 'name'>;
   /** @returns null where the type of the file has no such value */

@@ -3,26 +3,22 @@ import { mergedColumns, mergeExpression, mergeObservations } from '../address/me
 import { completeMembers, sameMember } from '../address/members.ts';
 import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
 import type { Row } from '../db/row.ts';
-import { isPosting, post, type Transaction } from '../db/transaction.ts';
+import { post, type Transaction } from '../db/transaction.ts';
 import { kinds, links } from './address-lists.ts';
 import { replaceChildren, type ChildLink, type ChildSet } from './children.ts';
 import { storedRows } from './complete.ts';
-import { allNews, tellingNews, type News } from './news.ts';
+import { tellingNews, type News } from './news.ts';
 import { insertStatement, upsertStatement } from './upsert.ts';
-import type { WrittenObservations } from './written-observations.ts';
 
 const merged: ReadonlySet<string> = new Set(mergedColumns);
 
 /**
  * Of what pages show of addresses, oldest page first, that which may change something: several observations
  * of one address become one, which then meets the stored row, both by the rules of `address/merge.ts`.
- *
- * @param written what a sole writer has written so far; without it, there may be others
  */
 export async function newsOf(
   tx: Transaction,
   observations: readonly AddressObservation[],
-  written?: WrittenObservations,
 ): Promise<News> {
   const byHash = new Map<string, AddressObservation>();
   for (const observation of observations) {
@@ -32,10 +28,7 @@ export async function newsOf(
       before === undefined ? observation : mergeObservations(before, observation),
     );
   }
-  const seen = [...byHash.values()];
-  const unwritten = written?.unwritten(seen) ?? seen;
-  // Who posts its statements waits for no answer; it writes alone, and remembers.
-  return isPosting(tx) ? allNews(unwritten) : tellingNews(tx, unwritten);
+  return tellingNews(tx, [...byHash.values()]);
 }
 
 /** Writes what is told of addresses beyond those that were added, and the lists that are told of them. */
@@ -91,7 +84,7 @@ async function upsertObservations(
           merged.has(column)
             ? mergeExpression(column as (typeof mergedColumns)[number], columns)
             : `excluded."${column}"`,
-        newerOnly: false,
+        changeable: 'any',
       },
     );
     if (statement !== null) await post(tx, statement);

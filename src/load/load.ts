@@ -6,8 +6,7 @@ import { newsOf, writeNews } from './addresses.ts';
 import { replaceChildren } from './children.ts';
 import { completeFromStored, completeItem, type Untold } from './complete.ts';
 import { shapeOf } from './statement.ts';
-import { upsert, type CountsByPage } from './upsert.ts';
-import type { WrittenObservations } from './written-observations.ts';
+import { upsert, type CountsByPage, type Changeable } from './upsert.ts';
 
 /** Where rows go: a table, and those whose rows belong to one of its rows. */
 interface Tables {
@@ -37,14 +36,14 @@ interface LoadedPage {
  * An item that stands in two of the pages is written once, as the newer page shows it. What of an item
  * was not read stays as it was known.
  *
- * @param written what a sole writer has written of addresses; without it, there may be others
+ * @param changeable which stored rows of the items' own table a page may change
  * @returns what each page added and changed in the items' own table
  */
 export async function loadPages(
   tx: Transaction,
   tables: Tables,
   pages: readonly LoadedPage[],
-  written?: WrittenObservations,
+  changeable: Changeable = 'older',
 ): Promise<CountsByPage> {
   const { table: own, children } = tables;
   const newest = new Map<string, LoadedItem & { page_id: number }>();
@@ -61,12 +60,12 @@ export async function loadPages(
       tx,
       own,
       items.map(({ row, page_id }) => ({ ...row, page_id })),
+      changeable,
     ),
     newsOf(
       tx,
       // Of repeated items too, and in the order of the pages: each observation may tell what no other does.
       pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
-      written,
     ),
   );
   const { key } = shapeOf(own);

@@ -16,13 +16,6 @@ export interface News {
   readonly ofLists: readonly AddressObservation[];
 }
 
-/** Who knows nothing of what is stored writes all. */
-export const allNews = (observations: readonly AddressObservation[]): News => ({
-  ofAdded: [],
-  ofStored: [],
-  ofLists: observations,
-});
-
 /**
  * Adds addresses of which nothing is stored, and finds those of which something else is. Most are told
  * as they are stored: read here, they need no lock, which would be a write, and no look at the address's lists
@@ -34,7 +27,7 @@ export async function tellingNews(
   observations: readonly AddressObservation[],
 ): Promise<News> {
   const whole = observations.filter(isWhole);
-  if (whole.length === 0) return allNews(observations);
+  if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: observations };
   const { open, spell, close } = records;
   const text = spell(
     whole.map((observation, at) => ({

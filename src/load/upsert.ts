@@ -16,10 +16,15 @@ export type CountsByPage = Map<number, PageCounts>;
 type ColumnRule = (column: string) => string;
 const newestWins: ColumnRule = (column) => `excluded."${column}"`;
 
+/**
+ * Which stored rows a page may change: those of older pages, also those that it wrote itself, when it is
+ * decoded by other declarations, or any, where the rule decides for each column.
+ */
+export type Changeable = 'older' | 'older and own' | 'any';
+
 interface UpsertOptions {
   readonly rule: ColumnRule;
-  /** Whether only a newer page may change a row; a rule that decides per column says no. */
-  readonly newerOnly: boolean;
+  readonly changeable: Changeable;
 }
 
 /**
@@ -32,9 +37,9 @@ export async function upsert(
   tx: Transaction,
   table: PgTable,
   rows: readonly Row[],
-  options: UpsertOptions = { rule: newestWins, newerOnly: true },
+  changeable: Changeable = 'older',
 ): Promise<CountsByPage> {
-  const statement = upsertStatement(table, rows, options);
+  const statement = upsertStatement(table, rows, { rule: newestWins, changeable });
   if (statement === null) return new Map();
   const { rows: counts } = await tx.execute<{
     page_id: string;
@@ -104,11 +109,17 @@ const insertInto = (table: PgTable, columns: readonly string[]): string => `
 /** So that no two deadlock. */
 const sortedBy = (table: PgTable): string => ` as row order by ${list(shapeOf(table).key)}`;
 
+const isChangeable: Readonly<Record<Changeable, string>> = {
+  older: 't.page_id < excluded.page_id and ',
+  'older and own': 't.page_id <= excluded.page_id and ',
+  any: '',
+};
+
 /** The statement before and after its rows. It notes in the ledger what it writes. */
 function around(
   table: PgTable,
   columns: readonly string[],
-  { rule, newerOnly }: UpsertOptions,
+  { rule, changeable }: UpsertOptions,
 ): readonly [string, string] {
   const shape = shapeOf(table);
   const data = columns.filter((column) => column !== 'page_id' && !shape.key.includes(column));
@@ -128,7 +139,7 @@ function around(
     `${sortedBy(table)}
        on conflict (${list(shape.key)}) do update
        set ${assignments.join(', ')}, ${digest}
-       where ${newerOnly ? 't.page_id < excluded.page_id and ' : ''}${differs}
+       where ${isChangeable[changeable]}${differs}
        returning ${tallied()}, ${isNew} as is_new
      ), noted as (${tally(table, 'written')}
      )

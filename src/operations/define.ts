@@ -38,7 +38,7 @@ export type KindOf<Walk extends Scope> = (operation: {
 
 /** A list of the API: all of its operation that does not follow from the rest. */
 type Declaration<Walk extends Scope> = DeclaredItem &
-  Pick<Operation, 'name' | 'questionIndexes' | 'version' | 'isOffered' | 'guide'> & {
+  Pick<Operation, 'name' | 'version' | 'isOffered' | 'guide'> & {
     /** Below `/{chain_id}/api/v2/`. */
     readonly path: (scope: Walk) => string;
     readonly cursor: Paging;
@@ -53,8 +53,7 @@ type Declaration<Walk extends Scope> = DeclaredItem &
  * `<field>_hash`, and an observation. A list or an object has a table in `children`.
  */
 export function operation<Walk extends Scope>(declared: Declaration<Walk>): Operation<Walk> {
-  const { name, table, key, item, path, cursor, version, questionIndexes, isOffered, guide } =
-    declared;
+  const { name, table, key, item, path, cursor, version, isOffered, guide } = declared;
   const layout = layoutOfItem(declared);
   const orderBy = (columns: ListOrder['columns']) => orderOf(layout, cursor, columns);
   const { columns, ...kind } = declared.list({ name, table, key, orderBy });
@@ -64,7 +63,6 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
     children: layout.parts,
     tables: [...layout.parts.map((part) => part.table), ...declared.concludes, table],
     addressColumns: layout.columns.flatMap(({ column, isAddress }) => (isAddress ? column : [])),
-    questionIndexes,
     version,
     isOffered,
     guide,

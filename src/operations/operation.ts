@@ -232,8 +232,6 @@ export interface Operation<Walk extends Scope = Scope> {
   readonly tables: readonly PgTable[];
   /** Columns of the own table that name an address, whose row must be there too. */
   readonly addressColumns: readonly string[];
-  /** Indexes that only people's questions use: a replay builds its tables without them. */
-  readonly questionIndexes: readonly string[];
   readonly guide: Guide;
   readonly defaults: ConfigDefaults;
   /** Whether a chain's feed is wanted where nobody names its operations. */

@@ -1,174 +1,184 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
-import type { Pool, PoolClient } from 'pg';
-import type { ScratchDatabase } from './scratch.ts';
-import { Replay, type Replayed } from './rewrite.ts';
-import {
-  adopt,
-  columnsOf,
-  comparedTables,
-  differences,
-  digestTables,
-  type ComparedTable,
-  type RowDifference,
-  type Sides,
-  type TableDigest,
-} from './compare.ts';
-import { inTransaction } from '../db/session.ts';
-import { rollUpAnew } from '../rollups/roll.ts';
-import { correctLedger } from '../rows/damage.ts';
-import { operationNames, operations } from '../operations/index.ts';
-import { countedTables } from '../rows/check.ts';
+import { sql, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
+import { transact, type Database } from '../db/transaction.ts';
+import { parseBody } from '../explorer/body.ts';
+import { loadPages } from '../load/load.ts';
+import { operations } from '../operations/index.ts';
+import { retryQuarantined } from '../quarantine/retry.ts';
+import { unpackBody } from '../walk/archive.ts';
+import { normalisePage, type NormalisedPage, type PageFacts } from '../walk/page.ts';
+import type { WalkRow } from '../walk/walk-row.ts';
 
-/** What a replay is to be used for: nothing, to see each difference, or to take it over. */
-export type ReplayUse = 'digests' | 'diff' | 'apply';
-
-/** A table as it is, and as the archive makes it. */
-export interface ReplayedTable {
-  readonly table: string;
-  readonly present: TableDigest;
-  readonly replayed: TableDigest;
+/** Which archived pages are replayed; a list that is empty means all. */
+export interface ReplayFilter {
+  readonly chains: readonly number[];
+  readonly operations: readonly string[];
 }
 
-export interface ReplayReport extends Replayed {
-  /** Pages of the ledger whose bodies are not in the archive. */
-  readonly missing: number;
-  readonly tables: readonly ReplayedTable[];
-  /** Rows that were taken over; 0 unless asked for. */
-  readonly applied: number;
+/** How far a replay is. */
+export interface Replayed {
+  /** Pages that were decoded. */
+  readonly pages: number;
+  /** Rows that were added to the lists' own tables, and rows of them that were changed. */
+  readonly inserted: number;
+  readonly updated: number;
+  /** Items that left the quarantine, because this version makes rows of them. */
+  readonly released: number;
+  /** Items of the pages that this version makes no row of. */
+  readonly quarantined: number;
 }
 
-export interface ReplayOptions {
-  readonly use: ReplayUse;
-  readonly onProgress: (so: Replayed) => void;
-  /** Called for each row that differs, where differences were asked for. */
-  readonly onDifference: (difference: RowDifference) => void;
+/** A page of the archive, with its ledger entry and its walk. */
+interface ArchivedPage {
+  readonly body: Buffer;
+  readonly encoding: string;
+  readonly page: Omit<PageFacts, 'page_id'> & {
+    readonly id: number;
+    readonly quarantined: number;
+    readonly misplaced: readonly number[] | null;
+  };
+  readonly walk: WalkRow;
 }
 
-/** The archive does not hold all pages, so what it makes must not replace what is there. */
-export class IncompleteArchiveError extends Error {
-  override readonly name = 'IncompleteArchiveError';
-}
+/** Pages of one transaction: as many as a walk commits at once, so a worker waits no longer for it. */
+const pagesAtOnce = 16;
+/** Fewer if their bodies are longer than this together, in bytes: rows take some times as much memory. */
+const bytesAtOnce = 8 * 1024 * 1024;
 
-/** A repair of what a trigger wrote on the way takes a second round, and none a third. */
-const mostRounds = 3;
+/** How many pages a replay has to decode. */
+export async function countArchived(db: Database, filter: ReplayFilter): Promise<number> {
+  const { rows } = await db.execute<{ pages: number }>(
+    sql`select count(*)::float8 as pages from ${archived} where ${matches(filter)}`,
+  );
+  return rows[0]?.pages ?? 0;
+}
 
 /**
- * Rebuilds the tables of schema `explorer` from the archive in a scratch database, and holds them
- * against those that are there. While they are compared no page is committed; until then workers go
- * on, and what they archive meanwhile is replayed too.
+ * Decodes archived pages again by the declarations of this version, and upserts their rows into the live
+ * tables, oldest page first. A row that a newer page wrote stays. Nothing else is concluded from a page.
+ * Each transaction may be repeated, so a replay that was killed begins again.
  *
- * @throws IncompleteArchiveError when it is to be applied and pages are missing
+ * @param onProgress called after each transaction
+ * @throws `signal.reason` between two transactions, once it aborts
  */
 export async function replayArchive(
-  pool: Pool,
-  scratch: ScratchDatabase,
-  { use, onProgress, onDifference }: ReplayOptions,
+  db: Database,
+  filter: ReplayFilter,
+  onProgress: (so: Replayed) => void,
   signal: AbortSignal,
-): Promise<ReplayReport> {
-  const source = drizzle(pool);
-  await copyFeeds(pool, scratch.pool);
-  const replay = new Replay(scratch.db);
-  await replay.catchUp(source, onProgress, signal);
-  signal.throwIfAborted();
-  return inTransaction(pool, async (present) => {
-    // Who commits a page, or retries an item, locks its walk's row first.
-    await present.query('lock table etl.walks in exclusive mode');
-    const replayed = await replay.catchUp(drizzle(present), onProgress, signal);
-    const missing = await missingPages(present);
-    if (use === 'apply' && missing > 0) throw incomplete(missing);
-    const tables = await comparedTables(present);
-    return inTransaction(scratch.pool, async (rebuilt) => {
-      const sides: Sides = { present, replayed: rebuilt };
-      const compared = await compareTables(sides, tables);
-      const differing = tables.filter((_, index) => differs(compared[index]));
-      if (use === 'diff') {
-        for (const table of differing) {
-          for await (const row of differences(sides, table)) onDifference(row);
-        }
+): Promise<Replayed> {
+  let total: Replayed = { pages: 0, inserted: 0, updated: 0, released: 0, quarantined: 0 };
+  let last = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const batch = await pagesAfter(db, filter, last);
+    if (batch.length === 0) return total;
+    last = batch.at(-1)?.page.id ?? last;
+    total = sumOf(total, await releaseItems(db, batch), await upsertPages(db, batch));
+    onProgress(total);
+  }
+}
+
+const sumOf = (before: Replayed, released: number, so: Omit<Replayed, 'released'>): Replayed => ({
+  pages: before.pages + so.pages,
+  inserted: before.inserted + so.inserted,
+  updated: before.updated + so.updated,
+  released: before.released + released,
+  quarantined: before.quarantined + so.quarantined,
+});
+
+const archived = sql`
+  etl.raw_pages as raw
+  join etl.pages on pages.id = raw.page_id
+  join etl.walks on walks.id = pages.walk_id
+`;
+
+/** A ranking is read whole each time, and its rows mean something only together. */
+const matches = ({ chains, operations: names }: ReplayFilter): SQL => sql`
+  walks.kind <> 'ranked'
+  and (${chains.length === 0} or walks.chain_id = any(${sql.param(chains)}::bigint[]))
+  and (${names.length === 0} or walks.operation = any(${sql.param(names)}::text[]))
+`;
+
+/** The next pages in the order of their numbers; none at the end. */
+async function pagesAfter(
+  db: Database,
+  filter: ReplayFilter,
+  last: number,
+): Promise<readonly ArchivedPage[]> {
+  const { rows } = await db.execute<ArchivedPage & Record<string, unknown>>(sql`
+    select raw.body, raw.encoding, to_jsonb(pages.*) as page, to_jsonb(walks) as walk
+    from (
+      select id, sum(bytes) over (order by id) - bytes as bytes_before
+      from (
+        select pages.id, pages.bytes
+        from ${archived}
+        where raw.page_id > ${last} and ${matches(filter)}
+        order by raw.page_id
+        limit ${pagesAtOnce}
+      ) as following
+    ) as chosen
+    join etl.raw_pages as raw on raw.page_id = chosen.id
+    join etl.pages on pages.id = chosen.id
+    join etl.walks on walks.id = pages.walk_id
+    where bytes_before < ${bytesAtOnce}
+    order by pages.id
+  `);
+  return rows;
+}
+
+/** @returns how many of the items in quarantine that these pages served last became rows */
+async function releaseItems(db: Database, batch: readonly ArchivedPage[]): Promise<number> {
+  const pages = batch.filter(({ page }) => page.quarantined > 0).map(({ page }) => page.id);
+  if (pages.length === 0) return 0;
+  const { rows } = await db.execute<{ id: number }>(sql`
+    select id::float8 as id from etl.quarantine
+    where coalesce(last_page_id, page_id) = any(${sql.param(pages)}::bigint[])
+  `);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  const retried = await retryQuarantined(db, { chains: [], operations: [], ids, reason: null });
+  return retried.rows.length;
+}
+
+/** Upserts the rows of pages in one transaction. Addresses are in several lists, so pages keep their order. */
+async function upsertPages(
+  db: Database,
+  batch: readonly ArchivedPage[],
+): Promise<Omit<Replayed, 'released'>> {
+  const decoded = batch.map((archivedPage) => ({
+    feed: archivedPage.walk.feed,
+    operation: operations[archivedPage.walk.operation],
+    page: decode(archivedPage),
+  }));
+  const counts = await transact(db, async (tx) => {
+    let [inserted, updated] = [0, 0];
+    for (let from = 0; from < decoded.length;) {
+      const first = decoded[from];
+      if (first === undefined) break;
+      const other = decoded.findIndex(({ feed }, at) => at > from && feed !== first.feed);
+      const run = decoded.slice(from, other === -1 ? undefined : other);
+      const pages = run.map(({ page }) => page);
+      for (const page of (await loadPages(tx, first.operation, pages, 'older and own')).values()) {
+        inserted += page.inserted;
+        updated += page.changed;
       }
-      const applied = use === 'apply' ? await adoptAll(sides, present, tables) : 0;
-      return { ...replayed, missing, tables: compared, applied };
-    });
-  });
-}
-
-/** Whether a table would be another after the replay. */
-export const differs = (table: ReplayedTable | undefined): boolean =>
-  table !== undefined && table.present.digest !== table.replayed.digest;
-
-const incomplete = (missing: number) =>
-  new IncompleteArchiveError(
-    `${missing} pages of the ledger are not in the archive: what it makes is not all there is, and is not applied.`,
-  );
-
-async function compareTables(
-  { present, replayed }: Sides,
-  tables: readonly ComparedTable[],
-): Promise<ReplayedTable[]> {
-  const [ours, theirs] = await Promise.all([
-    digestTables(present, tables),
-    digestTables(replayed, tables),
-  ]);
-  return ours.flatMap((digest, index) => {
-    const other = theirs[index];
-    return other === undefined ? [] : [{ table: digest.table, present: digest, replayed: other }];
-  });
-}
-
-async function adoptAll(
-  sides: Sides,
-  present: PoolClient,
-  tables: readonly ComparedTable[],
-): Promise<number> {
-  let total = 0;
-  for (let round = 0; round < mostRounds; round += 1) {
-    let count = 0;
-    for (const table of tables) count += await adopt(sides, table);
-    if (round === 0) total = count;
-    if (count === 0) {
-      // Each row was held against the archive: what is there now is what there should be.
-      for (const table of countedTables) await correctLedger(drizzle(present), table);
-      // Rows came with the times that they had, and others went.
-      await rollUpAnew(drizzle(present));
-      return total;
+      from += run.length;
     }
-  }
-  throw new Error('the tables do not become what the archive makes them');
+    return { inserted, updated };
+  });
+  const quarantined = decoded.reduce((sum, { page }) => sum + page.quarantined.length, 0);
+  return { pages: batch.length, quarantined, ...counts };
 }
 
-async function missingPages(session: PoolClient): Promise<number> {
-  const { rows } = await session.query<{ missing: number }>(
-    `select (
-       (select coalesce(sum(pages), 0) from etl.thinnings) + (
-         select count(*) from etl.pages
-         where not exists (select from etl.raw_pages where page_id = id)
-       )
-     )::float8 as missing`,
-  );
-  return rows[0]?.missing ?? 0;
-}
+/** All that is read of a body: whether it was a page was judged when it was fetched. */
+const servedPage = z.looseObject({ items: z.array(z.unknown()) });
 
-/** What pages lean on and none of them wrote: chains, feeds and runs. */
-async function copyFeeds(from: Pool, to: Pool): Promise<void> {
-  // A walk that was set aside after its last page is not told from one under way.
-  await to.query('drop index etl.walks_one_running');
-  // A feed that is registered meanwhile is not copied; its pages are rebuilt all the same.
-  await to.query(
-    'alter table etl.feeds drop constraint feeds_pkey cascade, add primary key (feed)',
-  );
-  // For people's questions alone: nothing that is concluded goes by them.
-  const indexes = operationNames.flatMap((name) => operations[name].questionIndexes);
-  await to.query(`drop index ${indexes.join(', ')}`);
-  for (const table of ['explorer.chains', 'etl.feeds', 'etl.runs']) {
-    const { rows } = await from.query<{ columns: string[]; rows: string }>(
-      `select ${columnsOf(`'${table}'::regclass`)} as columns,
-              (select coalesce(jsonb_agg(t), '[]')::text from ${table} as t) as rows`,
-    );
-    const columns = (rows[0]?.columns ?? []).map((column) => `"${column}"`).join(', ');
-    await to.query(
-      `insert into ${table} (${columns})
-       select ${columns} from json_populate_recordset(null::${table}, $1)`,
-      [rows[0]?.rows],
-    );
-  }
+/** The page by the declarations of this version. What its neighbours contradict is in the ledger. */
+function decode({ body, encoding, page, walk }: ArchivedPage): NormalisedPage {
+  const operation = operations[walk.operation];
+  const { items } = servedPage.parse(parseBody(unpackBody(body, encoding)));
+  const place = { chain_id: walk.chain_id, scope: walk.scope, position: 0, order: null };
+  const misplaced = page.misplaced ?? [];
+  return normalisePage(operation, { ...page, page_id: page.id }, items, { ...place, misplaced });
 }

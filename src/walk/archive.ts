@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { post, type Transaction } from '../db/transaction.ts';
 import { largestBodyBytes } from '../explorer/body.ts';
 
-/** Whether the bodies of pages are kept, to be replayed. */
+/** Whether the bodies of pages are kept, for a replay. */
 export type ArchiveMode = 'off' | 'all';
 
 /** A body as it is kept. */
@@ -34,22 +34,18 @@ export function unpackBody(body: Buffer, packedAs: string): Buffer {
   return zstdDecompressSync(body, { maxOutputLength: largestBodyBytes, chunkSize: usualBytes });
 }
 
-/**
- * Keeps the bodies of one transaction's pages. Comes after all that the pages write: transactions
- * that write the same rows take their numbers in the order in which they wrote them.
- */
+/** Keeps the bodies of one transaction's pages. */
 export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody[]): Promise<void> {
   if (bodies.length === 0) return;
   await post(
     tx,
     sql`
-    insert into etl.raw_pages (page_id, body, encoding, commit_number)
-    select page_id, body, ${encoding}, commit_number
+    insert into etl.raw_pages (page_id, body, encoding)
+    select page_id, body, ${encoding}
     from unnest(
            ${sql.param(bodies.map(({ page_id }) => page_id))}::bigint[],
            ${sql.param(bodies.map(({ body }) => body))}::bytea[]
-         ) as raw(page_id, body),
-         (select nextval('etl.raw_commits') as commit_number) as this
+         ) as raw(page_id, body)
   `,
   );
 }

@@ -89,7 +89,7 @@ async function tryToCommit(
     // concludes something is on the disk before anybody is told.
     if (end === null) await post(tx, sql`set local synchronous_commit = off`);
     const seam = walkAbove(walk);
-    await lockOrder(tx, operation, walk, read);
+    await lockOrder(tx, walk, read);
     if (seam !== null) await lockAbove(tx, seam);
     const above = known === 'unknown' ? await endAbove(tx, operation, walk) : known;
     const [locked, written] = await together(

@@ -47,19 +47,11 @@ export async function concludeWalk(
 /** First of all, or one end that holds rows would wait for another that wants them. */
 export async function lockOrder(
   tx: Transaction,
-  { decidesMembership }: Operation,
   walk: WalkRow,
   read: readonly ReadPage[],
 ): Promise<void> {
-  const last = read.at(-1);
-  if (readDownTo(walk, last?.end ?? null) !== null) await lockEnds(tx, walk);
-  else if (decidesMembership && read.some(({ body }) => body !== null)) {
-    // What is archived is replayed in one order: an end sees the pages before it, and no others.
-    await post(tx, sql`select pg_advisory_xact_lock_shared(${endsOf(walk)})`);
-  }
+  if (readDownTo(walk, read.at(-1)?.end ?? null) !== null) await lockEnds(tx, walk);
 }
-
-const endsOf = ({ feed }: Pick<WalkRow, 'feed'>) => sql`hashtextextended(${`ends of ${feed}`}, 0)`;
 
 /**
  * Lets one walk of a feed end at a time: what each concludes rests on its neighbours' rows. Whoever
@@ -67,8 +59,8 @@ const endsOf = ({ feed }: Pick<WalkRow, 'feed'>) => sql`hashtextextended(${`ends
  *
  * @param walk the feed by its name, `<chain>/<operation>`
  */
-export async function lockEnds(tx: Transaction, walk: Pick<WalkRow, 'feed'>): Promise<void> {
-  await post(tx, sql`select pg_advisory_xact_lock(${endsOf(walk)})`);
+export async function lockEnds(tx: Transaction, { feed }: Pick<WalkRow, 'feed'>): Promise<void> {
+  await post(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`ends of ${feed}`}, 0))`);
 }
 
 /** What an operation is told of a page that is written as part of a walk. */

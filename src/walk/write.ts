@@ -1,7 +1,6 @@
 import { together, type Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
-import type { WrittenObservations } from '../load/written-observations.ts';
 import type { Operation, PageEnd, ToldPage } from '../operations/operation.ts';
 import { hasStrayed } from './arrival.ts';
 import { moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
@@ -17,26 +16,6 @@ import type { WalkRow } from './walk-row.ts';
 interface Writing {
   readonly kept: readonly ReadPage[];
   readonly end: WalkEnd | null;
-  /** Of addresses, where nobody else writes them. */
-  readonly written?: WrittenObservations;
-}
-
-/**
- * Writes what pages say of the list, in a transaction of the caller's: rows, ledger, conclusions,
- * checkpoint. The same for pages just read and for those of the archive.
- *
- * @returns the walk as it stands now
- */
-export async function writePages(
-  tx: Transaction,
-  operation: Operation,
-  walk: WalkRow,
-  { kept, end, written }: Writing,
-): Promise<WalkRow> {
-  const pages = kept.map(({ page }) => page);
-  const above = await endAbove(tx, operation, walk);
-  const rows = await writeRows(tx, operation, walk, { pages, above, ...(written && { written }) });
-  return concludePages(tx, operation, walk, { kept, end, ...rows });
 }
 
 /** Where the page before ended, in a list whose pages prove something of what is between them. */
@@ -56,15 +35,7 @@ export async function writeRows(
   tx: Transaction,
   operation: Operation,
   walk: WalkRow,
-  {
-    pages,
-    above,
-    written,
-  }: {
-    readonly pages: readonly NormalisedPage[];
-    readonly above: PageEnd | null;
-    readonly written?: WrittenObservations;
-  },
+  { pages, above }: { readonly pages: readonly NormalisedPage[]; readonly above: PageEnd | null },
 ): Promise<WrittenRows> {
   const ends = [above, ...pages.map(endOf)];
   const told = pages.map((page, at) => ({
@@ -73,7 +44,7 @@ export async function writeRows(
   }));
   const [telling, counts] = await together(
     operation.tellingPages(tx, told),
-    loadPages(tx, operation, pages, written),
+    loadPages(tx, operation, pages),
   );
   return { counts, told, telling };
 }

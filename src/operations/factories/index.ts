@@ -21,7 +21,6 @@ export const factories = operation({
   columns: {},
   children: {},
   concludes: [factoryHistory],
-  questionIndexes: [],
   list: ranked(
     { schedule: '0 */6 * * *' },
     { judgeEnd: judgeRankingEnd, afterPage: noteRankingPage, afterWalk: concludeRanking },

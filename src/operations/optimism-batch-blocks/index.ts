@@ -109,7 +109,6 @@ export const optimismBatchBlocks = operation({
   columns: {},
   children: { rewards: blockRewards, uncles_hashes: blockUncles, arbitrum: blockArbitrum },
   concludes: [blockReorgs, readBatches],
-  questionIndexes: ['explorer.blocks_hash', 'explorer.blocks_timestamp'],
   list: numbered(
     { number: 'optimism_batch_number', height: 'height', key: 'hash', time: 'timestamp' },
     { schedule: '*/10 * * * *' },

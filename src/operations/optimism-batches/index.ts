@@ -43,10 +43,6 @@ export const optimismBatches = operation({
   columns: { number: 'batch_number' },
   children: { l1_transaction_hashes: optimismBatchTransactions },
   concludes: [],
-  questionIndexes: [
-    'explorer.listed_batches_l1_timestamp',
-    'explorer.optimism_batch_l1_transactions_hash',
-  ],
   list: newestFirst(
     { height: 'batch_number', time: 'l1_timestamp', unit: 'batches' },
     // A batch's counts change while its blocks are indexed.

@@ -35,7 +35,6 @@ export const userOperations = operation({
   columns: {},
   children: {},
   concludes: [],
-  questionIndexes: ['explorer.user_operations_address_hash'],
   list: newestFirst(
     { height: 'block_number', time: 'timestamp', unit: 'blocks' },
     {

@@ -1,7 +1,6 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { createScratchDatabase } from '../../../src/replay/scratch.ts';
-import type { RowDifference } from '../../../src/replay/compare.ts';
-import { differs, replayArchive, type ReplayUse } from '../../../src/replay/replay.ts';
+import { replayArchive, type Replayed, type ReplayFilter } from '../../../src/replay/replay.ts';
 import {
   startInstantMs,
   startSimulator,
@@ -42,20 +41,32 @@ export async function archivedWorld(chain: SimulatedChain, stepMs = 0) {
   return { database, syncAt, requests: () => simulator.requests };
 }
 
-/** A replay of a database's archive, and the tables that came out differently. */
-export async function replayed(database: TestDatabase, use: ReplayUse = 'digests') {
-  const scratch = await createScratchDatabase(database.url);
-  const rows: RowDifference[] = [];
-  try {
-    const report = await replayArchive(
-      database.pool,
-      scratch,
-      { use, onProgress: () => undefined, onDifference: (row) => rows.push(row) },
-      new AbortController().signal,
+/** Replays a database's archive. */
+export const replayed = ({ pool }: Pick<TestDatabase, 'pool'>, filter = all): Promise<Replayed> =>
+  replayArchive(drizzle(pool), filter, () => undefined, new AbortController().signal);
+
+const all: ReplayFilter = { chains: [], operations: [] };
+
+/**
+ * All rows of schema `explorer`, by table, without when they were written.
+ *
+ * @param without columns to leave out: which page wrote a row last depends on which shared its transaction
+ */
+export async function storedRows(
+  { pool }: Pick<TestDatabase, 'pool'>,
+  without: readonly string[] = [],
+) {
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = 'explorer'::regnamespace and relkind = 'r' order by relname`,
+  );
+  const stored: Record<string, unknown[]> = {};
+  for (const { name } of tables) {
+    const { rows } = await pool.query<{ row: unknown }>(
+      `select to_jsonb(t) - $1::text[] as row from explorer.${name} as t order by 1`,
+      [['updated_at', 'digest', 'digest_before', ...without]],
     );
-    const differing = report.tables.filter(differs).map(({ table }) => table);
-    return { ...report, differing, rows: report.rows, differences: rows };
-  } finally {
-    await scratch.drop();
+    stored[name] = rows.map(({ row }) => row);
   }
+  return stored;
 }

@@ -1,7 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { loadPages } from '../../../src/load/load.ts';
-import type { WrittenObservations } from '../../../src/load/written-observations.ts';
 import { operations, type OperationName } from '../../../src/operations/index.ts';
 import { decodeItem } from '../../../src/walk/item.ts';
 
@@ -19,7 +18,6 @@ export async function load(
   name: OperationName,
   pages: readonly ServedPage[],
   chain_id = chainId,
-  written?: WrittenObservations,
 ): Promise<void> {
   const operation = operations[name];
   await drizzle(pool).transaction((tx) =>
@@ -36,7 +34,6 @@ export async function load(
           return operation.normalise(decoded.item, raw, place);
         }),
       })),
-      written,
     ),
   );
 }
@@ -47,9 +44,8 @@ export async function loadOneByOne(
   name: OperationName,
   pages: readonly ServedPage[],
   chain_id = chainId,
-  written?: WrittenObservations,
 ): Promise<void> {
-  for (const page of pages) await load(pool, name, [page], chain_id, written);
+  for (const page of pages) await load(pool, name, [page], chain_id);
 }
 
 const hex = (digits: number) => (n: number) => `0x${n.toString(16).padStart(digits, '0')}`;

@@ -20,8 +20,6 @@ import { ExportError } from '../../../src/export/failure.ts';
 import { OriginError } from '../../../src/feeds/origin.ts';
 import { DatabaseUnavailableError } from '../../../src/open-database.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
-import { IncompleteArchiveError } from '../../../src/replay/replay.ts';
-import { ScratchError } from '../../../src/replay/scratch.ts';
 import { plainOutput } from '../../support/plain-output.ts';
 import { CommanderError } from 'commander';
 
@@ -60,8 +58,6 @@ const thrown: readonly (readonly [
   [new StatementError('so', { cause: deadlock }), 'statement', '40P01', 2],
   [new StatementTimeoutError('so'), 'statement-timeout', null, 1],
   [new ExportError('so'), 'export', null, 2],
-  [new ScratchError('so'), 'replay', null, 2],
-  [new IncompleteArchiveError('so'), 'replay', null, 2],
   [new OriginError('so'), 'other-explorer', null, 2],
   [
     new ExplorerError({ failure: 'unauthorized', status: 401, detail: 'no such key' }),

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dayNumber, microseconds } from '../../../src/export/instant.ts';
-import { isChosen, ownPath, pathOf } from '../../../src/export/partition.ts';
-
-const everything = { chains: [], from: null, to: null };
+import { pathOf } from '../../../src/export/partition.ts';
 
 describe('the path of a partition', () => {
   test.each([
@@ -22,35 +20,7 @@ describe('the path of a partition', () => {
     ['whole', { chain_id: null, day: null }, 'ops/data.csv'],
   ] as const)('%s %o', (layout, partition, path) => {
     expect(pathOf('ops', layout, partition, 'csv')).toBe(path);
-    expect(path).toMatch(ownPath);
   });
-
-  test('is never that of a file which is somebody else’s', () => {
-    for (const path of [
-      'manifest.json',
-      '.lock',
-      'data.parquet',
-      'ops/notes.txt',
-      'ops/other/data.parquet',
-      'ops/chain_id=10/more.parquet',
-      'ops/day=1/chain_id=2/data.csv',
-    ]) {
-      expect(path).not.toMatch(ownPath);
-    }
-  });
-});
-
-test('a choice is of chains and whole days; what tells no time is in each', () => {
-  const of = (chain: string, day: string | null) => ({ chain_id: chain, day });
-  const choice = { chains: [10], from: '2026-01-02', to: '2026-01-03' };
-  expect(isChosen(of('10', '2026-01-01'), choice)).toBe(false);
-  expect(isChosen(of('10', '2026-01-02'), choice)).toBe(true);
-  expect(isChosen(of('10', '2026-01-03'), choice)).toBe(true);
-  expect(isChosen(of('10', '2026-01-04'), choice)).toBe(false);
-  expect(isChosen(of('10', '10000-01-01'), choice)).toBe(false);
-  expect(isChosen(of('10', null), choice)).toBe(true);
-  expect(isChosen(of('1', '2026-01-02'), choice)).toBe(false);
-  expect(isChosen(of('1', '10000-01-01'), everything)).toBe(true);
 });
 
 describe('a time of Postgres', () => {

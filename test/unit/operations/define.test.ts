@@ -31,7 +31,6 @@ function declare(fields: z.ZodRawShape, children: Record<string, typeof strange>
     columns: {},
     children,
     concludes: [],
-    questionIndexes: [],
     list: newestFirst(
       { height: 'height', time: 'time', unit: 'blocks' },
       { schedule: '* * * * *', overlap: '0s', resweep: [] },

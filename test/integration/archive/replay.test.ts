@@ -1,0 +1,178 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import { operationNames } from '../../../src/operations/index.ts';
+import { replayArchive } from '../../../src/replay/replay.ts';
+import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { unpackBody } from '../../../src/walk/archive.ts';
+import { digest } from '../../../src/walk/page.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually, startProgram } from '../../support/process.ts';
+import { archivedWorld, replayed, storedRows } from './archive.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 300,
+  batches: { first: 1, count: 4, blocks: 60 },
+  factories: 60,
+};
+
+/** Which page wrote a row last, and which transaction first. */
+const written = ['page_id', 'first_seen_at'];
+
+/** Rows as an older version left them, which did not know some of the fields. */
+const forgetFields = ({ pool }: TestDatabase) =>
+  pool.query(`
+    update explorer.user_operations
+    set extra = jsonb_build_object('fee', fee), fee = null, entry_point_hash = null;
+    update explorer.blocks set gas_used = null, miner_hash = null;
+    update explorer.addresses set name = null, is_contract = null, proxy_type = null;
+    delete from explorer.block_rewards;
+  `);
+
+test.each(['v10', 'v12'] as const)(
+  'fields that an older version did not know become columns, without a request (%s)',
+  async (generation) => {
+    const { database, syncAt, requests } = await archivedWorld({
+      ...chain,
+      generation,
+      family: 'arbitrum',
+      oddities: ['duplicates-in-page', 'duplicates-across-pages', 'missing-hash', 'max-wei'],
+    });
+    const operations = ['user-operations', 'optimism-batch-blocks'] as const;
+    await syncAt(0, { operations });
+    const [whole, before] = [await storedRows(database, written), requests()];
+    await forgetFields(database);
+
+    const { updated, inserted } = await replayed(database);
+
+    expect(await storedRows(database, written)).toEqual(whole);
+    const { rows } = await database.pool.query(
+      `select (select count(*)::int from explorer.user_operations)
+                + (select count(*)::int from explorer.blocks) as all`,
+    );
+    expect({ all: updated, inserted }).toEqual({ ...rows[0], inserted: 0 });
+    expect(requests()).toBe(before);
+  },
+);
+
+test('a row of a newer page, which is not archived, stays as that page has it', async () => {
+  const { database, syncAt } = await archivedWorld(chain);
+  await syncAt(0, { operations: ['user-operations'] });
+  const [newer] = (
+    await database.pool.query<{ hash: string }>(
+      `update explorer.user_operations set fee = 7, page_id = 1000
+       where hash = (select min(hash) from explorer.user_operations) returning hash`,
+    )
+  ).rows;
+
+  expect(await replayed(database)).toMatchObject({ pages: 6, updated: 0 });
+
+  const { rows } = await database.pool.query(
+    `select hash from explorer.user_operations where fee = 7`,
+  );
+  expect(rows).toEqual([newer]);
+});
+
+test('killed in the middle and started again, it ends with the same rows', async () => {
+  const { database, syncAt } = await archivedWorld({ ...chain, userOperations: 2_500 });
+  await syncAt(0, { operations: ['user-operations'] });
+  const whole = await storedRows(database, written);
+  await forgetFields(database);
+  const other = await database.pool.connect();
+  try {
+    // A row of a page in the middle of the archive.
+    await other.query('begin');
+    await other.query(
+      `select from explorer.user_operations
+       where page_id = (select max(page_id) - 10 from etl.raw_pages) for update`,
+    );
+    const program = startProgram(['replay', '--quiet'], {
+      databaseUrl: database.url,
+      explorerUrl: 'http://localhost:1',
+      cwd: '/',
+    });
+    await eventually('it to wait for the row', hangMs, async () => {
+      const { rows } = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    program.kill('SIGKILL');
+    expect(await program.ended(hangMs)).toMatchObject({ signal: 'SIGKILL' });
+  } finally {
+    other.release(true);
+  }
+  const { rows: counts } = await database.pool.query<{ restored: boolean; missing: boolean }>(
+    `select count(fee) > 0 as restored, count(*) > count(fee) as missing from explorer.user_operations`,
+  );
+  expect(counts).toEqual([{ restored: true, missing: true }]);
+
+  await replayed(database);
+
+  expect(await storedRows(database, written)).toEqual(whole);
+});
+
+test('a signal ends it between two transactions, which stay', async () => {
+  const { database, syncAt } = await archivedWorld({ ...chain, userOperations: 2_500 });
+  await syncAt(0, { operations: ['user-operations'] });
+  const stop = new AbortController();
+  const reason = new Error('SIGINT');
+  const pages: number[] = [];
+  const onProgress = (so: { readonly pages: number }) => {
+    pages.push(so.pages);
+    stop.abort(reason);
+  };
+  const filter = { chains: [], operations: [] };
+
+  const ended = replayArchive(drizzle(database.pool), filter, onProgress, stop.signal);
+
+  await expect(ended).rejects.toBe(reason);
+  expect(pages).toEqual([16]);
+});
+
+test('an item that an older version could not read becomes a row, and leaves the quarantine', async () => {
+  const { database, syncAt } = await archivedWorld(chain);
+  await syncAt(0, { operations: ['user-operations'] });
+  const { pool } = database;
+  const whole = await storedRows(database, written);
+  const { rows } = await pool.query<{ page_id: string; body: Buffer; encoding: string }>(
+    'select page_id, body, encoding from etl.raw_pages order by page_id offset 2 limit 1',
+  );
+  const [{ page_id: pageId, body, encoding } = { page_id: '', body: Buffer.of(), encoding: '' }] =
+    rows;
+  const { items } = JSON.parse(String(unpackBody(body, encoding))) as { items: { hash: string }[] };
+  const [item = { hash: '' }] = items;
+  await pool.query('delete from explorer.user_operations where hash = $1', [item.hash]);
+  await pool.query(
+    `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+     values (10, 'user-operations', '{}', $1, $2, 'not read', $3, 0)`,
+    [JSON.stringify(item), digest(JSON.stringify(item)), pageId],
+  );
+  await pool.query('update etl.pages set rows = 49, inserted = 49, quarantined = 1 where id = $1', [
+    pageId,
+  ]);
+
+  expect(await replayed(database)).toMatchObject({ released: 1, quarantined: 0 });
+
+  expect(await storedRows(database, written)).toEqual(whole);
+  const { rows: left } = await pool.query(
+    `select (select count(*)::int from etl.quarantine) as items,
+            (select sum(quarantined)::int from etl.pages) as noted`,
+  );
+  expect(left).toEqual([{ items: 0, noted: 0 }]);
+});
+
+test('a choice of chains and operations leaves other pages out, and ranked lists are never replayed', async () => {
+  const { database, syncAt } = await archivedWorld(chain);
+  await syncAt(0, { operations: operationNames });
+  const pagesOf = async (chains: readonly number[], operations: readonly string[]) =>
+    (await replayed(database, { chains, operations })).pages;
+
+  expect(await pagesOf([10], ['user-operations'])).toBe(6);
+  expect(await pagesOf([11], [])).toBe(0);
+  expect(await pagesOf([], ['factories'])).toBe(0);
+});

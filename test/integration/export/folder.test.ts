@@ -1,0 +1,207 @@
+import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { call } from '../../support/call.ts';
+import { emptyFolder } from '../../support/child.ts';
+import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually, startProgram } from '../../support/process.ts';
+import { openLake } from './lake.ts';
+
+/** A database with so many operations on each of three days. */
+async function threeDays(operations: number): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  await database.pool.query(
+    `insert into explorer.user_operations
+       (chain_id, hash, "timestamp", fee, address_hash, first_seen_at, updated_at, page_id)
+     select 10, '0x' || encode(sha256(n::text::bytea), 'hex'),
+            timestamptz '2026-01-01' + (n % 3) * interval '1 day', n, '0x' || md5(n::text),
+            now(), now(), 1
+     from generate_series(1, $1::int * 3) as n`,
+    [operations],
+  );
+  return database;
+}
+
+const pathOf = (day: number) => `user_operations/chain_id=10/day=2026-01-0${day}/data.parquet`;
+
+test('only what is chosen is exported', async () => {
+  const lake = await openLake(await threeDays(2));
+  const chosen = ['user_operations', '--chain', '10', '--since', '2026-01-02', '--until'];
+
+  const outcomes = await lake.exported([...chosen, '2026-01-02']);
+
+  expect(outcomes.get('user_operations')).toMatchObject({ rows: 2, files: 1, layout: 'day' });
+  expect(await lake.paths()).toEqual([pathOf(2)]);
+});
+
+test('--overwrite replaces the whole of an earlier export, and nothing stays beside it', async () => {
+  const database = await threeDays(2);
+  const lake = await openLake(database);
+  await lake.exported(['user_operations']);
+  expect(await lake.run(['user_operations'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/not empty: name a new folder, or add --overwrite/u),
+  });
+  await database.pool.query(
+    `delete from explorer.user_operations where "timestamp" = '2026-01-01'`,
+  );
+
+  await lake.exported(['user_operations', '--overwrite']);
+
+  expect(await lake.paths()).toEqual([pathOf(2), pathOf(3)]);
+  expect(await lake.beside()).toEqual([]);
+});
+
+test('an empty folder is taken, and so is one whose parents are not there yet', async () => {
+  const database = await threeDays(1);
+  const lake = await openLake(database);
+  await mkdir(lake.folder);
+  await lake.exported(['user_operations']);
+  const below = join(lake.folder, '..', 'a', 'b');
+  const env = { DATABASE_URL: database.url };
+  expect((await call(['export', 'user_operations', '--to', below], { env })).code).toBe(0);
+});
+
+test.each([
+  ['a file of somebody else', (folder: string) => writeFile(join(folder, 'notes.txt'), 'mine')],
+  [
+    'one beside its data',
+    (folder: string) => writeFile(join(folder, 'user_operations', 'notes.txt'), 'mine'),
+  ],
+])('a folder that holds %s too is not replaced', async (_what, add) => {
+  const lake = await openLake(await threeDays(1));
+  await lake.exported(['user_operations']);
+  await add(lake.folder);
+  const before = await lake.paths();
+
+  const { code, stderr } = await lake.run(['user_operations', '--overwrite']);
+
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/holds .*notes\.txt/u),
+  });
+  expect(await lake.paths()).toEqual(before);
+});
+
+test('a folder that no export made is not replaced, whatever its files are called', async () => {
+  const lake = await openLake(await threeDays(1));
+  const file = join(lake.folder, pathOf(1));
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, 'mine');
+
+  expect(await lake.run(['user_operations', '--overwrite'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/lacks \.explorer-etl-export/u),
+  });
+  expect(await readFile(file, 'utf8')).toBe('mine');
+});
+
+test.each([
+  ['a relation', 'user_operations'],
+  ['a file', 'addresses/chain_id=10/data.parquet'],
+])('a symbolic link in the place of %s is not followed', async (_what, path) => {
+  const lake = await openLake(await threeDays(1));
+  await lake.exported(['chains']);
+  const outside = await emptyFolder();
+  await writeFile(join(outside, 'data.parquet'), 'mine');
+  const link = join(lake.folder, path);
+  await mkdir(dirname(link), { recursive: true });
+  await symlink(path.endsWith('parquet') ? join(outside, 'data.parquet') : outside, link);
+
+  expect(await lake.run(['--overwrite'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`holds ${path}`),
+  });
+  expect(await readdir(outside)).toEqual(['data.parquet']);
+  expect(await readFile(join(outside, 'data.parquet'), 'utf8')).toBe('mine');
+});
+
+test('a symbolic link in the place of the folder is not followed', async () => {
+  const lake = await openLake(await threeDays(1));
+  const outside = await emptyFolder();
+  await symlink(outside, lake.folder);
+
+  expect(await lake.run(['--overwrite'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/is no folder/u),
+  });
+  expect(await readdir(outside)).toEqual([]);
+});
+
+/** Starts an export of many rows over an earlier one, and waits until it writes. */
+async function writing() {
+  const database = await threeDays(20_000);
+  const lake = await openLake(database);
+  await lake.exported(['chains']);
+  const program = startProgram(['export', '--to', lake.folder, '--overwrite'], {
+    databaseUrl: database.url,
+    explorerUrl: 'http://localhost:1',
+    cwd: '/',
+  });
+  await eventually(
+    'a file of a day to be written',
+    hangMs,
+    async () => {
+      const [name = ''] = await lake.beside();
+      const table = join(dirname(lake.folder), name, 'new', 'user_operations');
+      return (await readdir(table).catch(() => [])).length > 0;
+    },
+    2,
+  );
+  return { lake, program };
+}
+
+test('killed, it leaves the earlier export as it was, and the next run replaces it', async () => {
+  const { lake, program } = await writing();
+  const before = await lake.paths();
+  program.kill('SIGKILL');
+  expect(await program.ended(hangMs)).toMatchObject({ signal: 'SIGKILL' });
+  expect(await lake.paths()).toEqual(before);
+
+  await lake.exported(['user_operations', '--overwrite']);
+
+  expect(await lake.paths()).toEqual([pathOf(1), pathOf(2), pathOf(3)]);
+});
+
+test('interrupted, it ends with 130 and leaves nothing beside the earlier export', async () => {
+  const { lake, program } = await writing();
+  const before = await lake.paths();
+  program.kill('SIGINT');
+  expect(await program.ended(hangMs)).toMatchObject({ code: 130 });
+  expect(await lake.paths()).toEqual(before);
+  expect(await lake.beside()).toEqual([]);
+});
+
+test('--query takes a question, a statement or a file, as one file', async () => {
+  const database = await threeDays(2);
+  const lake = await openLake(database);
+  const file = join(await emptyFolder(), 'fees.sql');
+  await writeFile(file, 'select sum(fee) as fee from explorer.user_operations');
+  const asked = async (query: string, ...more: readonly string[]) => {
+    await lake.exported(['--query', query, '--overwrite', ...more]);
+    return lake.paths();
+  };
+
+  expect(await asked('select 1 as n')).toEqual(['query/data.parquet']);
+  expect(await asked(file, '--format', 'csv')).toEqual(['fees/data.csv']);
+  expect(await readFile(join(lake.folder, 'fees/data.csv'), 'utf8')).toBe('fee\n21\n');
+  expect(await asked('top-senders', '--chain', '10', '--since', '7d')).toEqual([
+    'top-senders/data.parquet',
+  ]);
+});
+
+test.each([
+  [['user_operation'], /no table or view user_operation.* Did you mean user_operations\?/u],
+  [['--chain', 'optimsm'], /did you mean optimism \(10\)/u],
+  [['--since', 'yesterday'], /not a date or time .*such as 7d/u],
+  [['--since', '2026-02-02', '--until', '2026-02-01'], /is after/u],
+  [['--query', 'top-senders', '--chain', '1', '--chain', '2'], /one --chain at most/u],
+  [['--query', 'entry-points', '--until', '2026-02-01'], /takes no --until/u],
+  [['--query', 'delete from explorer.blocks'], /only reads/u],
+])('wrong use is refused with a message, and nothing is written: %j', async (args, message) => {
+  const lake = await openLake(await freshDatabase());
+  const { code, stderr } = await lake.run(args);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+  expect(await readdir(dirname(lake.folder))).toEqual([]);
+});
