@@ -15,7 +15,7 @@ export function exampleConfig(chains: readonly number[]): string {
 explorer:
   requests_per_second: 5 # what the free plan allows
   page_size: 50 # a page costs the same whatever its size
-  # archive: all # keep every page's body (3 to 13 KB each), so that replay can rebuild all tables
+  # archive: all # keep every page's body (3 to 13 KB each), so that replay can decode it again
   # archive_days: 90 # for so long; without it for ever
   # ledger_days: 90 # keep polls that brought nothing for so long; without it for ever
   # daily_credits: 100000 # spend no more than this in a day (UTC)

@@ -56,16 +56,14 @@ export const explorer = z
       .enum(['off', 'all'])
       .default('off')
       .describe(
-        'Whether the body of every page is kept in the database, so that replay can rebuild all tables without a request. A full page takes 3 to 13 KB there, packed; a million user operations about 170 MB.',
+        'Whether the body of every page is kept in the database, so that replay can decode it again without a request. A full page takes 3 to 13 KB there, packed; a million user operations about 170 MB.',
       ),
     archive_days: z
       .int()
       .min(1)
       .max(36_500)
       .nullish()
-      .describe(
-        'Days after which archived bodies are deleted. Without it they are kept for ever. Replay rebuilds only what is archived whole.',
-      ),
+      .describe('Days after which archived bodies are deleted. Without it they are kept for ever.'),
     ledger_days: z
       .int()
       .min(7)

@@ -38,7 +38,7 @@ export interface Settings {
     /** Null: no limit of ours. */
     readonly dailyCredits: number | null;
     readonly pageSize: number;
-    /** Whether the bodies of pages are kept, to be replayed. */
+    /** Whether the bodies of pages are kept, for a replay. */
     readonly archive: 'off' | 'all';
     /** How long they are kept, in days; null: for ever. */
     readonly archiveDays: number | null;

@@ -124,10 +124,7 @@ async function noteMissingAddresses(tx: Transaction): Promise<void> {
 }
 
 /** Brings the ledger of rows to what a table holds, where that is known to be right. */
-export async function correctLedger(
-  tx: Pick<Transaction, 'execute'>,
-  table: PgTable,
-): Promise<void> {
+async function correctLedger(tx: Pick<Transaction, 'execute'>, table: PgTable): Promise<void> {
   await tx.execute(sql`
     insert into etl.row_counts (chain_id, table_name, first_seen_at, rows, digests)
     select chain_id, ${tableName(table)}, first_seen_at, present - noted, difference

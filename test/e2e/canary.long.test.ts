@@ -222,10 +222,8 @@ test('secrets are in no output, in no table and in no statement, whatever is run
   expect(await kept(database.pool)).toEqual({ quarantined: true, drift: true, archived: true });
   await database.pool.query(`update explorer.addresses set name = 'changed', extra = null`);
   for (const [code, ...args] of [
-    [1, 'replay'],
-    [1, 'replay', '--diff'],
-    [1, 'replay', '--diff', '--json'],
-    [0, 'replay', '--apply'],
+    [0, 'replay'],
+    [0, 'replay', '--json'],
     [0, 'migrate', '--roles'],
   ] as const) {
     expect(await run(args)).toBe(`${args.join(' ')}: ${code}`);
@@ -291,10 +289,9 @@ test('the search finds a secret in a packed body', async () => {
   await pool.query('alter table etl.raw_pages drop constraint raw_pages_page_id_pages_id_fk');
   for (const body of [`{"items":[{"a":"${otherKey}"}]}`, String.raw`{"\u0063anaryB$8":1}`]) {
     await pool.query('truncate etl.raw_pages');
-    await pool.query(
-      `insert into etl.raw_pages (page_id, body, encoding, commit_number) values (1, $1, 'zstd', 1)`,
-      [await packBody(Buffer.from(body))],
-    );
+    await pool.query(`insert into etl.raw_pages (page_id, body, encoding) values (1, $1, 'zstd')`, [
+      await packBody(Buffer.from(body)),
+    ]);
     expect(await storedLeaks(pool)).not.toEqual([]);
   }
 });

@@ -84,7 +84,7 @@ const shared: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['query', 'top-senders', '--sql'],
   ],
   export: [['export', '--to', 'lake']],
-  replay: [['replay', '--diff'], ['replay']],
+  replay: [['replay']],
   'quarantine list': [['quarantine', 'list']],
   'quarantine retry': [['quarantine', 'retry']],
   'quarantine drop': [['quarantine', 'drop', '--all']],

@@ -114,7 +114,7 @@ describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not i
   test('in transaction mode, what needs a session ends with 2 and says what to do', async () => {
     const { pool, run } = await openScene({ pool_mode: 'transaction' });
     expect((await run(['migrate'])).code).toBe(0);
-    for (const args of [['sync'], ['start'], ['backfill'], ['replay']]) {
+    for (const args of [['sync'], ['start'], ['backfill']]) {
       const { code, stderr } = await run(args);
       expect(stderr).toMatch(/through PgBouncer.* in transaction mode.*DATABASE_URL_DIRECT/u);
       expect(code).toBe(2);

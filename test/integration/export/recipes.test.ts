@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { emptyFolder } from '../../support/child.ts';
+import { openDuckDb, type DuckRow } from '../../support/duckdb.ts';
+import { call } from '../../support/call.ts';
+import { copiedChains } from './lake.ts';
+
+const page = join(import.meta.dirname, '../../../docs/export.md');
+
+/** The blocks of docs/export.md in a language, in order. */
+async function blocks(language: string): Promise<string[]> {
+  const text = await readFile(page, 'utf8');
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gmsu'))].map(
+    ([, block = '']) => block,
+  );
+}
+
+const plain = (rows: readonly DuckRow[]) =>
+  rows.map((row) => Object.values(row).map(String)).toSorted((a, b) => Number(a[0]) - Number(b[0]));
+
+test('the statements of docs/export.md read what export and psql wrote', async () => {
+  const { url, pool } = await copiedChains();
+  const cwd = await emptyFolder();
+  const env = { DATABASE_URL: url };
+  for (const format of [
+    ['--to', 'lake'],
+    ['--to', 'csv', '--format', 'csv'],
+  ]) {
+    expect(await call(['export', 'user_operations', ...format], { env, cwd })).toMatchObject({
+      code: 0,
+    });
+  }
+  const [copying = ''] = await blocks('sh');
+  await promisify(execFile)('sh', ['-c', copying], {
+    cwd,
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  const ask = await openDuckDb();
+  const [parquet = [], csv = [], copied = []] = await Promise.all(
+    (await blocks('sql')).map((statement) =>
+      ask(statement.replaceAll(/'(?=lake\/|csv\/|operations\.csv)/gu, `'${cwd}/`)),
+    ),
+  );
+
+  const sums = `count(*)::text as operations, sum(fee)::text as fee from explorer.user_operations`;
+  const { rows } = await pool.query<DuckRow>(
+    `select chain_id::text, ${sums} group by chain_id order by chain_id`,
+  );
+  expect(plain(parquet)).toEqual(plain(rows));
+  expect(plain(csv)).toEqual(plain(rows));
+  const { rows: ofOptimism } = await pool.query<DuckRow>(`select ${sums} where chain_id = 10`);
+  expect(plain(copied)).toEqual(plain(ofOptimism));
+});
