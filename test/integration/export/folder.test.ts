@@ -131,7 +131,7 @@ test('a symbolic link in the place of the folder is not followed', async () => {
 
 /** Starts an export of many rows over an earlier one, and waits until it writes. */
 async function writing() {
-  const database = await threeDays(20_000);
+  const database = await threeDays(8_000);
   const lake = await openLake(database);
   await lake.exported(['chains']);
   const program = startProgram(['export', '--to', lake.folder, '--overwrite'], {
