@@ -24,7 +24,7 @@ const asked: Readonly<Record<string, string>> = {
     'select * from explorer.operations_enriched order by timestamp desc limit 50',
   'operations_enriched, the newest 50 of a chain':
     'select * from explorer.operations_enriched where chain_id = 8453 order by timestamp desc limit 50',
-  'operations_enriched, fees of the last day': `select chain_id, count(*), sum(fee_eth) from explorer.operations_enriched
+  'operations_enriched, fees of the last day': `select chain_id, count(*), sum(fee_native) from explorer.operations_enriched
      where timestamp between (select max(newest_at) - interval '1 day' from explorer.freshness)
                          and (select max(newest_at) from explorer.freshness) group by 1`,
   'operations_enriched, one transaction': `select * from explorer.operations_enriched where transaction_hash = (

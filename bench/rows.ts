@@ -89,8 +89,10 @@ const setup = [
     is_proved: 'true',
     walked_at: `timestamptz '2026-01-01'`,
   }),
-  `insert into explorer.chains (chain_id, name, digest)
-   values (10, 'optimism', hash_record_extended(row(10::bigint, 'optimism'::text), 0))`,
+  `insert into explorer.chains (chain_id, name, native_symbol, digest)
+   values (10, 'optimism', 'ETH', hash_record_extended(
+     row(10::bigint, 'optimism'::text, 'ETH'::text, 18, null::text), 0
+   ))`,
   `insert into etl.feeds (chain_id, operation, kind, settings, frontier, asked)
    values (10, 'user-operations', 'newest-first', '{}', null, '{}'),
           (10, 'optimism-batch-blocks', 'numbered', '{}', ${rows / blocksPerBatch}, '{[1,)}')`,

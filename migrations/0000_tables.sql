@@ -178,6 +178,9 @@ CREATE TABLE "etl"."late_arrivals" (
 CREATE TABLE "explorer"."chains" (
 	"chain_id" bigint PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
+	"native_symbol" text,
+	"native_decimals" integer DEFAULT 18 NOT NULL,
+	"explorer_url" text,
 	"digest" bigint
 );
 --> statement-breakpoint

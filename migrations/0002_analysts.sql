@@ -90,7 +90,8 @@ select op.chain_id, chains.name as chain_name, op.hash, op.timestamp, op.timesta
        case when entry_point.proxy_type is not null then entry_point.proxy_type
             when entry_point.is_contract then 'contract'
             when not entry_point.is_contract then 'account' end as entry_point_kind,
-       op.entry_point_version, op.fee, op.fee * 1e-18 as fee_eth,
+       op.entry_point_version, op.fee,
+       op.fee * ('1e-' || chains.native_decimals)::numeric as fee_native, chains.native_symbol,
        (
          select max(greatest(late.seen_at - late.timestamp, interval '0'))
          from etl.late_arrivals as late
@@ -105,7 +106,7 @@ left join explorer.addresses as entry_point
   on entry_point.chain_id = op.chain_id and entry_point.hash = op.entry_point_hash
 left join explorer.blocks on blocks.chain_id = op.chain_id and blocks.height = op.block_number;
 --> statement-breakpoint
-comment on view explorer.operations_enriched is 'User operations that are in their list, one row each: with a time where one is known, the fee in ether, and names.';
+comment on view explorer.operations_enriched is 'User operations that are in their list, one row each: with a time where one is known, the fee in the chain''s own currency, and names.';
 comment on column explorer.operations_enriched.chain_id is 'Number of the chain.';
 comment on column explorer.operations_enriched.chain_name is 'Name of the chain, as configured.';
 comment on column explorer.operations_enriched.hash is 'Hash of the operation.';
@@ -123,7 +124,8 @@ comment on column explorer.operations_enriched.entry_point_name is 'Name of the 
 comment on column explorer.operations_enriched.entry_point_kind is 'What the entry point is, as sender_kind. Null: not told.';
 comment on column explorer.operations_enriched.entry_point_version is 'Version of the entry point, such as v0.7. Null: not told.';
 comment on column explorer.operations_enriched.fee is 'Fee in wei. Null: not told.';
-comment on column explorer.operations_enriched.fee_eth is 'Fee in ether, exact. Null: not told.';
+comment on column explorer.operations_enriched.fee_native is 'Fee in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
+comment on column explorer.operations_enriched.native_symbol is 'Symbol of that currency. Null: not known.';
 comment on column explorer.operations_enriched.lateness is 'How much later than its own time it was first seen, if its list had been proved complete without it. Null: it was in time.';
 comment on column explorer.operations_enriched.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.operations_enriched.updated_at is 'When the row last changed, by the database''s clock.';
@@ -272,8 +274,10 @@ end
 $$;
 --> statement-breakpoint
 create view explorer.operations_daily as
-select chain_id, day, entry_point_version, operations, failed, senders, fees * 1e-18 as fee_eth
-from etl.operation_days;
+select chain_id, day, entry_point_version, operations, failed, senders,
+       fees * ('1e-' || native_decimals)::numeric as fee_native, native_symbol
+from etl.operation_days
+left join explorer.chains using (chain_id);
 --> statement-breakpoint
 comment on view explorer.operations_daily is 'User operations of each chain and UTC day, by version of the entry point. Summed up once a minute: explorer.refreshed says up to when.';
 comment on column explorer.operations_daily.chain_id is 'Number of the chain.';
@@ -282,7 +286,8 @@ comment on column explorer.operations_daily.entry_point_version is 'Version of t
 comment on column explorer.operations_daily.operations is 'Operations that were executed on that day and are in their list.';
 comment on column explorer.operations_daily.failed is 'Those of them that failed.';
 comment on column explorer.operations_daily.senders is 'Senders of these operations. One that used two versions counts in both rows.';
-comment on column explorer.operations_daily.fee_eth is 'Fees of these operations, in ether, exact. Null: none is told.';
+comment on column explorer.operations_daily.fee_native is 'Fees of these operations, in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
+comment on column explorer.operations_daily.native_symbol is 'Symbol of that currency. Null: not known.';
 --> statement-breakpoint
 create function etl.all_sender_sums() returns table (chain_id bigint, key text)
 language sql stable
@@ -361,9 +366,11 @@ end
 $$;
 --> statement-breakpoint
 create view explorer.senders as
-select sums.chain_id, address_hash, coalesce(name, ens_domain_name) as name,
-       first_operation_at, last_operation_at, operations, failed, fees * 1e-18 as fee_eth
+select sums.chain_id, address_hash, coalesce(addresses.name, ens_domain_name) as name,
+       first_operation_at, last_operation_at, operations, failed,
+       fees * ('1e-' || native_decimals)::numeric as fee_native, native_symbol
 from etl.sender_sums as sums
+left join explorer.chains on chains.chain_id = sums.chain_id
 left join explorer.addresses on addresses.chain_id = sums.chain_id and addresses.hash = address_hash;
 --> statement-breakpoint
 comment on view explorer.senders is 'Each address that has sent user operations, with their sums. Summed up once a minute, or less often where that costs much: explorer.refreshed says up to when.';
@@ -374,7 +381,8 @@ comment on column explorer.senders.first_operation_at is 'Time of its first oper
 comment on column explorer.senders.last_operation_at is 'Time of its last operation, UTC. Null: no time is known.';
 comment on column explorer.senders.operations is 'Its operations that are in their list.';
 comment on column explorer.senders.failed is 'Those of them that failed.';
-comment on column explorer.senders.fee_eth is 'Their fees, in ether, exact. Null: none is told.';
+comment on column explorer.senders.fee_native is 'Their fees, in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
+comment on column explorer.senders.native_symbol is 'Symbol of that currency. Null: not known.';
 --> statement-breakpoint
 create function etl.all_block_days() returns table (chain_id bigint, key text)
 language sql stable
@@ -419,8 +427,10 @@ $$;
 create view explorer.chain_daily as
 select chain_id, day, blocks, transactions, gas_used,
        (100 * gas_used / nullif(gas_limit, 0))::double precision as fill_percent,
-       burnt_fees * 1e-18 as burnt_eth, transaction_fees * 1e-18 as fee_eth
-from etl.block_days;
+       burnt_fees * ('1e-' || native_decimals)::numeric as burnt_native,
+       transaction_fees * ('1e-' || native_decimals)::numeric as fee_native, native_symbol
+from etl.block_days
+left join explorer.chains using (chain_id);
 --> statement-breakpoint
 comment on view explorer.chain_daily is 'Blocks of each chain and UTC day, of those that are copied: the blocks of the batches that are asked for. Summed up once a minute: explorer.refreshed says up to when.';
 comment on column explorer.chain_daily.chain_id is 'Number of the chain.';
@@ -429,8 +439,9 @@ comment on column explorer.chain_daily.blocks is 'Blocks of that day.';
 comment on column explorer.chain_daily.transactions is 'Their transactions. Null: not told.';
 comment on column explorer.chain_daily.gas_used is 'Gas that they used. Null: not told.';
 comment on column explorer.chain_daily.fill_percent is 'Gas that they used, as a percentage of their gas limits. Null: not told.';
-comment on column explorer.chain_daily.burnt_eth is 'Fees that were burnt, in ether, exact. Null: not told.';
-comment on column explorer.chain_daily.fee_eth is 'Fees of their transactions, in ether, exact. Null: not told.';
+comment on column explorer.chain_daily.burnt_native is 'Fees that were burnt, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
+comment on column explorer.chain_daily.fee_native is 'Fees of their transactions, in the same currency, exact. Null: none is reported.';
+comment on column explorer.chain_daily.native_symbol is 'Symbol of that currency. Null: not known.';
 --> statement-breakpoint
 create function etl.all_batch_sums() returns table (chain_id bigint, key text)
 language sql stable
@@ -472,14 +483,17 @@ end
 $$;
 --> statement-breakpoint
 create view explorer.batch_stats as
-select sums.chain_id, batch_number, first_at, last_at, sums.blocks,
+select sums.chain_id, sums.batch_number, first_at, last_at, sums.blocks,
        extract(epoch from last_at - first_at)::double precision / nullif(sums.blocks - 1, 0) as block_seconds,
        sums.transactions, sums.size as size_bytes, sums.gas_used,
        (100 * sums.gas_used / nullif(sums.gas_limit, 0))::double precision as fill_percent,
-       sums.burnt_fees * 1e-18 as burnt_eth, sums.transaction_fees * 1e-18 as fee_eth,
+       sums.burnt_fees * ('1e-' || native_decimals)::numeric as burnt_native,
+       sums.transaction_fees * ('1e-' || native_decimals)::numeric as fee_native, native_symbol,
        listed.l1_timestamp, listed.l1_timestamp - last_at as l1_delay
 from etl.batch_sums as sums
-left join explorer.listed_batches as listed using (chain_id, batch_number);
+left join explorer.chains on chains.chain_id = sums.chain_id
+left join explorer.listed_batches as listed
+  on listed.chain_id = sums.chain_id and listed.batch_number = sums.batch_number;
 --> statement-breakpoint
 comment on view explorer.batch_stats is 'What the blocks of each Optimism batch come to. Summed up once a minute: explorer.refreshed says up to when. Whether all of them are there: explorer.optimism_batches.state.';
 comment on column explorer.batch_stats.chain_id is 'Number of the chain.';
@@ -492,8 +506,9 @@ comment on column explorer.batch_stats.transactions is 'Transactions of its bloc
 comment on column explorer.batch_stats.size_bytes is 'Size of its blocks, in bytes. Null: not told.';
 comment on column explorer.batch_stats.gas_used is 'Gas that its blocks used. Null: not told.';
 comment on column explorer.batch_stats.fill_percent is 'Gas that its blocks used, as a percentage of their gas limits. Null: not told.';
-comment on column explorer.batch_stats.burnt_eth is 'Fees that were burnt in its blocks, in ether, exact. Null: not told.';
-comment on column explorer.batch_stats.fee_eth is 'Fees of the transactions in its blocks, in ether, exact. Null: not told.';
+comment on column explorer.batch_stats.burnt_native is 'Fees that were burnt in its blocks, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
+comment on column explorer.batch_stats.fee_native is 'Fees of the transactions in its blocks, in the same currency, exact. Null: none is reported.';
+comment on column explorer.batch_stats.native_symbol is 'Symbol of that currency. Null: not known.';
 comment on column explorer.batch_stats.l1_timestamp is 'When it was posted to L1, UTC. Null: the list of batches (optimism-batches) is not copied, or does not tell.';
 comment on column explorer.batch_stats.l1_delay is 'From its last block to L1. Null: one of the two times is not known.';
 --> statement-breakpoint
@@ -782,7 +797,7 @@ select * from (values
   ('blocks', array['How much gas did blocks use in the last hour?', 'Which block was the largest of a batch?']),
   ('broken_borders', array['Between which batches does the chain not meet?', 'Is that because one of them is older?']),
   ('chain_daily', array['How many blocks and transactions were there each day?', 'How much was burnt each week?']),
-  ('chains', array['Which chains are copied?', 'What is the name of chain 10?']),
+  ('chains', array['Which chains are copied?', 'In which currency does each chain count fees?']),
   ('coverage', array['What is complete of a list, and as of when?', 'Back to which day can a chart be trusted?']),
   ('credits', array['What was spent today?', 'Is a key paused, and why?']),
   ('dictionary', array['Which columns hold wei?', 'What does a column mean when it is null?']),
@@ -814,7 +829,7 @@ select relname::text as table_name,
        case when relkind = 'v' then 'view' else 'table' end as kind,
        attname::text as column_name, attnum::int as position,
        replace(format_type(atttypid, atttypmod), 'timestamp with time zone', 'timestamptz') as type,
-       case when attname like '%\_eth' then 'ether'
+       case when attname like '%\_native' then 'native_symbol'
             when attname ~ '_percent(age)?$' then 'percent'
             when attname like '%\_seconds' then 'seconds'
             when attname ~ '^size' then 'bytes'
@@ -849,7 +864,7 @@ comment on column explorer.dictionary.kind is 'table or view.';
 comment on column explorer.dictionary.column_name is 'Name of the column. Null: the row is about the table.';
 comment on column explorer.dictionary.position is 'Place of the column, from 1; 0 is the table.';
 comment on column explorer.dictionary.type is 'Type of the column. Null: the row is about the table.';
-comment on column explorer.dictionary.unit is 'What it is counted in: wei, ether, gas, bytes, seconds, percent, UTC. Null: nothing of that kind.';
+comment on column explorer.dictionary.unit is 'What it is counted in: wei, gas, bytes, seconds, percent, UTC; native_symbol: the currency that the column native_symbol names. Null: nothing of that kind.';
 comment on column explorer.dictionary.source is 'Where the value comes from: a field of the API, with older names. Null: from the program, or the comment says it in other words.';
 comment on column explorer.dictionary.is_key is 'Whether it is part of the primary key. Null: it is not, or a view has no key.';
 comment on column explorer.dictionary.is_nullable is 'Whether it may be null. Null: the row is about the table.';

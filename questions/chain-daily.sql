@@ -10,7 +10,8 @@ with period as materialized (
   where :chain::bigint is null or chain_id = :chain
 )
 select day, chain_id, blocks, transactions::bigint as transactions, gas_used,
-       round(fill_percent::numeric, 1) as fill_percent, round(burnt_eth, 6) as burnt_eth
+       round(fill_percent::numeric, 1) as fill_percent, round(burnt_native, 6) as burnt_native,
+       native_symbol
 from explorer.chain_daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)

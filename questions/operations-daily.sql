@@ -10,10 +10,10 @@ with period as materialized (
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
 select day, chain_id, sum(operations)::bigint as operations, sum(failed)::bigint as failed,
-       round(sum(fee_eth), 6) as fee_eth,
-       round(1e9 * sum(fee_eth) / nullif(sum(operations), 0), 3) as mean_gwei
+       round(sum(fee_native), 6) as fee_native,
+       round(sum(fee_native) / nullif(sum(operations), 0), 12) as mean_fee_native, native_symbol
 from explorer.operations_daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)
-group by day, chain_id
+group by day, chain_id, native_symbol
 order by day desc, chain_id;

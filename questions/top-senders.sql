@@ -14,7 +14,7 @@ with period as materialized (
 , sender as (
   select chain_id, address_hash, count(*) as operations,
          count(*) filter (where not status) as failed,
-         round(sum(fee) / 1e18, 6) as fee_eth
+         sum(fee) as fee
   from explorer.operations_enriched
   where timestamp between (select since from period) and (select newest from period)
     and (:chain::bigint is null or chain_id = :chain)
@@ -23,7 +23,9 @@ with period as materialized (
   order by operations desc, chain_id, address_hash
   limit :limit
 )
-select sender.chain_id, sender.address_hash, name, operations, failed, fee_eth
+select sender.chain_id, sender.address_hash, addresses.name, operations, failed,
+       round(fee * ('1e-' || native_decimals)::numeric, 6) as fee_native, native_symbol
 from sender
+left join explorer.chains on chains.chain_id = sender.chain_id
 left join explorer.addresses on (addresses.chain_id, hash) = (sender.chain_id, sender.address_hash)
-order by operations desc, chain_id, address_hash;
+order by operations desc, sender.chain_id, sender.address_hash;

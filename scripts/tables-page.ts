@@ -59,7 +59,9 @@ Every table, view and column has a comment in the database. The view \`explorer.
 repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.
 
 - Hashes and addresses are lower-case text, sorted by bytes.
-- Amounts in wei are \`numeric(78,0)\`. Divide by \`1e18\` for ether.
+- Amounts in wei, the smallest unit of a chain's own currency, are \`numeric(78,0)\`. Views divide them by 10 to the
+  power of \`chains.native_decimals\`: columns named \`*_native\`, with \`native_symbol\` beside them. Group by it: nothing
+  adds two currencies.
 - Counts and heights are \`bigint\`, times are \`timestamptz\`, percentages are \`double precision\`.
 - A column that is marked _key_ is part of the primary key.
 - Fields of the API without a column of their own are in \`extra\`.

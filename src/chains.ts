@@ -1,37 +1,72 @@
+/** What `explorer.chains` says of a chain beside its name. */
+export interface ChainFacts {
+  /** Symbol of the chain's own currency; null: not known. */
+  readonly nativeSymbol: string | null;
+  /** Decimals of that currency: an amount of 1 is 10 to the power of so many wei. */
+  readonly nativeDecimals: number;
+  /** Where people look at the chain, without a slash at its end; null: not known. */
+  readonly explorerUrl: string | null;
+}
+
 /** A chain that the explorer serves, as of autumn 2026. */
 interface KnownChain {
   readonly name: string;
   /** Whether blocks come in Optimism batches, which other chains answer with 400. */
   readonly hasOptimismBatches: boolean;
+  readonly nativeSymbol: string;
+  readonly explorerUrl: string;
 }
 
-const rollup = (name: string): KnownChain => ({ name, hasOptimismBatches: true });
-const other = (name: string): KnownChain => ({ name, hasOptimismBatches: false });
+const chain =
+  (hasOptimismBatches: boolean) =>
+  (name: string, explorerHost: string, nativeSymbol = 'ETH'): KnownChain => ({
+    name,
+    hasOptimismBatches,
+    nativeSymbol,
+    explorerUrl: `https://${explorerHost}`,
+  });
+const [rollup, other] = [chain(true), chain(false)];
+
+/** Every EVM chain counts gas in units of 10^-18; one that shows its currency otherwise is configured. */
+const usualDecimals = 18;
+
+/** Wallets' name for it: ether of a test network is worth nothing, and is never added to ether. */
+const testEther = 'SepoliaETH';
 
 /** Names for the numbers that people use; any other chain works too, under its number. */
 const knownChains: ReadonlyMap<number, KnownChain> = new Map([
-  [1, other('ethereum')],
-  [10, rollup('optimism')],
-  [30, other('rootstock')],
-  [100, other('gnosis')],
-  [130, rollup('unichain')],
-  [137, other('polygon')],
-  [324, other('zksync')],
-  [480, rollup('world-chain')],
-  [1135, rollup('lisk')],
-  [1868, rollup('soneium')],
-  [7777777, rollup('zora')],
-  [8453, rollup('base')],
-  [34443, rollup('mode')],
-  [42161, other('arbitrum')],
-  [42220, rollup('celo')],
-  [57073, rollup('ink')],
-  [84532, rollup('base-sepolia')],
-  [421614, other('arbitrum-sepolia')],
-  [534352, other('scroll')],
-  [11155111, other('sepolia')],
-  [11155420, rollup('optimism-sepolia')],
+  [1, other('ethereum', 'eth.blockscout.com')],
+  [10, rollup('optimism', 'explorer.optimism.io')],
+  [30, other('rootstock', 'rootstock.blockscout.com', 'RBTC')],
+  [100, other('gnosis', 'gnosis.blockscout.com', 'XDAI')],
+  [130, rollup('unichain', 'unichain.blockscout.com')],
+  [137, other('polygon', 'polygon.blockscout.com', 'POL')],
+  [324, other('zksync', 'zksync.blockscout.com')],
+  [480, rollup('world-chain', 'worldchain-mainnet.explorer.alchemy.com')],
+  [1135, rollup('lisk', 'blockscout.lisk.com')],
+  [1868, rollup('soneium', 'soneium.blockscout.com')],
+  [7777777, rollup('zora', 'explorer.zora.energy')],
+  [8453, rollup('base', 'base.blockscout.com')],
+  [34443, rollup('mode', 'explorer.mode.network')],
+  [42161, other('arbitrum', 'arbitrum.blockscout.com')],
+  [42220, rollup('celo', 'celo.blockscout.com', 'CELO')],
+  [57073, rollup('ink', 'explorer.inkonchain.com')],
+  [84532, rollup('base-sepolia', 'base-sepolia.blockscout.com', testEther)],
+  [421614, other('arbitrum-sepolia', 'arbitrum-sepolia.blockscout.com', testEther)],
+  [534352, other('scroll', 'scroll.blockscout.com')],
+  [11155111, other('sepolia', 'eth-sepolia.blockscout.com', testEther)],
+  [11155420, rollup('optimism-sepolia', 'testnet-explorer.optimism.io', testEther)],
 ]);
+
+/** Facts of a chain: the given ones, else those that are known here. */
+export function chainFacts(id: number, given: Partial<ChainFacts>): ChainFacts {
+  const known = knownChains.get(id);
+  return {
+    nativeSymbol: given.nativeSymbol ?? known?.nativeSymbol ?? null,
+    nativeDecimals: given.nativeDecimals ?? usualDecimals,
+    explorerUrl: given.explorerUrl ?? known?.explorerUrl ?? null,
+  };
+}
 
 /** The usual name of a chain, `chain-<id>` for one not known here. */
 export const chainName = (id: number): string => knownChains.get(id)?.name ?? `chain-${id}`;

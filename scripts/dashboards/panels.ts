@@ -4,7 +4,10 @@ import {
   GraphDrawStyle,
   StackingMode,
 } from '@grafana/grafana-foundation-sdk/common';
-import { StackingConfigBuilder } from '@grafana/grafana-foundation-sdk/common';
+import {
+  ReduceDataOptionsBuilder,
+  StackingConfigBuilder,
+} from '@grafana/grafana-foundation-sdk/common';
 import {
   DashboardBuilder,
   DatasourceVariableBuilder,
@@ -89,6 +92,10 @@ export const number = ({ title, about, sql, unit = 'short' }: PanelText) =>
     .height(height / 2)
     .graphMode(BigValueGraphMode.None)
     .withTarget(new SqlQuery(sql, 'table'));
+
+/** One number for each row, under the row's text. */
+export const numbers = (text: PanelText) =>
+  number(text).reduceOptions(new ReduceDataOptionsBuilder().values(true).calcs([]).fields(''));
 
 export interface Board {
   readonly uid: string;

@@ -1,5 +1,5 @@
 import { chart, dashboard, rows } from './panels.ts';
-import { ofDay, ofDays } from './when.ts';
+import { chainAndCurrency, ofDay, ofDays } from './when.ts';
 
 const batchTime = '$__timeFilter(last_at) and chain_id in ($chain)';
 const named = `name || ' ' || batch_number`;
@@ -48,14 +48,16 @@ export const rollupBatches = dashboard({
     ),
     chart(
       {
-        title: 'Fees burnt a day, ether',
-        about: 'In the blocks that are copied.',
-        sql: `select ${ofDay} as time, name as metric, burnt_eth::float8 as burnt_eth
-  from explorer.chain_daily join explorer.chains using (chain_id)
+        title: 'Fees burnt a day',
+        about: 'In the blocks that are copied, in the own currency of each chain.',
+        sql: `select ${ofDay} as time, ${chainAndCurrency('daily')} as metric,
+         burnt_native::float8 as burnt_native
+  from explorer.chain_daily as daily join explorer.chains using (chain_id)
   where ${ofDays}
   order by day`,
       },
-      'bars',
+      // Bars would stand on each other: a sum of currencies.
+      'lines',
     ),
     rows({
       title: 'The newest batches',

@@ -1,5 +1,5 @@
-import { chart, dashboard, number, rows } from './panels.ts';
-import { ofDay, ofDays } from './when.ts';
+import { chart, dashboard, number, numbers, rows } from './panels.ts';
+import { chainAndCurrency, currency, ofDay, ofDays } from './when.ts';
 
 export const userOperations = dashboard({
   uid: 'user-operations',
@@ -20,11 +20,15 @@ export const userOperations = dashboard({
       sql: `select 100.0 * sum(failed) / nullif(sum(operations), 0) as failed from explorer.operations_daily
   where ${ofDays}`,
     }),
-    number({
-      title: 'Fees, ether',
-      about: 'What they cost together, in ether.',
-      sql: `select sum(fee_eth)::float8 as fee_eth from explorer.operations_daily
-  where ${ofDays}`,
+    numbers({
+      title: 'Fees',
+      about: 'What they cost together, in each currency.',
+      sql: `select ${currency('daily')} as currency, sum(fee_native)::float8 as fee_native
+  from explorer.operations_daily as daily
+  join explorer.chains using (chain_id)
+  where ${ofDays}
+  group by currency
+  order by currency`,
     }),
     number({
       title: 'Accounts',
@@ -61,16 +65,18 @@ export const userOperations = dashboard({
     ),
     chart(
       {
-        title: 'Fees a day, ether',
-        about: 'Of each chain.',
-        sql: `select ${ofDay} as time, name as metric, sum(fee_eth)::float8 as fee_eth
-  from explorer.operations_daily
+        title: 'Fees a day',
+        about: 'Of each chain, in its own currency.',
+        sql: `select ${ofDay} as time, ${chainAndCurrency('daily')} as metric,
+         sum(fee_native)::float8 as fee_native
+  from explorer.operations_daily as daily
   join explorer.chains using (chain_id)
   where ${ofDays}
-  group by day, name
+  group by day, metric
   order by day`,
       },
-      'bars',
+      // Bars would stand on each other: a sum of currencies.
+      'lines',
     ),
     chart(
       {
@@ -90,7 +96,7 @@ export const userOperations = dashboard({
       title: 'Who sends most',
       about: 'Of all time.',
       sql: `select chains.name as chain, coalesce(senders.name, address_hash) as sender, operations, failed,
-         fee_eth::float8 as fee_eth, last_operation_at
+         fee_native::float8 as fee_native, senders.native_symbol, last_operation_at
   from explorer.senders
   join explorer.chains using (chain_id)
   where chain_id in ($chain)
@@ -101,7 +107,8 @@ export const userOperations = dashboard({
       title: 'The newest operations',
       about: 'Within the time that is shown.',
       sql: `select timestamp, chain_name as chain, hash, coalesce(sender_name, address_hash) as sender,
-         entry_point_version as version, status, fee_eth::float8 as fee_eth
+         entry_point_version as version, status, fee_native::float8 as fee_native,
+         native_symbol
   from explorer.operations_enriched
   where $__timeFilter(timestamp) and chain_id in ($chain)
   order by timestamp desc

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { explorer } from './explorer-schema.ts';
+import { baseUrlProblem, explorer } from './explorer-schema.ts';
 import { http } from './http-schema.ts';
 import { notify } from './notify-schema.ts';
 import { settingsOf } from '../lists/index.ts';
@@ -21,6 +21,30 @@ const chain = z
   .strictObject({
     id: z.int().min(1).describe('Number of the chain, as in the URL of the explorer.'),
     name: z.string().min(1).optional().describe('Name in reports. Default: the usual name.'),
+    native_symbol: z
+      .string()
+      .min(1)
+      .max(20)
+      .optional()
+      .describe(
+        "Symbol of the chain's own currency, in which it counts fees. Default: the usual one; none for a chain that is not known by its number.",
+      ),
+    native_decimals: z
+      .int()
+      .min(0)
+      .max(77)
+      .optional()
+      .describe('Decimals of that currency, by which amounts are counted in views. Default: 18.'),
+    explorer_url: z
+      .string()
+      .superRefine((text, context) => {
+        const problem = baseUrlProblem(text);
+        if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+      })
+      .optional()
+      .describe(
+        'Where people look at the chain, for links. Default: the usual one; none for a chain that is not known by its number.',
+      ),
     key: z
       .string()
       .min(1)

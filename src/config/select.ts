@@ -1,7 +1,7 @@
 import { settingsOf } from '../lists/index.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { operationNames, operations, type OperationName } from '../operations/index.ts';
-import { chainName } from '../chains.ts';
+import { chainName, type ChainFacts } from '../chains.ts';
 import { findChain } from './chain-flag.ts';
 import { nearest } from './nearest.ts';
 import type { Config } from './schema.ts';
@@ -84,7 +84,7 @@ const isOperation = (name: string): name is OperationName =>
 
 /** @param named the operations that a person wants, whatever is usual for the chain */
 function settings(
-  chain: Pick<ListedChain, 'id' | 'name' | 'key' | 'operations'>,
+  chain: Partial<ListedChain> & Pick<ListedChain, 'id'>,
   named: readonly OperationName[],
 ): ChainSettings {
   const chosen: Readonly<Record<string, FeedSettings | null | undefined>> | undefined =
@@ -98,11 +98,21 @@ function settings(
     id: chain.id,
     name: chain.name ?? chainName(chain.id),
     ...(chain.key !== undefined && { key: chain.key }),
+    ...facts(chain),
     operations: Object.fromEntries(
       present.map((name) => [name, chosen?.[name] ?? settingsOf(name).parse({})]),
     ),
   };
 }
+
+/** What the file says of the chain's currency and explorer. */
+const facts = (chain: Partial<ListedChain>): Partial<ChainFacts> => ({
+  ...(chain.native_symbol !== undefined && { nativeSymbol: chain.native_symbol }),
+  ...(chain.native_decimals !== undefined && { nativeDecimals: chain.native_decimals }),
+  ...(chain.explorer_url !== undefined && {
+    explorerUrl: chain.explorer_url.replace(/\/+$/u, ''),
+  }),
+});
 
 function pick(
   from: ChainSettings['operations'],

@@ -1,3 +1,4 @@
+import type { ChainFacts } from '../chains.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import type { OperationName } from '../operations/index.ts';
 import { ConfigError } from './error.ts';
@@ -8,7 +9,8 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-export interface ChainSettings {
+/** Of the facts those that the file says. */
+export interface ChainSettings extends Partial<ChainFacts> {
   readonly id: number;
   readonly name: string;
   /** Which of the named keys it uses; absent: the one of EXPLORER_API_KEY. */

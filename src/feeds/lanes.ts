@@ -1,3 +1,4 @@
+import { chainFacts } from '../chains.ts';
 import { operationNames } from '../operations/index.ts';
 import type { ChainSettings } from '../config/settings.ts';
 import type { FeedLane } from '../lists/feed.ts';
@@ -21,7 +22,15 @@ export function configuredFeeds(chains: readonly ChainSettings[]): RegisteredFee
       const settings = chain.operations[operation];
       return settings === undefined
         ? []
-        : [{ chain_id: chain.id, chain_name: chain.name, operation, settings: { ...settings } }];
+        : [
+            {
+              chain_id: chain.id,
+              chain_name: chain.name,
+              chain_facts: chainFacts(chain.id, chain),
+              operation,
+              settings: { ...settings },
+            },
+          ];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { digestOf } from '../db/digest.ts';
+import { chainFacts, type ChainFacts } from '../chains.ts';
+import { digestOf, digestOfRow } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import { ofFeed, type Feed, type FeedState } from '../lists/feed.ts';
@@ -10,14 +11,16 @@ import { chains as chainsTable } from '../lists/tables.ts';
 
 export interface RegisteredFeed extends Feed {
   readonly chain_name: string;
+  /** Absent: those that are known of the chain. */
+  readonly chain_facts?: ChainFacts;
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /**
  * Makes the database know the chains and feeds of the configuration. Equal rows stay untouched.
  *
- * @param from where the settings come from: flags make a feed known, but what a file said of it
- *   stays, because coverage is judged by that
+ * @param from where the settings come from: flags make a chain or a feed known, but what a file said
+ *   of it stays, because coverage is judged by that, and amounts are counted by it
  * @param source where pages are to come from
  * @throws OriginError where they came from elsewhere before; nothing is changed then
  */
@@ -27,17 +30,27 @@ export async function registerFeeds(
   from: 'file' | 'flags',
   source: Source,
 ): Promise<void> {
-  const chains = new Map(registered.map((feed) => [feed.chain_id, feed.chain_name]));
+  const chains = new Map(registered.map((feed) => [feed.chain_id, chainRow(feed)]));
   await transact(db, async (tx) => {
     await tx.execute(sql`
-      insert into explorer.chains as t (chain_id, name, digest)
-      select chain_id, name, ${sql.raw(digestOf(chainsTable, (column) => column))}
-      from json_to_recordset(${JSON.stringify(
-        [...chains].map(([chain_id, name]) => ({ chain_id, name })),
-      )}::json) as chain(chain_id bigint, name text)
+      insert into explorer.chains as t (
+        chain_id, name, native_symbol, native_decimals, explorer_url, digest
+      )
+      select chain_id, name, native_symbol, native_decimals, explorer_url,
+             ${sql.raw(digestOf(chainsTable, (column) => column))}
+      from json_to_recordset(${JSON.stringify([...chains.values()])}::json) as chain(
+        chain_id bigint, name text, native_symbol text, native_decimals integer, explorer_url text
+      )
       order by chain_id
-      on conflict (chain_id) do update set name = excluded.name, digest = excluded.digest
-      where (t.name, t.digest) is distinct from (excluded.name, excluded.digest)
+      on conflict (chain_id) do update
+      set name = excluded.name, native_symbol = excluded.native_symbol,
+          native_decimals = excluded.native_decimals, explorer_url = excluded.explorer_url,
+          digest = excluded.digest
+      -- A row that something else has changed is not what a file said.
+      where (${from === 'file'} or t.digest is distinct from ${sql.raw(digestOfRow(chainsTable))})
+        and (t.name, t.native_symbol, t.native_decimals, t.explorer_url, t.digest)
+            is distinct from (excluded.name, excluded.native_symbol, excluded.native_decimals,
+                              excluded.explorer_url, excluded.digest)
     `);
     await tx.execute(sql`
       insert into etl.feeds as t (chain_id, operation, kind, unit, settings)
@@ -56,6 +69,22 @@ export async function registerFeeds(
     `);
     await claimFeeds(tx, registered, source);
   });
+}
+
+/** As `explorer.chains` has it. */
+function chainRow({
+  chain_id,
+  chain_name,
+  chain_facts = chainFacts(chain_id, {}),
+}: RegisteredFeed) {
+  const { nativeSymbol, nativeDecimals, explorerUrl } = chain_facts;
+  return {
+    chain_id,
+    name: chain_name,
+    native_symbol: nativeSymbol,
+    native_decimals: nativeDecimals,
+    explorer_url: explorerUrl,
+  };
 }
 
 /** Says what a feed is doing, and why when that is not what it should. */

@@ -17,6 +17,9 @@ import { ofRegisteredFeed } from '../db/tables.ts';
 export const chains = explorerSchema.table('chains', {
   chain_id: integer('chain_id').primaryKey(),
   name: text('name').notNull(),
+  native_symbol: text('native_symbol'),
+  native_decimals: int4('native_decimals').notNull().default(18),
+  explorer_url: text('explorer_url'),
   digest: bigint('digest', { mode: 'bigint' }),
 });
 

@@ -7,13 +7,14 @@ const meanings = {
   operations_daily: `
     select chain_id, (timestamp at time zone 'UTC')::date as day, entry_point_version,
            count(*) as operations, count(*) filter (where status = false) as failed,
-           count(distinct address_hash) as senders, sum(fee_eth) as fee_eth
+           count(distinct address_hash) as senders, sum(fee_native) as fee_native, min(native_symbol) as native_symbol
     from explorer.operations_enriched
     where timestamp is not null
     group by 1, 2, 3`,
   senders: `
     select op.chain_id, op.address_hash, max(coalesce(name, ens_domain_name)) as name,
-           min(timestamp), max(timestamp), count(*), count(*) filter (where status = false), sum(fee_eth)
+           min(timestamp), max(timestamp), count(*), count(*) filter (where status = false),
+           sum(fee_native), min(native_symbol)
     from explorer.operations_enriched as op
     left join explorer.addresses on addresses.chain_id = op.chain_id and addresses.hash = op.address_hash
     where op.address_hash is not null
@@ -21,8 +22,9 @@ const meanings = {
   chain_daily: `
     select chain_id, (timestamp at time zone 'UTC')::date, count(*), sum(transactions_count), sum(gas_used),
            (100 * sum(gas_used) / nullif(sum(gas_limit), 0))::float8, sum(burnt_fees) * 1e-18,
-           sum(transaction_fees) * 1e-18
+           sum(transaction_fees) * 1e-18, min(native_symbol)
     from explorer.blocks
+    left join explorer.chains using (chain_id)
     where timestamp is not null
     group by 1, 2`,
   batch_stats: `
@@ -30,8 +32,9 @@ const meanings = {
            extract(epoch from max(timestamp) - min(timestamp))::float8 / nullif(count(*) - 1, 0),
            sum(blocks.transactions_count), sum(size), sum(gas_used),
            (100 * sum(gas_used) / nullif(sum(gas_limit), 0))::float8, sum(burnt_fees) * 1e-18,
-           sum(transaction_fees) * 1e-18, max(l1_timestamp), max(l1_timestamp) - max(timestamp)
+           sum(transaction_fees) * 1e-18, min(native_symbol), max(l1_timestamp), max(l1_timestamp) - max(timestamp)
     from explorer.blocks
+    left join explorer.chains on chains.chain_id = blocks.chain_id
     left join explorer.listed_batches as listed
       on listed.chain_id = blocks.chain_id and listed.batch_number = optimism_batch_number
     where optimism_batch_number is not null

@@ -2,7 +2,10 @@ import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../src/simulator/index.ts';
 import { truth, type TruthScope } from '../truth/truth.ts';
 
-/** Columns that say when and from which page a row came; the truth knows nothing of them. */
+/**
+ * Columns that say when and from which page a row came, and of a chain what the explorer does not report; the truth
+ * knows nothing of them.
+ */
 const provenance = [
   'first_seen_at',
   'updated_at',
@@ -11,6 +14,9 @@ const provenance = [
   'digest_before',
   'observed_at',
   'walked_at',
+  'native_symbol',
+  'native_decimals',
+  'explorer_url',
 ];
 
 /** The lists that a moving world's truth tells of. */

@@ -129,7 +129,7 @@ test('an operation is told with its batch, its names and its lateness', async ()
      )`,
   );
   const [first] = await query(
-    `select enriched.*, raw.fee = fee_eth * 1e18 as is_exact, raw.timestamp = enriched.timestamp as is_same
+    `select enriched.*, raw.fee = fee_native * 1e18 as is_exact, raw.timestamp = enriched.timestamp as is_same
      from explorer.operations_enriched as enriched
      join explorer.user_operations as raw using (chain_id, hash)
      order by hash limit 1`,
@@ -138,6 +138,7 @@ test('an operation is told with its batch, its names and its lateness', async ()
     chain_name: 'optimism',
     timestamp_source: 'operation',
     sender_name: 'sender',
+    native_symbol: 'ETH',
     lateness: { hours: 1 },
     is_exact: true,
     is_same: true,
@@ -165,7 +166,7 @@ test('the newest operations are found by an index, and so are those of a day and
     [`where transaction_hash = '0x'`, 'user_operations_transaction_hash'],
   ]) {
     const { rows } = await session.query<{ 'QUERY PLAN': string }>(
-      `explain select hash, sender_name, fee_eth from explorer.operations_enriched ${question}`,
+      `explain select hash, sender_name, fee_native from explorer.operations_enriched ${question}`,
     );
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain(index);

@@ -140,11 +140,11 @@ test('views go by chain, and by day if they have a time; a query is one file', a
   await lake.exported(['operations_enriched', 'coverage', '--query', 'entry-points']);
 
   const [enriched] = await ask(
-    `select count(*)::varchar as rows, md5(string_agg(fee_eth, '|' order by hash)) as fee
+    `select count(*)::varchar as rows, md5(string_agg(fee_native, '|' order by hash)) as fee
      from '${lake.folder}/operations_enriched/**/*.parquet'`,
   );
   const { rows } = await database.pool.query<DuckRow>(
-    `select count(*)::text as rows, md5(string_agg(fee_eth::text, '|' order by hash)) as fee
+    `select count(*)::text as rows, md5(string_agg(fee_native::text, '|' order by hash)) as fee
      from explorer.operations_enriched`,
   );
   expect(enriched).toEqual(rows[0]);

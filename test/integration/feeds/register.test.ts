@@ -1,5 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { selectChains } from '../../../src/config/select.ts';
+import type { ChainSettings } from '../../../src/config/settings.ts';
+import { configuredFeeds } from '../../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { untilLocked } from '../../support/locks.ts';
@@ -29,6 +33,50 @@ test('flags do not replace what a file said of a feed', async () => {
 test('flags make a feed known that no file named', async () => {
   expect(await register([], listed({ since: null }))).toEqual([
     { feed: '10/user-operations', settings: { since: null } },
+  ]);
+});
+
+const storedChains = async (pool: Pool) =>
+  (
+    await pool.query(
+      'select name, native_symbol as symbol, native_decimals as decimals, explorer_url as url from explorer.chains',
+    )
+  ).rows;
+
+test('a chain has the currency and the explorer that the file names, else the usual ones', async () => {
+  const { pool } = await freshDatabase();
+  const db = drizzle(pool);
+  const register = async (chain: Partial<ChainSettings>, from: 'file' | 'flags') => {
+    const [usual] = selectChains([], { chains: ['celo'], operations: ['factories'] }, () => {});
+    const feeds = configuredFeeds(usual === undefined ? [] : [{ ...usual, ...chain }]);
+    await registerFeeds(db, feeds, from, source);
+    return storedChains(pool);
+  };
+  const usual = {
+    name: 'celo',
+    symbol: 'CELO',
+    decimals: 18,
+    url: 'https://celo.blockscout.com',
+  };
+  const own = { name: 'ours', symbol: 'X', decimals: 6, url: 'https://x.example' };
+  const ofFile = { name: 'ours', nativeSymbol: 'X', nativeDecimals: 6, explorerUrl: own.url };
+
+  expect(await register({}, 'flags')).toEqual([usual]);
+  expect(await register(ofFile, 'file')).toEqual([own]);
+  expect(await register({}, 'flags')).toEqual([own]);
+  // What something else wrote is not what the file said.
+  await pool.query('update explorer.chains set native_decimals = 0');
+  expect(await register({}, 'flags')).toEqual([usual]);
+  expect(await register(ofFile, 'file')).toEqual([own]);
+  expect(await register({}, 'file')).toEqual([usual]);
+});
+
+test('of a chain that is not known by its number neither symbol nor explorer is stored', async () => {
+  const { pool } = await freshDatabase();
+  const chains = selectChains([], { chains: ['999'], operations: ['factories'] }, () => {});
+  await registerFeeds(drizzle(pool), configuredFeeds(chains), 'flags', source);
+  expect(await storedChains(pool)).toEqual([
+    { name: 'chain-999', symbol: null, decimals: 18, url: null },
   ]);
 });
 

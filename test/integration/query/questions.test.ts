@@ -38,7 +38,7 @@ const shapes: Readonly<Record<string, string>> = {
     'rank bigint, chain_id bigint, total_accounts bigint, address_hash text, name text',
   'busiest-hours': 'hour integer, chain_id bigint, operations bigint, percent numeric',
   'chain-daily':
-    'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_eth numeric',
+    'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_native numeric, native_symbol text',
   'entry-points': 'week date, chain_id bigint, version text, operations bigint, percent numeric',
   'factory-growth':
     'chain_id bigint, address_hash text, accounts_before bigint, accounts bigint, new_accounts bigint',
@@ -48,9 +48,9 @@ const shapes: Readonly<Record<string, string>> = {
     'chain_id bigint, operation text, key text, timestamp timestamp with time zone, seen_at timestamp with time zone, lateness interval',
   'new-senders': 'day date, chain_id bigint, new_senders bigint',
   'operations-daily':
-    'day date, chain_id bigint, operations bigint, failed bigint, fee_eth numeric, mean_gwei numeric',
+    'day date, chain_id bigint, operations bigint, failed bigint, fee_native numeric, mean_fee_native numeric, native_symbol text',
   'top-senders':
-    'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_eth numeric',
+    'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text',
   'what-is-missing':
     'feed text, unit text, newest_at timestamp with time zone, looked_at timestamp with time zone, is_fresh boolean, covered_to bigint, gaps bigint, missing bigint',
 };
