@@ -91,7 +91,7 @@ const setup = [
   }),
   `insert into explorer.chains (chain_id, name, native_symbol, digest)
    values (10, 'optimism', 'ETH', hash_record_extended(
-     row(10::bigint, 'optimism'::text, 'ETH'::text, 18, null::text), 0
+     row(10::bigint, 'optimism'::text, 'ETH'::text, 18::bigint, null::text), 0
    ))`,
   `insert into etl.feeds (chain_id, operation, kind, settings, frontier, asked)
    values (10, 'user-operations', 'newest-first', '{}', null, '{}'),

@@ -179,7 +179,7 @@ CREATE TABLE "explorer"."chains" (
 	"chain_id" bigint PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
 	"native_symbol" text,
-	"native_decimals" integer DEFAULT 18 NOT NULL,
+	"native_decimals" bigint DEFAULT 18 NOT NULL,
 	"explorer_url" text,
 	"digest" bigint
 );

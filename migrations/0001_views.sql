@@ -1083,7 +1083,7 @@ comment on table explorer.chains is 'The chains of the configuration, one row ea
 comment on column explorer.chains.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.chains.name is 'Name from the configuration, else the usual one; chain-<id> for a chain not known by name.';
 comment on column explorer.chains.native_symbol is 'Symbol of the chain''s own currency, in which it counts fees, such as ETH; from the configuration, else the usual one. Null: not known. Amounts of two chains whose symbol is not known are of two currencies.';
-comment on column explorer.chains.native_decimals is 'Decimals of that currency: views divide wei by 10 to the power of it. From the configuration, else 18.';
+comment on column explorer.chains.native_decimals is 'Decimals of that currency: views divide amounts of the API by 10 to the power of it. From the configuration, else 18.';
 comment on column explorer.chains.explorer_url is 'Where people look at the chain, without a slash at its end; from the configuration, else the usual one. Null: not known.';
 comment on column explorer.chains.digest is 'Postgres'' hash of the other columns, as the program wrote them.';
 --> statement-breakpoint

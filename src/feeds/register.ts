@@ -39,7 +39,7 @@ export async function registerFeeds(
       select chain_id, name, native_symbol, native_decimals, explorer_url,
              ${sql.raw(digestOf(chainsTable, (column) => column))}
       from json_to_recordset(${JSON.stringify([...chains.values()])}::json) as chain(
-        chain_id bigint, name text, native_symbol text, native_decimals integer, explorer_url text
+        chain_id bigint, name text, native_symbol text, native_decimals bigint, explorer_url text
       )
       order by chain_id
       on conflict (chain_id) do update

@@ -18,7 +18,7 @@ export const chains = explorerSchema.table('chains', {
   chain_id: integer('chain_id').primaryKey(),
   name: text('name').notNull(),
   native_symbol: text('native_symbol'),
-  native_decimals: int4('native_decimals').notNull().default(18),
+  native_decimals: integer('native_decimals').notNull().default(18),
   explorer_url: text('explorer_url'),
   digest: bigint('digest', { mode: 'bigint' }),
 });

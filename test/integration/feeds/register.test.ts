@@ -39,14 +39,14 @@ test('flags make a feed known that no file named', async () => {
 const storedChains = async (pool: Pool) =>
   (
     await pool.query(
-      'select name, native_symbol as symbol, native_decimals as decimals, explorer_url as url from explorer.chains',
+      'select name, native_symbol as symbol, native_decimals::int as decimals, explorer_url as url from explorer.chains',
     )
   ).rows;
 
 test('a chain has the currency and the explorer that the file names, else the usual ones', async () => {
   const { pool } = await freshDatabase();
   const db = drizzle(pool);
-  const register = async (chain: Partial<ChainSettings>, from: 'file' | 'flags') => {
+  const stored = async (chain: Partial<ChainSettings>, from: 'file' | 'flags') => {
     const [usual] = selectChains([], { chains: ['celo'], operations: ['factories'] }, () => {});
     const feeds = configuredFeeds(usual === undefined ? [] : [{ ...usual, ...chain }]);
     await registerFeeds(db, feeds, from, source);
@@ -61,14 +61,14 @@ test('a chain has the currency and the explorer that the file names, else the us
   const own = { name: 'ours', symbol: 'X', decimals: 6, url: 'https://x.example' };
   const ofFile = { name: 'ours', nativeSymbol: 'X', nativeDecimals: 6, explorerUrl: own.url };
 
-  expect(await register({}, 'flags')).toEqual([usual]);
-  expect(await register(ofFile, 'file')).toEqual([own]);
-  expect(await register({}, 'flags')).toEqual([own]);
+  expect(await stored({}, 'flags')).toEqual([usual]);
+  expect(await stored(ofFile, 'file')).toEqual([own]);
+  expect(await stored({}, 'flags')).toEqual([own]);
   // What something else wrote is not what the file said.
   await pool.query('update explorer.chains set native_decimals = 0');
-  expect(await register({}, 'flags')).toEqual([usual]);
-  expect(await register(ofFile, 'file')).toEqual([own]);
-  expect(await register({}, 'file')).toEqual([usual]);
+  expect(await stored({}, 'flags')).toEqual([usual]);
+  expect(await stored(ofFile, 'file')).toEqual([own]);
+  expect(await stored({}, 'file')).toEqual([usual]);
 });
 
 test('of a chain that is not known by its number neither symbol nor explorer is stored', async () => {

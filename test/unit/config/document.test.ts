@@ -77,6 +77,28 @@ test.each([
   ]);
 });
 
+test('a chain has the currency and the explorer that the file names, and no others', () => {
+  const own = 'native_symbol: X, native_decimals: 9, explorer_url: https://x.example/';
+  const [first, second] = load(`chains: [{ id: 10, ${own} }, { id: 1 }]`).chains;
+  expect(first).toMatchObject({
+    nativeSymbol: 'X',
+    nativeDecimals: 9,
+    explorerUrl: 'https://x.example',
+  });
+  expect(second).not.toHaveProperty('nativeSymbol');
+});
+
+test.each([
+  ['native_symbol: ""', 'native_symbol: Too small: expected string to have >=1 characters'],
+  ['native_decimals: -1', 'native_decimals: Too small: expected number to be >=0'],
+  ['explorer_url: ftp://h', 'explorer_url: not an http or https URL'],
+  ['explorer_url: https://u:canary@h', 'explorer_url: must hold no user name or password'],
+])('of a chain %s is refused', (text, problem) => {
+  expect(complaints(() => load(`chains: [{ id: 10, ${text} }]`))).toEqual([
+    `explorer-etl.yaml:1: chains[0].${problem}`,
+  ]);
+});
+
 test.each([
   [
     'a list not closed',

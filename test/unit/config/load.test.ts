@@ -116,9 +116,6 @@ explorer:
 chains:
   - id: 10
     name: op
-    native_symbol: OPETH
-    native_decimals: 9
-    explorer_url: https://op.example/
     operations:
       user-operations: { schedule: '@hourly', timezone: Europe/Berlin, freshness: 15m, overlap: 2m, resweep: [], since: 2024-01-01, parallel: 3 }
       optimism-batch-blocks: { from_batch: 5, to_batch: 9, reread: 0, parallel: 1 }
@@ -145,9 +142,6 @@ chains:
       {
         id: 10,
         name: 'op',
-        nativeSymbol: 'OPETH',
-        nativeDecimals: 9,
-        explorerUrl: 'https://op.example',
         operations: {
           'user-operations': {
             schedule: '@hourly',
