@@ -91,6 +91,7 @@ CREATE TABLE "etl"."feeds" (
 	"failure" text,
 	"reason" text,
 	"settings" jsonb NOT NULL,
+	"target" jsonb,
 	"origin" text,
 	"frontier" bigint,
 	"asked" "int8multirange" DEFAULT '{}' NOT NULL,

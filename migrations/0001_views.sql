@@ -1109,13 +1109,14 @@ comment on column etl.feeds.feed is 'Name of the feed, such as 10/user-operation
 comment on column etl.feeds.state is 'idle, running, degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operating.md explains them.';
 comment on column etl.feeds.failure is 'The class of what keeps the feed from being as it should be, as the table of failures in docs/operating.md names it. Null: nothing does, or what does is of no class.';
 comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
-comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last.';
+comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last, with the bounds of its target.';
+comment on column etl.feeds.target is 'The bounds that a command named last (--since, --from-batch, --to-batch), as settings, where the configuration names none: how much of the list is wanted. Null: no command named any.';
 comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was asked for yet.';
 comment on column etl.feeds.frontier is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
 comment on column etl.feeds.asked is 'Batch numbers that are asked for now: by the configuration, by flags since it was read last, and those that were asked for earlier and are proved. Without an upper end where all to come are. Empty for other feeds.';
 comment on column etl.feeds.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column etl.feeds.poll_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';
-comment on column etl.feeds.updated_at is 'When state, reason or settings last changed.';
+comment on column etl.feeds.updated_at is 'When state, reason, settings or target last changed.';
 --> statement-breakpoint
 comment on table etl.rereads is 'What is to be read again because rows of it were damaged. Done when walks that began later have read it.';
 comment on column etl.rereads.chain_id is 'Number of the chain.';

@@ -19,9 +19,11 @@ import { followWishes } from './feeds/wishes.ts';
 import { configuredFeeds, configuredLanes } from './feeds/lanes.ts';
 import { originOf } from './feeds/origin.ts';
 import { registerFeeds } from './feeds/register.ts';
+import { withTargets } from './feeds/targets.ts';
 import { keepHistory } from './history/keep.ts';
 import { installQueues, startBoss } from './jobs/boss.ts';
 import type { ServeOptions } from './jobs/serve.ts';
+import type { ScopeBounds } from './lists/list.ts';
 import type { Log } from './log.ts';
 import type { OpenDatabase } from './open-database.ts';
 import { feedMinutes } from './report/feed-minute.ts';
@@ -82,6 +84,8 @@ export interface EngineOptions {
   /** Whether this process runs schedules and pg-boss's housekeeping. */
   readonly supervise: boolean;
   readonly onCommit?: ServeOptions['onCommit'];
+  /** The bounds that a command names: the target of the feeds that they concern from now on. */
+  readonly bounds?: ScopeBounds;
   /** What the user says of where pages come from. */
   readonly source?: SourceOptions;
   /** How long the database may take; `workTimeouts` if absent. */
@@ -97,6 +101,10 @@ export interface SourceOptions {
   /** What to remember it by, where its URL changes from run to run. */
   readonly origin?: string;
 }
+
+/** Makes what is asked for what a file names, or a command where the file names nothing. */
+const followTargets = async (db: Database, { chains }: Settings) =>
+  followWishes(db, configuredLanes(await withTargets(db, chains)));
 
 /**
  * Registers the feeds of the settings, and composes client, budget and queue on a prepared
@@ -119,15 +127,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { sameData = false, origin: name } = options.source ?? {};
   const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
   let origin = sourceOf(settings);
-  const configure = async (wanted: Settings, isSameData: boolean): Promise<void> => {
+  const configure = async (wanted: Settings, isSameData: boolean, bounds?: ScopeBounds) => {
     log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
     const keys = requireApiKey(wanted);
     const from = wanted.configFile === null ? 'flags' : 'file';
     const source = { origin: sourceOf(wanted), isSameData };
-    await registerFeeds(db, configuredFeeds(wanted.chains), from, source);
+    await registerFeeds(db, configuredFeeds(wanted.chains, bounds), from, source);
     origin = source.origin;
     // What a file says is what is wanted; flags alone say it with the command that they belong to.
-    if (from === 'file') await followWishes(db, configuredLanes(wanted.chains));
+    if (from === 'file') await followTargets(db, wanted);
     opened.unshift(await openKeys(wanted, keys, { by: pool, pool: budgetPool, timeouts }));
     ({ explorer } = wanted);
   };
@@ -143,7 +151,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     supervise,
     dbTimeouts,
   };
-  const boss = await configure(settings, sameData)
+  const boss = await configure(settings, sameData, options.bounds)
     .then(() => startBoss(queue))
     .catch(async (error: unknown) => {
       await closeOpened();

@@ -13,7 +13,15 @@ import {
   type Registry,
 } from './context.ts';
 import { settingsOf } from './setup.ts';
-import { examplesOf, flagNames, sinceHelp, sinceOf, syncOnDatabase, targetsOf } from './sync.ts';
+import {
+  checkedBounds,
+  examplesOf,
+  flagNames,
+  sinceHelp,
+  sinceOf,
+  syncOnDatabase,
+  targetsOf,
+} from './sync.ts';
 
 interface BackfillOptions extends ChosenFeeds, SourceOptions {
   readonly since?: string;
@@ -34,8 +42,9 @@ export function registerBackfill({ command, run }: Registry): void {
     .addHelpText(
       'after',
       `
-Without bounds it goes as far back as the configuration says; with one, only for the list that it
-bounds. What is new is left to sync and start.
+Without bounds it goes as far back as the configuration says, or the command that named bounds last;
+with one, only for the list that it bounds. --since all and --from-batch 1 take all there is. What is
+new is left to sync and start.
 An interrupted backfill resumes where it was when the same command is given again.
 
 Examples:
@@ -54,8 +63,9 @@ async function backfill(
   const now = new Date();
   const settings =
     options.since === undefined ? configured : withHistory(configured, sinceOf(options.since, now));
-  const targets = historyTargets(settings, options, now);
-  return syncOnDatabase('backfill', context, options, settings, targets);
+  const wanted = (aimed: Settings) => historyTargets(aimed, options, now);
+  const bounds = checkedBounds(historyFlags(options), now);
+  return syncOnDatabase('backfill', context, options, { settings, bounds, wanted });
 }
 
 /**
@@ -64,13 +74,8 @@ async function backfill(
  * @throws UsageError where a flag concerns no feed that was chosen
  */
 function historyTargets(settings: Settings, options: BackfillOptions, now: Date): SyncTarget[] {
-  const { since, fromBatch, fromBlock, toBlock, again } = options;
-  const bounds = {
-    ...(since !== undefined && { since }),
-    ...(fromBatch !== undefined && { fromBatch }),
-    ...(fromBlock !== undefined && { fromBlock }),
-    ...(toBlock !== undefined && { toBlock }),
-  };
+  const { fromBlock, toBlock, again } = options;
+  const bounds = historyFlags(options);
   const lanes = targetsOf(settings, bounds, now).filter(
     ({ lane }) => lane.lane === 'backfill' && kindOf(lane.operation).hasHistory,
   );
@@ -99,6 +104,14 @@ function historyTargets(settings: Settings, options: BackfillOptions, now: Date)
   return readAgain.map(({ lane, scope }) => ({ lane, scope: { ...scope, again: true } }));
 }
 
+/** The flags that bound what is read. */
+const historyFlags = ({ since, fromBatch, fromBlock, toBlock }: BackfillOptions) => ({
+  ...(since !== undefined && { since }),
+  ...(fromBatch !== undefined && { fromBatch }),
+  ...(fromBlock !== undefined && { fromBlock }),
+  ...(toBlock !== undefined && { toBlock }),
+});
+
 const boundsGiven = (bounds: ScopeBounds) =>
   [...flagNames.keys()].filter((bound) => bounds[bound] !== undefined);
 
@@ -111,7 +124,7 @@ const namesOf = (is: 'hasHistory' | 'canReadAgain') =>
  * The settings with bounds that lie further back than the configured ones in their place: a feed counts
  * as complete down to the bound of its settings, so nothing below it would be missing.
  */
-function withHistory(settings: Settings, since: string): Settings {
+function withHistory(settings: Settings, since: string | null): Settings {
   const extended = ({ operations, ...chain }: ChainSettings): ChainSettings => ({
     ...chain,
     operations: Object.fromEntries(

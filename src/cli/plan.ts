@@ -10,6 +10,7 @@ import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
+import { withTargets } from '../feeds/targets.ts';
 import { isPrepared } from '../db/prepared.ts';
 import { probeFeeds } from './probe.ts';
 import { tellWhere } from './where.ts';
@@ -89,7 +90,8 @@ async function planOf(settings: Settings, database: OpenDatabase): Promise<PlanR
   const isKnown = await isPrepared(database.pool);
   const { db } = database;
   // Looking changes nothing, so it makes no tables either.
-  const forecasts = await forecastFeeds(isKnown ? db : null, settings.chains, { pageSize, at });
+  const chains = isKnown ? await withTargets(db, settings.chains) : settings.chains;
+  const forecasts = await forecastFeeds(isKnown ? db : null, chains, { pageSize, at });
   const spentToday = isKnown ? await requestsSince(db, today, at) : 0;
   return planReport(forecasts, { requestsPerSecond, dailyCredits }, { at, spentToday });
 }

@@ -4,6 +4,7 @@ import type { OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
+import { withTargets } from '../feeds/targets.ts';
 import { closeRun, currentRun } from '../feeds/run.ts';
 import { syncOnce } from '../jobs/sync.ts';
 import { createLog } from '../log.ts';
@@ -28,7 +29,7 @@ export async function probeFeeds(
   database: OpenDatabase,
   { feeds, requests }: Probe,
 ): Promise<void> {
-  const targets = configuredLanes(settings.chains).filter(
+  const targets = configuredLanes(await withTargets(database.db, settings.chains)).filter(
     ({ lane }) => lane.lane === 'backfill' && feeds.has(feedName(lane)),
   );
   const screen = openScreen(context);

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/error.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { OriginError } from '../feeds/origin.ts';
+import { withTargets } from '../feeds/targets.ts';
 import type { ScheduleChanges } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
 import { type Context, type GlobalOptions } from './context.ts';
@@ -19,7 +20,7 @@ export function watchConfig(
   context: Context,
   options: GlobalOptions,
   { http, log }: Pick<Settings, 'http'> & { readonly log: Log },
-): (engine: Pick<Engine, 'reconfigure'>) => ScheduleChanges {
+): (engine: Pick<Engine, 'reconfigure' | 'db'>) => ScheduleChanges {
   let isAsked = false;
   context.onReload?.(() => {
     isAsked = true;
@@ -41,7 +42,7 @@ export function watchConfig(
       throw error;
     }
     if (!isDeepStrictEqual(wanted.http, http)) log.tell('http.changed', {});
-    const lanes = configuredLanes(wanted.chains);
+    const lanes = configuredLanes(await withTargets(engine.db, wanted.chains));
     log.tell('config.reloaded', { feeds: configuredFeeds(wanted.chains).length });
     return lanes;
   };

@@ -7,6 +7,7 @@ import { noteDamage } from '../rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { originOf } from '../feeds/origin.ts';
 import { registerFeeds } from '../feeds/register.ts';
+import { withTargets } from '../feeds/targets.ts';
 import { mostUnasked, repairRequests, repairsOf } from '../report/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
@@ -62,7 +63,8 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
       { origin: originOf(settings.explorer.baseUrl), isSameData: options.sameData === true },
     );
     if (options.rows === true) await tellDamage(context, database);
-    const lanes = configuredLanes(settings.chains).map(({ lane, scope }) => ({
+    const chains = await withTargets(database.db, settings.chains);
+    const lanes = configuredLanes(chains).map(({ lane, scope }) => ({
       lane,
       scope,
     }));
@@ -70,15 +72,15 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
     if (settings.configFile !== null) await followWishes(database.db, lanes);
     await countTotalsAgain(database.db);
     const proofs = await prove(database.db);
-    await tellCost(context, options, database, proofs, settings);
+    await tellCost(context, options, database, proofs, { ...settings, chains });
     const results: SyncResult[] = [];
     for (const round of await repairsOf(database.db, proofs, lanes)) {
       if (context.signal.aborted) break;
-      results.push(...(await syncTargets(context, options, settings, database, round)));
+      results.push(...(await syncTargets(context, options, { settings }, database, round)));
     }
     return concludeSync(context, options, database, {
       command: 'repair',
-      settings,
+      settings: { ...settings, chains },
       results,
       begunAt,
     });

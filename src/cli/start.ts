@@ -4,6 +4,7 @@ import { requireApiKey, type Settings } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { nextPoll } from '../feeds/next-poll.ts';
+import { withTargets } from '../feeds/targets.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import type { HttpServer } from '../http/server.ts';
 import { serve } from '../jobs/serve.ts';
@@ -119,13 +120,13 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
     await notifier.use(wanted);
   };
   try {
-    const lanes = configuredLanes(settings.chains);
+    const lanes = configuredLanes(await withTargets(database.db, settings.chains));
     if (settings.configFile === null) await followWishes(database.db, lanes);
     readyAt = new Date();
     tellReady(settings, log);
     await whileCurrent(database.pool, context.signal, (signal) =>
       serve(lanes, engine, signal, {
-        changes: changesOf({ reconfigure }),
+        changes: changesOf({ reconfigure, db: database.db }),
         onRound: () => page?.pulse.beat(),
       }),
     );

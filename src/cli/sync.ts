@@ -5,6 +5,7 @@ import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { whileCurrent } from '../db/version.ts';
+import { withTargets } from '../feeds/targets.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import { configuredLanes } from '../feeds/lanes.ts';
@@ -29,11 +30,13 @@ import { showProgress, watchedFeeds, type Progress } from './progress.ts';
 import { openScreen } from './screen.ts';
 import { tellWhere } from './where.ts';
 
-interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
+interface SyncOptions extends ChosenFeeds, Omit<ScopeBounds, 'since'>, SourceOptions {
+  readonly since?: string;
+}
 
 /** What `--since` of `sync` and `backfill` says of itself. */
 export const sinceHelp =
-  'read newest-first lists back to this date or time, or so far back, such as 7d';
+  'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target';
 
 /** `sync`: brings feeds up to date once, with progress, and exits. */
 export function registerSync({ command, run }: Registry): void {
@@ -46,6 +49,8 @@ export function registerSync({ command, run }: Registry): void {
       'after',
       `
 An interrupted sync resumes where it was when the same command is given again.
+--since, --from-batch and --to-batch stay the target of the lists that they bound, until another
+command or the file names another; --since all and --from-batch 1 take all there is.
 
 Examples:
   explorer-etl sync
@@ -57,34 +62,47 @@ ${examplesOf('sync')}`,
 async function sync(context: Context, options: SyncOptions & GlobalOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
-  const code = await syncOnDatabase(
-    'sync',
-    context,
-    options,
-    settings,
-    targetsOf(settings, options, new Date()),
-  );
+  const now = new Date();
+  const wanted = (aimed: Settings) => targetsOf(aimed, options, now);
+  const bounds = checkedBounds(options, now);
+  const code = await syncOnDatabase('sync', context, options, { settings, bounds, wanted });
   if (code === exitCodes.done && !options.json && !options.quiet) {
     print(context, 'Look at it:  explorer-etl query --list    or in SQL:  explorer-etl db shell\n');
   }
   return code;
 }
 
-/** Brings the database up to this program, then the targets up to date, and tells how they ended. */
+/** What a command is to bring up to date. */
+interface Wanted {
+  readonly settings: Settings;
+  readonly bounds: ScopeBounds;
+  /**
+   * The lanes of settings that have their feeds' targets.
+   *
+   * @throws UsageError where flags make no sense
+   */
+  readonly wanted: (aimed: Settings) => readonly SyncTarget[];
+}
+
+/** Brings the database up to this program, then the lanes up to date, and tells how they ended. */
 export function syncOnDatabase(
   command: Concluded['command'],
   context: Context,
   options: GlobalOptions & SourceOptions,
-  settings: Settings,
-  targets: readonly SyncTarget[],
+  { settings, bounds, wanted }: Wanted,
 ): Promise<ExitCode> {
+  // What is wrong with the flags is told before a database is opened.
+  wanted(settings);
   return onDatabase(settings, context, 'writes', async (database) => {
     const begunAt = performance.now();
     tellWhere(context, options, database);
     await prepareDatabase(database, waitingOf(context));
+    const chains = await withTargets(database.db, settings.chains, bounds);
+    const aimed = { ...settings, chains };
+    const targets = wanted(aimed);
     if (settings.configFile === null) await followWishes(database.db, targets);
-    const results = await syncTargets(context, options, settings, database, targets);
-    return concludeSync(context, options, database, { command, settings, results, begunAt });
+    const results = await syncTargets(context, options, { settings, bounds }, database, targets);
+    return concludeSync(context, options, database, { command, settings: aimed, results, begunAt });
   });
 }
 
@@ -92,7 +110,7 @@ export function syncOnDatabase(
 export async function syncTargets(
   context: Context,
   options: GlobalOptions & SourceOptions,
-  settings: Settings,
+  { settings, bounds = {} }: Pick<Wanted, 'settings'> & Partial<Pick<Wanted, 'bounds'>>,
   database: OpenDatabase,
   targets: readonly SyncTarget[],
 ): Promise<SyncResult[]> {
@@ -104,6 +122,7 @@ export async function syncTargets(
     database,
     log: context.err.isTerminal ? withoutDrift(log) : log,
     supervise: false,
+    bounds,
     source: options,
     onCommit: () => progress?.nudge(),
   });
@@ -181,7 +200,12 @@ export const flagNames: ReadonlyMap<keyof ScopeBounds, string> = new Map([
   ['toBlock', '--to-block'],
 ]);
 
-function checkedBounds(
+/**
+ * The bounds of flags.
+ *
+ * @throws UsageError where one makes no sense `now`
+ */
+export function checkedBounds(
   { since, maxPages, fromBatch, toBatch, fromBlock, toBlock }: SyncOptions,
   now: Date,
 ): ScopeBounds {
@@ -199,13 +223,14 @@ function checkedBounds(
 }
 
 /**
- * The moment that `--since` means, as an ISO 8601 string.
+ * The moment that `--since` means, as an ISO 8601 string; null: all there is.
  *
  * @throws UsageError where it means none, or one that is still to come
  */
-export function sinceOf(flag: string, now: Date): string {
+export function sinceOf(flag: string, now: Date): string | null {
+  if (flag === 'all') return null;
   const time = parseMoment(flag, now);
-  if (time === null) throw new UsageError(`--since ${flag}: not ${momentForms}`);
+  if (time === null) throw new UsageError(`--since ${flag}: not ${momentForms}, or all`);
   if (Date.parse(time) > now.getTime()) {
     throw new UsageError(`--since ${flag} is in the future: nothing is that new.`);
   }

@@ -29,7 +29,10 @@ export const feeds = etlSchema.table('feeds', {
   state: text('state').notNull().default('idle'),
   failure: text('failure').$type<FailureClass>(),
   reason: text('reason'),
+  /** With the bounds of `target` in it. */
   settings: jsonb('settings').notNull(),
+  /** The bounds that a command named last, as settings; null: none did, or the configuration names bounds. */
+  target: jsonb('target'),
   /** Scheme, host and path of the explorer that its pages come from; null: nothing was asked yet. */
   origin: text('origin'),
   /** The newest batch number that is known to have blocks. */

@@ -3,6 +3,7 @@ import { operationNames } from '../operations/index.ts';
 import type { ChainSettings } from '../config/settings.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import type { RegisteredFeed } from './register.ts';
+import { targetOf } from './targets.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import type { RunScope } from '../lists/tables.ts';
@@ -15,22 +16,23 @@ export interface ConfiguredLane {
   readonly scope: RunScope;
 }
 
-/** Every feed of the configuration, with its settings as they are kept in `etl.feeds`. */
-export function configuredFeeds(chains: readonly ChainSettings[]): RegisteredFeed[] {
+/**
+ * Every feed of the configuration, with its settings as they are kept in `etl.feeds`.
+ *
+ * @param bounds what a command names as the target of those that it concerns
+ */
+export function configuredFeeds(
+  chains: readonly ChainSettings[],
+  bounds: ScopeBounds = {},
+): RegisteredFeed[] {
   return chains.flatMap((chain) =>
     operationNames.flatMap((operation) => {
       const settings = chain.operations[operation];
-      return settings === undefined
-        ? []
-        : [
-            {
-              chain_id: chain.id,
-              chain_name: chain.name,
-              chain_facts: chainFacts(chain.id, chain),
-              operation,
-              settings: { ...settings },
-            },
-          ];
+      if (settings === undefined) return [];
+      const feed = { chain_id: chain.id, chain_name: chain.name, operation };
+      const target = targetOf(operation, settings, bounds);
+      const chain_facts = chainFacts(chain.id, chain);
+      return [{ ...feed, chain_facts, settings: { ...settings }, target }];
     }),
   );
 }

@@ -3,21 +3,27 @@ import { chainFacts, type ChainFacts } from '../chains.ts';
 import { digestOf, digestOfRow } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
-import { ofFeed, type Feed, type FeedState } from '../lists/feed.ts';
+import { feedName, ofFeed, type Feed, type FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
+import type { FeedSettings } from '../lists/settings.ts';
 import { operations } from '../operations/index.ts';
 import { claimFeeds, type Source } from './origin.ts';
 import { chains as chainsTable } from '../lists/tables.ts';
+import type { FeedTarget } from './targets.ts';
 
 export interface RegisteredFeed extends Feed {
   readonly chain_name: string;
   /** Absent: those that are known of the chain. */
   readonly chain_facts?: ChainFacts;
   readonly settings: Readonly<Record<string, unknown>>;
+  /** What a command's bounds make its target; null or absent: the command names none. */
+  readonly target?: FeedTarget | null;
 }
 
 /**
- * Makes the database know the chains and feeds of the configuration. Equal rows stay untouched.
+ * Makes the database know the chains and feeds of the configuration, and their targets: coverage is judged
+ * by them. The bounds that a command names stay a feed's target until another command, or a file, names some.
+ * Equal rows stay untouched.
  *
  * @param from where the settings come from: flags make a chain or a feed known, but what a file said
  *   of it stays, because coverage is judged by that, and amounts are counted by it
@@ -53,7 +59,7 @@ export async function registerFeeds(
                               excluded.explorer_url, excluded.digest)
     `);
     await tx.execute(sql`
-      insert into etl.feeds as t (chain_id, operation, kind, unit, settings)
+      insert into etl.feeds (chain_id, operation, kind, unit, settings)
       select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
       from json_to_recordset(${JSON.stringify(
         registered.map((feed) => ({
@@ -63,9 +69,31 @@ export async function registerFeeds(
         })),
       )}::json) as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
       order by chain_id, operation
-      on conflict (feed) do update
-      set settings = excluded.settings, updated_at = now()
-      where ${from === 'file'} and t.settings is distinct from excluded.settings
+      on conflict (feed) do nothing
+    `);
+    await tx.execute(sql`
+      with wanted as (
+        select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
+        from json_to_recordset(${JSON.stringify(
+          registered.map((feed) => ({
+            ...feed,
+            feed: feedName(feed),
+            is_bounded: from === 'file' && isBounded(feed),
+          })),
+        )}::json) as named(feed text, settings jsonb, target jsonb, is_bounded boolean)
+        join etl.feeds as known using (feed),
+        lateral (
+          select case when ${from === 'file'} then named.settings else known.settings end as own
+        ) as settings,
+        lateral (
+          select case when not is_bounded then coalesce(named.target, known.target) end as target
+        ) as aim
+      )
+      update etl.feeds as t
+      set settings = wanted.settings, target = wanted.target, updated_at = now()
+      from wanted
+      where t.feed = wanted.feed
+        and (t.settings, t.target) is distinct from (wanted.settings, wanted.target)
     `);
     await claimFeeds(tx, registered, source);
   });
@@ -86,6 +114,9 @@ function chainRow({
     explorer_url: explorerUrl,
   };
 }
+
+const isBounded = ({ operation, settings }: RegisteredFeed): boolean =>
+  kindOf(operation).isBounded(settings as unknown as FeedSettings);
 
 /** Says what a feed is doing, and why when that is not what it should. */
 export async function setFeedState(

@@ -27,7 +27,8 @@ export type RunOf<Wanted extends RunScope> = Omit<RunRow, 'scope'> & { readonly 
 
 /** What a command's flags put in place of the configuration's bounds. */
 export interface ScopeBounds {
-  readonly since?: string;
+  /** Null: all there is. */
+  readonly since?: string | null;
   readonly maxPages?: number;
   readonly fromBlock?: number;
   readonly toBlock?: number;
@@ -160,6 +161,10 @@ export interface ListKind<
   ): readonly { readonly lane: Lane; readonly scope: Wanted }[];
   /** The settings with bounds that reach further than they do in their place: they judge coverage. */
   extended(settings: Settings, bounds: ScopeBounds): Settings;
+  /** Whether the configuration itself says how much of the list is wanted. */
+  isBounded(settings: Settings): boolean;
+  /** What a command's bounds make of the settings: the feed's target from now on. Null: it names none. */
+  target(settings: Settings, bounds: ScopeBounds): Partial<Settings> | null;
   /** What a walk of the lane is about, for whoever asks only whether the service answers. */
   walkScope(scope: Wanted): Walk;
   /** The same scope for whoever waits: what a person asks for is read now, whatever its interval. */

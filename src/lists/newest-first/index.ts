@@ -27,9 +27,11 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   canReadAgain: true,
   lanes,
   extended(settings, { since }) {
-    const isFurther = since !== undefined && settings.since !== null && since < settings.since;
-    return isFurther ? { ...settings, since } : settings;
+    if (since === undefined || settings.since === null) return settings;
+    return since === null || since < settings.since ? { ...settings, since } : settings;
   },
+  isBounded: ({ since }) => typeof since === 'string',
+  target: (_settings, { since }) => (since === undefined ? null : { since }),
   walkScope: () => ({}),
   atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
   isDue,
@@ -70,7 +72,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
 
 function lanes(
   settings: NewestFirstSettings,
-  { since = settings.since ?? undefined, maxPages, fromBlock, toBlock }: ScopeBounds,
+  { since = settings.since, maxPages, fromBlock, toBlock }: ScopeBounds,
 ) {
   const resweep = settings.resweep.map((rule) => ({
     depth_ms: rule.depthMs,
@@ -87,7 +89,7 @@ function lanes(
     { lane: 'live' as const, scope: { overlap_ms: settings.overlapMs, ...depth } },
     {
       lane: 'backfill' as const,
-      scope: { ...(since !== undefined && { since }), ...range, ...depth },
+      scope: { ...(since !== null && { since }), ...range, ...depth },
     },
   ];
 }

@@ -25,6 +25,11 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
   canReadAgain: false,
   lanes,
   extended: (settings) => settings,
+  isBounded: ({ fromBatch, toBatch }) => fromBatch !== 1 || toBatch !== null,
+  target: (settings, { fromBatch, toBatch }) =>
+    fromBatch === undefined && toBatch === undefined
+      ? null
+      : { fromBatch: fromBatch ?? settings.fromBatch, toBatch: toBatch ?? settings.toBatch },
   walkScope: ({ from_batch = 1 }) => ({ batch: from_batch }),
   atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
   isDue,

@@ -23,6 +23,8 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
     { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },
   ],
   extended: (settings) => settings,
+  isBounded: () => false,
+  target: () => null,
   walkScope: () => ({}),
   atOnce: ({ scope }) => scope,
   // On start it waits for its schedule, unless it never succeeded.
