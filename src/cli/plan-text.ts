@@ -6,6 +6,7 @@ import { compact, counted, duration, percent, whole } from '../terminal/numbers.
 import { paint } from '../terminal/paint.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
 import { basisText } from './plan-basis.ts';
+import { targetLines } from './plan-target.ts';
 
 type Range = PlanDocument['history']['requests'];
 type Seconds = PlanDocument['history']['seconds'];
@@ -29,6 +30,7 @@ export function planText(document: PlanDocument, look: Look): string {
           ...feedTable(known, look),
           ...reasonLines(known, width),
           ...unknownLine(document, look, width),
+          ...targetLines(document.feeds, width),
           ...plansLines(document, look, width),
         ];
   const warnings = document.warnings.flatMap((warning) =>
@@ -89,7 +91,8 @@ function upkeepTotal({ upkeep }: PlanDocument): string {
 }
 
 /** That it is the least is told once in a sentence. */
-const leastAlone = ({ least, most }: Range): Range => ({ least, most: most ?? least });
+const leastAlone = ({ least, likely, most }: Range): Range =>
+  most === null ? { least, likely: least, most: least } : { least, likely, most };
 
 /** Terminals from which on a column is worth its place. */
 const widths = { ends: 72, done: 90, basis: 120 };
@@ -131,6 +134,7 @@ const reasons: Readonly<Record<Reason, string>> = {
   'never-read': 'nothing was read yet',
   'density-unknown': 'too little was read to tell how dense the list is',
   'start-unknown': "the list's start is unknown",
+  'density-varies': 'pages beside what is left differ in density',
   'newest-unknown': 'the newest batch was not searched yet',
   'size-unknown': 'no batch was read; each usually takes 3 to 29 pages',
   'interval-unknown': 'too few batches were read to tell how often one comes',
@@ -240,14 +244,17 @@ function warningLines(
   return wrap(`${mark(look, 'warning')} Warning: ${what}: ${advice}.`, width, 2);
 }
 
-/** `55 to 121,000`, `12`, `at least 288`. */
+/** `about 55, at most 60`, `12`, `60 to 580`, `at most 121,000`, `at least 288`. */
 const spell = (range: Range) => rangeText(range, whole);
 const shortRange = (range: Range) => rangeText(range, short);
 
-function rangeText({ least, most }: Range, spelled: (count: number) => string): string {
+function rangeText({ least, likely, most }: Range, spelled: (count: number) => string): string {
   if (most === null) return `at least ${spelled(least)}`;
   const [from, to] = [spelled(least), spelled(most)];
-  return from === to ? to : `${from} to ${to}`;
+  if (from === to) return to;
+  if (likely !== null) return `about ${spelled(likely)}, at most ${to}`;
+  // So wide a range tells nothing but where it ends.
+  return least * 10 <= most ? `at most ${to}` : `${from} to ${to}`;
 }
 
 /** In a column; from a hundred thousand on nobody reads the last digits. */
@@ -276,7 +283,7 @@ function latest({ least, most }: Seconds): string {
 
 const twoDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 });
 const spellDays = (count: number) => (count < 10 ? twoDigits.format(count) : whole(count));
-const days = ({ least, most }: Range) =>
-  `${rangeText({ least, most }, spellDays)} ${least === 1 && most === 1 ? 'day' : 'days'}`;
+const days = (range: Range) =>
+  `${rangeText(range, spellDays)} ${range.least === 1 && range.most === 1 ? 'day' : 'days'}`;
 
 const dayShare = (share: Range) => rangeText(share, percent);

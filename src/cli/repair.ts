@@ -10,7 +10,6 @@ import { registerFeeds } from '../feeds/register.ts';
 import { withTargets } from '../feeds/targets.ts';
 import { mostUnasked, repairRequests, repairsOf } from '../report/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   UsageError,
@@ -26,6 +25,7 @@ import { concludeSync } from './conclude-sync.ts';
 import { syncTargets } from './sync.ts';
 import { counted } from '../terminal/numbers.ts';
 import { tell } from './print.ts';
+import { costText } from './cost-text.ts';
 
 interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;
@@ -36,7 +36,7 @@ interface RepairOptions extends ChosenFeeds, SourceOptions {
 export function registerRepair({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
     .option('--rows', 'first note the rows that verify --rows finds damaged, to read them again')
-    .option('--yes', `make them also where they are about more than ${mostUnasked} requests`)
+    .option('--yes', `make them also where they are more than ${mostUnasked} requests`)
     .addHelpText(
       'after',
       '\nExamples:\n  explorer-etl repair --chain 10 && explorer-etl verify\n  explorer-etl repair --rows && explorer-etl verify --rows\n',
@@ -107,8 +107,9 @@ async function tellCost(
   proofs: readonly FeedProof[],
   { chains, explorer: { pageSize } }: Settings,
 ): Promise<void> {
-  const requests = await repairRequests(db, proofs, chains, { pageSize, at: new Date() });
-  const cost = `about ${counted(requests, 'request')}, ${counted(requests * creditsPerPage, 'credit')}`;
+  const count = await repairRequests(db, proofs, chains, { pageSize, at: new Date() });
+  const requests = count.likely ?? count.requests ?? 0;
+  const cost = costText(count);
   if (requests <= mostUnasked || yes === true) {
     if (requests > 0 && !quiet) tell(context, `This repair takes ${cost}.\n`);
     return;

@@ -158,17 +158,26 @@ function share({ proved }: Feed): string {
 
 function pages({ left: { requests } }: Feed): string {
   if (requests.most === null) return 'unknown';
-  return requests.most === 0 ? '' : `${sign(requests)}${compact(requests.most)}`;
+  return requests.most === 0 ? '' : countText(requests, compact);
 }
 
-const sign = ({ least, most }: Feed['left']['requests']) => (least === most ? '~' : '≤');
+/** What is likely and, where that is more, the most; else the most alone. */
+function countText(
+  { likely, most }: Feed['left']['requests'],
+  spelled: (count: number) => string,
+): string {
+  const bound = most === null ? '' : `≤${spelled(most)}`;
+  if (likely === null) return bound;
+  return most === likely ? `~${spelled(likely)}` : `~${spelled(likely)} (${bound})`;
+}
 
 function left(feed: Feed): string {
   const { requests, ends_at } = feed.left;
   if (requests.most === null || requests.most === 0) return pages(feed);
   const lane = feed.lanes.find((one) => one.ends_at === ends_at && ends_at !== null);
   const ends = lane === undefined ? '' : `, ${duration(lane.ends_in_s)}`;
-  return `${sign(requests)}${counted(requests.most, 'page')}${ends}`;
+  const unit = requests.most === 1 ? 'page' : 'pages';
+  return `${countText(requests, whole)} ${unit}${ends}`;
 }
 
 /** Lines of one thing: what it is, unless the headline says it, and how it is mended. */

@@ -6,6 +6,7 @@ import type { Look } from '../terminal/look.ts';
 import { mostUnasked } from '../report/repairs.ts';
 import { mark } from '../terminal/mark.ts';
 import { counted, whole } from '../terminal/numbers.ts';
+import { costText } from './cost-text.ts';
 import { paint } from '../terminal/paint.ts';
 import { widthOf, wrap } from '../terminal/width.ts';
 import { sayFinding, spellPlaces, type Said } from '../words/finding-text.ts';
@@ -83,19 +84,21 @@ function openLines(look: Look, { open, repair, ...feed }: Feed): string[] {
 function commandsOf(open: readonly ToldFinding[], repair: Repair | null): Repair[] {
   const commands = new Set(open.flatMap(({ command }) => (command === null ? [] : [command])));
   return [...commands].map((command) =>
-    command === repair?.command ? repair : { command, requests: null, credits: null },
+    command === repair?.command ? repair : withoutCost(command),
   );
 }
 
-function repairLines(look: Look, { command: wanted, requests, credits }: Repair): string[] {
+const withoutCost = (command: string): Repair => ({
+  command,
+  requests: null,
+  credits: null,
+  at_most: null,
+});
+
+function repairLines(look: Look, { command: wanted, requests, at_most }: Repair): string[] {
   // Whoever copies it has read the cost beside it; a program that runs commands is to be refused.
-  const command = (requests ?? 0) > mostUnasked ? `${wanted} --yes` : wanted;
-  const cost =
-    requests === null || credits === null
-      ? ''
-      : requests === 0
-        ? 'no request'
-        : `about ${counted(requests, 'request')}, ${counted(credits, 'credit')}`;
+  const command = (requests ?? at_most ?? 0) > mostUnasked ? `${wanted} --yes` : wanted;
+  const cost = costText({ likely: requests, requests: at_most });
   const line = `  → ${command}`;
   const drawn = `  → ${paint(look, 'command', command)}`;
   if (cost === '') return [drawn];
@@ -195,6 +198,6 @@ function rowLines(look: Look, report: NonNullable<VerifyDocument['rows']>): stri
     `Rows: ${verdictOfRows}, of ${counted(rows, 'row')} in ${counted(tables, 'table')}`,
     ...findings.slice(0, mostGroups).flatMap((finding) => indented(look, rowFindingText(finding))),
     ...(rest > 0 ? [`  and ${whole(rest)} more: explorer-etl verify --rows --json`] : []),
-    ...(command === null ? [] : repairLines(look, { command, requests: null, credits: null })),
+    ...(command === null ? [] : repairLines(look, withoutCost(command))),
   ];
 }

@@ -69,7 +69,9 @@ const lane = z.strictObject({
     .describe('What it is doing.'),
   until: instantOrNull('Until when a resting lane rests.'),
   quiet_s: secondsOrNull('Since its last page. Null: no worker has it.'),
-  left_requests: countOrNull('About so many are left. Null: not known.'),
+  left_requests: countOrNull(
+    'So many are left: left.requests.likely, or left.requests.most if nothing is likely. Null: not known.',
+  ),
   ends_in_s: secondsOrNull(
     'Until that is read, at the present pace. Null: not known, or nothing is read now.',
   ),

@@ -6,7 +6,9 @@ const seconds = (what: string) =>
   z
     .strictObject({
       least: countOrNull('At the earliest. Null: not known, or not within 100 years.'),
-      most: countOrNull('At the latest. Null: not known, or not within 100 years.'),
+      most: countOrNull(
+        'At the latest, or when it is likely to be read. Null: not known, or not within 100 years.',
+      ),
     })
     .describe(what);
 
@@ -78,6 +80,17 @@ export const planDocument = documentOf('plan', 1, {
         feed: z.string().describe('The feed, such as 10/user-operations.'),
         chain_id: z.int().describe('Its chain.'),
         operation: z.string().describe('Its list.'),
+        target: z
+          .strictObject({
+            since: z
+              .string()
+              .nullable()
+              .describe('The oldest time, ISO 8601. Null: none is named.'),
+            from_batch: countOrNull('The first batch. Null: none is named.'),
+            to_batch: countOrNull('The last batch. Null: none is named.'),
+          })
+          .nullable()
+          .describe('The bounds that a command named, where the file names none. Null: none did.'),
         done: z
           .strictObject({
             requests: count('Pages that were read so far.'),

@@ -23,6 +23,7 @@ const repair = z
     command: z.string().describe('The command that makes the walks.'),
     requests: count('About how many requests it takes.').nullable().describe('Null: not known.'),
     credits: count('What they cost.').nullable().describe('Null: not known.'),
+    at_most: count('How many requests it takes at most.').nullable().describe('Null: not known.'),
   })
   .nullable();
 

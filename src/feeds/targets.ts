@@ -49,7 +49,8 @@ export async function withTargets(
   }));
 }
 
-async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarget>> {
+/** The targets of feeds that a command named, by the feed's name. */
+export async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarget>> {
   const { rows } = await db.execute<{ feed: string; target: FeedTarget }>(
     sql`select feed, target from etl.feeds where target is not null`,
   );

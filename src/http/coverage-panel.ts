@@ -169,13 +169,14 @@ function costOf(pages: number): string {
 }
 
 function historyOf(feed: Feed, called: Beside['called']): Mending {
-  const { most } = feed.left.requests;
+  const { likely, most } = feed.left.requests;
+  const pages = likely ?? most;
   return {
     command: called(`explorer-etl backfill ${flags(feed)}`),
     cost:
-      most === null
+      pages === null
         ? null
-        : `all of its history: ${counted(most, 'page')} at most, ${counted(most * creditsPerPage, 'credit')}`,
+        : `all of its history: ${counted(pages, 'page')}${likely === null ? ' at most' : ', estimated'}, ${counted(pages * creditsPerPage, 'credit')}`,
   };
 }
 

@@ -1,19 +1,19 @@
 import type { BoundReason, Estimate, EstimatePart } from './list.ts';
 
 /** Nothing is left to read. */
-export const none: Estimate = { least: 0, requests: 0, reason: null, parts: [] };
+export const none: Estimate = { least: 0, likely: 0, requests: 0, reason: null, parts: [] };
 
 /** So much at least, and nothing tells how much more. */
 export const atLeast = (
   least: number,
   reason: BoundReason,
   parts: readonly EstimatePart[] = [],
-): Estimate => ({ least: Math.ceil(least), requests: null, reason, parts });
+): Estimate => ({ least: Math.ceil(least), likely: null, requests: null, reason, parts });
 
 /** About so much, by its parts. */
 export const about = (parts: readonly EstimatePart[]): Estimate => {
   const requests = Math.ceil(sumOf(parts));
-  return { least: requests, requests, reason: null, parts };
+  return { least: requests, likely: requests, requests, reason: null, parts };
 };
 
 /** From so much to what its parts make, unless that is no more. */
@@ -24,7 +24,18 @@ export const upTo = (
 ): Estimate => {
   const requests = Math.ceil(sumOf(parts));
   const range = { least: Math.min(Math.ceil(least), requests), requests, parts };
-  return { ...range, reason: range.least === requests ? null : reason };
+  if (range.least === requests) return { ...range, likely: requests, reason: null };
+  return { ...range, likely: null, reason };
+};
+
+/** About so much, and at most what its parts make. */
+export const likelyUpTo = (
+  likely: number,
+  reason: BoundReason,
+  parts: readonly EstimatePart[],
+): Estimate => {
+  const range = upTo(likely, reason, parts);
+  return { ...range, likely: range.least };
 };
 
 const sumOf = (parts: readonly EstimatePart[]) =>

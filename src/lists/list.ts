@@ -56,6 +56,7 @@ export type WalkPlan<Walk extends Scope = Scope> = PlannedWalk<Walk> | 'wait' | 
  * - `never-read`: nothing of the list was read
  * - `density-unknown`: too little was read to tell how dense the list is
  * - `start-unknown`: nothing tells when the list begins
+ * - `density-varies`: pages near what is left are denser than the rest
  * - `newest-unknown`: the newest batch was not searched yet
  * - `size-unknown`: no batch was read, so their size is what is usual
  * - `interval-unknown`: too few batches were read to tell how often one comes
@@ -66,6 +67,7 @@ export type BoundReason =
   | 'never-read'
   | 'density-unknown'
   | 'start-unknown'
+  | 'density-varies'
   | 'newest-unknown'
   | 'size-unknown'
   | 'interval-unknown'
@@ -81,10 +83,15 @@ export interface EstimatePart {
   readonly requests_each: number | null;
 }
 
+/** How many requests something takes, as `likely` and `requests` of an estimate. */
+export type RequestCount = Pick<Estimate, 'likely' | 'requests'>;
+
 /** A number of requests and what it rests on. */
 export interface Estimate {
   /** It hardly takes fewer. */
   readonly least: number;
+  /** What it takes if all is as it was where it was read; null: that would tell nothing. */
+  readonly likely: number | null;
   /** It hardly takes more; null: nothing tells. */
   readonly requests: number | null;
   /** Why the two differ; null: they do not. */
@@ -216,13 +223,13 @@ export interface ListKind<
   ): Promise<Estimates>;
   /** The scopes that close what is open of a feed's lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
-  /** About how many requests they take; null: that is not known. */
+  /** How many requests they take. */
   repairRequests(
     db: Database,
     feed: Feed,
     history: Estimate,
     how: { readonly pageSize: number },
-  ): Promise<number | null>;
+  ): Promise<RequestCount>;
   /**
    * Notes what is to be read again for damage that was found just now, at the moment of the transaction:
    * rows of `etl.damage`.

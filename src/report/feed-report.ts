@@ -97,7 +97,7 @@ function reportFeed(
   const { now, reach, evidence, estimate, set, look } = facts;
   const { lanes, reason, state: _state, ...told } = now;
   const history = isDone(facts) ? none : (estimate?.history ?? unknown);
-  const reported = lanes.map((lane) => reportLane(lane, history.requests, at));
+  const reported = lanes.map((lane) => reportLane(lane, history.likely ?? history.requests, at));
   const freshness = freshnessOf(facts, at);
   const { share, basis } = provedShare({
     coverage: reach?.coverage ?? null,
@@ -126,7 +126,7 @@ function reportFeed(
       numbers: evidence.numbers,
     },
     left: {
-      requests: { least: history.least, most: history.requests },
+      requests: { least: history.least, likely: history.likely, most: history.requests },
       reason: history.reason,
       ends_at: reported.find(({ lane }) => lane === 'backfill')?.ends_at ?? null,
     },
@@ -135,8 +135,14 @@ function reportFeed(
   };
 }
 
-const none: Estimate = { least: 0, requests: 0, reason: null, parts: [] };
-const unknown: Estimate = { least: 0, requests: null, reason: 'never-read', parts: [] };
+const none: Estimate = { least: 0, likely: 0, requests: 0, reason: null, parts: [] };
+const unknown: Estimate = {
+  least: 0,
+  likely: null,
+  requests: null,
+  reason: 'never-read',
+  parts: [],
+};
 
 /** What is not polled before a time is polled at no earlier one. */
 const latest = (polled: string | null, notBefore: string | null): string | null =>

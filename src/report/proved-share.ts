@@ -40,7 +40,7 @@ export function provedShare({
   if (coverage?.of !== 'blocks') return unknown;
   if (isProved && coverage.gaps === 0) return { share: 1, basis: 'known' };
   if (left.requests === null) return unknown;
-  const items = left.requests * pageSize;
+  const items = (left.likely ?? left.requests) * pageSize;
   const share = coverage.covered === 0 ? 0 : rows / Math.max(1, rows + items);
-  return { share, basis: left.least < left.requests ? 'at-least' : 'reckoned' };
+  return { share, basis: left.likely === null ? 'at-least' : 'reckoned' };
 }

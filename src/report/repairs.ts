@@ -2,6 +2,7 @@ import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { feedName, type FeedLane } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
+import type { RequestCount } from '../lists/list.ts';
 import type { RunScope } from '../lists/tables.ts';
 import type { FeedProof } from './proof.ts';
 import { estimateFeeds, type ForecastOptions } from './plan/plan.ts';
@@ -40,29 +41,34 @@ export async function repairsOf(
 /** Requests that nobody makes by accident: a fifth of what the free plan has in a day. */
 export const mostUnasked = 1_000;
 
-/** About how many requests the repairs take, from what is stored, as `plan` reckons them. */
+/** How many requests the repairs take, from what is stored, as `plan` estimates them; what is not known is left out. */
 export async function repairRequests(
   db: Database,
   proofs: readonly FeedProof[],
   chains: readonly ChainSettings[],
   how: ForecastOptions,
-): Promise<number> {
+): Promise<RequestCount> {
   const costs = await repairCosts(db, openFeeds(proofs), chains, how);
-  return [...costs.values()].reduce((sum: number, requests) => sum + (requests ?? 0), 0);
+  return costsTogether([...costs.values()].filter(({ requests }) => requests !== null));
 }
 
-/**
- * The same for each of some feeds, by its name.
- *
- * @returns null for one: that is not known. What is not configured is not among them
- */
+/** Null where one of them is not known. */
+export const costsTogether = (costs: readonly RequestCount[]): RequestCount => ({
+  likely: sumOf(costs.map(({ likely }) => likely)),
+  requests: sumOf(costs.map(({ requests }) => requests)),
+});
+
+const sumOf = (counts: readonly (number | null)[]): number | null =>
+  counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
+
+/** The same for each of some feeds, by its name. What is not configured is not among them. */
 export async function repairCosts(
   db: Database,
   wanted: ReadonlySet<string>,
   chains: readonly ChainSettings[],
   how: ForecastOptions,
-): Promise<ReadonlyMap<string, number | null>> {
-  const costs = new Map<string, number | null>();
+): Promise<ReadonlyMap<string, RequestCount>> {
+  const costs = new Map<string, RequestCount>();
   for (const { feed, chain_id, operation, history } of await estimateFeeds(db, chains, how)) {
     if (!wanted.has(feed)) continue;
     const kind = kindOf(operation);

@@ -1,6 +1,7 @@
 import type { VerifyDocument } from '../documents/verify.ts';
 import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
+import type { RequestCount } from '../lists/list.ts';
 import type { RowReport } from '../rows/check.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { registeredChains } from './lane-status.ts';
@@ -8,7 +9,7 @@ import type { ForecastOptions } from './plan/plan.ts';
 import type { FeedProof } from './proof.ts';
 import { inOrder } from './order.ts';
 import { isRepaired, repairCommand, withCommand } from './remedy.ts';
-import { repairCosts } from './repairs.ts';
+import { costsTogether, repairCosts } from './repairs.ts';
 
 type Repair = VerifyDocument['repair'];
 
@@ -27,7 +28,7 @@ export async function verifyReport(
   const costs = await costsOf(db, toRepair, how);
   const feeds = inOrder(proofs).map((feed) => {
     const repair = toRepair.includes(feed)
-      ? withCost(repairCommand(feed), [costs.get(feed.feed) ?? null])
+      ? withCost(repairCommand(feed), [costs.get(feed.feed) ?? unknown])
       : null;
     return {
       ...feed,
@@ -59,7 +60,7 @@ export async function verifyReport(
         ? null
         : withCost(
             'explorer-etl repair',
-            toRepair.map(({ feed }) => costs.get(feed) ?? null),
+            toRepair.map(({ feed }) => costs.get(feed) ?? unknown),
           ),
     rows: rows && { ...rowsOf(rows), command: rowCommand(rows) },
   };
@@ -87,20 +88,26 @@ const rowCommand = (rows: RowReport): string | null =>
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
+const unknown: RequestCount = { likely: null, requests: null };
+
 /** Unknown where one of its parts is. */
-function withCost(command: string, parts: readonly (number | null)[]): NonNullable<Repair> {
-  const known = parts.filter((requests) => requests !== null);
-  if (known.length < parts.length) return { command, requests: null, credits: null };
-  const requests = Math.ceil(sum(known));
-  return { command, requests, credits: requests * creditsPerPage };
+function withCost(command: string, parts: readonly RequestCount[]): NonNullable<Repair> {
+  const { likely, requests: most } = costsTogether(parts);
+  const requests = likely === null ? null : Math.ceil(likely);
+  return {
+    command,
+    requests,
+    credits: requests === null ? null : requests * creditsPerPage,
+    at_most: most === null ? null : Math.ceil(most),
+  };
 }
 
-/** About how many requests the repair of each feed takes. Nothing is reckoned where nothing is to be repaired. */
+/** How many requests the repair of each feed takes. Nothing is reckoned where nothing is to be repaired. */
 async function costsOf(
   db: Database,
   proofs: readonly FeedProof[],
   how: ForecastOptions,
-): Promise<ReadonlyMap<string, number | null>> {
+): Promise<ReadonlyMap<string, RequestCount>> {
   if (proofs.length === 0) return new Map();
   const wanted = new Set(proofs.map(({ feed }) => feed));
   const ids = new Set(proofs.map(({ chain_id }) => chain_id));

@@ -12,7 +12,7 @@ import { scheduleFeeds } from '../../src/report/plan/schedule.ts';
 const dayMs = 86_400_000;
 const list: ListFacts = {
   isBegun: true,
-  gaps: [{ from: 0, to: 999_999, endsAt: Date.UTC(2026, 0, 1) }],
+  gaps: [{ from: 0, to: 999_999, endsAt: Date.UTC(2026, 0, 1), near: null }],
   itemsPerBlock: 0.5,
   blockMs: 2_000,
   itemsPerDay: 1_000,
@@ -43,7 +43,7 @@ describe('what is left of a list', () => {
       requests: 11,
       reason: null,
     });
-    const holes = [1, 2].map((at) => ({ from: at * 1_000, to: at * 1_000 + 99, endsAt: null }));
+    const holes = [1, 2].map((at) => ({ from: at * 1_000, to: at * 1_000 + 99, endsAt: null, near: null }));
     const { least, requests } = listHistory({ ...list, gaps: holes }, all);
     expect([least, requests]).toEqual([3, 3]);
   });

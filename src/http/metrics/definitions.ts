@@ -86,7 +86,7 @@ export const definitions = {
   ),
   explorer_etl_missing: shared('Blocks, or batches, that are not read though wanted.', ofFeed),
   explorer_etl_history_requests_left: shared(
-    'Requests that its history still takes, about. Absent: not known.',
+    'Requests that its history still takes: as many as are likely, or at most. Absent: not known.',
     ofFeed,
   ),
   explorer_etl_quarantine_items: shared('Items that could not become rows.', ofFeed),

@@ -113,7 +113,10 @@ function feedFacts(report: Feed): Sample[] {
     ['explorer_etl_covered_ratio', proved.share],
     ['explorer_etl_gaps', blocks?.gaps],
     ['explorer_etl_missing', blocks?.missing ?? proved.numbers?.unread],
-    ['explorer_etl_history_requests_left', report.left.requests.most],
+    [
+      'explorer_etl_history_requests_left',
+      report.left.requests.likely ?? report.left.requests.most,
+    ],
     ['explorer_etl_quarantine_items', report.quarantined],
     ['explorer_etl_drift_kinds', report.drift],
     ['explorer_etl_archive_bytes', report.archived_bytes],

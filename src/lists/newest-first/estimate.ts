@@ -1,4 +1,4 @@
-import { about, atLeast, dayMs, halfPage, none, upTo } from '../estimates.ts';
+import { about, atLeast, dayMs, halfPage, likelyUpTo, none, upTo } from '../estimates.ts';
 import type { ListUnit } from '../../operations/operation.ts';
 import type { Estimate } from '../list.ts';
 import type { ListFacts } from './facts.ts';
@@ -25,20 +25,30 @@ export function listHistory(
   const limit = since === null ? firstOperationAt : Date.parse(since);
   // Batches are numbered from the first one on: that there are none below 0 is bound enough.
   const isBounded = since !== null || unit === 'blocks';
+  let isStartKnown = true;
   let least = 0;
   let most = 0;
-  for (const { from, to, endsAt } of gaps) {
+  for (const { from, to, endsAt, near } of gaps) {
     const blocks = to - from + 1;
-    const isOpenEnded =
-      isBounded && from === 0 && endsAt !== null && blockMs !== null && blockMs > 0;
-    const inGap = isOpenEnded ? blocksSince(limit, endsAt, blockMs, blocks) : blocks;
-    const pages = (itemsPerBlock * inGap) / pageSize + halfPage;
-    most += pages;
-    // The list may begin just below what was read: one page tells so.
-    least += isOpenEnded && since === null ? Math.min(1, pages) : pages;
+    const isTimed = isBounded && from === 0 && endsAt !== null && blockMs !== null && blockMs > 0;
+    const inGap = isTimed ? blocksSince(limit, endsAt, blockMs, blocks) : blocks;
+    const pagesAt = (density: number) => (density * inGap) / pageSize + halfPage;
+    if (from === 0 && unit === 'blocks' && (since === null || !isTimed)) {
+      // The list may begin just below what was read: one page tells so.
+      isStartKnown = false;
+      least += Math.min(1, pagesAt(itemsPerBlock));
+      most += pagesAt(itemsPerBlock);
+      continue;
+    }
+    // History is as all that was read of it, a gap in the middle as what is around it.
+    const density = from === 0 || near === null ? itemsPerBlock : near.mean;
+    least += pagesAt(density);
+    most += pagesAt(Math.max(density, near?.densest ?? 0));
   }
   const part = { what: 'gap', count: gaps.length, requests_each: most / gaps.length } as const;
-  return upTo(least, 'start-unknown', [part]);
+  return isStartKnown
+    ? likelyUpTo(least, 'density-varies', [part])
+    : upTo(least, 'start-unknown', [part]);
 }
 
 const blocksSince = (limit: number, endsAt: number, blockMs: number, blocks: number) =>

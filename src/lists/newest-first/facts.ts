@@ -1,7 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
 import { numberOf } from '../estimates.ts';
-import { ofFeed, type Feed } from '../feed.ts';
+import { feedName, ofFeed, type Feed } from '../feed.ts';
 import { itemsOf } from './items.ts';
 import { gapsOf } from './coverage.ts';
 
@@ -31,7 +31,18 @@ interface ListGap {
   readonly to: number;
   /** When the lowest item above it was. */
   readonly endsAt: number | null;
+  /** Of the pages above and below it; null: none is known. */
+  readonly near: NearDensity | null;
 }
+
+/** Items by the blocks that pages went over: of all of them, and of the densest one. */
+interface NearDensity {
+  readonly mean: number;
+  readonly densest: number;
+}
+
+/** Pages on either side of a gap that tell how dense it may be. */
+const nearPages = 5;
 
 /** Newest stored items that tell the present rate: hours of a busy chain, months of a quiet one. */
 const recentItems = 20_000;
@@ -96,13 +107,37 @@ async function itemsPerDay(db: Database, feed: Feed): Promise<number | null> {
 
 async function listGaps(db: Database, feed: Feed): Promise<ListGap[]> {
   const gaps = await gapsOf(db, feed);
-  const { rows } = await db.execute<{ ends_at: string | null }>(sql`
+  const { rows } = await db.execute<{ ends_at: string | null; near: NearDensity | null }>(sql`
     select (
       select 1000 * extract(epoch from timestamp)
-      from etl.item_above(${feed.chain_id}, ${feed.operation}, top + 1)
-    ) as ends_at
-    from unnest(${sql.param(gaps.map(({ to }) => to))}::bigint[]) with ordinality as gap(top, place)
+      from etl.item_above(${feed.chain_id}, ${feed.operation}, high + 1)
+    ) as ends_at, (
+      select json_build_object('mean', sum(items) / sum(blocks), 'densest', max(items / blocks))
+      from (
+        (${pagesBeside(feed, sql`top > high`, 'asc')}) union all (${pagesBeside(feed, sql`top < low`, 'desc')})
+      ) as page(items, blocks)
+      having sum(items) > 0
+    ) as near
+    from unnest(
+      ${sql.param(gaps.map(({ from }) => from))}::bigint[], ${sql.param(gaps.map(({ to }) => to))}::bigint[]
+    ) with ordinality as gap(low, high, place)
     order by place
   `);
-  return gaps.map((gap, index) => ({ ...gap, endsAt: numberOf(rows[index]?.ends_at) }));
+  return gaps.map((gap, index) => ({
+    ...gap,
+    endsAt: numberOf(rows[index]?.ends_at),
+    near: rows[index]?.near ?? null,
+  }));
+}
+
+/** Pages that begin above a gap, or below it, the nearest first. One that goes over the gap itself is none. */
+function pagesBeside(feed: Feed, where: SQL, order: 'asc' | 'desc'): SQL {
+  return sql`
+    select items::float8, top - bottom + 1
+    from etl.pages
+    where feed = ${feedName(feed)} and ${where} and not (top > high and bottom < low)
+      and cursor_in is not null and is_ordered
+    order by top ${sql.raw(order)}
+    limit ${nearPages}
+  `;
 }

@@ -64,7 +64,7 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   async repairs(db, { lane, scope }) {
     return (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [];
   },
-  repairRequests: async (_db, _feed, { requests }) => requests,
+  repairRequests: async (_db, _feed, history) => history,
   rereadDamaged: rereadItems,
   keepDamaged: async () => undefined,
   examples: { sync: '--since 2026-01-01', backfill: '--since 2023-01-01' },

@@ -28,11 +28,11 @@ export async function listLeft(
   if (unit === 'blocks' && scope.since === undefined && facts.gaps.some(({ from }) => from === 0)) {
     return null;
   }
-  const { requests } = listHistory(
+  const { likely } = listHistory(
     { ...facts, itemsPerDay: null },
     { pageSize, since: scope.since ?? null, unit },
   );
-  return requests === null ? null : aboutPages(requests);
+  return likely === null ? null : aboutPages(likely);
 }
 
 /** The facts with those gaps alone that a run is about. */

@@ -55,8 +55,10 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
     };
   },
   repairs: (db, { lane }) => batchesToRead(db, lane),
-  repairRequests: (db, { chain_id }, _history, { pageSize }) =>
-    batchRequests(db, chain_id, pageSize),
+  async repairRequests(db, { chain_id }, _history, { pageSize }) {
+    const requests = await batchRequests(db, chain_id, pageSize);
+    return { likely: requests, requests };
+  },
   rereadDamaged: forgetBatches,
   keepDamaged: async () => undefined,
   examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },

@@ -47,7 +47,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
     return { history: rankingHistory(facts), upkeep: rankingUpkeep(facts, pollsPerDay), walks: 1 };
   },
   repairs: async (db, { lane, scope }) => ((await needsRanking(db, lane)) ? [scope] : []),
-  repairRequests: async (_db, _feed, { requests }) => requests,
+  repairRequests: async (_db, _feed, history) => history,
   rereadDamaged: rereadFactories,
   keepDamaged: keepFactories,
   examples: { sync: null, backfill: null },

@@ -22,10 +22,11 @@ export function historyEnd({ as_of, feeds, credits: { forecast } }: StatusDocume
   const at = Date.parse(as_of);
   let [earliest, latest] = [at, at];
   for (const { left } of open) {
-    const { least, most } = left.requests;
-    if (left.ends_at === null || most === null) return { kind: 'unknown' };
+    const { least, likely, most } = left.requests;
+    const at_end = likely ?? most;
+    if (left.ends_at === null || at_end === null) return { kind: 'unknown' };
     const lasts = Math.max(0, Date.parse(left.ends_at) - at);
-    earliest = Math.max(earliest, at + (lasts * least) / most);
+    earliest = Math.max(earliest, at + (lasts * least) / at_end);
     latest = Math.max(latest, at + lasts);
   }
   return {

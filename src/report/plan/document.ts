@@ -1,4 +1,5 @@
 import type { PlanDocument } from '../../documents/plan.ts';
+import type { FeedTarget } from '../../feeds/targets.ts';
 import type { Estimate } from '../../lists/list.ts';
 import { creditsPerPage } from '../../walk/ledger.ts';
 import { servicePlans, type FeedForecast, type Plan } from './plan.ts';
@@ -7,10 +8,7 @@ import { scheduleFeeds, type Moment, type Schedule } from './schedule.ts';
 /** What `plan` says, but how the command ended. */
 type PlanReport = Omit<PlanDocument, 'schema' | 'exit'>;
 
-interface Range {
-  readonly least: number;
-  readonly most: number | null;
-}
+type Range = PlanReport['history']['requests'];
 
 /** Puts forecasts, rates and the service's plans together. Pure. */
 export function planReport(
@@ -61,13 +59,14 @@ export function planReport(
 }
 
 function feedOf(
-  { feed, chain_id, operation, done, history, upkeep }: FeedForecast,
+  { feed, chain_id, operation, target, done, history, upkeep }: FeedForecast,
   { ends }: Schedule,
 ): PlanReport['feeds'][number] {
   return {
     feed,
     chain_id,
     operation,
+    target: target === undefined ? null : boundsOf(target),
     done: { requests: done.requests, credits: done.credits },
     latency_ms: done.latencyMs === null ? null : Math.round(done.latencyMs),
     history: {
@@ -84,6 +83,12 @@ function feedOf(
   };
 }
 
+const boundsOf = ({ since, fromBatch, toBatch }: FeedTarget) => ({
+  since: typeof since === 'string' ? since : null,
+  from_batch: typeof fromBatch === 'number' ? fromBatch : null,
+  to_batch: typeof toBatch === 'number' ? toBatch : null,
+});
+
 function warningsOf({ isUpkeepAffordable, seconds, secondsBesideUpkeep }: Schedule) {
   if (isUpkeepAffordable === false) return [{ kind: 'upkeep-does-not-fit' as const }];
   return seconds.most !== null && secondsBesideUpkeep === null
@@ -91,20 +96,26 @@ function warningsOf({ isUpkeepAffordable, seconds, secondsBesideUpkeep }: Schedu
     : [];
 }
 
-const rangeOf = ({ least, requests }: Estimate): Range => ({ least, most: requests });
+const rangeOf = ({ least, likely, requests }: Estimate): Range => ({
+  least,
+  likely,
+  most: requests,
+});
 
-/** The sum of all; the most of it only where that of each is known. */
+/** The sum of all; what is likely of it, and the most, only where that of each is known. */
 const sumOf = (estimates: readonly Estimate[]): Range =>
   estimates.reduce<Range>(
-    (sum, { least, requests }) => ({
+    (sum, { least, likely, requests }) => ({
       least: sum.least + least,
+      likely: sum.likely === null || likely === null ? null : sum.likely + likely,
       most: sum.most === null || requests === null ? null : sum.most + requests,
     }),
-    { least: 0, most: 0 },
+    { least: 0, likely: 0, most: 0 },
   );
 
-const times = ({ least, most }: Range, factor: number): Range => ({
+const times = ({ least, likely, most }: Range, factor: number): Range => ({
   least: least * factor,
+  likely: likely === null ? null : likely * factor,
   most: most === null ? null : most * factor,
 });
 
@@ -114,8 +125,15 @@ const [freePlan] = servicePlans;
 
 /** How many days of the free plan's credits so many requests are worth. */
 function freeDays(requests: Range): Range {
-  const { least, most } = times(requests, creditsPerPage / (freePlan.dailyCredits ?? Infinity));
-  return { least: toThousandths(least), most: most === null ? null : toThousandths(most) };
+  const { least, likely, most } = times(
+    requests,
+    creditsPerPage / (freePlan.dailyCredits ?? Infinity),
+  );
+  return {
+    least: toThousandths(least),
+    likely: likely === null ? null : toThousandths(likely),
+    most: most === null ? null : toThousandths(most),
+  };
 }
 
 const toThousandths = (days: number) => Math.round(days * 1000) / 1000;

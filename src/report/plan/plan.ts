@@ -1,6 +1,7 @@
 import { operationNames } from '../../operations/index.ts';
 import type { ChainSettings } from '../../config/settings.ts';
 import type { Database } from '../../db/transaction.ts';
+import { storedTargets, type FeedTarget } from '../../feeds/targets.ts';
 import { feedName, type Feed } from '../../lists/feed.ts';
 import { kindOf } from '../../lists/index.ts';
 import type { Estimate, Estimates } from '../../lists/list.ts';
@@ -15,6 +16,8 @@ export interface FeedEstimate extends Feed, Estimates {
 /** The same with what it has cost so far. */
 export interface FeedForecast extends FeedEstimate {
   readonly done: LedgerFacts;
+  /** The bounds that a command named; absent: none did, or the file names bounds. */
+  readonly target?: FeedTarget | undefined;
 }
 
 /** How the estimates are to be read. */
@@ -34,9 +37,11 @@ export async function forecastFeeds(
   options: ForecastOptions,
 ): Promise<FeedForecast[]> {
   const forecasts: FeedForecast[] = [];
+  const targets = db === null ? new Map<string, FeedTarget>() : await storedTargets(db);
   for (const estimate of await estimateFeeds(db, chains, options)) {
     const done = db === null ? nothingDone : await ledgerFacts(db, estimate);
-    forecasts.push({ ...estimate, history: historyOf(estimate.history, done), done });
+    const target = targets.get(estimate.feed);
+    forecasts.push({ ...estimate, history: historyOf(estimate.history, done), done, target });
   }
   return forecasts;
 }

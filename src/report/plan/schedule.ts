@@ -76,7 +76,7 @@ function jobsOf(
   return forecasts.flatMap(({ feed, history, walks, done: { latencyMs } }) => {
     if (history.requests === null) return [];
     const pay = walksThatPay({ perSecond, tripMs: latencyMs, lanes });
-    const requests = history[side] ?? 0;
+    const requests = side === 'least' ? history.least : (history.likely ?? history.requests);
     // Where others end, it takes their part of the rate, and walks with it.
     return [{ feed, requests, walks: walks ?? pay, mostWalks: walks ?? mostWalks, latencyMs }];
   });

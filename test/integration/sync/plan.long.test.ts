@@ -133,10 +133,10 @@ test('the days of a free plan are foretold within a tenth, after a probe and dur
   expect(rest.code).toBe(0);
 
   const endedAt = now();
-  expectWithinTenPercent(early.history.requests.most, first.requests + rest.requests);
+  expectWithinTenPercent(early.history.requests.likely, first.requests + rest.requests);
   expectWithinTenPercent(early.history.seconds.most, (endedAt - probedAt) / 1000);
   expectWithinTenPercent(underWay.history.seconds.most, (endedAt - underWayAt) / 1000);
-  expect((await plan()).history.requests).toEqual({ least: 0, most: 0 });
+  expect((await plan()).history.requests).toEqual({ least: 0, likely: 0, most: 0 });
 });
 
 test('what nothing was read of is unknown, and to say so costs nothing', async () => {
@@ -147,7 +147,7 @@ test('what nothing was read of is unknown, and to say so costs nothing', async (
   expect({ code, requests }).toEqual({ code: 0, requests: 0 });
   const document = JSON.parse(stdout) as PlanDocument;
   expect(document.history).toMatchObject({
-    requests: { least: 0, most: 0 },
+    requests: { least: 0, likely: 0, most: 0 },
     bound_by: null,
     unknown: ['10/user-operations', '10/optimism-batch-blocks', '10/factories'],
   });

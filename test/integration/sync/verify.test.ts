@@ -131,8 +131,9 @@ test('each finding is told with the command that mends it, and the feed with wha
     command: `explorer-etl repair ${batches}`,
     requests,
     credits: requests * creditsPerPage,
+    at_most: requests,
   });
-  expect(repair).toEqual({ command: 'explorer-etl repair', requests, credits: requests * 20 });
+  expect(repair).toEqual({ ...blocks?.repair, command: 'explorer-etl repair' });
   const walks = (await repairs()).flat().map(({ scope }) => scope);
   expect(walks).toHaveLength(2);
   // Three batches of as many pages as the others have on average, never fewer than one each.

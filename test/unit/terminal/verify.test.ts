@@ -73,7 +73,7 @@ const batches: Feed = {
     { ...open['border-not-linked'], lower_batch: 12, upper_batch: 13 },
     open['batches-not-read'],
   ),
-  repair: { command, requests: 1_234, credits: 24_680 },
+  repair: { command, requests: 1_234, credits: 24_680, at_most: 1_234 },
 };
 const factories: Feed = {
   ...feedOf({ chain: '批次 chain', chain_id: 42_220, operation: 'factories' }),
