@@ -20,13 +20,47 @@ export function calledAs({
   return npm_command === undefined ? written : `npx ${written}`;
 }
 
-/** A text for people, its commands as the user has to type them. */
-export const asCalled = (text: string, program: string): string =>
-  program === written ? text : text.replaceAll(mentions(), `${program} `);
+/** Commands that look at the demo's database with `--demo`. */
+const looks = [
+  'status',
+  'verify',
+  'plan',
+  'check',
+  'open',
+  'query',
+  'export',
+  'db shell',
+  'db url',
+];
+/** Commands that read from the explorer: that of the demo is there while the demo runs. */
+const works = ['sync', 'backfill', 'repair', 'start'];
+
+/**
+ * A text for people, its commands as the user has to type them.
+ *
+ * @param isDemo whether it is about the demo's database
+ */
+export function asCalled(text: string, program: string, isDemo = false): string {
+  const ofDemo = isDemo ? text.replaceAll(workMentions(), `${written} demo`) : text;
+  const flagged = isDemo ? ofDemo.replaceAll(lookMentions(), '$& --demo') : ofDemo;
+  return program === written ? flagged : flagged.replaceAll(mentions(), `${program} `);
+}
+
+const lookMentions = () =>
+  new RegExp(String.raw`${before}${written} (?:${looks.join('|')})\b(?! --demo)`, 'gm');
+
+/** With its options and their values. */
+const workMentions = () =>
+  new RegExp(
+    String.raw`${before}${written} (?:${works.join('|')})\b(?: --[a-z][a-z-]*(?: (?!-)[\w./-]+)?)*`,
+    'gm',
+  );
 
 /** Behind a colour too. */
+const before = String.raw`(?<=^|[^\w./-]|\u001b\[\d+m)`;
+
 const mentions = () =>
   new RegExp(
-    `(?<=^|[^\\w./-]|\\u001b\\[\\d+m)${written} (?=(?:${commands.map(({ name }) => name).join('|')}|help)\\b)`,
+    `${before}${written} (?=(?:${commands.map(({ name }) => name).join('|')}|help)\\b)`,
     'gm',
   );

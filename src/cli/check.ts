@@ -8,12 +8,14 @@ import { askExplorer, unasked } from './check-explorer.ts';
 import { checkText } from './check-text.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
 import { exitCodes, writeDocument, type Registry } from './context.ts';
+import { demoSettings } from './demo-settings.ts';
+import { addDemo, placeOf, type DemoOption } from './existing.ts';
 import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 
 /** `check`: whether configuration, database and API would do. */
 export function registerCheck({ command, run }: Registry): void {
-  addFeedOptions(command)
+  addDemo(addFeedOptions(command))
     // Its default has to be said: commander finds it only of options that are there before it parses.
     .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`, true)
     .addHelpText(
@@ -21,14 +23,18 @@ export function registerCheck({ command, run }: Registry): void {
       '\nExamples:\n  explorer-etl check\n  explorer-etl check --chain optimism --no-requests\n',
     )
     .action(
-      run<ChosenFeeds & { requests: boolean }>(async (context, options) => {
-        const settings = settingsOf(context, options);
-        const database = await openDatabase(settings, context);
+      run<ChosenFeeds & DemoOption & { requests: boolean }>(async (context, options) => {
+        const isDemo = options.demo === true;
+        const settings = isDemo ? demoSettings(context, options) : settingsOf(context, options);
+        const place = await placeOf(context, settings, options);
+        const database = await openDatabase(settings, place);
         try {
           const answer = await askDatabase(settings, database);
-          const explorer = options.requests
-            ? await askExplorer(settings, database, context.signal)
-            : unasked(settings);
+          // The demo's explorer ends with it.
+          const explorer =
+            options.requests && !isDemo
+              ? await askExplorer(settings, database, context.signal)
+              : unasked(settings);
           const findings = [...answer.findings, ...explorer.findings];
           const exit = findings.some(({ state }) => state === 'failed')
             ? ({ code: exitCodes.failed, reason: 'failed' } as const)
@@ -48,7 +54,7 @@ export function registerCheck({ command, run }: Registry): void {
             findings,
           };
           if (options.json) writeDocument(context, document);
-          else print(context, checkText(document, context.out));
+          else print(place, checkText(document, context.out));
           return exit.code;
         } finally {
           await database.close();

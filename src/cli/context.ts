@@ -27,6 +27,8 @@ export interface Context {
   readonly err: Look;
   /** How large the terminal that stdout is has become; absent where it is none. */
   readonly size?: () => { readonly columns: number; readonly rows: number };
+  /** It is the demo's database that is looked at: commands that are named say so. */
+  readonly isDemo?: true;
   /** What a user types before a command's name, such as `npx explorer-etl`. */
   readonly program: string;
   /** What the user typed behind that. */

@@ -1,10 +1,14 @@
 import { devNull } from 'node:os';
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
+import type { Database } from '../db/transaction.ts';
+import { configuredFeeds } from '../feeds/lanes.ts';
+import { registerFeeds } from '../feeds/register.ts';
 import type { SyncTarget } from '../jobs/sync.ts';
+import type { ChosenFeeds } from './chosen-feeds.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import { settingsOf } from './setup.ts';
-import { demoKey, type DemoWorld } from './demo-world.ts';
+import { demoKey, demoWorld, type DemoWorld } from './demo-world.ts';
 import { targetsOf } from './sync.ts';
 
 /** The demo's explorer is on this machine, so its rate is no one's limit. */
@@ -28,13 +32,13 @@ function databaseOf({ env, cwd }: Context): NodeJS.ProcessEnv {
 /** The settings of the demo: of the user's, only the database. */
 export function demoSettings(
   context: Context,
-  options: GlobalOptions,
-  { chains }: DemoWorld,
+  options: GlobalOptions & ChosenFeeds,
+  { chains }: DemoWorld = demoWorld(null, Date.now()),
 ): Settings {
   const env = { ...databaseOf(context), EXPLORER_API_KEY: demoKey };
   // Whatever file lies in this folder or is named is about other chains.
   const { config: _ignored, ...rest } = options;
-  const chain = chains.map(({ id }) => String(id));
+  const chain = options.chain ?? chains.map(({ id }) => String(id));
   const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain });
   return {
     ...settings,
@@ -47,11 +51,25 @@ export function demoTargets(
   { chains, ...settings }: Settings,
   { chains: simulated }: DemoWorld,
 ): SyncTarget[] {
-  return chains.flatMap((chain) => {
-    const range = simulated.find(({ id }) => id === chain.id)?.batches;
-    const newest = range === undefined ? undefined : range.first + range.count - 1;
-    const bounds =
-      newest === undefined ? {} : { fromBatch: newest - copiedBatches + 1, toBatch: newest };
-    return targetsOf({ ...settings, chains: [chain] }, bounds, new Date());
-  });
+  return chains.flatMap((chain) =>
+    targetsOf({ ...settings, chains: [chain] }, newestOf(chain.id, simulated), new Date()),
+  );
+}
+
+/** Makes the newest batches of each chain the target of their blocks, as flags would. */
+export async function setDemoTargets(
+  db: Database,
+  { chains }: Settings,
+  { chains: simulated }: DemoWorld,
+  origin: string,
+): Promise<void> {
+  const feeds = chains.flatMap((chain) => configuredFeeds([chain], newestOf(chain.id, simulated)));
+  await registerFeeds(db, feeds, 'flags', { origin, isSameData: false });
+}
+
+function newestOf(chainId: number, simulated: DemoWorld['chains']) {
+  const range = simulated.find(({ id }) => id === chainId)?.batches;
+  if (range === undefined) return {};
+  const newest = range.first + range.count - 1;
+  return { fromBatch: newest - copiedBatches + 1, toBatch: newest };
 }

@@ -48,8 +48,9 @@ export function demoText(document: DemoDocument, look: Look, program: string): s
 }
 
 const lineOf =
-  ({ chains }: DemoDocument, look: Look) =>
+  ({ chains, database }: DemoDocument, look: Look) =>
   (feed: DemoDocument['feeds'][number]): FeedLine => {
+    const verify = database === 'embedded' ? 'verify --demo' : 'verify';
     const isComplete = feed.state === 'complete';
     const proof = isNarrow(look) ? 'proved' : 'proved complete';
     const proved = feed.evidence === 'census' ? 'census' : proof;
@@ -61,7 +62,7 @@ const lineOf =
       pages: feed.pages,
       credits: feed.credits,
       stand: isComplete ? 'done' : 'failed',
-      note: isComplete ? proved : `${whole(feed.open.length)} open: see verify`,
+      note: isComplete ? proved : `${whole(feed.open.length)} open: see ${verify}`,
     };
   };
 

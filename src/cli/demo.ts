@@ -18,7 +18,7 @@ import {
 import { failedOperations, feedFacts, isKillClean, killFacts, totalFacts } from './demo-facts.ts';
 import { runDemo } from './demo-run.ts';
 import { openDemoScreen, type DemoScreen } from './demo-screen.ts';
-import { demoSettings, demoTargets } from './demo-settings.ts';
+import { demoSettings, demoTargets, setDemoTargets } from './demo-settings.ts';
 import { demoText } from './demo-text.ts';
 import { startDemoWorker, workForDemo, type DemoWorker } from './demo-worker.ts';
 import {
@@ -75,7 +75,11 @@ async function demo(context: Context, options: GlobalOptions): Promise<ExitCode>
   const screen = openDemoScreen(context, options, headOf(now, settings));
   // It loads the program while Postgres starts.
   const worker = startDemoWorker(context);
-  const page = await servePageNearby(context, { settings, works: false, metricsAddress: null });
+  const page = await servePageNearby(placed(context, settings), {
+    settings,
+    works: false,
+    metricsAddress: null,
+  });
   screen.page(urlOf(page));
   try {
     const database = await openDatabase(settings, { cwd: context.cwd, name: demoDatabase });
@@ -95,6 +99,10 @@ async function demo(context: Context, options: GlobalOptions): Promise<ExitCode>
   }
 }
 
+/** Commands on the page are about the embedded Postgres, which others find by `--demo`. */
+const placed = (context: Context, { databaseUrl }: Settings): Context =>
+  databaseUrl === null ? { ...context, isDemo: true } : context;
+
 interface Called {
   readonly context: Context;
   readonly options: GlobalOptions;
@@ -107,6 +115,8 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
   const { context, options, settings, screen, worker } = called;
   const world = demoWorld(await storedStart(database), Date.now());
   const targets = demoTargets(settings, world);
+  const origin = demoOrigin + new Date(world.startMs).toISOString().slice(0, 10);
+  await setDemoTargets(database.db, settings, world, origin);
   const feeds = [...new Set(targets.map(({ lane }) => feedName(lane)))];
   const before = await readCounts(database, feeds);
   // Of what is left of the list half is read, and no more than three quarters can be, when the worker is killed.
@@ -118,7 +128,7 @@ async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode>
     const ended = await runDemo(
       {
         settings: { ...settings, explorer: { ...settings.explorer, baseUrl: explorer.url } },
-        origin: demoOrigin + new Date(world.startMs).toISOString().slice(0, 10),
+        origin,
         killAfter: Math.floor(left / 2),
         feed: stageFeed,
         database,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import type { EmbeddedPlace, OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import { hasEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
@@ -33,8 +34,31 @@ export async function existing(
       `there is no database yet: ${context.cwd} has no .explorer-etl, and DATABASE_URL is not set. Run demo or sync first, or go to the folder where you did.`,
     );
   }
-  return demo === true ? { ...context, name: demoDatabase, mustExist: true } : context;
+  return demo === true
+    ? { ...context, name: demoDatabase, mustExist: true, isDemo: true }
+    : context;
 }
+
+/** The option of commands that look at what is stored. */
+export interface DemoOption {
+  readonly demo?: boolean;
+}
+
+/** `--demo`. */
+export const addDemo = (command: Command): Command =>
+  command.option('--demo', "the demo's database");
+
+/**
+ * The context, or that of the demo's database where it is asked for.
+ *
+ * @throws UsageError where there is none
+ */
+export const placeOf = async (
+  context: Context,
+  settings: Pick<Settings, 'databaseUrl'>,
+  options: DemoOption,
+): Promise<Context & EmbeddedPlace> =>
+  options.demo === true ? existing(context, settings, options) : context;
 
 /** @throws UsageError where nothing was copied to the database yet */
 export async function demandData({ pool }: OpenDatabase): Promise<void> {

@@ -63,7 +63,7 @@ export const servePage = (
         version: version(),
         now: () => performance.now(),
       }),
-    called: (text) => asCalled(text, context.program),
+    called: (text) => asCalled(text, context.program, context.isDemo),
     now: () => performance.now(),
   });
 

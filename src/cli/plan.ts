@@ -5,7 +5,17 @@ import { planReport } from '../report/plan/document.ts';
 import { requestsSince } from '../report/plan/facts.ts';
 import { forecastFeeds } from '../report/plan/plan.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
-import { exitCodes, waitingOf, writeDocument, type Registry } from './context.ts';
+import {
+  exitCodes,
+  UsageError,
+  waitingOf,
+  writeDocument,
+  type Context,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { demoSettings } from './demo-settings.ts';
+import { addDemo, placeOf, type DemoOption } from './existing.ts';
 import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
@@ -15,7 +25,7 @@ import { isPrepared } from '../db/prepared.ts';
 import { probeFeeds } from './probe.ts';
 import { tellWhere } from './where.ts';
 
-interface PlanOptions extends ChosenFeeds, SourceOptions {
+interface PlanOptions extends ChosenFeeds, DemoOption, SourceOptions {
   readonly probe?: number | true;
 }
 
@@ -24,7 +34,7 @@ const probeRequests = 100;
 
 /** `plan`: what the configured feeds cost, once and each day, and how long they take. */
 export function registerPlan({ command, run }: Registry): void {
-  addSameData(addFeedOptions(command))
+  addDemo(addSameData(addFeedOptions(command)))
     .option(
       '--probe [n]',
       `read up to n (${probeRequests}) pages of each feed whose size is unknown; they are kept`,
@@ -42,10 +52,11 @@ Examples:
     )
     .action(
       run<PlanOptions>(async (context, options) => {
-        const settings = settingsOf(context, options);
+        const settings = planSettings(context, options);
         if (options.probe !== undefined) requireApiKey(settings);
+        const place = await placeOf(context, settings, options);
         const access = options.probe === undefined ? 'reads' : 'writes';
-        return onDatabase(settings, context, access, async (database) => {
+        return onDatabase(settings, place, access, async (database) => {
           if (options.probe !== undefined) {
             tellWhere(context, options, database);
             await prepareDatabase(database, waitingOf(context));
@@ -61,11 +72,18 @@ Examples:
             : ({ code: exitCodes.done, reason: 'done' } as const);
           const document = { schema: 'explorer-etl/plan/1', exit, ...report } as const;
           if (options.json) writeDocument(context, document);
-          else print(context, planText(document, context.out));
+          else print(place, planText(document, context.out));
           return exit.code;
         });
       }),
     );
+}
+
+/** @throws UsageError where pages of the demo's explorer are to be read, which has ended */
+function planSettings(context: Context, options: PlanOptions & GlobalOptions): Settings {
+  if (options.demo !== true) return settingsOf(context, options);
+  if (options.probe === undefined) return demoSettings(context, options);
+  throw new UsageError("--probe reads pages, and the demo's explorer ends with it: leave one out.");
 }
 
 type PlanReport = ReturnType<typeof planReport>;

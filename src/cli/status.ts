@@ -7,19 +7,20 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { addDemo, placeOf, type DemoOption } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { statusText } from './status-text.ts';
 import { watch } from './watch.ts';
 
-interface StatusOptions {
+interface StatusOptions extends DemoOption {
   readonly watch?: true;
 }
 
 /** `status`: how all is, what each feed is doing, how current and complete it is, and what is left. */
 export function registerStatus({ command, run }: Registry): void {
-  command
+  addDemo(command)
     .option('--watch', 'draw it anew every two seconds, until Ctrl-C')
     .addHelpText('after', '\nExamples:\n  explorer-etl status\n  explorer-etl status --watch\n')
     .action(
@@ -27,16 +28,17 @@ export function registerStatus({ command, run }: Registry): void {
         if (options.watch) requireTerminal(context, options);
         const settings = settingsOf(context, options, 'database');
         const { pageSize } = settings.explorer;
-        return onDatabase(settings, context, 'reads', async (database) => {
+        const place = await placeOf(context, settings, options);
+        return onDatabase(settings, place, 'reads', async (database) => {
           if (options.watch) {
-            await watch(context, async (look) =>
+            await watch(place, async (look) =>
               statusText(await statusOrOutage(database.pool, pageSize), look),
             );
             return exitCodes.done;
           }
           const document = await statusNow(database.pool, pageSize);
           if (options.json) writeDocument(context, document);
-          else print(context, statusText(document, context.out));
+          else print(place, statusText(document, context.out));
           return exitCodes.done;
         });
       }),

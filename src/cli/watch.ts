@@ -38,7 +38,7 @@ export async function watch(
     const text = await draw({ ...context.out, columns: size().columns });
     if (signal.aborted) break;
     // The verdict is above: what does not fit is left out below.
-    const lines = asCalled(text, program).trimEnd().split('\n');
+    const lines = asCalled(text, program, context.isDemo).trimEnd().split('\n');
     update(lines.slice(0, Math.max(1, size().rows - 1)).join('\n'));
     const restMs = Math.max(redrawMs, restPerLook * (performance.now() - begun));
     await delay(restMs, undefined, { signal }).catch(() => undefined);

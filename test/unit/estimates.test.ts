@@ -43,7 +43,12 @@ describe('what is left of a list', () => {
       requests: 11,
       reason: null,
     });
-    const holes = [1, 2].map((at) => ({ from: at * 1_000, to: at * 1_000 + 99, endsAt: null, near: null }));
+    const holes = [1, 2].map((at) => ({
+      from: at * 1_000,
+      to: at * 1_000 + 99,
+      endsAt: null,
+      near: null,
+    }));
     const { least, requests } = listHistory({ ...list, gaps: holes }, all);
     expect([least, requests]).toEqual([3, 3]);
   });

@@ -59,12 +59,41 @@ test("who asks for the demo's data makes no database for it", async () => {
     ['query', 'select 1'],
     ['db', 'shell'],
     ['export', '--to', 'lake'],
+    ['status'],
+    ['verify'],
+    ['plan'],
+    ['check'],
   ]) {
     const ended = await place.run([...command, '--demo']);
     expect(ended.stderr).toMatch(/has no database "demo" yet: run demo first/u);
     expect(ended.code).toBe(2);
   }
   expect(await stateOf(place)).toMatchObject({ running: false, users: [] });
+});
+
+test("status, verify, plan and check look at the demo's data, whatever file is there", async () => {
+  const place = await project();
+  await place.run(['db', 'start']);
+  const url = (await place.run(['db', 'url'])).stdout.trim();
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('create database demo');
+  await client.end();
+  await place.run(['migrate'], { DATABASE_URL: url.replace(/postgres$/u, 'demo') });
+  await writeFile(join(place.cwd, 'explorer-etl.yaml'), 'chains: [{ id: 8453 }]\n');
+
+  const [status, verify, plan, check] = [
+    await place.run(['status', '--demo']),
+    await place.run(['verify', '--demo']),
+    await place.run(['plan', '--demo', '--json']),
+    await place.run(['check', '--demo']),
+  ];
+
+  expect([status, verify, plan, check].map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+  expect(plan.stdout).toMatch(/"feed": "10\/user-operations"/u);
+  expect(plan.stdout).not.toMatch(/8453/u);
+  expect(check.stdout).toMatch(/database: demo on .*, embedded/u);
+  expectOneMessage(await place.run(['plan', '--demo', '--probe']), /--probe reads pages/u);
 });
 
 test('db start keeps one that another command started, and two at once start one', async () => {

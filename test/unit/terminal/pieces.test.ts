@@ -186,4 +186,21 @@ describe('hints', () => {
     const painted = paint(coloured, 'command', 'explorer-etl verify');
     expect(asCalled(painted, 'npx explorer-etl')).toContain('mnpx explorer-etl verify');
   });
+
+  test.each([
+    ['explorer-etl verify', 'npx explorer-etl verify --demo'],
+    ['run "explorer-etl query --list".', 'run "npx explorer-etl query --demo --list".'],
+    ['explorer-etl db shell', 'npx explorer-etl db shell --demo'],
+    ['explorer-etl open --demo', 'npx explorer-etl open --demo'],
+    [
+      'explorer-etl backfill --chain 10 --operation user-operations   about',
+      'npx explorer-etl demo   about',
+    ],
+    ['explorer-etl repair --chain 10 --yes', 'npx explorer-etl demo'],
+    ['explorer-etl init', 'npx explorer-etl init'],
+  ])("of the demo's data name the demo: %s", (text, called) => {
+    expect(asCalled(text, 'npx explorer-etl', true)).toBe(called);
+    const painted = paint(coloured, 'command', text);
+    expect(asCalled(painted, 'npx explorer-etl', true)).toContain(called);
+  });
 });
