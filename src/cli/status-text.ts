@@ -25,6 +25,7 @@ const stateStyles: Readonly<Record<Feed['state'], Style>> = {
   unknown: 'quiet',
   partial: 'warning',
   late: 'warning',
+  stale: 'warning',
   awaiting: 'warning',
   paused: 'warning',
   waiting: 'warning',

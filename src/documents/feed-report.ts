@@ -7,6 +7,7 @@ import {
   instant,
   instantOrNull,
   said,
+  seconds,
   secondsOrNull,
   unit,
 } from './pieces.ts';
@@ -111,6 +112,7 @@ const feedStates = [
   'current',
   'partial',
   'late',
+  'stale',
   'done',
   'running',
   'queued',
@@ -177,6 +179,18 @@ export const feedReport = z.strictObject({
         .describe('Null: the first reading has not ended, or nothing is to come.'),
     })
     .describe('How current it is.'),
+  data: z
+    .strictObject({
+      newest_at: instant.describe('Time of the newest item, confirmed by others. ISO 8601.'),
+      age_s: seconds('How old it was when the head of the list was last looked at.'),
+      usual_s: seconds('The mean time between two of the newest items.'),
+      limit_s: seconds('How old it may be before the source counts as silent.'),
+      is_met: z.boolean().describe('Whether it is no older than that.'),
+    })
+    .nullable()
+    .describe(
+      'How current its data is. Null: not judged, because the first reading has not ended, nothing is to come, or too few items have times.',
+    ),
   proved: evidence.describe('What of it is proved.'),
   left: z
     .strictObject({

@@ -29,6 +29,7 @@ const verdictKinds = [
   'stopped',
   'paused',
   'waiting',
+  'degraded',
   'behind',
   'never-read',
   'reading-history',
@@ -92,6 +93,18 @@ const reason = z.discriminatedUnion('kind', [
       until: instantOrNull('When it goes on. Null: not known.'),
     })
     .describe('The key is throttled or out of credits.'),
+  z
+    .strictObject({
+      kind: kind('stale'),
+      feed: feedName,
+      unit: z.enum(['items', 'batches']).describe('What the list counts.'),
+      age_s: seconds('How old the newest one was at the last look.'),
+      usual_s: seconds('The mean time between two of the newest ones.'),
+      limit_s: seconds('How old it may be.'),
+    })
+    .describe(
+      'The source is silent: its newest item is far older than its items usually are apart.',
+    ),
   z
     .strictObject({
       kind: kind('standby-behind'),

@@ -14,6 +14,7 @@ const standstills: ReadonlySet<Reason['kind']> = new Set([
   'nobody-works',
   'paused',
   'waiting',
+  'stale',
   'standby-behind',
   'unseen',
   'stalled',

@@ -139,6 +139,8 @@ export interface ListReach {
   readonly reach: SQL;
   /** The progress of a run, a row `latest`: JSON. */
   readonly progress: SQL;
+  /** A statement for `timestamp` of a feed's newest items, in the order of the list; null: they have no times. */
+  newestTimes(feed: Feed): SQL | null;
 }
 
 /**

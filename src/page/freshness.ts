@@ -45,8 +45,18 @@ export function freshness(facts: FreshnessFacts): Html {
     ${chosen === undefined ? '' : detail(chosen, facts)}`;
 }
 
-/** How many are looked at in time, and which are not. */
+/** How many are looked at in time, which are not, and which list nothing new. */
 function summary({ feeds }: StatusDocument): Html {
+  const silent = feeds.filter(({ data }) => data?.is_met === false);
+  if (silent.length === 0) return looks(feeds);
+  return html`${looks(feeds)}
+    <p class="bad">
+      ${counted(silent.length, 'list')} ${silent.length === 1 ? 'has' : 'have'} no new items for far
+      longer than usual: ${someOf(silent)}.
+    </p>`;
+}
+
+function looks(feeds: readonly Feed[]): Html {
   const judged = feeds.filter(({ freshness: { is_met } }) => is_met !== null);
   const late = judged.filter(({ freshness: { is_met } }) => is_met === false);
   if (judged.length === 0) return html`<p>No list is to be looked at by a time yet.</p>`;
@@ -58,15 +68,19 @@ function summary({ feeds }: StatusDocument): Html {
         : `${feeds.length === 1 ? 'The list is' : `All ${number} lists are`} looked at in time`;
     return html`<p class="good">${are}.</p>`;
   }
-  const named = late.slice(0, mostNamed).map(nameOf).join(', ');
-  const others = late.length - mostNamed;
   return html`<p class="bad">
     ${counted(late.length, 'list')} of ${whole(judged.length)} ${late.length === 1 ? 'is' : 'are'}
-    late: ${named}${others > 0 ? ` and ${whole(others)} more` : ''}.
+    late: ${someOf(late)}.
   </p>`;
 }
 
 const mostNamed = 4;
+
+function someOf(feeds: readonly Feed[]): string {
+  const named = feeds.slice(0, mostNamed).map(nameOf).join(', ');
+  const others = feeds.length - mostNamed;
+  return `${named}${others > 0 ? ` and ${whole(others)} more` : ''}`;
+}
 
 function row(feed: Feed, { status, query, day, month }: FreshnessFacts): Html {
   const isChosen = query.get('freshness-feed') === feed.feed;
@@ -84,14 +98,16 @@ function row(feed: Feed, { status, query, day, month }: FreshnessFacts): Html {
 }
 
 /** The present, in words. */
-function words({ freshness: { age_s, objective, is_met }, lag_s }: Feed): Html {
+function words({ freshness: { age_s, objective, is_met }, data, lag_s }: Feed): Html {
   const newest = lag_s === null ? 'nothing stored' : `newest ${duration(lag_s)} old`;
   const age = age_s === null ? 'no look yet' : `looked ${duration(age_s)} ago`;
   const bound =
     objective === null ? 'nothing is to come' : `objective ${duration(objective.seconds)}`;
   const late = is_met === false;
   return html`<span class="${late ? 'bad' : ''}">${late ? 'late: ' : ''}${age}</span>
-    <span class="quiet">${bound} · ${newest}</span>`;
+    <span class="quiet"
+      >${bound} · <span class="${data?.is_met === false ? 'bad' : ''}">${newest}</span></span
+    >`;
 }
 
 function spark(feed: Feed, { span, window, feeds }: FreshnessPast, at: number): Html {

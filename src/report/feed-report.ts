@@ -10,6 +10,7 @@ import { nextFiring, type Cron } from './firings.ts';
 import { lastLooks, objectiveOf, type Look } from './freshness.ts';
 import { feedReaches, registeredChains, type FeedReach } from './lane-status.ts';
 import { inOrder } from './order.ts';
+import { dataAgeOf, itemPace, type ItemPace } from './newest-items.ts';
 import { feedsNow, type FeedNow, type LaneNow } from './lane-state.ts';
 import { estimateFeeds, type FeedEstimate } from './plan/plan.ts';
 import { provedShare } from './proved-share.ts';
@@ -25,6 +26,7 @@ interface FeedFacts {
   readonly evidence: FeedEvidence;
   readonly estimate: FeedEstimate | null;
   readonly look: Look | null;
+  readonly pace: ItemPace | null;
   /** The schedule that a `start` set for the lane that goes to the head; null: none did. */
   readonly set: Cron | null;
 }
@@ -58,6 +60,10 @@ export async function reportFeeds(
   const proofs = byFeed(await feedEvidence(db));
   const looks = byFeed(await lastLooks(db));
   const estimates = byFeed(await estimateFeeds(db, await registeredChains(db), how));
+  const paces = new Map<string, ItemPace | null>();
+  for (const estimate of estimates.values()) {
+    paces.set(estimate.feed, await itemPace(db, estimate));
+  }
   const schedules = await schedulesSet(db);
   const feeds = inOrder(await feedsNow(db)).map((now) => {
     const { feed } = now;
@@ -69,6 +75,7 @@ export async function reportFeeds(
       evidence,
       estimate: estimates.get(feed) ?? null,
       look: looks.get(feed) ?? null,
+      pace: paces.get(feed) ?? null,
       set: headSchedule(schedules, feed),
     };
     return reportFeed(facts, how);
@@ -99,6 +106,7 @@ function reportFeed(
   const history = isDone(facts) ? none : (estimate?.history ?? unknown);
   const reported = lanes.map((lane) => reportLane(lane, history.likely ?? history.requests, at));
   const freshness = freshnessOf(facts, at);
+  const data = dataOf(facts);
   const { share, basis } = provedShare({
     coverage: reach?.coverage ?? null,
     isProved: evidence.is_proved,
@@ -112,12 +120,13 @@ function reportFeed(
   return {
     ...told,
     chain_name: evidence.chain_name,
-    state: stateOf(facts, freshness),
+    state: stateOf(facts, freshness, data),
     failure: evidence.failure,
     reason,
     lag_s: reach?.lag_s ?? null,
     coverage: reach?.coverage ?? null,
     freshness,
+    data,
     proved: {
       is_proved: evidence.is_proved,
       is_damaged: evidence.is_damaged,
@@ -180,6 +189,13 @@ function freshnessOf(facts: FeedFacts, at: Date): FeedReport['freshness'] {
   return { ...looked, objective, is_met: look.age_s !== null && look.age_s <= objective.seconds };
 }
 
+/** How current its data is, as of the last look; not before the first reading has ended. */
+function dataOf({ look, pace, evidence }: FeedFacts): FeedReport['data'] {
+  const looked_at = look?.looked_at ?? null;
+  const isBounded = evidence.numbers?.is_bounded === true;
+  return pace === null || looked_at === null || isBounded ? null : dataAgeOf(pace, looked_at);
+}
+
 /** All that was asked for is read and proved, and nothing above it was asked for. */
 const isDone = (facts: FeedFacts): boolean =>
   facts.evidence.numbers?.is_bounded === true && facts.evidence.is_proved && !isPartial(facts);
@@ -195,6 +211,7 @@ function isPartial({ evidence: { is_proved, numbers }, reach }: FeedFacts): bool
 function stateOf(
   facts: FeedFacts,
   { is_met }: Pick<FeedReport['freshness'], 'is_met'>,
+  data: FeedReport['data'],
 ): FeedReport['state'] {
   const { now } = facts;
   if (now.state !== 'idle') return now.state;
@@ -203,5 +220,6 @@ function stateOf(
   }
   if (isDone(facts)) return 'done';
   if (is_met === false) return 'late';
+  if (data?.is_met === false) return 'stale';
   return isPartial(facts) ? 'partial' : 'current';
 }

@@ -24,6 +24,7 @@ export const verdictOf: Readonly<Record<ReasonKind, VerdictKind>> = {
   'nobody-works': 'stopped',
   paused: 'paused',
   waiting: 'waiting',
+  stale: 'degraded',
   'standby-behind': 'behind',
   unseen: 'behind',
   stalled: 'behind',
@@ -181,7 +182,15 @@ function ofFeed(report: Feed, isWorkedOn: boolean): Reason[] {
       objective === null ? { kind: 'unproved', feed } : { kind: 'late', feed, age_s, objective },
     );
   }
-  return [...reasons, ...openOf(report)];
+  return [...reasons, ...staleOf(report), ...openOf(report)];
+}
+
+/** A source that has stopped: it answers, and lists nothing new. */
+function staleOf({ feed, data, coverage }: Feed): Reason[] {
+  if (data === null || data.is_met) return [];
+  const { age_s, usual_s, limit_s } = data;
+  const isOfBlocks = coverage?.of === 'blocks' && coverage.unit === 'blocks';
+  return [{ kind: 'stale', feed, unit: isOfBlocks ? 'items' : 'batches', age_s, usual_s, limit_s }];
 }
 
 /** What is missing of a feed, or is not proved, and nobody is at it. */

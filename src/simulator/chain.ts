@@ -56,6 +56,8 @@ export interface SimulatedChain {
   readonly disorder?: Disorder;
   /** How the chain moves with the simulator's clock; without it nothing ever changes. */
   readonly motion?: Motion;
+  /** When it begins, milliseconds since 1970; `startInstantMs` if absent. A calendar has its own. */
+  readonly startsAtMs?: number;
   /** Makes everything look lived in, up to a present; not together with motion. */
   readonly calendar?: Calendar;
 }

@@ -3,7 +3,7 @@ import { blockTimeMs, minedAt } from './timetable.ts';
 
 /**
  * When the lowest height was mined, milliseconds since 1970; on a chain that moves, the start of
- * the simulated clock.
+ * the simulated clock. A chain may have its own (`startsAtMs`).
  */
 export const startInstantMs = Date.UTC(2026, 9, 1);
 
@@ -17,7 +17,7 @@ export function instantOf(world: World, height: number, fractionMs: number): num
   if (lived !== null) return minedAt(lived.timetable, height);
   const blockMs = course?.blockMs ?? blockTimeMs;
   const origin = course === null ? firstHeight : course.headAtStart + 1;
-  const instantMs = startInstantMs + (height - origin) * blockMs;
+  const instantMs = (world.chain.startsAtMs ?? startInstantMs) + (height - origin) * blockMs;
   if (world.chain.generation === 'v10') return Math.floor(instantMs / 1000) * 1000;
   return instantMs + (fractionMs % blockMs);
 }

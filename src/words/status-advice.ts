@@ -119,6 +119,11 @@ const says: {
       ? { text: `the key is out of credits${end}`, command: 'explorer-etl plan' }
       : { text: `the key is throttled${end}` };
   },
+  stale: ({ unit, age_s, usual_s }) => ({
+    text: `no new ${unit} for ${duration(age_s)}; usually one every ${duration(usual_s)}`,
+    together: `no new ${unit} for far longer than usual`,
+    todo: "If the explorer's website shows newer ones, look at base_url and the chain. Else the explorer has stopped: wait, or report it there.",
+  }),
   'standby-behind': ({ behind_s }) => ({
     text:
       behind_s === null

@@ -15,6 +15,7 @@ export const verdicts: Readonly<Record<VerdictKind, readonly [name: string, styl
   stopped: ['stopped', 'bad'],
   paused: ['paused', 'warning'],
   waiting: ['waiting', 'warning'],
+  degraded: ['degraded', 'warning'],
   behind: ['behind', 'warning'],
   'never-read': ['never read', 'warning'],
   'reading-history': ['reading history', 'good'],

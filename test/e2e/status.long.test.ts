@@ -20,6 +20,8 @@ const chain: SimulatedChain = {
   userOperations: 8_000,
   batches: { first: 1, count: 40, blocks: 100 },
   factories: 300,
+  // Its newest items are of the last hours, as those of a live chain are.
+  startsAtMs: Date.now() - 5 * 3_600_000,
 };
 
 const feedOf = (operation: string) => `${chain.id}/${operation}`;

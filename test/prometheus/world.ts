@@ -72,7 +72,9 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
   let fault: Fault | null = options.fault === undefined ? null : openFault(options.fault);
   let limits: Limits = {};
   const disorder = { percent: 100, fromMs: Infinity, untilMs: Infinity };
-  const described = { ...chain, ...options.chain, disorder };
+  // Its newest items are of the last hours, as those of a live chain are.
+  const startsAtMs = Date.now() - 3_600_000;
+  const described = { ...chain, startsAtMs, ...options.chain, disorder };
   const simulator = await startSimulator({
     seed: 5,
     chains: [motion === undefined ? described : { ...described, motion }],

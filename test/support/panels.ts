@@ -16,7 +16,10 @@ const chains: SimulatedChain[] = [10, 42220].map((id) => ({
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 60 },
   factories: 20,
+  // Its newest items are of the last hours, as those of a live chain are.
+  startsAtMs: Date.now() - 2 * 3_600_000,
 }));
+
 /** Two simulated chains, copied, with their pages archived. */
 export async function copiedChains(): Promise<TestDatabase> {
   const simulator = await startSimulator({ seed: 11, chains, apiKey: testKey });

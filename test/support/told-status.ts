@@ -57,6 +57,13 @@ export const toldFeed = (changes: Partial<ToldFeed> = {}): ToldFeed => ({
     objective: { seconds: 600, from: 'schedule' },
     is_met: true,
   },
+  data: {
+    newest_at: '2026-11-22T11:19:00.000Z',
+    age_s: 180,
+    usual_s: 300,
+    limit_s: 21_600,
+    is_met: true,
+  },
   proved: { is_proved: true, is_damaged: false, share: 1, basis: 'known', numbers: null },
   left: { requests: { least: 0, likely: 0, most: 0 }, reason: null, ends_at: null },
   next_poll_at: '2026-11-22T11:25:00.000Z',

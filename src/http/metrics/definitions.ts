@@ -68,6 +68,14 @@ export const definitions = {
     "Age of the newest item, of the newest batch's last block, or of the last ranking. A quiet chain lags too.",
     ofFeed,
   ),
+  explorer_etl_feed_data_age_seconds: shared(
+    'Age of the newest item that others confirm, at the last look. Absent: not judged.',
+    ofFeed,
+  ),
+  explorer_etl_feed_data_age_limit_seconds: shared(
+    'How old that item may be, by the usual interval of the list. Absent: not judged.',
+    ofFeed,
+  ),
   explorer_etl_feed_look_age_seconds: shared(
     'Since the last run began that went to the head of the list and finished.',
     ofFeed,

@@ -103,11 +103,13 @@ function endOf(forecast: StatusDocument['credits']['forecast'], as_of: string): 
 }
 
 function feedFacts(report: Feed): Sample[] {
-  const { freshness, coverage, proved } = report;
+  const { freshness, data, coverage, proved } = report;
   const labels = { chain: String(report.chain_id), list: report.operation };
   const blocks = coverage?.of === 'blocks' ? coverage : null;
   const told: readonly [MetricName, number | null | undefined][] = [
     ['explorer_etl_feed_lag_seconds', report.lag_s],
+    ['explorer_etl_feed_data_age_seconds', data?.age_s],
+    ['explorer_etl_feed_data_age_limit_seconds', data?.limit_s],
     ['explorer_etl_feed_look_age_seconds', freshness.age_s],
     ['explorer_etl_freshness_objective_seconds', freshness.objective?.seconds],
     ['explorer_etl_covered_ratio', proved.share],

@@ -1,5 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { ListReach } from '../list.ts';
+import { itemsOf } from './items.ts';
+
+/** Newest items that tell the list's pace: minutes of a busy chain, months of a quiet one. */
+const recentItems = 1_000;
 
 /** The lag of the newest item, the blocks that are covered, and those that are not. */
 export const status: ListReach = {
@@ -28,4 +32,7 @@ export const status: ListReach = {
     order by id desc
     limit 1
   ))`,
+  newestTimes: (feed) => sql`
+    select timestamp from ${itemsOf(feed)} order by height desc, key desc limit ${recentItems}
+  `,
 };

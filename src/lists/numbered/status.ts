@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { ListReach } from '../list.ts';
 
+/** Newest batches that tell how often one comes: a day of them. */
+const recentBatches = 200;
+
 /** The age of the newest batch's last block, and how many numbers are read and settled. */
 export const status: ListReach = {
   reach: sql`
@@ -33,4 +36,13 @@ export const status: ListReach = {
       and batch_number between (latest.scope ->> 'from_batch')::bigint
                            and (latest.scope ->> 'to_batch')::bigint
   ) end)`,
+  newestTimes: ({ chain_id }) => sql`
+    select (
+      select timestamp from explorer.blocks where blocks.chain_id = ${chain_id} and height = last_height
+    )
+    from explorer.read_batches
+    where read_batches.chain_id = ${chain_id} and blocks_count > 0
+    order by batch_number desc
+    limit ${recentBatches}
+  `,
 };

@@ -22,6 +22,8 @@ const chains: SimulatedChain[] = [
     userOperations: 120,
     batches: { first: 1, count: 3, blocks: 20 },
     factories: 20,
+    // Its newest items are of the last hours, as those of a live chain are.
+    startsAtMs: Date.now() - 2 * 3_600_000,
   },
 ];
 
@@ -114,6 +116,20 @@ test('a batch is missing', async () => {
     readyz: 200,
     reasons: [],
     status: [200, 'behind'],
+  });
+});
+
+test('a source has stopped', async () => {
+  const database = await freshDatabase();
+  const old = chains.map((chain) => ({ ...chain, startsAtMs: Date.now() - 30 * 86_400_000 }));
+  const silent = await startSimulator({ seed: 6, chains: old });
+  onTestFinished(() => silent.close());
+  await runSync(database, { url: silent.url, chains: old });
+  expect(await told(await servedPage(database.url))).toEqual({
+    healthz: 200,
+    readyz: 503,
+    reasons: ['stale'],
+    status: [200, 'degraded'],
   });
 });
 

@@ -28,6 +28,8 @@ const chain: SimulatedChain = {
   userOperations: 230,
   batches: { first: 1, count: 3, blocks: 20 },
   factories: 20,
+  // Its newest items are of the last hours, as those of a live chain are.
+  startsAtMs: Date.now() - 2 * 3_600_000,
 };
 
 test('what a sync does is what the tables hold, and twice is twice', async () => {
@@ -65,6 +67,8 @@ test('the facts of the database are those of status', async () => {
     expect({
       share: told.of('explorer_etl_covered_ratio', feed) ?? null,
       objective: told.of('explorer_etl_freshness_objective_seconds', feed) ?? null,
+      age: told.of('explorer_etl_feed_data_age_seconds', feed) ?? null,
+      limit: told.of('explorer_etl_feed_data_age_limit_seconds', feed) ?? null,
       gaps: told.of('explorer_etl_gaps', feed) ?? null,
       quarantined: told.of('explorer_etl_quarantine_items', feed),
       drift: told.of('explorer_etl_drift_kinds', feed),
@@ -73,6 +77,8 @@ test('the facts of the database are those of status', async () => {
     }).toEqual({
       share: report.proved.share,
       objective: report.freshness.objective?.seconds ?? null,
+      age: report.data?.age_s ?? null,
+      limit: report.data?.limit_s ?? null,
       gaps: report.coverage?.of === 'blocks' ? report.coverage.gaps : null,
       quarantined: report.quarantined,
       drift: report.drift,

@@ -49,9 +49,12 @@ function looking(database: Pick<TestDatabase, 'url'>) {
   return { text, document, kinds };
 }
 
+/** A chain whose newest items are of the last hours, as those of a live chain are. */
+const lately = () => ({ startsAtMs: Date.now() - 2 * 3_600_000 });
+
 /** A copy that is whole. */
-async function copied() {
-  const made = await scene();
+async function copied(changes: Partial<SimulatedChain> = lately()) {
+  const made = await scene({ changes });
   await runSync(made.database, { url: made.simulator.url, chains: made.chains });
   return made;
 }
@@ -86,6 +89,75 @@ test('a copy that sync made is healthy while it is a day old, whoever works', as
   expect([kind, first]).toEqual(['stopped', 'nobody-works']);
   expect(new Set(others)).toEqual(new Set(['late']));
   expect(await text()).toMatch(/^● stopped: nobody is working; last page 3d/u);
+});
+
+test('a source that has stopped is degraded, however recent the last look', async () => {
+  const threeYears = 3 * 365 * 86_400_000;
+  const { kinds, document, text } = await copied({ startsAtMs: Date.now() - threeYears });
+  expect(await kinds()).toEqual(['degraded', 'stale']);
+  const { feeds } = await document();
+  expect(feeds.map(({ operation, state }) => [operation, state])).toEqual([
+    ['user-operations', 'stale'],
+    // Bounded, or in no order of time.
+    ['optimism-batch-blocks', 'done'],
+    ['factories', 'current'],
+  ]);
+  expect(feeds[0]?.data).toMatchObject({ is_met: false, limit_s: 21_600 });
+  expect(await text()).toMatch(
+    /^● degraded: 10\/user-operations: no new items for (2y 364d|3y)[^;]*; usually one every \d+s\n/u,
+  );
+});
+
+test.each(['2099-01-01T00:00:00Z', '1970-01-01T00:00:00Z'])(
+  'a newest item of %s alone changes no verdict',
+  async (wrong) => {
+    const wronged = async (changes?: Partial<SimulatedChain>) => {
+      const made = await copied(changes);
+      await made.database.pool.query(
+        `update explorer.user_operations set timestamp = $1
+         where hash = (select hash from explorer.user_operations order by block_number desc, hash desc limit 1)`,
+        [wrong],
+      );
+      return made.kinds();
+    };
+    expect(await wronged()).toEqual(['healthy']);
+    expect(await wronged({ startsAtMs: Date.now() - 30 * 86_400_000 })).toEqual([
+      'degraded',
+      'stale',
+    ]);
+  },
+);
+
+test('a bounded range of old batches is not stale, even if one of them is missing', async () => {
+  const old = { batches: { first: 1, count: 60, blocks: 20 }, userOperations: 0 };
+  const { kinds, database } = await copied({ ...old, startsAtMs: Date.now() - 30 * 86_400_000 });
+  await database.pool.query('delete from explorer.read_batches where batch_number = 30');
+  expect(await kinds()).toEqual(['behind', 'gap']);
+});
+
+test('batches that are followed are stale if none comes', async () => {
+  const chains = [
+    {
+      ...chain,
+      userOperations: 0,
+      batches: { first: 1, count: 60, blocks: 20 },
+      startsAtMs: Date.now() - 30 * 86_400_000,
+    },
+  ];
+  const simulator = await startSimulator({ seed: 6, chains });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const operations = ['optimism-batches', 'optimism-batch-blocks'];
+  await runSync(database, { url: simulator.url, chains, operations, isRangeGiven: false });
+  const { verdict } = await looking(database).document();
+  expect(verdict).toMatchObject({
+    kind: 'degraded',
+    reasons: operations.map((operation) => ({
+      kind: 'stale',
+      feed: `10/${operation}`,
+      unit: 'batches',
+    })),
+  });
 });
 
 test('a chain whose row is gone hides none of its feeds', async () => {

@@ -68,6 +68,18 @@ const late: Partial<ToldFeed> = {
   },
 };
 
+const stale: Partial<ToldFeed> = {
+  state: 'stale',
+  lag_s: 95_385_600,
+  data: {
+    newest_at: '2023-11-14T11:24:00.000Z',
+    age_s: 95_385_600,
+    usual_s: 300,
+    limit_s: 21_600,
+    is_met: false,
+  },
+};
+
 const doing = (
   state: ToldFeed['lanes'][number]['state'] & ToldFeed['state'],
   quiet_s: number | null = null,
@@ -94,6 +106,7 @@ const states: Readonly<Record<ToldFeed['state'], StatusDocument>> = {
     }),
   ]),
   late: toldStatus([toldFeed(late)]),
+  stale: toldStatus([toldFeed(stale)]),
   done: toldStatus([
     toldFeed({
       state: 'done',
