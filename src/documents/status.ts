@@ -18,11 +18,24 @@ const forecast = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: forecastKind('no-limit') }),
     z.strictObject({ kind: forecastKind('enough') }),
-    z.strictObject({ kind: forecastKind('lasts-until'), at: instant }),
+    z
+      .strictObject({
+        kind: forecastKind('history-takes-days'),
+        days: z
+          .strictObject({
+            least: count('At least. 0: it may end today.'),
+            most: count('At most.'),
+          })
+          .describe('How many more days of credits history needs beside polls, after today.'),
+      })
+      .describe('Polls have enough for today; history goes on the next day.'),
+    z
+      .strictObject({ kind: forecastKind('lasts-until'), at: instant })
+      .describe('Polls alone need more than is left today.'),
     z.strictObject({ kind: forecastKind('spent'), until: instant }),
     z.strictObject({ kind: forecastKind('unknown') }),
   ])
-  .describe('Whether they last until midnight UTC, at the present pace.');
+  .describe('Whether they last until midnight UTC, by what is left to request.');
 
 const money = {
   spent: count('Credits spent today (UTC).'),

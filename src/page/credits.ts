@@ -1,6 +1,7 @@
 import type { StatusDocument } from '../documents/status.ts';
 import { printable } from '../printable.ts';
 import { compact, counted, whole } from '../terminal/numbers.ts';
+import { moreDays } from '../words/status-summary.ts';
 import { clock } from '../words/status-words.ts';
 import type { Stretch } from './charts/chart.ts';
 import { burnDownChart } from './credits/burn-down.ts';
@@ -40,14 +41,17 @@ function forecastText(forecast: Credits['forecast'], now: string): Html {
       return html`No limit is known.`;
     case 'enough':
       return html`<span class="good">They last until midnight UTC.</span>`;
+    case 'history-takes-days':
+      return html`They are enough for today's polls; history needs ${moreDays(forecast.days)} of
+      credits.`;
     case 'lasts-until':
       return html`<span class="warning"
-        >At the present pace they last until ${clock(forecast.at, now)}.</span
+        >Polls need more: they last until ${clock(forecast.at, now)}.</span
       >`;
     case 'spent':
       return html`<span class="bad">None can be spent until ${clock(forecast.until, now)}.</span>`;
     case 'unknown':
-      return html`Nothing tells yet how long they last.`;
+      return html`Too early to forecast how long they last.`;
   }
 }
 

@@ -20,6 +20,10 @@ export interface KeyCredits {
 export type CreditForecast =
   | { readonly kind: 'no-limit' }
   | { readonly kind: 'enough' }
+  | {
+      readonly kind: 'history-takes-days';
+      readonly days: { readonly least: number; readonly most: number };
+    }
   | { readonly kind: 'lasts-until'; readonly at: string }
   | { readonly kind: 'spent'; readonly until: string }
   | { readonly kind: 'unknown' };
@@ -52,40 +56,50 @@ export async function creditsToday(db: Database): Promise<KeyCredits[]> {
   return rows.map(({ credits }) => credits);
 }
 
-/** What the rest of a day is reckoned from. */
-interface Spending {
+/** What is left to request, of all feeds. */
+export interface WorkLeft {
+  /** Requests that a day of polls takes, as far as it is known. */
+  readonly pollsPerDay: number;
+  /** Requests of history; null: some of it, or of the polls, is not known. */
+  readonly history: { readonly least: number; readonly most: number } | null;
+}
+
+/** What a forecast is made from. */
+interface Spending extends WorkLeft, Pick<KeyCredits, 'spent' | 'limit'> {
   readonly at: Date;
   /** Null: no limit. */
   readonly left: number | null;
-  /** Pages a second now, of all feeds. */
-  readonly pace: number;
-  /** Requests that history has left; null: not known. */
-  readonly history: number | null;
-  /** Requests that a day of polls takes; null: not known. */
-  readonly upkeep: number | null;
 }
 
 const daySeconds = 86_400;
 
 /**
- * Whether the credits last until midnight UTC, at the present pace; or because there is not so much left to
- * read. Pure.
+ * Whether the credits last until midnight UTC, by what is left to request: polls, which cannot wait, and then
+ * history, which goes on the next day. The pace of a first reading says nothing of the hours after it. Pure.
  */
-export function forecastCredits({ at, left, pace, history, upkeep }: Spending): CreditForecast {
+export function forecastCredits(spending: Spending): CreditForecast {
+  const { at, left, history, pollsPerDay } = spending;
   if (left === null) return { kind: 'no-limit' };
   const midnight = new Date(at);
   midnight.setUTCHours(24, 0, 0, 0);
   if (left < creditsPerPage) return { kind: 'spent', until: midnight.toISOString() };
   const restSeconds = (midnight.getTime() - at.getTime()) / 1000;
   const pages = left / creditsPerPage;
-  const polls = upkeep === null ? null : (upkeep * restSeconds) / daySeconds;
-  if (polls !== null && history !== null && history + polls <= pages) return { kind: 'enough' };
-  // Where nothing is read now, polls are all that is to come.
-  const perSecond = pace > 0 ? pace : upkeep === null ? null : upkeep / daySeconds;
-  if (perSecond === null) return { kind: 'unknown' };
-  const lasts = pages / perSecond;
-  if (lasts >= restSeconds) return { kind: 'enough' };
-  return { kind: 'lasts-until', at: new Date(at.getTime() + lasts * 1000).toISOString() };
+  const forHistory = pages - (pollsPerDay * restSeconds) / daySeconds;
+  if (forHistory < 0) {
+    const lastsMs = (1000 * daySeconds * pages) / pollsPerDay;
+    return { kind: 'lasts-until', at: new Date(at.getTime() + lastsMs).toISOString() };
+  }
+  if (history === null) return { kind: 'unknown' };
+  if (history.most <= forHistory) return { kind: 'enough' };
+  const pagesPerDay = (spending.limit ?? spending.spent + left) / creditsPerPage - pollsPerDay;
+  // A history of unknown length may well end today.
+  const days = (requests: number) =>
+    Math.max(0, Math.ceil((requests - forHistory) / Math.max(1, pagesPerDay)));
+  return {
+    kind: 'history-takes-days',
+    days: { least: days(history.least), most: days(history.most) },
+  };
 }
 
 /** The credits of all keys together; left is unknown where one of them has no limit. */

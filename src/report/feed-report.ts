@@ -5,6 +5,7 @@ import { schedulesSet, type LaneTimes } from '../jobs/boss-tables.ts';
 import type { Workers } from '../jobs/presence.ts';
 import { feedName } from '../lists/feed.ts';
 import type { Estimate } from '../lists/list.ts';
+import type { WorkLeft } from './credits.ts';
 import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
 import { nextFiring, type Cron } from './firings.ts';
 import { lastLooks, objectiveOf, type Look } from './freshness.ts';
@@ -31,11 +32,10 @@ interface FeedFacts {
   readonly set: Cron | null;
 }
 
-/** The report on every feed, and what a day of polls takes. */
-export interface FeedReports {
+/** The report on every feed, and what is left to request. */
+interface FeedReports {
   readonly feeds: readonly FeedReport[];
-  /** Requests; null where one of them is unknown. */
-  readonly upkeep: number | null;
+  readonly work: WorkLeft;
 }
 
 const byFeed = <Row extends { readonly feed: string }>(
@@ -80,11 +80,26 @@ export async function reportFeeds(
     };
     return reportFeed(facts, how);
   });
-  const polls = feeds.map(({ feed }) => estimates.get(feed)?.upkeep.requests ?? null);
-  const upkeep = polls.includes(null)
-    ? null
-    : polls.reduce<number>((sum, requests) => sum + (requests ?? 0), 0);
-  return { feeds, upkeep };
+  return { feeds, work: workLeft(feeds, estimates, how.workers) };
+}
+
+/** A list that is not served takes no requests, and without a `start` none is polled. */
+function workLeft(
+  feeds: readonly FeedReport[],
+  estimates: ReadonlyMap<string, FeedEstimate>,
+  workers: Workers | null,
+): WorkLeft {
+  const arePolled = workers?.start !== 0;
+  let [pollsPerDay, least, most, isKnown] = [0, 0, 0, true];
+  for (const { feed, state, left } of feeds) {
+    if (state === 'unsupported') continue;
+    const upkeep = estimates.get(feed)?.upkeep ?? unknown;
+    if (arePolled) pollsPerDay += upkeep.requests ?? upkeep.least;
+    least += left.requests.least;
+    most += left.requests.most ?? 0;
+    isKnown &&= left.requests.most !== null && (!arePolled || upkeep.requests !== null);
+  }
+  return { pollsPerDay, history: isKnown ? { least, most } : null };
 }
 
 /** The schedule of the lane that goes to the head: the live one, where there is one. */

@@ -2,8 +2,14 @@ import { sql } from 'drizzle-orm';
 import type { StatusDocument } from '../documents/status.ts';
 import type { Database } from '../db/transaction.ts';
 import { presentWorkers } from '../jobs/presence.ts';
-import { creditsToday, forecastCredits, sumCredits, type KeyCredits } from './credits.ts';
-import { reportFeeds, type FeedReport, type FeedReports } from './feed-report.ts';
+import {
+  creditsToday,
+  forecastCredits,
+  sumCredits,
+  type KeyCredits,
+  type WorkLeft,
+} from './credits.ts';
+import { reportFeeds } from './feed-report.ts';
 import { judge, type VerdictFacts } from './verdict.ts';
 
 const exit = { code: 0, reason: 'done' } as const;
@@ -22,9 +28,9 @@ export async function describeStatus(
   const at = await presentTime(db);
   const workers = standby === null ? await presentWorkers(db) : null;
   const keys = await creditsToday(db);
-  const reports = await reportFeeds(db, { pageSize, at, workers });
-  const credits = creditsOf(keys, reports, at);
-  return statusOf(at, { standby, workers, credits, feeds: [...reports.feeds] });
+  const { feeds, work } = await reportFeeds(db, { pageSize, at, workers });
+  const credits = creditsOf(keys, work, at);
+  return statusOf(at, { standby, workers, credits, feeds: [...feeds] });
 }
 
 /** Where the database has no tables yet: nothing was ever read. */
@@ -32,7 +38,7 @@ export const emptyStatus = (at: Date, standby: StatusDocument['standby']): Statu
   statusOf(at, {
     standby,
     workers: standby === null ? { start: 0, once: 0 } : null,
-    credits: creditsOf([], { feeds: [], upkeep: null }, at),
+    credits: creditsOf([], { pollsPerDay: 0, history: null }, at),
     feeds: [],
   });
 
@@ -76,31 +82,11 @@ async function presentTime(db: Database): Promise<Date> {
 
 function creditsOf(
   keys: readonly KeyCredits[],
-  { feeds, upkeep }: FeedReports,
+  work: WorkLeft,
   at: Date,
 ): StatusDocument['credits'] {
   const sums = sumCredits(keys);
   const left = keys.length === 0 ? null : sums.left;
-  const forecast = forecastCredits({
-    at,
-    left,
-    pace: paceOf(feeds),
-    history: historyOf(feeds),
-    upkeep,
-  });
+  const forecast = forecastCredits({ at, ...sums, left, ...work });
   return { ...sums, forecast, keys: [...keys] };
-}
-
-/** Pages a second of the lanes that are under way. */
-const paceOf = (feeds: readonly FeedReport[]): number =>
-  feeds
-    .flatMap(({ lanes }) => lanes)
-    .filter(({ run_state }) => run_state === 'open')
-    .reduce((sum, { pages_per_second }) => sum + (pages_per_second ?? 0), 0);
-
-function historyOf(feeds: readonly FeedReport[]): number | null {
-  const left = feeds.map(({ left: { requests } }) => requests.most);
-  return left.includes(null)
-    ? null
-    : left.reduce<number>((sum, requests) => sum + (requests ?? 0), 0);
 }

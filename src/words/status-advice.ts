@@ -122,7 +122,7 @@ const says: {
   stale: ({ unit, age_s, usual_s }) => ({
     text: `no new ${unit} for ${duration(age_s)}; usually one every ${duration(usual_s)}`,
     together: `no new ${unit} for far longer than usual`,
-    todo: "If the explorer's website shows newer ones, look at base_url and the chain. Else the explorer has stopped: wait, or report it there.",
+    todo: 'If its website shows newer ones, check base_url and the chain. Else wait: the explorer has stopped.',
   }),
   'standby-behind': ({ behind_s }) => ({
     text:

@@ -2,6 +2,7 @@ import type { StatusDocument } from '../documents/status.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { clock } from './status-words.ts';
 
+type Forecast = StatusDocument['credits']['forecast'];
 type VerdictKind = StatusDocument['verdict']['kind'];
 
 /** How grave it is: a style of the terminal, a class of the page. */
@@ -48,6 +49,15 @@ const behind = (seconds: number | null) =>
     ? 'a standby, nobody knows how far behind'
     : `a standby, ${seconds === 0 ? 'not' : duration(seconds)} behind`;
 
+/** So many more days, such as of credits. */
+export function moreDays({
+  least,
+  most,
+}: Extract<Forecast, { kind: 'history-takes-days' }>['days']): string {
+  const about = least === most ? 'about' : 'up to';
+  return `${about} ${whole(most)} more ${most === 1 ? 'day' : 'days'}`;
+}
+
 function spending({ spent, limit, forecast, keys }: StatusDocument['credits'], now: string) {
   if (keys.length === 0) return [];
   const sum =
@@ -57,6 +67,8 @@ function spending({ spent, limit, forecast, keys }: StatusDocument['credits'], n
       return [sum];
     case 'enough':
       return [`${sum}, enough for today`];
+    case 'history-takes-days':
+      return [`${sum}, history needs ${moreDays(forecast.days)} of credits`];
     case 'lasts-until':
       return [`${sum}, lasts until ${clock(forecast.at, now)}`];
     case 'spent':

@@ -39,6 +39,8 @@ const chain: SimulatedChain = {
   userOperations: 300,
   batches: { first: 1, count: 0, blocks: 60 },
   factories: 10,
+  // Its newest items are of the last hours, as those of a live chain are.
+  startsAtMs: Date.now() - 2 * 3_600_000,
 };
 
 /** A database of its own, two feeds, and lines of the page that are run there. */

@@ -12,6 +12,8 @@ const shape = {
   generation: 'v12',
   batches: { first: 1, count: 12, blocks: 60 },
   factories: 20,
+  // Its newest items are of the last hours, as those of a live chain are.
+  startsAtMs: Date.now() - 2 * 3_600_000,
 } as const;
 
 /** How an explorer may name things. */

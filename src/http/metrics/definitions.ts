@@ -127,7 +127,7 @@ export const definitions = {
     "Part of the day's credits that is spent, 0 to 1. Absent: no limit is known.",
   ),
   explorer_etl_credits_last_until_seconds: shared(
-    'When the credits end at the present pace, Unix time; where they are spent, now. Absent: not before midnight UTC, or not known.',
+    'When the credits end because polls need more, Unix time; where they are spent, now. Absent: not before midnight UTC, or not known.',
   ),
   explorer_etl_requests_total: own('Requests, each attempt by itself, by how they ended.', [
     'class',

@@ -89,7 +89,7 @@ function forecastOf(forecast: StatusDocument['credits']['forecast'], at: number)
 
 const keysOf = ({ isAhead, isEndShown }: { isAhead: boolean; isEndShown: boolean }): Key[] => [
   { name: 'left', label: 'noted' },
-  ...(isAhead ? [{ name: 'ahead', label: 'at the present pace (dashed)' }] : []),
+  ...(isAhead ? [{ name: 'ahead', label: 'forecast (dashed)' }] : []),
   ...(isEndShown ? [{ name: 'band', label: 'history ends' }] : []),
 ];
 

@@ -35,6 +35,7 @@ export function historyEnd({ as_of, feeds, credits: { forecast } }: StatusDocume
     latest: new Date(latest).toISOString(),
     isAfterCredits:
       forecast.kind === 'spent' ||
+      forecast.kind === 'history-takes-days' ||
       (forecast.kind === 'lasts-until' && Date.parse(forecast.at) < latest),
   };
 }

@@ -3,9 +3,7 @@ import type { StatusDocument } from '../../../src/documents/status.ts';
 import { startSimulator, type Fault, type SimulatedChain } from '../../../src/simulator/index.ts';
 import { call } from '../../support/call.ts';
 import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { startProgram } from '../../support/process.ts';
-import { emptyFolder } from '../../support/child.ts';
-import { eventually } from '../../support/process.ts';
+import { configFolder, eventually, startProgram } from '../../support/process.ts';
 import { hangMs } from '../../support/hang.ts';
 import { runSync } from '../../support/sync.ts';
 
@@ -232,14 +230,15 @@ test.each<[what: string, statement: string, kind: string, reason: string]>([
 /** A chain whose user operations take a while. */
 const long = { userOperations: 20_000, batches: { first: 1, count: 0, blocks: 20 } };
 
-/** A `sync` that is under way. */
-async function syncing() {
+/** A command that reads history and is under way, by default a `sync`. */
+async function syncing(work: readonly string[] = ['sync', '--quiet'], explorer: object = {}) {
   const made = await scene({ latencyMs: 50, changes: long });
-  const cwd = await emptyFolder();
-  const program = startProgram(
-    ['sync', '--chain', '10', '--operation', 'user-operations', '--quiet'],
-    { databaseUrl: made.database.url, explorerUrl: made.simulator.url, cwd },
-  );
+  const chains = [{ id: 10, operations: { 'user-operations': {} } }];
+  const program = startProgram(work, {
+    databaseUrl: made.database.url,
+    explorerUrl: made.simulator.url,
+    cwd: await configFolder({ explorer, chains }),
+  });
   await eventually('a page', hangMs, async () => {
     const { rows } = await made.database.pool.query<{ pages: string }>(
       `select coalesce(sum(pages), 0) as pages from etl.walks`,
@@ -263,6 +262,15 @@ test('a sync is seen at work; after Ctrl-C its feed is paused', async () => {
   expect(await stateOf(made)).toEqual(['paused']);
   expect(await made.kinds()).toEqual(['paused', 'paused']);
   expect(await made.text()).toMatch(/^● paused: it was told to stop; what was read is kept\n/u);
+});
+
+test('a first reading is no credit alarm, whatever its pace', async () => {
+  const { document, text } = await syncing(['start'], { daily_credits: 100_000 });
+  const forecast = async () => (await document()).credits.forecast;
+  // How far back the list goes is not known, so it may end today.
+  await eventually('a forecast', hangMs, async () => (await forecast()).kind !== 'unknown');
+  expect(await forecast()).toMatchObject({ kind: 'history-takes-days', days: { least: 0 } });
+  expect(await text()).toMatch(/history\s+needs\s+up\s+to\s+[\d,]+\s+more\s+days?\s+of\s+credits/u);
 });
 
 test('after a kill its feed is unattended', async () => {

@@ -87,6 +87,14 @@ test('a chain of markup is text', async () => {
 test.each([
   [{ kind: 'lasts-until', at: '2026-11-22T19:40:00.000Z' }, 'last until 19:40'],
   [{ kind: 'enough' }, 'last until midnight'],
+  [
+    { kind: 'history-takes-days', days: { least: 3, most: 3 } },
+    'history needs about 3 more days of credits',
+  ],
+  [
+    { kind: 'history-takes-days', days: { least: 0, most: 1 } },
+    'history needs up to 1 more day of credits',
+  ],
   [{ kind: 'spent', until: '2026-11-23T00:00:00.000Z' }, 'spent'],
 ] as const)('the forecast of credits is said: %o', async (forecast, said) => {
   const status = toldStatus([toldFeed()], {

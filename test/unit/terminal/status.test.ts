@@ -179,6 +179,12 @@ const wholes: Readonly<Record<string, StatusDocument>> = {
       forecast: { kind: 'lasts-until', at: '2026-11-22T19:40:00.000Z' },
     },
   }),
+  'a history that takes days': toldStatus([toldReading()], {
+    credits: {
+      ...toldStatus([]).credits,
+      forecast: { kind: 'history-takes-days', days: { least: 3, most: 3 } },
+    },
+  }),
   'a database that takes too long': unreadableStatus(
     new Date(toldAt),
     'canceling statement due to statement timeout (57014)',
