@@ -20,15 +20,17 @@ const chain: SimulatedChain = {
   userOperations: 8_000,
   batches: { first: 1, count: 40, blocks: 100 },
   factories: 300,
-  // Its newest items are of the last hours, as those of a live chain are.
-  startsAtMs: Date.now() - 5 * 3_600_000,
 };
 
 const feedOf = (operation: string) => `${chain.id}/${operation}`;
 
 /** A world whose pages come at this pace, and the program in it. */
 async function scene(latencyMs: number) {
-  const chains = [latencyMs === 0 ? chain : { ...chain, userOperations: manyOperations }];
+  // The newest items of the short one are of the last hours, as those of a live chain are.
+  const startsAtMs = Date.now() - 5 * 3_600_000;
+  const chains = [
+    latencyMs === 0 ? { ...chain, startsAtMs } : { ...chain, userOperations: manyOperations },
+  ];
   const simulator = await startSimulator({ seed: 6, chains, latencyMs });
   onTestFinished(() => simulator.close());
   const { url, pool } = await freshDatabase();
