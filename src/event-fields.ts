@@ -54,6 +54,7 @@ export const fields = {
   requests: { holds: 'number', meaning: 'requests for those pages, repeated ones included' },
   runs: { holds: 'number', meaning: 'how many runs' },
   seconds: { holds: 'number', meaning: 'from its beginning to its end' },
+  stack: { holds: 'text', meaning: 'where in the code it happened, innermost call first' },
   state: { holds: 'name', meaning: 'the state that the feed has now' },
   url: { holds: 'text', meaning: 'where the page is' },
   verdict: { holds: 'name', meaning: 'how all is, as `status` says' },

@@ -127,6 +127,13 @@ export const events = {
     says: ({ feed, state, reason }) => `${feed}: ${state}: ${reason ?? 'no reason is known'}`,
     repeats: { of: 'feed', same: ['failure', 'reason'] },
   }),
+  'feed.internal-error': event({
+    level: 'error',
+    meaning: 'a defect of explorer-etl ended a run: report it with its stack',
+    fields: ['feed', 'lane', 'reason', 'stack'],
+    says: ({ feed, reason }) => `${feed}: failed: ${reason ?? 'no reason is known'}`,
+    repeats: { of: 'feed', same: ['reason'] },
+  }),
   'feed.recovered': event({
     level: 'info',
     meaning: 'a failing feed succeeded again',

@@ -14,6 +14,7 @@ export type FailureClass =
   | 'item-invalid'
   | 'drifted'
   | 'not-stored'
+  | 'internal-error'
   | 'database-away';
 
 /** What a class means for the request, the feed and the person who runs it. */
@@ -34,7 +35,8 @@ export interface FailureRule {
   /** What `sync` exits with when nothing else went wrong. */
   readonly exit: 0 | 1;
   /** The event of the log; null where there is none. */
-  readonly log: 'feed.failure' | 'feed.failed' | 'feed.drift' | 'queue.failure' | null;
+  readonly log:
+    'feed.failure' | 'feed.failed' | 'feed.internal-error' | 'feed.drift' | 'queue.failure' | null;
   /** What to do, in one sentence. */
   readonly advice: string;
 }
@@ -200,6 +202,17 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     exit: 1,
     log: 'feed.failure',
     advice: 'Nothing is lost: it is tried again with growing intervals; report it if it lasts.',
+  },
+  'internal-error': {
+    retry: 'none',
+    counts: 'as-failure',
+    stops: 'feed',
+    again: 'next-run',
+    feed: 'failed',
+    exit: 1,
+    log: 'feed.internal-error',
+    advice:
+      'This is a defect of explorer-etl: report it with the stack that the log shows; the rows are kept, and the next run tries again.',
   },
   'database-away': {
     retry: 'none',

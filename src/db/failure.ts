@@ -210,7 +210,7 @@ const textOf = (text: string): string =>
   printable(text.length > longestText ? `${text.slice(0, longestText)}…` : text);
 
 /** The first error of the chain that knows a code, or the innermost one. */
-function rootOf(error: unknown): unknown {
+export function rootOf(error: unknown): unknown {
   let current = error;
   // A chain is a few links long; the bound is for one that bites its tail.
   for (let depth = 0; depth < 10 && current instanceof Error; depth += 1) {

@@ -1,5 +1,6 @@
 import { ExplorerError } from '../explorer/error.ts';
 import { failures, type FailureClass, type Why } from '../failure.ts';
+import { codeOfFailure, describeDatabaseError, isOfDatabase, rootOf } from '../db/failure.ts';
 import { KeyPausedError } from '../explorer/pause.ts';
 import { EnvelopeError } from '../walk/envelope.ts';
 import type { FeedState } from '../lists/feed.ts';
@@ -31,6 +32,29 @@ export function failureOf(error: unknown): FeedFailure | null {
   }
   if (error instanceof EnvelopeError) return feedFailure('envelope-invalid', error.message, null);
   return null;
+}
+
+/** A defect of the program as a failure of the feed, and where in the code it is. */
+export interface Defect {
+  readonly feedFailure: FeedFailure;
+  /** The calls that led to it, one a line, innermost first. */
+  readonly stack: string;
+}
+
+/**
+ * @returns null where something outside the program reported the error: Postgres with its SQLSTATE, or the
+ *   system with its code. A later attempt may succeed there; a defect fails each time.
+ */
+export function defectOf(error: unknown): Defect | null {
+  const root = rootOf(error);
+  const isOfLanguage = root instanceof TypeError || root instanceof RangeError;
+  if (isOfDatabase(error) || (codeOfFailure(error) !== null && !isOfLanguage)) return null;
+  const { name, stack = '' } = root instanceof Error ? root : new Error('not an error');
+  const frames = stack.split('\n').map((line) => line.trim());
+  return {
+    feedFailure: feedFailure('internal-error', `${name}: ${describeDatabaseError(error)}`, null),
+    stack: frames.filter((line) => line.startsWith('at ')).join('\n'),
+  };
 }
 
 /** What the database would not take, as a failure of the feed; `said` names no value. */

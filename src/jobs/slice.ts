@@ -11,7 +11,7 @@ import { setFeedState } from '../feeds/register.ts';
 import { closeRun, countFailure, currentRun, noteStopped } from '../feeds/run.ts';
 import { runNews } from '../feeds/run-news.ts';
 import type { RunRow } from '../lists/tables.ts';
-import { refusal, restMs } from '../feeds/failure.ts';
+import { defectOf, refusal, restMs } from '../feeds/failure.ts';
 import type { Log } from '../log.ts';
 import { isSliceAwaited } from './boss-tables.ts';
 import { chainSlice } from './send.ts';
@@ -100,8 +100,9 @@ function tellDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
 
 /**
  * What Postgres refuses, such as a value that no schema foresaw, is a failure like others: the lane
- * rests and comes back in growing intervals. Thrown on, the queue would repeat it, and its paid
- * requests, at once and for ever. A lost connection is thrown: there is nothing to note it in.
+ * rests and comes back in growing intervals. A defect of the program ends the run. Thrown on, the queue would
+ * repeat it, and its paid requests, at once and for ever. A lost connection is thrown: there is nothing to
+ * note it in.
  */
 async function advanceSafely(
   lane: FeedLane,
@@ -116,12 +117,14 @@ async function advanceSafely(
   } catch (error) {
     const run = isConnectionLost(error) ? null : await currentRun(dependencies.db, lane);
     if (run === null) throw error;
-    return {
-      is: 'failure',
-      run,
-      feedFailure: refusal(describeDatabaseError(error)),
-      progressed: false,
-    };
+    const defect = defectOf(error);
+    if (defect !== null) {
+      const { feedFailure, stack } = defect;
+      const { reason } = feedFailure;
+      dependencies.log.tell('feed.internal-error', { ...nameOf(lane), reason, stack });
+    }
+    const feedFailure = defect?.feedFailure ?? refusal(describeDatabaseError(error));
+    return { is: 'failure', run, feedFailure, progressed: false };
   }
 }
 

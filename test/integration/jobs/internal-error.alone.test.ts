@@ -1,0 +1,69 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Operation } from '../../../src/operations/operation.ts';
+import type * as registry from '../../../src/operations/index.ts';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { logLines } from '../../support/log-lines.ts';
+import { testKey } from '../../support/sync.ts';
+import { smallChain } from '../sync/copy.ts';
+
+const defect = vi.hoisted(() => ({ isThere: true }));
+
+/** A list whose items the program cannot read, because of a defect of its own. */
+vi.mock('../../../src/operations/index.ts', async (original) => {
+  const { operations, operationNames } = await original<typeof registry>();
+  const { factories } = operations;
+  const normalise: Operation['normalise'] = (...item) => {
+    if (defect.isThere) Reflect.get(Object(undefined), 'accounts').toString();
+    return factories.normalise(...item);
+  };
+  return { operations: { ...operations, factories: { ...factories, normalise } }, operationNames };
+});
+
+const chosen = ['--operation', 'factories', '--operation', 'user-operations'];
+const chain = smallChain({ userOperations: 60, factories: 120 });
+
+test('a defect of the program ends its feed as failed, with one stack in the log, until a person tries again', async () => {
+  const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
+  onTestFinished(() => simulator.close());
+  const { pool, url } = await freshDatabase();
+  const sync = () =>
+    call(['sync', '--chain', '10', ...chosen, '--quiet', '--log-format', 'json'], {
+      env: { EXPLORER_API_KEY: testKey, EXPLORER_BASE_URL: simulator.url, DATABASE_URL: url },
+    });
+  const feeds = async () => {
+    const { rows } = await pool.query(
+      `select operation, state, failure from etl.feeds order by operation`,
+    );
+    return rows;
+  };
+
+  const failed = await sync();
+
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toMatch(
+    /✗ 10\/factories: failed: internal-error: TypeError: Cannot read properties of undefined.*report it/u,
+  );
+  expect(failed.stdout).not.toMatch(/nothing is lost/iu);
+  const told = logLines(failed.stderr).filter(({ feed }) => feed === '10/factories');
+  expect(told).toMatchObject([
+    {
+      event: 'feed.internal-error',
+      level: 'error',
+      stack: expect.stringMatching(/^at Object.normalise .*internal-error\.alone\.test\.ts/u),
+    },
+  ]);
+  expect(await feeds()).toEqual([
+    { operation: 'factories', state: 'failed', failure: 'internal-error' },
+    { operation: 'user-operations', state: 'idle', failure: null },
+  ]);
+
+  defect.isThere = false;
+  const again = await sync();
+
+  expect(again.code).toBe(0);
+  expect(await feeds()).toMatchObject([{ state: 'idle' }, { state: 'idle' }]);
+  const { rows } = await pool.query('select count(*)::int as n from explorer.factories');
+  expect(rows).toEqual([{ n: 120 }]);
+});
