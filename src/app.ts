@@ -170,6 +170,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ledgerDays: () => explorer.ledgerDays,
     ...writing,
     fetchPage: (request, signal) => currentKeys(opened).fetchPage(request, signal),
+    keyVariable: (chainId) => currentKeys(opened).variableOf(chainId),
     ...world,
     origin: () => origin,
     onCommit: options.onCommit ?? (() => undefined),
@@ -192,6 +193,8 @@ const world = { now: monotonicMs, random: Math.random, clock: () => new Date() }
 /** The ways to the pages of all chains. */
 interface OpenKeys {
   readonly fetchPage: FetchPage;
+  /** The environment variable that holds the key of a chain. */
+  readonly variableOf: (chainId: number) => string;
   close(): Promise<void>;
 }
 
@@ -218,11 +221,16 @@ async function openKeys(
     ways.set(key, { client, fetchPage: createFetcher({ client, budget, secrets, by }) });
   }
   const [first] = ways.keys();
+  const keyOf = (chainId: number): ApiKey => {
+    // A chain that only other processes have in their configuration is read with a key of ours.
+    const key = keys.get(chainId) ?? first;
+    if (key === undefined) throw new Error(`no key for chain ${chainId}`);
+    return key;
+  };
   return {
+    variableOf: (chainId) => keyOf(chainId).variable,
     async fetchPage(request, signal) {
-      // A chain that only other processes have in their configuration is read with a key of ours.
-      const key = keys.get(request.chainId) ?? first;
-      const through = key === undefined ? undefined : ways.get(key);
+      const through = ways.get(keyOf(request.chainId));
       if (through === undefined) throw new Error(`no key for chain ${request.chainId}`);
       return through.fetchPage(request, signal);
     },

@@ -2,8 +2,8 @@ import type { FieldName, FieldsOf } from './event-fields.ts';
 import type { LogLevel } from './log-levels.ts';
 import { counted, duration } from './terminal/numbers.ts';
 
-/** What repeats and ends together: what is said of one feed, of the database, or of the webhook. */
-type Trouble = 'feed' | 'database' | 'webhook';
+/** What repeats and ends together: one line reports it, however many feeds it stops. */
+export type Trouble = 'feed' | 'key' | 'chain' | 'database' | 'webhook';
 
 /** How an event is told, and what of. */
 interface EventRule<Name extends FieldName> {
@@ -122,7 +122,7 @@ export const events = {
   }),
   'feed.failed': event({
     level: 'error',
-    meaning: 'a run ended failed, or the key was refused: look at it',
+    meaning: 'a run ended failed: look at it',
     fields: ['feed', 'lane', 'state', 'failure', 'reason'],
     says: ({ feed, state, reason }) => `${feed}: ${state}: ${reason ?? 'no reason is known'}`,
     repeats: { of: 'feed', same: ['failure', 'reason'] },
@@ -133,6 +133,37 @@ export const events = {
     fields: ['feed', 'lane', 'reason', 'stack'],
     says: ({ feed, reason }) => `${feed}: failed: ${reason ?? 'no reason is known'}`,
     repeats: { of: 'feed', same: ['reason'] },
+  }),
+  'key.waiting': event({
+    level: 'warn',
+    meaning: 'a key is throttled or out of credits: all of its feeds wait',
+    fields: ['variable', 'failure', 'problem'],
+    says: ({ variable, failure, problem }) =>
+      `${variable}: ${failure}: ${problem}. Its feeds go on by themselves.`,
+    repeats: { of: 'key', same: ['failure', 'problem'] },
+  }),
+  'key.refused': event({
+    level: 'error',
+    meaning: 'the explorer does not accept a key, or saw none: all of its feeds stop',
+    fields: ['variable', 'failure', 'problem'],
+    says: ({ variable, failure, problem }) =>
+      `${variable}: ${failure}: ${problem}. Set a key that the explorer accepts, and start again.`,
+    repeats: { of: 'key', same: ['failure', 'problem'] },
+  }),
+  'key.accepted': event({
+    level: 'info',
+    meaning: 'a page came with a key that was refused, throttled or out of credits',
+    fields: ['variable', 'was'],
+    says: ({ variable, was }) => `${variable}: works again, was ${was}`,
+    ends: 'key',
+  }),
+  'chain.unknown': event({
+    level: 'error',
+    meaning: 'the explorer does not serve a chain: check its number',
+    fields: ['chain', 'problem'],
+    says: ({ chain, problem }) =>
+      `chain ${chain}: ${problem}. Check its number, or remove it from the configuration.`,
+    repeats: { of: 'chain', same: ['problem'] },
   }),
   'feed.recovered': event({
     level: 'info',

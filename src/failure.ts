@@ -6,6 +6,7 @@ export type FailureClass =
   | 'unauthorized'
   | 'key-missing'
   | 'unsupported'
+  | 'unknown-chain'
   | 'rejected'
   | 'cursor-refused'
   | 'envelope-invalid'
@@ -36,7 +37,15 @@ export interface FailureRule {
   readonly exit: 0 | 1;
   /** The event of the log; null where there is none. */
   readonly log:
-    'feed.failure' | 'feed.failed' | 'feed.internal-error' | 'feed.drift' | 'queue.failure' | null;
+    | 'key.waiting'
+    | 'key.refused'
+    | 'chain.unknown'
+    | 'feed.failure'
+    | 'feed.failed'
+    | 'feed.internal-error'
+    | 'feed.drift'
+    | 'queue.failure'
+    | null;
   /** What to do, in one sentence. */
   readonly advice: string;
 }
@@ -68,7 +77,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'stated',
     feed: 'waiting',
     exit: 1,
-    log: 'feed.failure',
+    log: 'key.waiting',
     advice:
       'Nothing to do: it goes on when the limit allows; lower explorer.requests_per_second if others share the key.',
   },
@@ -79,7 +88,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'stated',
     feed: 'waiting',
     exit: 1,
-    log: 'feed.failure',
+    log: 'key.waiting',
     advice:
       'Nothing to do: it goes on after the reset; a larger plan, or a higher explorer.daily_credits, allows more.',
   },
@@ -90,7 +99,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'poll',
     feed: 'unauthorized',
     exit: 1,
-    log: 'feed.failed',
+    log: 'key.refused',
     advice:
       'Check the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer does not accept it; a new one is read at the next start.',
   },
@@ -101,7 +110,7 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     again: 'poll',
     feed: 'unauthorized',
     exit: 1,
-    log: 'feed.failed',
+    log: 'key.refused',
     advice:
       'Set the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer saw none; a new one is read at the next start.',
   },
@@ -115,6 +124,17 @@ export const failures: Readonly<Record<FailureClass, FailureRule>> = {
     log: 'feed.failure',
     advice:
       'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again once a day.',
+  },
+  'unknown-chain': {
+    retry: 'none',
+    counts: 'as-failure',
+    stops: 'feed',
+    again: 'daily',
+    feed: 'unsupported',
+    exit: 1,
+    log: 'chain.unknown',
+    advice:
+      'The explorer does not serve this chain: check its number, or remove it from the configuration.',
   },
   rejected: {
     retry: 'none',

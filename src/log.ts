@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { pino, type Level, type Logger } from 'pino';
 import pretty from 'pino-pretty';
-import { fields as fieldRules } from './event-fields.ts';
-import { events, type EventFields, type EventName } from './events.ts';
+import { fields as fieldRules, type FieldName } from './event-fields.ts';
+import { events, type EventFields, type EventName, type Trouble } from './events.ts';
 import type { LogFormat, LogLevel } from './log-levels.ts';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
@@ -51,7 +51,9 @@ export function createLog(
       const count = countOf(event, values, repeats);
       const times = count === null ? {} : { times: count.times };
       const isTold = count === null || count.isTold;
-      logger[isTold ? events[event].level : 'debug']({ ...values, ...times }, event);
+      const fields = { ...values, ...times };
+      const level = isTold ? events[event].level : 'debug';
+      logger[level]({ ...fields, event }, sentenceOf(event, fields));
     },
     conceal(more) {
       for (const secret of more) secrets.add(secret);
@@ -78,9 +80,21 @@ function cleanText(value: unknown, clean: (text: string) => string): unknown {
   return Array.isArray(value) ? value.map((one) => cleanText(one, clean)) : value;
 }
 
+/** The field that names what a trouble is of. */
+const whoseOf: Readonly<Record<Trouble, FieldName | null>> = {
+  feed: 'feed',
+  key: 'variable',
+  chain: 'chain',
+  database: null,
+  webhook: null,
+};
+
 function countOf(event: EventName, values: Values, repeats: Repeats) {
   const { repeats: rule, ends } = events[event];
-  const nameOf = (trouble: string) => (trouble === 'feed' ? String(values['feed']) : trouble);
+  const nameOf = (trouble: Trouble) => {
+    const whose = whoseOf[trouble];
+    return whose === null ? trouble : `${trouble} ${String(values[whose])}`;
+  };
   if (ends !== undefined) return repeats.end(nameOf(ends));
   if (rule === undefined) return null;
   const kindOf = (same: readonly string[]) =>
@@ -95,7 +109,7 @@ function openLogger(
   write: (line: string) => void,
   style: LogStyle,
 ): Logger<Level> {
-  const options = { level, base: null, messageKey: 'event' };
+  const options = { level, base: null };
   if (style.format === 'json') {
     const json = {
       ...options,
@@ -108,17 +122,17 @@ function openLogger(
   return pino(options, prettyLines(write, style));
 }
 
-/** `time LEVEL: event what it says`, one plain line per event. */
+/** `time LEVEL: event what it says`, one plain line per event; a stack goes behind its sentence. */
 function prettyLines(write: (line: string) => void, { isColoured }: LogStyle) {
   return pretty({
     colorize: isColoured,
-    messageKey: 'event',
     include: 'time,level',
     translateTime: 'SYS:HH:MM:ss',
     customPrettifiers: { time: String },
     messageFormat: (line, _key, _level, { colors }) => {
-      const name = line['event'] as EventName;
-      return `${colors.bold(name)}  ${printable(sentenceOf(name, line))}`;
+      const { event, msg, stack = '' } = line;
+      const frames = String(stack).replaceAll('\n', ' ');
+      return `${colors.bold(String(event))}  ${printable(`${String(msg)} ${frames}`.trimEnd())}`;
     },
     destination: new Writable({
       decodeStrings: false,
@@ -137,8 +151,8 @@ function countedText(event: EventName, times: number): string {
   return times > 1 ? ` (${whole(times)} times)` : '';
 }
 
-function sentenceOf(event: EventName, line: Values): string {
-  // Of a union of functions TypeScript wants what all of them take; the line has the event's own fields.
+function sentenceOf(event: EventName, values: Values): string {
+  // Of a union of functions TypeScript wants what all of them take; these are the event's own fields.
   const says = events[event].says as (fields: Values, atMs: number) => string;
-  return `${says(line, Number(line['time']))}${countedText(event, Number(line['times'] ?? 0))}`;
+  return `${says(values, Date.now())}${countedText(event, Number(values['times'] ?? 0))}`;
 }

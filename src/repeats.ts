@@ -27,6 +27,8 @@ interface Trouble {
   failingSinceMs: number | null;
   /** Whether the last that was told of it is that it fails. */
   isToldFailing: boolean;
+  /** When it was over last, monotonic. */
+  endedMs: number;
 }
 
 /** Whether something is told now, and how often it came with it. */
@@ -42,7 +44,10 @@ export interface Repeats {
    * @param group what is counted as one where there are too many kinds: one of few
    */
   count(trouble: string, kind: string, group?: string): Count;
-  /** That a trouble is over is told where the last that was told is that it fails, or nothing is known. */
+  /**
+   * That a trouble is over is told where the last that was told is that it fails, or nothing is known of it
+   * for 20 minutes.
+   */
   end(trouble: string): Count;
 }
 
@@ -55,12 +60,9 @@ export function countRepeats(now: () => number): Repeats {
         kinds: new Map<string, Repeat>(),
         failingSinceMs: null,
         isToldFailing: false,
+        endedMs: -Infinity,
       };
-      // What failed last is at the end; at the beginning is what to forget.
-      troubles.delete(name);
-      troubles.set(name, trouble);
-      const [oldest] = troubles.keys();
-      if (troubles.size > mostTroubles && oldest !== undefined) troubles.delete(oldest);
+      remember(troubles, name, trouble);
       forgetOld(trouble, now());
       trouble.failingSinceMs ??= now();
       const repeat = repeatOf(trouble, what.replaceAll(/\d+/gu, '0'), group);
@@ -77,7 +79,13 @@ export function countRepeats(now: () => number): Repeats {
     },
     end(name) {
       const trouble = troubles.get(name);
-      if (trouble === undefined) return { isTold: true, times: 0 };
+      // Only another process saw it fail: each of a key's feeds recovers, and the first one says so.
+      if (trouble === undefined || trouble.kinds.size === 0) {
+        const isTold = trouble === undefined || now() - trouble.endedMs > windowMs;
+        const ended = { kinds: new Map(), failingSinceMs: null, isToldFailing: false };
+        remember(troubles, name, { ...ended, endedMs: now() });
+        return { isTold, times: 0 };
+      }
       // It stays known: one that fails again in a minute goes on being counted.
       const isTold = trouble.isToldFailing;
       trouble.isToldFailing = false;
@@ -88,6 +96,14 @@ export function countRepeats(now: () => number): Repeats {
       };
     },
   };
+}
+
+/** What came last is at the end; at the beginning is what to forget. */
+function remember(troubles: Map<string, Trouble>, name: string, trouble: Trouble): void {
+  troubles.delete(name);
+  troubles.set(name, trouble);
+  const [oldest] = troubles.keys();
+  if (troubles.size > mostTroubles && oldest !== undefined) troubles.delete(oldest);
 }
 
 /** Whether the last that was told is that it is over, and it fails again for longer than a moment. */

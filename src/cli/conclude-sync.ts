@@ -13,6 +13,8 @@ export interface Concluded {
   readonly command: SyncDocument['command'];
   readonly settings: Settings;
   readonly results: readonly SyncResult[];
+  /** Whether `--operation` named the lists. */
+  readonly isNamed: boolean;
   /** When it began, on the clock of `performance.now`. */
   readonly begunAt: number;
 }
@@ -22,7 +24,7 @@ export async function concludeSync(
   context: Context,
   options: GlobalOptions,
   { db }: OpenDatabase,
-  { command, settings, results, begunAt }: Concluded,
+  { command, settings, results, isNamed, begunAt }: Concluded,
 ): Promise<ExitCode> {
   const seconds = (performance.now() - begunAt) / 1_000;
   const how = { pageSize: settings.explorer.pageSize, at: new Date() };
@@ -30,6 +32,7 @@ export async function concludeSync(
     command,
     results,
     isInterrupted: context.signal.aborted,
+    isNamed,
     seconds,
     left: await estimateFeeds(db, settings.chains, how),
   });

@@ -82,6 +82,7 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
       command: 'repair',
       settings: { ...settings, chains },
       results,
+      isNamed: false,
       begunAt,
     });
   });

@@ -12,6 +12,8 @@ export interface SyncEnd {
   readonly command: SyncDocument['command'];
   readonly results: readonly SyncResult[];
   readonly isInterrupted: boolean;
+  /** Whether the lists were named one by one: then one that is not served is a mistake. */
+  readonly isNamed: boolean;
   readonly seconds: number;
   /** What the history of the chosen feeds still takes. */
   readonly left: readonly Pick<FeedForecast, 'feed' | 'history'>[];
@@ -39,11 +41,12 @@ export function documentOfSync(end: SyncEnd): SyncDocument {
 
 const reasons = { 0: 'done', 1: 'failed', 2: 'wrong-use', 130: 'interrupted' } as const;
 
-function exitCodeOf({ results, isInterrupted }: SyncEnd): ExitCode {
+function exitCodeOf({ results, isInterrupted, isNamed }: SyncEnd): ExitCode {
   if (isInterrupted) return exitCodes.interrupted;
   const failed = results.some(
     ({ state, failure }) =>
-      state !== 'finished' && (failure === null || failures[failure].exit !== exitCodes.done),
+      state !== 'finished' &&
+      (isNamed || failure === null || failures[failure].exit !== exitCodes.done),
   );
   return failed ? exitCodes.failed : exitCodes.done;
 }

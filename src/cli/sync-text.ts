@@ -68,10 +68,11 @@ export function syncText(look: Look, document: SyncDocument, again: string): str
   ]);
 }
 
-function readLine({ totals, exit }: SyncDocument): Line {
+function readLine({ lanes, totals, exit }: SyncDocument): Line {
   const { rows_added, rows_changed, pages, requests, credits, seconds } = totals;
   // What went otherwise has a line, and a sign, of its own.
-  const sign = exit.reason === 'done' ? '✓' : ' ';
+  const isGood = exit.reason === 'done' && lanes.some(({ state }) => state !== 'unsupported');
+  const sign = isGood ? '✓' : ' ';
   const changed = rows_changed === 0 ? '' : `, ${whole(rows_changed)} changed`;
   const rows = `${counted(rows_added, 'row')} added${changed}`;
   const cost = [counted(pages, 'page'), counted(requests, 'request'), counted(credits, 'credit')];
@@ -92,8 +93,15 @@ function failureLines(lanes: readonly Lane[], namesOf: NamesOf): Line[] {
       first.state === 'failed'
         ? ({ sign: '✗', style: 'bad' } as const)
         : ({ sign: '–', style: 'quiet' } as const);
-    return [{ ...sign, text: `${namesOf(group)}: ${first.state}: ${saidOf(first)}` }];
+    return [{ ...sign, text: `${whoseOf(group, namesOf)}: ${first.state}: ${saidOf(first)}` }];
   });
+}
+
+/** Whom a failure concerns: feeds, or whole chains. */
+function whoseOf(group: readonly Lane[], namesOf: NamesOf): string {
+  if (group[0]?.failure !== 'unknown-chain') return namesOf(group);
+  const chains = [...new Set(group.map(({ chain_id }) => chain_id))];
+  return `${chains.length === 1 ? 'chain' : 'chains'} ${chains.join(', ')}`;
 }
 
 /** What is wrong with a key is one thing, though each feed tells it with a time of its own. */

@@ -88,7 +88,7 @@ interface Wanted {
 export function syncOnDatabase(
   command: Concluded['command'],
   context: Context,
-  options: GlobalOptions & SourceOptions,
+  options: GlobalOptions & SourceOptions & ChosenFeeds,
   { settings, bounds, wanted }: Wanted,
 ): Promise<ExitCode> {
   // What is wrong with the flags is told before a database is opened.
@@ -102,7 +102,13 @@ export function syncOnDatabase(
     const targets = wanted(aimed);
     if (settings.configFile === null) await followWishes(database.db, targets);
     const results = await syncTargets(context, options, { settings, bounds }, database, targets);
-    return concludeSync(context, options, database, { command, settings: aimed, results, begunAt });
+    return concludeSync(context, options, database, {
+      command,
+      settings: aimed,
+      results,
+      isNamed: options.operation !== undefined,
+      begunAt,
+    });
   });
 }
 

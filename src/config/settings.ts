@@ -72,6 +72,8 @@ export interface Settings {
 
 /** A key that is there, and what it may be used for. */
 export interface ApiKey {
+  /** The environment variable that holds it. */
+  readonly variable: string;
   readonly apiKey: string;
   /** The optional `key` parameter, which belongs to EXPLORER_API_KEY. */
   readonly secretKey: string | null;
@@ -111,10 +113,10 @@ function keyNamed(name: string | undefined, explorer: Settings['explorer']): Api
   const { apiKey, secretKey, requestsPerSecond, dailyCredits, keys } = explorer;
   const named = name === undefined ? undefined : keys[name];
   if (named === undefined) {
-    if (apiKey === null) return 'EXPLORER_API_KEY';
-    return { apiKey, secretKey, requestsPerSecond, dailyCredits };
+    const variable = 'EXPLORER_API_KEY';
+    if (apiKey === null) return variable;
+    return { variable, apiKey, secretKey, requestsPerSecond, dailyCredits };
   }
   if (named.apiKey === null) return named.variable;
-  const { variable: _variable, ...limits } = named;
-  return { ...limits, apiKey: named.apiKey, secretKey: null };
+  return { ...named, apiKey: named.apiKey, secretKey: null };
 }

@@ -21,7 +21,7 @@ const answers: readonly Answered[] = [
   // An unknown 402 pauses the key until the reset, the one answer that spends nothing.
   { statuses: [402, 402], failure: 'out-of-credits' },
   { statuses: [403, 403], failure: 'unauthorized' },
-  { statuses: [404, 404], says: /network not supported/iu, failure: 'unsupported' },
+  { statuses: [404, 404], says: /network not supported/iu, failure: 'unknown-chain' },
   { statuses: [408, 408], failure: 'unreachable' },
   { statuses: [425, 425], failure: 'unreachable' },
   { statuses: [429, 429], failure: 'throttled' },

@@ -9,7 +9,9 @@ import type { FeedState } from '../lists/feed.ts';
 export interface FeedFailure extends Why {
   readonly failure: FailureClass;
   readonly feedState: FeedState | null;
-  /** One line: what happened, then what to do. Holds no secret. */
+  /** What happened, in one line. Holds no secret. */
+  readonly said: string;
+  /** The class, what happened and what to do, in one line. */
   readonly reason: string;
   /** Whether the same slice may succeed later with nothing changed. */
   readonly passes: boolean;
@@ -69,6 +71,7 @@ function feedFailure(
   return {
     failure,
     feedState: feed,
+    said,
     reason: `${failure}: ${said}. ${advice}`,
     passes: again === 'growing' || again === 'stated' || again === 'poll',
     walkOnly: stops === 'walk',

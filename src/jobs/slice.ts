@@ -5,13 +5,13 @@ import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { transact } from '../db/transaction.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from '../feeds/advance.ts';
 import { failures } from '../failure.ts';
-import { feedName, type FeedLane } from '../lists/feed.ts';
+import { feedName, type FeedLane, type FeedState } from '../lists/feed.ts';
 import { pollLater } from '../feeds/recover.ts';
 import { setFeedState } from '../feeds/register.ts';
 import { closeRun, countFailure, currentRun, noteStopped } from '../feeds/run.ts';
 import { runNews } from '../feeds/run-news.ts';
 import type { RunRow } from '../lists/tables.ts';
-import { defectOf, refusal, restMs } from '../feeds/failure.ts';
+import { defectOf, refusal, restMs, type FeedFailure } from '../feeds/failure.ts';
 import type { Log } from '../log.ts';
 import { isSliceAwaited } from './boss-tables.ts';
 import { chainSlice } from './send.ts';
@@ -32,6 +32,8 @@ export interface SliceDependencies extends AdvanceDependencies {
   readonly random: () => number;
   /** Whether this process works on the lane; a job of another's is put back. */
   readonly works: (lane: FeedLane) => boolean;
+  /** The environment variable that holds the API key of a chain. */
+  readonly keyVariable: (chainId: number) => string;
   /** `sync` gives up on a failure and says so; `start` comes back to it for ever. */
   readonly onFailure: 'give-up' | 'come-back';
 }
@@ -110,9 +112,12 @@ async function advanceSafely(
   dependencies: SliceDependencies,
   abort: AbortSignal,
 ): Promise<AdvanceOutcome> {
+  const { log, keyVariable } = dependencies;
   try {
     const onRecovered: NonNullable<AdvanceDependencies['onRecovered']> = (feed, { was, reason }) =>
-      dependencies.log.tell('feed.recovered', { feed: feedName(feed), was, reason });
+      isOfKey(was)
+        ? log.tell('key.accepted', { variable: keyVariable(feed.chain_id), was })
+        : log.tell('feed.recovered', { feed: feedName(feed), was, reason });
     return await advance(lane, budget, { ...dependencies, onRecovered }, abort);
   } catch (error) {
     const run = isConnectionLost(error) ? null : await currentRun(dependencies.db, lane);
@@ -121,12 +126,15 @@ async function advanceSafely(
     if (defect !== null) {
       const { feedFailure, stack } = defect;
       const { reason } = feedFailure;
-      dependencies.log.tell('feed.internal-error', { ...nameOf(lane), reason, stack });
+      log.tell('feed.internal-error', { ...nameOf(lane), reason, stack });
     }
     const feedFailure = defect?.feedFailure ?? refusal(describeDatabaseError(error));
     return { is: 'failure', run, feedFailure, progressed: false };
   }
 }
+
+/** Whether a feed was in this state because of its key. */
+const isOfKey = (state: FeedState) => state === 'unauthorized' || state === 'waiting';
 
 async function conclude(
   job: JobWithMetadata<FeedLane>,
@@ -196,14 +204,12 @@ async function rest(
   { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
   dependencies: SliceDependencies,
 ): Promise<void> {
-  const { db, log, random, onFailure } = dependencies;
-  const { failure, feedState: state, reason } = feedFailure;
-  const { again, log: event } = failures[failure];
+  const { db, random, onFailure } = dependencies;
+  const { failure, feedState: state } = feedFailure;
+  const { again } = failures[failure];
   if (state !== null) {
     await setFeedState(db, job.data, state, feedFailure);
-    if (event === 'feed.failure' || event === 'feed.failed') {
-      log.tell(event, { ...nameOf(job.data), state, failure, reason });
-    }
+    tellFailure(job.data, state, feedFailure, dependencies);
   }
   if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
   if (onFailure === 'give-up' || !feedFailure.passes) {
@@ -212,6 +218,29 @@ async function rest(
   }
   const inARow = await countFailure(db, run, progressed || again !== 'growing');
   return chain(job, dependencies, restMs(feedFailure, inARow, random));
+}
+
+/** What stops a key or a chain is told of that one, not of each of its feeds. */
+function tellFailure(
+  lane: FeedLane,
+  state: FeedState,
+  { failure, said: problem, reason }: FeedFailure,
+  { log, keyVariable }: SliceDependencies,
+): void {
+  const { log: event } = failures[failure];
+  switch (event) {
+    case 'feed.failure':
+    case 'feed.failed':
+      return log.tell(event, { ...nameOf(lane), state, failure, reason });
+    case 'key.waiting':
+    case 'key.refused':
+      return log.tell(event, { variable: keyVariable(lane.chain_id), failure, problem });
+    case 'chain.unknown':
+      return log.tell(event, { chain: lane.chain_id, problem });
+    default:
+      // It was told where it happened.
+      return undefined;
+  }
 }
 
 async function chain(

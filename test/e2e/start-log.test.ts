@@ -93,6 +93,63 @@ test('each line of a start under a service manager is an event; failures are cou
   );
 });
 
+test('a key that is refused is one short line, however many feeds it stops; that it works again is another', async () => {
+  let isRefused = true;
+  const simulator = await startSimulator({
+    seed: 5,
+    chains: [chain],
+    faults: () => (isRefused ? statusFaults['401'] : null),
+  });
+  onTestFinished(() => simulator.close());
+  const { pool, url } = await freshDatabase();
+  const cwd = await configFolder({ ...config, chains: [{ id: 10 }] });
+  const program = startProgram(['start'], {
+    databaseUrl: url,
+    explorerUrl: simulator.url,
+    cwd,
+  });
+  const lanes = async () => {
+    const { rows } = await pool.query<{ open: number; failing: number }>(
+      `select count(*)::int as open, count(*) filter (where failures_in_a_row > 0)::int as failing
+       from etl.runs where state = 'open'`,
+    );
+    return rows[0] ?? { open: 0, failing: 0 };
+  };
+  await eventually('each lane to fail', hangMs, async () => {
+    const { open, failing } = await lanes();
+    return failing === open && failing >= 4;
+  });
+  const refused = logLines(program.stderr);
+  isRefused = false;
+  await eventually('all feeds to work', hangMs, async () => {
+    await pool.query('update etl.budget set paused_until = now()');
+    await pool.query(
+      "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
+    );
+    return (await lanes()).failing === 0;
+  });
+  program.kill('SIGTERM');
+  await program.ended(hangMs);
+
+  expect(refused.filter(({ level }) => level === 'error')).toMatchObject([
+    {
+      event: 'key.refused',
+      variable: 'EXPLORER_API_KEY',
+      failure: 'unauthorized',
+      msg: expect.stringMatching(
+        /^EXPLORER_API_KEY: unauthorized: HTTP 401, Unauthorized; .*Set a key/u,
+      ),
+    },
+  ]);
+  const lines = program.stderr.split('\n').filter((line) => line.includes('key.'));
+  expect(lines).toHaveLength(2);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(400);
+  expect(logLines(program.stderr)).toContainEqual(
+    expect.objectContaining({ event: 'key.accepted', msg: expect.stringMatching(/works again/u) }),
+  );
+  expect(program.stderr).not.toContain('feed.recovered');
+});
+
 test('a start that cannot begin says why in a line for programs, and in a sentence for people', async () => {
   const { url } = await freshDatabase();
   const cwd = await configFolder({ chains: [] });

@@ -213,11 +213,12 @@ test('each answer that is no page stops what it should, loses nothing, and is ov
     expect(await differences(pool, seed, chain), chain.name).toEqual({});
   }
   expect(await ledgerFaults(pool, 'under-way')).toEqual({});
-  const recovered = (name: string) =>
-    lines.some(
-      (line) =>
-        line.includes('feed.recovered') &&
-        line.includes(`${100 + names.indexOf(name)}/user-operations`),
-    );
+  const recovered = (name: string) => {
+    const at = names.indexOf(name);
+    const [event, whose] = cases[name]?.stopsKey
+      ? ['key.accepted', `KEY_${at}:`]
+      : ['feed.recovered', `${100 + at}/user-operations`];
+    return lines.some((line) => line.includes(event) && line.includes(whose));
+  };
   expect(names.filter((name) => !recovered(name))).toEqual([]);
 });

@@ -22,6 +22,7 @@ const schemas = new Map(
       // What repeats is told at debug between.
       level: (repeats ?? ends) ? z.enum([level, 'debug']) : z.literal(level),
       event: z.literal(name),
+      msg: z.string().min(1),
       ...Object.fromEntries(fields.map((field) => [field, kinds[fieldRules[field].holds]])),
       ...((repeats ?? ends) && { times: z.number() }),
     }),

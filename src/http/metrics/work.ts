@@ -24,6 +24,7 @@ const outcomes: readonly ('ok' | FailureClass)[] = [
   'unauthorized',
   'key-missing',
   'unsupported',
+  'unknown-chain',
   'rejected',
   'cursor-refused',
   'envelope-invalid',

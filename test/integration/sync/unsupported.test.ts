@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { dueLanes } from '../../../src/feeds/due.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { differences } from '../../support/tables.ts';
 import { copyChain, copySeed, smallChain } from './copy.ts';
@@ -64,7 +65,42 @@ test('the command says so of all its feeds, and that is no failure', async () =>
     '10/optimism-batches',
     '10/user-operations',
   ]);
+  expect(output.stdout).not.toContain('✓');
   expect(code).toBe(0);
+});
+
+test('a chain that the explorer does not know fails the command, which names it and says what to do', async () => {
+  const simulator = await startSimulator({ seed: copySeed, chains: [plain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const ended = await call(['sync', '--chain', '999', '--quiet'], {
+    env: {
+      EXPLORER_API_KEY: 'simulated-key',
+      EXPLORER_BASE_URL: simulator.url,
+      DATABASE_URL: database.url,
+    },
+  });
+  expect(ended.stdout).toMatch(
+    /^✗ chain 999: failed: unknown-chain: HTTP 404, Network not supported\. .*remove it from the configuration/mu,
+  );
+  expect(ended.stdout).not.toContain('✓');
+  expect(ended.code).toBe(1);
+});
+
+test('a list that a person names and the chain does not serve fails the command, without a tick', async () => {
+  const simulator = await startSimulator({ seed: copySeed, chains: [plain] });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const env = {
+    EXPLORER_API_KEY: 'simulated-key',
+    EXPLORER_BASE_URL: simulator.url,
+    DATABASE_URL: database.url,
+  };
+  const sync = ['sync', '--chain', '10', '--quiet', '--operation', 'factories'];
+  const ended = await call(sync, { env });
+  expect(ended.stdout).toMatch(/^– 10\/factories: unsupported: HTTP \d+, .*$/mu);
+  expect(ended.stdout).not.toContain('✓');
+  expect(ended.code).toBe(1);
 });
 
 test('schedules look at such a feed again after a day, a person may at any time', async () => {

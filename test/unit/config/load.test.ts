@@ -268,10 +268,34 @@ chains:
     expect([...requireApiKey(load(null, { cwd, env: named }))]).toEqual([
       [
         10,
-        { apiKey: 'canary-1', secretKey: 'secret', requestsPerSecond: 5, dailyCredits: 100_000 },
+        {
+          variable: 'EXPLORER_API_KEY',
+          apiKey: 'canary-1',
+          secretKey: 'secret',
+          requestsPerSecond: 5,
+          dailyCredits: 100_000,
+        },
       ],
-      [8453, { apiKey: 'canary-2', secretKey: null, requestsPerSecond: 15, dailyCredits: 100_000 }],
-      [1, { apiKey: 'canary-3', secretKey: null, requestsPerSecond: 5, dailyCredits: 40 }],
+      [
+        8453,
+        {
+          variable: 'KEY_OF_BASE',
+          apiKey: 'canary-2',
+          secretKey: null,
+          requestsPerSecond: 15,
+          dailyCredits: 100_000,
+        },
+      ],
+      [
+        1,
+        {
+          variable: 'KEY_OF_SPARE',
+          apiKey: 'canary-3',
+          secretKey: null,
+          requestsPerSecond: 5,
+          dailyCredits: 40,
+        },
+      ],
     ]);
   });
 

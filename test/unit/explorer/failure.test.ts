@@ -29,7 +29,7 @@ test.each([
   [402, '{"error":"Proceed with API key or make a X402 payment to continue"}', 'key-missing'],
   [402, '', 'out-of-credits'],
   [403, html, 'unauthorized'],
-  [404, '{"error":"Network not supported","source":"internal"}', 'unsupported'],
+  [404, '{"error":"Network not supported","source":"internal"}', 'unknown-chain'],
   [404, '{"message":"Not found"}', 'rejected'],
   [408, '', 'unreachable'],
   [422, '{"errors":[{"title":"Invalid value"}]}', 'rejected'],
