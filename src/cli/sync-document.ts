@@ -2,7 +2,6 @@ import type { SyncDocument } from '../documents/sync.ts';
 import { failures } from '../failure.ts';
 import type { SyncResult } from '../jobs/sync.ts';
 import type { FeedForecast } from '../report/plan/plan.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
 import { exitCodes, type ExitCode } from './context.ts';
 
 type LaneDocument = SyncDocument['lanes'][number];
@@ -64,7 +63,7 @@ function laneDocument(results: readonly SyncResult[], isInterrupted: boolean): L
     state: stateOf(told, isInterrupted),
     failure,
     reason,
-    ...total(results.map((result) => ({ ...result, requests: result.credits / creditsPerPage }))),
+    ...total(results),
   };
 }
 
@@ -82,6 +81,7 @@ function total(parts: readonly Sums[]): Sums {
   const sum = (of: keyof Sums) => parts.reduce((all, part) => all + part[of], 0);
   return {
     rows_added: sum('rows_added'),
+    rows_added_by_others: sum('rows_added_by_others'),
     rows_changed: sum('rows_changed'),
     pages: sum('pages'),
     requests: sum('requests'),

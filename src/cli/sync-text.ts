@@ -40,6 +40,7 @@ export function syncText(look: Look, document: SyncDocument, again: string): str
     );
   return drawn(look, [
     readLine(document),
+    ...othersLine(document),
     ...failureLines(lanes, namesOf),
     ...(totals.quarantined === 0
       ? []
@@ -78,6 +79,13 @@ function readLine({ lanes, totals, exit }: SyncDocument): Line {
   const cost = [counted(pages, 'page'), counted(requests, 'request'), counted(credits, 'credit')];
   const parts = [rows, cost.join(', '), duration(seconds)];
   return { sign, style: 'good', text: parts.join(' · ') };
+}
+
+/** What others added is not this command's; without it, nothing would seem to be new. */
+function othersLine({ totals: { rows_added_by_others: rows } }: SyncDocument): Line[] {
+  if (rows === 0) return [];
+  const text = `${counted(rows, 'row')} added by other processes that work on the same feeds`;
+  return [{ sign: ' ', style: 'quiet', text }];
 }
 
 /** What failed, each reason once: what is wrong with a key is wrong with all of its feeds. */

@@ -7,9 +7,12 @@ const count = () => z.int().min(0);
 /** What reading came to. */
 const sums = {
   rows_added: count().describe('Rows that it added to the tables of the lists.'),
+  rows_added_by_others: count().describe(
+    'Rows that other processes added meanwhile, because they worked on the same feeds.',
+  ),
   rows_changed: count().describe('Rows that were there, and are others now.'),
   pages: count().describe('Pages that it committed.'),
-  requests: count().describe('Requests that these pages took, those that were repeated too.'),
+  requests: count().describe('Requests that it made, those that were repeated or refused too.'),
   credits: count().describe("What they cost of the key's credits."),
   quarantined: count().describe(
     'Items that its pages served and that are in quarantine: see quarantine list.',

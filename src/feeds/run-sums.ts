@@ -1,47 +1,36 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 
-/** What the walks of a run have come to. */
+/** What the walks of a run total, whichever processes worked on them. */
 export interface RunSums {
   readonly rows_added: number;
-  /** Rows that were there, and are others now. */
-  readonly rows_changed: number;
-  readonly pages: number;
-  readonly credits: number;
   /** Items in quarantine that its pages served last; one that was there already, and was served as it is, counts. */
   readonly quarantined: number;
   /** Ways in which its pages differ from the specification that no page had shown before. */
   readonly drift: number;
 }
 
-const nothing: RunSums = {
-  rows_added: 0,
-  rows_changed: 0,
-  pages: 0,
-  credits: 0,
-  quarantined: 0,
-  drift: 0,
-};
+const nothing: RunSums = { rows_added: 0, quarantined: 0, drift: 0 };
 
 /** The sums of runs. It reads all walks of each run, so it is for the beginning and the end of a work. */
 export async function runSums(
   db: Pick<Database, 'execute'>,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, RunSums>> {
-  const { rows } = await db.execute<{ id: string; sums: Omit<RunSums, 'quarantined' | 'drift'> }>(
-    sql`
-    select run_id as id, json_build_object(
-      'rows_added', sum(inserted), 'rows_changed', sum(changed),
-      'pages', sum(pages), 'credits', sum(credits)
-    ) as sums
+  const { rows } = await db.execute<{ id: string; rows_added: string }>(sql`
+    select run_id as id, sum(inserted) as rows_added
     from etl.walks
     where run_id = any(${sql.param(ids)}::bigint[])
     group by run_id
-  `,
-  );
+  `);
   const noted = await notedBy(db, ids);
-  const sums = new Map(rows.map((row) => [Number(row.id), row.sums]));
-  return new Map(ids.map((id) => [id, { ...nothing, ...sums.get(id), ...noted.get(id) }] as const));
+  const added = new Map(rows.map((row) => [Number(row.id), Number(row.rows_added)]));
+  return new Map(
+    ids.map((id) => {
+      const rows_added = added.get(id) ?? 0;
+      return [id, { ...nothing, rows_added, ...noted.get(id) }] as const;
+    }),
+  );
 }
 
 /** The pages that entries of a feed name are few: what differs, and what became no rows. */
@@ -71,11 +60,7 @@ async function notedBy(
 /** What came to some sums since `before`; of what is noted, some may have been taken back meanwhile. */
 export function sumsSince(sums: RunSums, before: RunSums = nothing): RunSums {
   return {
-    ...sums,
     rows_added: sums.rows_added - before.rows_added,
-    rows_changed: sums.rows_changed - before.rows_changed,
-    pages: sums.pages - before.pages,
-    credits: sums.credits - before.credits,
     quarantined: Math.max(0, sums.quarantined - before.quarantined),
     drift: Math.max(0, sums.drift - before.drift),
   };

@@ -5,6 +5,7 @@ import { atOnce, dueLanes } from '../feeds/due.ts';
 import { feedName } from '../lists/feed.ts';
 import { noteStopped, runResults, type RunResult } from '../feeds/run.ts';
 import { runSums, sumsSince, type RunSums } from '../feeds/run-sums.ts';
+import { countLanes, type LaneCounts } from '../history/counts.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { returnToPresent } from './boss-tables.ts';
 import { openLane } from './schedule.ts';
@@ -17,9 +18,23 @@ export interface SyncTarget {
   readonly scope: RunScope;
 }
 
-/** How a target ended, and what it came to. `open` means that the sync was interrupted before its end. */
-export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums {
+/**
+ * How a target ended, and what this process did for it; `open` means that the sync was interrupted before its
+ * end. What items are like is told of the whole run: quarantine and drift.
+ */
+export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, OwnWork {
   readonly feed: string;
+}
+
+interface OwnWork {
+  readonly rows_added: number;
+  /** Rows that other processes added to the run meanwhile. */
+  readonly rows_added_by_others: number;
+  readonly rows_changed: number;
+  readonly pages: number;
+  /** Those that were refused or repeated too. */
+  readonly requests: number;
+  readonly credits: number;
 }
 
 /** How often the targets' runs are looked at, in ms. */
@@ -39,13 +54,14 @@ export async function syncOnce(
   signal: AbortSignal,
 ): Promise<SyncResult[]> {
   const { db } = options;
-  const mine = new Set(targets.map(({ lane }) => `${feedName(lane)}/${lane.lane}`));
+  const mine = new Set(targets.map(({ lane }) => keyOf(lane)));
   const opened = await openDue(targets, options);
   // Of a run that goes on with an earlier one's walks, only what comes now is this sync's.
   const before = await runSums(db, joinedOf(opened));
+  const counter = countLanes(options.pool);
   const worker = await startWorker({
     ...options,
-    works: (lane) => mine.has(`${feedName(lane)}/${lane.lane}`),
+    works: (lane) => mine.has(keyOf(lane)),
     onFailure: 'give-up',
   });
   try {
@@ -61,20 +77,49 @@ export async function syncOnce(
     }
   } finally {
     await worker.stop();
+    counter.stop();
     // Those too that waited for their turn.
     if (signal.aborted) await noteStopped(db, [...opened.keys()]).catch(() => undefined);
   }
-  const results = await runResults(db, [...opened.keys()]);
-  const sums = await runSums(db, [...opened.keys()]);
-  return results.flatMap(({ id, ...how }) => {
-    const target = opened.get(id);
-    if (target === undefined) return [];
+  const ids = [...opened.keys()];
+  const sums = await runSums(db, ids);
+  const since = new Map([...sums].map(([id, sum]) => [id, sumsSince(sum, before.get(id))]));
+  const work = ownWork(opened, since, counter.take());
+  return (await runResults(db, ids)).flatMap(({ id, ...how }) => {
+    const [target, sum, own] = [opened.get(id), since.get(id), work.get(id)];
+    if (target === undefined || sum === undefined || own === undefined) return [];
     const { lane, scope } = target;
-    const came = sums.get(id);
-    if (came === undefined) return [];
-    return [{ ...how, ...sumsSince(came, before.get(id)), lane, scope, feed: feedName(lane) }];
+    return [{ ...how, ...sum, ...own, lane, scope, feed: feedName(lane) }];
   });
 }
+
+/**
+ * What this process did for each run, and what others added meanwhile. It counts lane by lane, so of a lane's
+ * runs the first one has all of it.
+ */
+function ownWork(
+  opened: ReadonlyMap<number, OpenTarget>,
+  since: ReadonlyMap<number, RunSums>,
+  counted: readonly LaneCounts[],
+): ReadonlyMap<number, OwnWork> {
+  const laneOf = (id: number) => keyOf(opened.get(id)?.lane);
+  const counts = new Map(counted.map((one) => [`${one.feed}/${one.lane}`, one]));
+  const runs = Map.groupBy(opened.keys(), laneOf);
+  return new Map(
+    [...opened.keys()].map((id) => {
+      const ids = runs.get(laneOf(id)) ?? [];
+      const own = ids[0] === id ? counts.get(laneOf(id)) : undefined;
+      const { inserted = 0, changed = 0, pages = 0, requests = 0, credits = 0 } = own ?? {};
+      const all = ids.reduce((sum, one) => sum + (since.get(one)?.rows_added ?? 0), 0);
+      const rows_added_by_others = ids[0] === id ? Math.max(0, all - inserted) : 0;
+      const rows = { rows_added: inserted, rows_added_by_others, rows_changed: changed };
+      return [id, { ...rows, pages, requests, credits }];
+    }),
+  );
+}
+
+const keyOf = (lane: FeedLane | undefined) =>
+  lane === undefined ? '' : `${feedName(lane)}/${lane.lane}`;
 
 interface OpenTarget extends SyncTarget {
   readonly isJoined: boolean;

@@ -16,6 +16,7 @@ const read: Lane = {
   failure: null,
   reason: null,
   rows_added: 12_000,
+  rows_added_by_others: 0,
   rows_changed: 34,
   pages: 240,
   requests: 241,
@@ -34,8 +35,11 @@ const done: SyncDocument = {
   history: [],
 };
 
-function totalOf({ rows_added, rows_changed, pages, requests, credits, quarantined, drift }: Lane) {
-  return { rows_added, rows_changed, pages, requests, credits, quarantined, drift };
+function totalOf(lane: Lane): Omit<SyncDocument['totals'], 'seconds'> {
+  const { rows_added, rows_added_by_others, rows_changed, ...others } = lane;
+  const { pages, requests, credits, quarantined, drift } = others;
+  const rows = { rows_added, rows_added_by_others, rows_changed };
+  return { ...rows, pages, requests, credits, quarantined, drift };
 }
 
 const failed = (...lanes: readonly Lane[]): SyncDocument => ({
@@ -67,6 +71,7 @@ const scenes: Readonly<Record<string, SyncDocument>> = {
     ],
     totals: { ...done.totals, quarantined: 3, drift: 3 },
   },
+  'beside-others': { ...done, totals: { ...done.totals, rows_added_by_others: 4_200 } },
   superseded: failed({ ...read, state: 'superseded' }),
   // A key that is refused is refused for each of its feeds.
   'key-refused': failed(

@@ -1,0 +1,83 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator, statusFaults } from '../../../src/simulator/index.ts';
+import { call } from '../../support/call.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { configFolder, eventually, startProgram } from '../../support/process.ts';
+import { testKey } from '../../support/sync.ts';
+import { smallChain } from './copy.ts';
+
+/** What the service charges for a request. */
+const creditsPerRequest = 20;
+const chain = smallChain({ userOperations: 460, factories: 210 });
+const lists = ['--operation', 'user-operations', '--operation', 'factories'];
+
+interface Totals {
+  readonly rows_added: number;
+  readonly rows_added_by_others: number;
+  readonly requests: number;
+  readonly credits: number;
+}
+
+const totalsOf = (stdout: string) => (JSON.parse(stdout) as { totals: Totals }).totals;
+
+test('two syncs at once report each row, request and credit once, and name what the other one added', async () => {
+  const { pool, url } = await freshDatabase();
+  const areBothThere = async () => {
+    const { rows } = await pool.query(
+      "select from pg_stat_activity where application_name = 'explorer-etl locks' and datname = current_database()",
+    );
+    return rows.length === 2;
+  };
+  let both: Promise<void> | null = null;
+  const simulator = await startSimulator({
+    seed: 5,
+    chains: [chain],
+    apiKey: testKey,
+    hold: () => (both ??= eventually('both to work', hangMs, areBothThere).then(() => undefined)),
+  });
+  onTestFinished(() => simulator.close());
+  const cwd = await configFolder({ explorer: { requests_per_second: 1000 } });
+  const programs = [1, 2].map(() =>
+    startProgram(['sync', '--chain', '10', ...lists, '--json'], {
+      databaseUrl: url,
+      explorerUrl: simulator.url,
+      cwd,
+    }),
+  );
+  const ends = await Promise.all(programs.map((program) => program.ended(hangMs)));
+
+  expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+  const [one, other] = programs.map(({ stdout }) => totalsOf(stdout));
+  const { rows } = await pool.query<{ n: number }>(
+    `select (select count(*) from explorer.user_operations)::int
+          + (select count(*) from explorer.factories)::int as n`,
+  );
+  expect(rows[0]?.n).toBe(670);
+  expect((one?.rows_added ?? 0) + (other?.rows_added ?? 0)).toBe(670);
+  expect(one?.rows_added_by_others).toBe(other?.rows_added);
+  expect(other?.rows_added_by_others).toBe(one?.rows_added);
+  expect((one?.requests ?? 0) + (other?.requests ?? 0)).toBe(simulator.requests);
+  expect((one?.credits ?? 0) + (other?.credits ?? 0)).toBe(simulator.requests * creditsPerRequest);
+});
+
+test('what a refused key costs is one number in sync and in status', async () => {
+  const simulator = await startSimulator({
+    seed: 5,
+    chains: [chain],
+    apiKey: testKey,
+    faults: () => statusFaults['401'],
+  });
+  onTestFinished(() => simulator.close());
+  const { url } = await freshDatabase();
+  const env = { EXPLORER_API_KEY: testKey, EXPLORER_BASE_URL: simulator.url, DATABASE_URL: url };
+
+  const sync = await call(['sync', '--chain', '10', ...lists, '--json'], { env });
+  const status = await call(['status', '--json'], { env });
+
+  expect(sync.code).toBe(1);
+  const { requests, credits } = totalsOf(sync.stdout);
+  expect([requests, credits]).toEqual([simulator.requests, simulator.requests * creditsPerRequest]);
+  const { spent } = (JSON.parse(status.stdout) as { credits: { spent: number } }).credits;
+  expect(spent).toBe(credits);
+});
