@@ -26,6 +26,12 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const args = process.argv.slice(2);
+
+/** A SIGHUP that came before `start` listens is handed on once it does; unheard, it would end the process. */
+let isReloadOwed = false;
+const oweReload = () => void (isReloadOwed = true);
+if (args.includes('start')) process.on('SIGHUP', oweReload);
+
 if (asksVersion(args)) process.stdout.write(`${version()}\n`);
 else {
   // Loaded once signals are heard: on a busy machine that takes seconds, in which a SIGTERM would kill.
@@ -38,7 +44,11 @@ else {
     cwd: process.cwd(),
     signal: stop.signal,
     // Only who listens outlives a SIGHUP: for other commands it means that the terminal is gone.
-    onReload: (listener) => void process.on('SIGHUP', listener),
+    onReload: (listener) => {
+      process.on('SIGHUP', listener);
+      process.off('SIGHUP', oweReload);
+      if (isReloadOwed) listener();
+    },
     ...openStdout(),
     yieldTerminal: () => void (isYielded = true),
     stderr: (text) => void process.stderr.write(text),

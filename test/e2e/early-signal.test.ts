@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { command, emptyFolder } from '../support/child.ts';
 import { freshDatabase } from '../support/database.ts';
+import { logLines } from '../support/log-lines.ts';
 import { configFolder, eventually } from '../support/process.ts';
 import { testKey } from '../support/sync.ts';
 
@@ -23,12 +24,12 @@ const slowLoading = `
     },
   });`;
 
-test('a SIGTERM while the program is loaded lets start end as at any other time', async () => {
+/** `start`, whose program loads slowly; what to do once it loads. */
+async function slowStart(until: (output: () => string, pid: number) => Promise<unknown>) {
   const { url } = await freshDatabase();
   const hook = join(await emptyFolder(), 'slow.mjs');
   await writeFile(hook, slowLoading);
-
-  const { code, stderr } = await command(['start'], {
+  return command(['start'], {
     cwd: await configFolder({ chains: [{ id: 10 }] }),
     env: {
       NODE_OPTIONS: `--import=${hook}`,
@@ -36,9 +37,28 @@ test('a SIGTERM while the program is loaded lets start end as at any other time'
       EXPLORER_API_KEY: testKey,
       EXPLORER_BASE_URL: 'http://127.0.0.1:9',
     },
-    until: (output) => eventually('loading', boundMs, async () => output().includes('loading')),
+    until: async (output, pid) => {
+      await eventually('loading', boundMs, async () => output().includes('loading'));
+      await until(output, pid);
+    },
   });
+}
+
+test('a SIGTERM while the program is loaded lets start end as at any other time', async () => {
+  const { code, stderr } = await slowStart(async () => undefined);
 
   expect(code).toBe(0);
   expect(stderr).not.toMatch(/ERROR|Error/);
+});
+
+test('a SIGHUP while the program is loaded lets start read its configuration again once it works', async () => {
+  const { code, stderr } = await slowStart(async (output, pid) => {
+    process.kill(pid, 'SIGHUP');
+    await eventually('reload', boundMs, async () => output().includes('config.reloaded'));
+  });
+
+  expect(code).toBe(0);
+  expect(logLines(stderr.replace('loading\n', '')).map(({ event }) => event)).toContain(
+    'config.reloaded',
+  );
 });
