@@ -122,7 +122,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   if (isPooled) log.tell('database.pooled', { pooler: route.pooler, mode: route.is });
   const { pool, budgetPool } = openWorkPools(url, isPooled, dbTimeouts);
   const db = drizzle(pool);
-  // Whoever is under way on a key that was replaced ends on it.
   const opened: OpenKeys[] = [];
   const { sameData = false, origin: name } = options.source ?? {};
   const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
@@ -137,10 +136,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     // What a file says is what is wanted; flags alone say it with the command that they belong to.
     if (from === 'file') await followTargets(db, wanted);
     opened.unshift(await openKeys(wanted, keys, { by: pool, pool: budgetPool, timeouts }));
+    const [, replaced] = opened;
+    void replaced?.retire().then(() => opened.splice(opened.indexOf(replaced), 1));
     ({ explorer } = wanted);
   };
   const closeOpened = async () => {
-    for (const keys of opened) await keys.close();
+    for (const keys of [...opened]) await keys.close();
     await budgetPool.end();
     await pool.end();
   };
@@ -195,6 +196,8 @@ interface OpenKeys {
   readonly fetchPage: FetchPage;
   /** The environment variable that holds the key of a chain. */
   readonly variableOf: (chainId: number) => string;
+  /** Closes it once no page is under way: whoever began on a key that was replaced ends on it. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -227,16 +230,37 @@ async function openKeys(
     if (key === undefined) throw new Error(`no key for chain ${chainId}`);
     return key;
   };
+  let underWay = 0;
+  const atRest = Promise.withResolvers<undefined>();
+  let isRetired = false;
+  const restIfRetired = () => {
+    if (isRetired && underWay === 0) atRest.resolve(undefined);
+  };
+  let closed: Promise<unknown> | null = null;
+  const close = async () => {
+    closed ??= Promise.all([...ways.values()].map(({ client }) => client.close()));
+    await closed;
+  };
   return {
     variableOf: (chainId) => keyOf(chainId).variable,
     async fetchPage(request, signal) {
       const through = ways.get(keyOf(request.chainId));
       if (through === undefined) throw new Error(`no key for chain ${request.chainId}`);
-      return through.fetchPage(request, signal);
+      underWay += 1;
+      try {
+        return await through.fetchPage(request, signal);
+      } finally {
+        underWay -= 1;
+        restIfRetired();
+      }
     },
-    async close() {
-      for (const { client } of ways.values()) await client.close();
+    async retire() {
+      isRetired = true;
+      restIfRetired();
+      await atRest.promise;
+      await close();
     },
+    close,
   };
 }
 

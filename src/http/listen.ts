@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { spellAddress, type Address } from './address.ts';
@@ -45,7 +45,7 @@ export async function listen(
     fetch: app.fetch,
     serverOptions,
   }) as Server;
-  server.maxConnections = mostConnections;
+  boundConnections(server);
   server.setTimeout(silentTimeout);
   server.listen({ host: wanted.host, port: wanted.port });
   try {
@@ -63,6 +63,34 @@ export async function listen(
       await closed;
     },
   };
+}
+
+/**
+ * Lets the newest connection in, so that a probe always gets through. Beyond the bound, the connection that
+ * was silent longest makes room; the new one is refused only where all others wait for an answer.
+ */
+function boundConnections(server: Server): void {
+  /** How many requests each one waits for, in the order in which they fell silent. */
+  const open = new Map<Socket, number>();
+  const fallSilent = (socket: Socket) => {
+    const requests = open.get(socket) ?? 1;
+    if (!open.delete(socket)) return;
+    open.set(socket, requests - 1);
+  };
+  server.on('connection', (socket) => {
+    if (open.size >= mostConnections) {
+      const [longest = socket] = [...open.keys()].filter((each) => open.get(each) === 0);
+      open.delete(longest);
+      longest.destroy();
+      if (longest === socket) return;
+    }
+    open.set(socket, 0);
+    socket.on('close', () => void open.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    if (open.has(socket)) open.set(socket, (open.get(socket) ?? 0) + 1);
+    response.on('close', () => fallSilent(socket));
+  });
 }
 
 function explain(error: unknown, wanted: Address): string {

@@ -150,6 +150,17 @@ test('what is too large is refused, and who is slow is hung up on', async () => 
   expect(await text(socket)).toMatch(/^HTTP\/1.1 408/);
 });
 
+test('connections that say nothing keep no probe out, however many they are', async () => {
+  const page = await servedPage(null);
+  const idle = Array.from({ length: 300 }, () => connect(page.address.port, '127.0.0.1'));
+  onTestFinished(() => {
+    for (const socket of idle) socket.destroy();
+  });
+  await Promise.all(idle.map((socket) => once(socket.on('error', () => undefined), 'connect')));
+  expect(await statusOf(ask(page, '/healthz'))).toBe(200);
+  expect(await statusOf(ask(page, '/readyz'))).toBe(503);
+});
+
 test('who asks and reads nothing is hung up on', async () => {
   const page = await servedPage(null, { bounds: { silentTimeout: 200 } });
   const socket = connect(page.address.port, '127.0.0.1');

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { openEngine, prepareDatabase } from '../../../src/app.ts';
+import { createLog } from '../../../src/log.ts';
+import { operations } from '../../../src/operations/index.ts';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { hangMs } from '../../support/hang.ts';
+import { eventually } from '../../support/process.ts';
+import { settingsFor, testKey } from '../../support/sync.ts';
+import { smallChain } from '../sync/copy.ts';
+
+const chain = smallChain({ factories: 20 });
+
+/** A simulated explorer that keeps connections for as long as its clients do, and may hold an answer. */
+async function patientExplorer() {
+  const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
+  let held: Promise<void> = Promise.resolve();
+  let asked = 0;
+  const server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
+    asked += 1;
+    const served = await fetch(new URL(request.url ?? '/', simulator.url));
+    const body = await served.text();
+    await held;
+    response.setHeader('content-type', 'application/json').end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await simulator.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: promisify(server.getConnections.bind(server)),
+    asked: () => asked,
+    hold: (until: Promise<void>) => void (held = until),
+  };
+}
+
+async function openScene() {
+  const explorer = await patientExplorer();
+  const { pool, url } = await freshDatabase();
+  const db = drizzle(pool);
+  const database = { url, pool, db, embedded: null, close: async () => 'left-running' as const };
+  await prepareDatabase(database);
+  const settings = settingsFor({ url: explorer.url, chains: [chain] });
+  const log = createLog('silent', () => undefined);
+  const engine = await openEngine({ settings, database, log, supervise: false });
+  onTestFinished(() => engine.close());
+  const fetchPage = () =>
+    engine.fetchPage(
+      {
+        chainId: chain.id,
+        operation: 'factories',
+        lane: 'backfill',
+        ...operations.factories.request({}, null, 50),
+      },
+      new AbortController().signal,
+    );
+  return { explorer, fetchPage, reload: () => engine.reconfigure(settings) };
+}
+
+test('a configuration that is read again leaves no connection of the one before it', async () => {
+  const { explorer, fetchPage, reload } = await openScene();
+  for (let round = 0; round < 3; round += 1) {
+    await fetchPage();
+    await reload();
+  }
+  await fetchPage();
+  await eventually('one connection', hangMs, async () => (await explorer.connections()) === 1);
+});
+
+test('a page that is under way while the configuration is read again comes as it was asked for', async () => {
+  const { explorer, fetchPage, reload } = await openScene();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  explorer.hold(promise);
+  const page = fetchPage();
+  await eventually('the request', hangMs, async () => explorer.asked() === 1);
+  await reload();
+  resolve(undefined);
+  expect((await page).json).toMatchObject({ items: expect.any(Array) });
+  await eventually('no connection', hangMs, async () => (await explorer.connections()) === 0);
+});
