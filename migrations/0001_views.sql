@@ -6,21 +6,35 @@ language plpgsql stable rows 1 as $$
 begin
   if of_operation = 'user-operations' then
     return query
-    select block_number, timestamp from explorer.user_operations
-    where chain_id = of_chain and block_number is not null
-    order by block_number desc
-    limit 1;
+    select block_number, (
+      select timestamp
+      from etl.confirmed_below(of_chain, of_operation, block_number, 'infinity')
+      where newest.timestamp is not null
+    )
+    from (
+      select block_number, timestamp from explorer.user_operations
+      where chain_id = of_chain and block_number is not null
+      order by block_number desc
+      limit 1
+    ) as newest;
   elsif of_operation = 'optimism-batches' then
     return query
-    select batch_number, l1_timestamp from explorer.listed_batches
-    where chain_id = of_chain and batch_number is not null
-    order by batch_number desc
-    limit 1;
+    select batch_number, (
+      select timestamp
+      from etl.confirmed_below(of_chain, of_operation, batch_number, 'infinity')
+      where newest.l1_timestamp is not null
+    )
+    from (
+      select batch_number, l1_timestamp from explorer.listed_batches
+      where chain_id = of_chain and batch_number is not null
+      order by batch_number desc
+      limit 1
+    ) as newest;
   end if;
 end
 $$;
 --> statement-breakpoint
-comment on function etl.newest_item is 'The stored item that stands highest in a list that is newest first. As a function, like the two others: a table that is spread over servers cannot be joined laterally, and a union of the lists would be read from end to end.';
+comment on function etl.newest_item is 'The stored item that stands highest in a list that is newest first, and when it was; if the items below contradict its time, that of the next one that they confirm. As a function, like the others: a table that is spread over servers cannot be joined laterally, and a union of the lists would be read from end to end.';
 --> statement-breakpoint
 create function etl.item_below(
   of_chain bigint, of_operation text, at_most bigint, before timestamptz
@@ -45,6 +59,132 @@ end
 $$;
 --> statement-breakpoint
 comment on function etl.item_below is 'The highest stored item of a list at or below a height that is older than a time; infinity is any that tells its own.';
+--> statement-breakpoint
+create function etl.items_below(
+  of_chain bigint, of_operation text, at_most bigint, before timestamptz, most int
+) returns table (height bigint, "timestamp" timestamptz)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  if of_operation = 'user-operations' then
+    return query
+    select block_number, timestamp from explorer.user_operations
+    where chain_id = of_chain and block_number <= at_most and timestamp < before
+    order by block_number desc
+    limit most;
+  elsif of_operation = 'optimism-batches' then
+    return query
+    select batch_number, l1_timestamp from explorer.listed_batches
+    where chain_id = of_chain and batch_number <= at_most and l1_timestamp < before
+    order by batch_number desc
+    limit most;
+  end if;
+end
+$$;
+--> statement-breakpoint
+comment on function etl.items_below is 'The highest stored items of a list at or below a height that are older than a time; infinity: any that report their own.';
+--> statement-breakpoint
+create function etl.is_time_confirmed(
+  of_height bigint, of_time timestamptz, heights bigint[], times timestamptz[]
+) returns boolean
+language sql immutable
+begin atomic
+  with item as (
+    select height, extract(epoch from "time") as at, place
+    from unnest(heights, times) with ordinality as item(height, "time", place)
+  ), pace as (
+    -- The median over items a quarter of them apart: if one part of two has wrong times, most of
+    -- these pairs do not cross from one to the other.
+    select coalesce(
+             percentile_disc(0.5) within group (order by greatest(0, (a.at - b.at) / (a.height - b.height))),
+             1e9
+           ) as block_s
+    from item as a
+    join item as b
+      on b.place = a.place + greatest(1, cardinality(heights) / 4) and b.height < a.height
+  ), vote as (
+    select place, extract(epoch from of_time) - at
+             between -10 and 10 + 3 * block_s * (of_height - height) as agrees
+    from item, pace
+  )
+  select coalesce(
+    2 * count(*) filter (where agrees) > count(*)
+      and 2 * count(*) filter (where agrees and place <= 9) > count(*) filter (where place <= 9),
+    false
+  )
+  from vote;
+end;
+--> statement-breakpoint
+comment on function etl.is_time_confirmed is 'Whether the time of an item agrees with those of most of the items from it downward, and of the nearest nine: it lies above each of theirs by three times what the blocks between usually take, at most, and 10 s.';
+--> statement-breakpoint
+create function etl.confirmed_below(
+  of_chain bigint, of_operation text, at_most bigint, before timestamptz
+) returns table (height bigint, "timestamp" timestamptz)
+language plpgsql stable rows 1 as $$
+#variable_conflict use_column
+declare
+  next record;
+  place bigint := at_most;
+begin
+  -- Ten pages of wrong times: in a list that has more, none is better than another.
+  for tries in 1..500 loop
+    select into next * from etl.items_below(of_chain, of_operation, place, before, 1);
+    if not found then return; end if;
+    height := next.height;
+    timestamp := next.timestamp;
+    exit when (
+      select etl.is_time_confirmed(
+        next.height, next.timestamp, array_agg(item.height), array_agg(item.timestamp)
+      )
+      -- More than two pages: one page of wrong times is outvoted.
+      from etl.items_below(of_chain, of_operation, next.height, 'infinity', 128) as item
+    );
+    place := next.height - 1;
+  end loop;
+  return next;
+end
+$$;
+--> statement-breakpoint
+comment on function etl.confirmed_below is 'The highest stored item of a list at or below a height that is older than a time, and whose time the items below it confirm: no wrong time of one item or of one page decides.';
+--> statement-breakpoint
+create function etl.since_stop(
+  of_chain bigint, of_operation text, at_least bigint, since timestamptz
+) returns bigint
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  -- The nearest five: one or two that report a wrong time neither make a stop nor take it away.
+  if of_operation = 'user-operations' then
+    return (
+      select block_number
+      from (
+        select block_number, timestamp from explorer.user_operations
+        where chain_id = of_chain and block_number >= at_least and timestamp is not null
+        order by block_number, hash
+        limit 5
+      ) as item
+      where timestamp < since
+      order by block_number
+      offset 1 limit 1
+    );
+  elsif of_operation = 'optimism-batches' then
+    return (
+      select batch_number
+      from (
+        select batch_number, l1_timestamp from explorer.listed_batches
+        where chain_id = of_chain and batch_number >= at_least and l1_timestamp is not null
+        order by batch_number
+        limit 5
+      ) as item
+      where l1_timestamp < since
+      order by batch_number
+      offset 1 limit 1
+    );
+  end if;
+end
+$$;
+--> statement-breakpoint
+comment on function etl.since_stop is 'The height at which a walk that ended at since, and reached a height, went beyond it: two of the five lowest stored items from there upward are older. Null: what is stored now does not say so.';
 --> statement-breakpoint
 create function etl.item_above(
   of_chain bigint, of_operation text, at_least bigint
@@ -884,11 +1024,20 @@ left join lateral (
          ) as covered,
          (select max(top) from etl.walks where walks.feed = feeds.feed) as highest,
          (
-           select min(bottom) from etl.walks
-           where walks.feed = feeds.feed
-             and state = 'finished'
-             and reason = 'since'
-             and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
+           select stop + 1
+           from (
+             select bottom, (scope ->> 'since')::timestamptz as since
+             from etl.walks
+             where walks.feed = feeds.feed
+               and state = 'finished'
+               and reason = 'since'
+               and bottom is not null
+               and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
+             order by bottom desc
+           ) as walk, etl.since_stop(feeds.chain_id, feeds.operation, bottom, since) as stop
+           where stop is not null
+           order by bottom desc
+           limit 1
          ) as reached_since
 ) as proof on true
 left join lateral (
@@ -902,7 +1051,7 @@ left join lateral (
 ) as head on true
 where feeds.kind = 'newest-first';
 --> statement-breakpoint
-comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since.';
+comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';
 --> statement-breakpoint
 create view etl.total_findings as
 select distinct feed, jsonb_build_object('kind', 'totals-differ') as finding
@@ -921,21 +1070,14 @@ comment on view etl.total_findings is 'Feeds of which etl.lane_totals says somet
 --> statement-breakpoint
 create view etl.feed_gaps as
 select feed, gap
-from etl.feed_coverage
-join etl.feeds using (feed),
+from etl.feed_coverage,
      unnest(
        int8multirange(int8range(
          least(coalesce(reached_since, 0), coalesce(highest, 0)), coalesce(highest, 0)
        )) + etl.blocks_to_reread(feed) - coalesce(covered, '{}')
-     ) as gap
-where coalesce(
-  (
-    select timestamp from etl.item_above(feeds.chain_id, feeds.operation, upper(gap) - 1)
-  ) >= (settings ->> 'since')::timestamptz,
-  true
-);
+     ) as gap;
 --> statement-breakpoint
-comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk proves.';
+comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk proves. Unwanted are those below the place at which a walk went beyond since, and no others.';
 --> statement-breakpoint
 create view etl.covered_ranges as
 select feed, range

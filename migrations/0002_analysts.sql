@@ -746,7 +746,7 @@ comment on column explorer.freshness.chain_id is 'Number of the chain.';
 comment on column explorer.freshness.operation is 'Name of the operation.';
 comment on column explorer.freshness.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.freshness.newest_block is 'Block, or batch, of the newest item. Null: there is none, or the list is a ranking.';
-comment on column explorer.freshness.newest_at is 'Time of that item, UTC; of a ranking when it was read. Null: not told.';
+comment on column explorer.freshness.newest_at is 'Time of that item, UTC, or of the next one if its neighbours contradict it; of a ranking when it was read. Null: not told.';
 comment on column explorer.freshness.lag is 'How long ago that was. A chain on which nothing happens lags behind though all of it is there: see looked_at.';
 comment on column explorer.freshness.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column explorer.freshness.covered_to is 'Highest block that is proved complete, or highest batch that is settled. Null: none, or the list is a ranking.';

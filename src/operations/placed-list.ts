@@ -62,3 +62,25 @@ export async function lastPlace(
   const [row] = rows;
   return row === undefined ? null : { height: Number(row.height), key: row.key };
 }
+
+/** The nearest stored items above a place that report their time, in the order of the list. */
+export async function timedAbove(
+  db: Pick<Transaction, 'execute'>,
+  list: Omit<PlacedList, 'name'>,
+  chainId: number,
+  place: OrderKey,
+  most: number,
+): Promise<{ height: number; timeMs: number }[]> {
+  const { table, height, key, time } = columnsOf(list);
+  const { rows } = await db.execute<{ height: string; ms: number }>(sql`
+    select ${height} as height, (1000 * extract(epoch from ${time}))::float8 as ms
+    from ${table}
+    where chain_id = ${chainId}
+      and ${height} >= ${place.height}
+      and (${height} > ${place.height} or ${key} > ${place.key})
+      and ${time} is not null
+    order by ${height}, ${key}
+    limit ${most}
+  `);
+  return rows.map(({ height: at, ms }) => ({ height: Number(at), timeMs: ms })).toReversed();
+}

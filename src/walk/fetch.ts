@@ -1,4 +1,5 @@
 import { packBody } from './archive.ts';
+import { timedPlaces } from './back-to.ts';
 import { askAgain } from './doubt.ts';
 import type { PageOrder } from './order.ts';
 import { normalisePage, type NormalisedPage } from './page.ts';
@@ -6,7 +7,7 @@ import type { PageQueue } from './page-queue.ts';
 import type { WalkEnd } from './progress.ts';
 import { lastPlace } from '../operations/placed-list.ts';
 import type { OrderKey } from '../operations/operation.ts';
-import { requestPage, timesOf, type PageReader, type Step } from './request.ts';
+import { requestPage, type PageReader, type Step } from './request.ts';
 import type { WalkRow } from './walk-row.ts';
 
 /** A page ready to be written, and whether the walk ends with it. */
@@ -44,7 +45,7 @@ export async function readPages(
       position: step.position + envelope.items.length,
       emptyRun,
       above: envelope.items.length === 0 ? step.above : lastOf(order),
-      aboveMs: timesOf(order).at(-1) ?? step.aboveMs,
+      timed: [...(step.timed ?? []), ...timedPlaces(order)].slice(-reader.pageSize),
       expected: envelope.items.length === 0 ? expectedBehind(step, reader) : null,
     };
     const goesOn = end === null && reader.budget.takePage();
@@ -81,7 +82,7 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
       operation.order === null || pages === 0 || empty_run > 0
         ? null
         : await lastPlace(db, walk.id),
-    aboveMs: null,
+    timed: null,
     expected: null,
   };
 }

@@ -95,7 +95,7 @@ function judgePlaces(
   const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
   // A cursor that most of its own page contradicts is the one that is wrong.
   const contradicts = next !== null && within.length * 2 < placed.length;
-  const trusted = longestOrdered(plausible(contradicts ? placed : within));
+  const trusted = longestChain(plausible(contradicts ? placed : within), inOrder);
   if (trusted.length < places.length * (1 - mostMisplaced)) return nowhere(places);
   const kept = new Set(trusted.map(({ index }) => index));
   const [first, second] = trusted;
@@ -182,29 +182,32 @@ function isPossible(a: TrustedPlace, b: TrustedPlace): boolean {
   return Math.abs(a.height - b.height) <= seconds * mostBlocksPerSecond;
 }
 
-/** The most items that stand in order among each other; all of them, as a rule. */
-function longestOrdered(places: readonly TrustedPlace[]): readonly TrustedPlace[] {
-  if (places.every((place, index) => index === 0 || inOrder(places[index - 1] ?? place, place))) {
-    return places;
+/** The most items of which each may follow on the one before; all of them, as a rule. */
+export function longestChain<Item>(
+  items: readonly Item[],
+  mayFollow: (before: Item, item: Item) => boolean,
+): readonly Item[] {
+  if (items.every((item, index) => index === 0 || mayFollow(items[index - 1] ?? item, item))) {
+    return items;
   }
   // A page has 50 items, 100 at most: the plain way is quick enough, and seldom taken.
   const best: { readonly length: number; readonly from: number }[] = [];
-  for (const place of places) {
+  for (const item of items) {
     let longest = { length: 1, from: -1 };
     for (const [earlier, { length }] of best.entries()) {
-      const before = places[earlier] ?? place;
-      if (inOrder(before, place) && length >= longest.length) {
+      const before = items[earlier] ?? item;
+      if (mayFollow(before, item) && length >= longest.length) {
         longest = { length: length + 1, from: earlier };
       }
     }
     best.push(longest);
   }
   const lengths = best.map(({ length }) => length);
-  const chain: TrustedPlace[] = [];
+  const chain: Item[] = [];
   let at = lengths.lastIndexOf(Math.max(...lengths));
   while (at !== -1) {
-    const place = places[at];
-    if (place !== undefined) chain.unshift(place);
+    const item = items[at];
+    if (item !== undefined) chain.unshift(item);
     at = best[at]?.from ?? -1;
   }
   return chain;

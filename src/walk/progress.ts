@@ -37,7 +37,7 @@ export interface Progress {
   readonly pages: number;
   /** Empty pages in a row, this one included. */
   readonly emptyRun: number;
-  /** The time to which the page certainly goes back, Unix time in ms; null where two items don't tell one. */
+  /** The time to which the page certainly goes back, Unix time in ms; null: not known (`back-to.ts`). */
   readonly oldestMs: number | null;
   /** The block that the page certainly reaches. */
   readonly lowest: number | null;

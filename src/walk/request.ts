@@ -8,11 +8,13 @@ import type {
   OrderKey,
   Scope,
 } from '../operations/operation.ts';
+import { timedAbove } from '../operations/placed-list.ts';
 import type { ArchiveMode } from './archive.ts';
+import { goesBackTo, timedPlaces, type TimedPlace } from './back-to.ts';
 import { readEnvelope, type Envelope } from './envelope.ts';
 import { judgeOrder, type PageOrder } from './order.ts';
 import { digest, type PageFacts } from './page.ts';
-import { judgeProgress, type Progress, type WalkEnd } from './progress.ts';
+import { judgeProgress, type WalkEnd } from './progress.ts';
 import type { Lane } from './tables.ts';
 import { firstTold, toldPlaces } from './places.ts';
 import type { WalkRow } from './walk-row.ts';
@@ -57,8 +59,8 @@ export interface Step {
   readonly above: OrderKey | null;
   /** Behind empty pages the position that the first of them was asked for: what comes goes on there. */
   readonly expected: OrderKey | null;
-  /** When the last item before was that tells its time, Unix time in ms. */
-  readonly aboveMs: number | null;
+  /** The last items before that report their time, a page of them at most; null: not known yet. */
+  readonly timed: readonly TimedPlace[] | null;
 }
 
 /** A page as it came, and what it says of its walk. */
@@ -71,10 +73,6 @@ export interface JudgedPage {
   readonly emptyRun: number;
   readonly end: WalkEnd | null;
 }
-
-/** When the items of a page were that stand in order and tell it, Unix time in ms. */
-export const timesOf = (order: PageOrder | null) =>
-  order?.trusted.flatMap(({ timeMs }) => timeMs ?? []) ?? [];
 
 /** Requests one page of a walk, and judges what it says of the walk. */
 export async function requestPage(
@@ -114,7 +112,8 @@ export async function requestPage(
       unreadable: envelope.unreadable,
       pages: step.sequence + 1,
       emptyRun,
-      ...reach(order, operation.order, facts.cursor_out, step.aboveMs),
+      oldestMs: await oldestOf(walk, reader, step, order),
+      lowest: lowestOf(order, operation.order, facts.cursor_out),
       floor: reader.floor(),
       showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
     });
@@ -148,23 +147,35 @@ function judgeArrival(
 }
 
 /**
- * How low and how far back a page certainly reaches. One item says it of neither: its number must be
- * borne out by the next page's position or by the item above it, its time by another time.
+ * How far back a page certainly goes, if the walk is to end by it. Where no page of the walk is known
+ * above it, it is held against what is stored there.
  */
-function reach(
+async function oldestOf(
+  { chain_id, scope: { since } }: WalkRow,
+  { db, operation: { table, order: list }, pageSize }: PageReader,
+  { timed }: Step,
+  order: PageOrder | null,
+): Promise<number | null> {
+  const [first] = order?.trusted ?? [];
+  if (since === undefined || list === null || first === undefined) return null;
+  const page = timedPlaces(order);
+  const oldestMs = goesBackTo(timed ?? [], page);
+  const isEnd = oldestMs !== null && oldestMs < Date.parse(since);
+  if (timed !== null || !isEnd) return oldestMs;
+  return goesBackTo(await timedAbove(db, { table, order: list }, chain_id, first, pageSize), page);
+}
+
+/**
+ * How low a page certainly reaches. One item does not say it: its number must be confirmed by the next
+ * page's position or by the item above it.
+ */
+function lowestOf(
   judged: PageOrder | null,
   order: ListOrder | null,
   next: Cursor | null,
-  aboveMs: number | null,
-): Pick<Progress, 'oldestMs' | 'lowest'> {
-  const trusted = judged?.trusted ?? [];
+): number | null {
   const isNextKnown = next !== null && order?.position(next) !== null;
-  const lowest = trusted.at(isNextKnown && judged?.leadsOn === true ? -1 : -2);
-  const times = [...(aboveMs === null ? [] : [aboveMs]), ...timesOf(judged)].slice(-2);
-  return {
-    oldestMs: times.length < 2 ? null : Math.max(...times),
-    lowest: lowest?.height ?? null,
-  };
+  return judged?.trusted.at(isNextKnown && judged.leadsOn ? -1 : -2)?.height ?? null;
 }
 
 /** Whether a block stands among a page's items, with the hash that it was seen with. */

@@ -10,6 +10,8 @@ export interface ListedOperation {
   readonly fee?: string;
   /** The name that its sender is shown with; without one the sender is a bare hash. */
   readonly sender?: string;
+  /** The time that it reports; without one that of its block. */
+  readonly time?: string;
 }
 
 export interface OperationsList {
@@ -43,7 +45,7 @@ const blockMs = 2_000;
 export const hashOf = (id: number) => `0x${id.toString(16).padStart(64, '0')}`;
 const address = `0x${'ab'.repeat(20)}`;
 
-const itemOf = ({ block, id, fee = '1', sender }: ListedOperation) => ({
+const itemOf = ({ block, id, fee = '1', sender, time }: ListedOperation) => ({
   hash: hashOf(id),
   address: sender === undefined ? address : { hash: address, name: sender, is_contract: true },
   entry_point: address,
@@ -52,7 +54,7 @@ const itemOf = ({ block, id, fee = '1', sender }: ListedOperation) => ({
   transaction_hash: hashOf(id + 1_000_000),
   fee,
   status: true,
-  timestamp: new Date(genesisMs + block * blockMs).toISOString(),
+  timestamp: time ?? new Date(genesisMs + block * blockMs).toISOString(),
 });
 
 /** An explorer that serves one list of user operations, exactly as a test says at the moment. */

@@ -90,6 +90,13 @@ export async function fillScene(
      from json_to_recordset($1) as item("from" bigint, "to" bigint, place int)`,
     [JSON.stringify(held.map((one, place) => ({ ...one, place })))],
   );
+  if (reachedSince !== null) {
+    await pool.query(
+      `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+       select 10, hash, $1, '2025-12-31Z', 1 from unnest(array['0x2', '0x3']) as hash`,
+      [reachedSince],
+    );
+  }
   if (lowestItem === null) return;
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)

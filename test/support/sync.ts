@@ -58,6 +58,8 @@ export interface SyncRun extends ScopeBounds {
   readonly archive?: 'off' | 'all';
   /** Replaces the overlap of the live lane, in ms. */
   readonly overlapMs?: number;
+  /** Replaces `since` of the configuration; `since` is that of the command. */
+  readonly listSince?: string;
   /** Replaces the resweep rules. */
   readonly resweep?: readonly ResweepRule[];
   /** Replace the client's own. */
@@ -94,7 +96,7 @@ export function settingsFor(run: SyncRun): Settings {
 
 function withDepths(
   chain: ChainSettings,
-  { overlapMs, resweep, parallel = 1 }: SyncRun,
+  { overlapMs, resweep, listSince, parallel = 1 }: SyncRun,
 ): ChainSettings {
   const list = chain.operations['user-operations'];
   if (list === undefined) return chain;
@@ -103,6 +105,7 @@ function withDepths(
     parallel,
     ...(overlapMs !== undefined && { overlapMs }),
     ...(resweep !== undefined && { resweep }),
+    ...(listSince !== undefined && { since: listSince }),
   };
   return { ...chain, operations: { ...chain.operations, 'user-operations': own } };
 }

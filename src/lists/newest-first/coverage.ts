@@ -121,7 +121,8 @@ const underWay = (feed: Feed) => sql`coalesce(
 
 /**
  * The floors of walks of several depths, in ms, the shallowest first: below the top of what is
- * covered or being covered, because rows arrive behind the head. None while nothing is covered:
+ * covered or being covered, because rows arrive behind the head. Depth is measured by times that their
+ * neighbours confirm. None while nothing is covered:
  * then there is no list to keep current yet. None goes below the range that the top belongs to: what is under it is a gap, and read
  * as one.
  *
@@ -134,7 +135,7 @@ export async function floorsOf(
   below: number | null = null,
 ): Promise<Floor[]> {
   const itemBelow = (place: SQL) =>
-    sql`etl.item_below(${feed.chain_id}, ${feed.operation}, ${place})`;
+    sql`etl.confirmed_below(${feed.chain_id}, ${feed.operation}, ${place})`;
   const { rows } = await tx.execute<{ depth: number; floor: string; from: string }>(sql`
     with top as materialized (
       select least(highest, ${below}::bigint) as block,

@@ -28,6 +28,7 @@ const ends = [
   { state: 'finished', reason: null },
   { state: 'finished', reason: 'floor' },
   { state: 'finished', reason: 'until' },
+  { state: 'finished', reason: 'since' },
   { state: 'running', reason: null },
   { state: 'failed', reason: 'cursor loop' },
 ];
@@ -35,7 +36,7 @@ const ends = [
 const blocks = fc.integer({ min: 0, max: highestBlock });
 const walks = fc.array(
   fc
-    .record({ heights: fc.tuple(blocks, blocks), isOrdered: fc.boolean(), end: fc.nat(4) })
+    .record({ heights: fc.tuple(blocks, blocks), isOrdered: fc.boolean(), end: fc.nat(5) })
     .map(({ heights, isOrdered, end }): Walk => ({
       top: Math.max(...heights),
       bottom: Math.min(...heights),
@@ -68,11 +69,14 @@ async function fill(
   );
   await pool.query(
     `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, proved, state, reason)
-     select 10, 'user-operations', 'backfill', 1, 'newest-first', jsonb_build_object('max_pages', number),
-            top, bottom, proved::int8multirange, state, reason
+     select 10, 'user-operations', 'backfill', 1, 'newest-first',
+            jsonb_build_object('max_pages', number, 'since', $2::text), top, bottom, proved::int8multirange, state, reason
      from json_to_recordset($1) as walk(
        top bigint, bottom bigint, proved text, state text, reason text, number bigint)`,
-    [JSON.stringify(walked.map((walk, number) => ({ ...walk, number, proved: spell(walk) })))],
+    [
+      JSON.stringify(walked.map((walk, number) => ({ ...walk, number, proved: spell(walk) }))),
+      since === null ? null : timeOf(since),
+    ],
   );
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
@@ -123,10 +127,27 @@ function runs(numbers: readonly number[]): { from: number; to: number }[] {
   return found;
 }
 
-/** Whether all of a hole is older than what is wanted: the lowest that is known above it is. */
-function isTooOld(to: number, stored: readonly Stored[], since: number | null): boolean {
-  const above = stored.filter(({ block, hasTime }) => hasTime && block >= to);
-  return since !== null && above.length > 0 && Math.min(...above.map(({ block }) => block)) < since;
+/**
+ * The lowest block that is wanted: right above the second lowest of two older items near the end of a walk
+ * that ended at `since`.
+ */
+function lowestWanted(
+  walked: readonly Walk[],
+  stored: readonly Stored[],
+  since: number | null,
+): number {
+  if (since === null) return 0;
+  const stops = walked
+    .filter(({ reason }) => reason === 'since')
+    .flatMap(({ bottom }) => {
+      const nearest = stored
+        .filter(({ block, hasTime }) => hasTime && block >= bottom)
+        .map(({ block }) => block)
+        .sort((a, b) => a - b)
+        .slice(0, 5);
+      return nearest.filter((block) => block < since)[1] ?? [];
+    });
+  return Math.max(0, ...stops.map((stop) => stop + 1));
 }
 
 test('coverage and its holes are those of a plain set of block numbers', async () => {
@@ -142,10 +163,9 @@ test('coverage and its holes are those of a plain set of block numbers', async (
       const proven = covered(walked);
       expect(rows).toEqual(runs([...proven]));
       const all = Array.from({ length: Math.max(0, highestOf(walked)) }, (_, block) => block);
-      const holes = runs(all.filter((block) => !proven.has(block)));
-      expect(await gapsOf(db, feed)).toEqual(
-        holes.filter(({ to }) => !isTooOld(to, stored, since)).toReversed(),
-      );
+      const lowest = lowestWanted(walked, stored, since);
+      const holes = runs(all.filter((block) => block >= lowest && !proven.has(block)));
+      expect(await gapsOf(db, feed)).toEqual(holes.toReversed());
     }),
     { numRuns },
   );

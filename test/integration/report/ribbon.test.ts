@@ -105,7 +105,8 @@ test('each block of a list is drawn as the tables have it', async () => {
   await fc.assert(
     fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
       await fillScene(pool, scene);
-      const limit = scene.reachedSince ?? 0;
+      // The walk met two older items at the block.
+      const limit = scene.reachedSince === null ? 0 : scene.reachedSince + 1;
       const isCovered = (at: number) => isIn(scene.proved, at);
       const isBottomless = limit === 0 && !isCovered(0);
       const stateOf = (at: number): PartState => {

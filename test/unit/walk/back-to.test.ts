@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { goesBackTo, type TimedPlace } from '../../../src/walk/back-to.ts';
+
+const startMs = Date.UTC(2026, 0, 1);
+const past = 0;
+const future = Date.UTC(2099, 0, 1);
+
+/** Items from a block downward, one in each, a block every 2 s. */
+const items = (highest: number, count: number): TimedPlace[] =>
+  Array.from({ length: count }, (_, place) => ({
+    height: highest - place,
+    timeMs: startMs + (highest - place) * 2_000,
+  }));
+const at = (block: number) => startMs + block * 2_000;
+
+/** The same items, some of which report another time; places below 0 count from the end. */
+const telling = (places: readonly TimedPlace[], timeMs: number, ...which: readonly number[]) =>
+  places.map((place, index) =>
+    which.some((one) => one === index || one === index - places.length)
+      ? { ...place, timeMs }
+      : place,
+  );
+
+test('a page goes back to its last item but one', () => {
+  expect(goesBackTo(items(200, 50), items(150, 50))).toBe(at(102));
+});
+
+test('the first page of a list goes as far back by itself', () => {
+  expect(goesBackTo([], items(150, 50))).toBe(at(102));
+});
+
+test('an item alone tells it of no page', () => {
+  expect(goesBackTo([], items(150, 1))).toBeNull();
+});
+
+test('items of one block have one time', () => {
+  const same = items(150, 10).map((place) => ({ ...place, height: 150, timeMs: at(150) }));
+
+  expect(goesBackTo([], same)).toBe(at(150));
+});
+
+test.each([
+  ['the last item', -1],
+  ['two at the end', -2, -1],
+  ['ten at the end', -10, -9, -8, -7, -6, -5, -4, -3, -2, -1],
+])('wrong times of %s of a page count for nothing', (_, ...which) => {
+  for (const wrong of [past, future]) {
+    const page = telling(items(150, 50), wrong, ...which);
+
+    expect(goesBackTo([], page)).toBe(at(102 - Math.min(...which)));
+    expect(goesBackTo(items(200, 50), page)).toBe(at(102 - Math.min(...which)));
+  }
+});
+
+test('a page of which all times are wrong says nothing, nor does the one after it', () => {
+  const page = items(150, 50).map((place) => ({ ...place, timeMs: past }));
+
+  expect(goesBackTo(items(200, 50), page)).toBeNull();
+  expect(goesBackTo([], page)).toBeNull();
+  expect(goesBackTo(page, telling(items(100, 50), past, -2, -1))).toBeNull();
+});
+
+test('where a chain stood still for a month, the next page confirms it', () => {
+  const monthMs = 30 * 86_400_000;
+  const older = (places: readonly TimedPlace[]) =>
+    places.map((place) => ({ ...place, timeMs: place.timeMs - monthMs }));
+  const page = [...items(150, 30), ...older(items(120, 20))];
+
+  expect(goesBackTo(items(200, 50), page)).toBe(at(122));
+  expect(goesBackTo(page, older(items(100, 50)))).toBe(at(52) - monthMs);
+});
