@@ -45,7 +45,12 @@ export interface CopierOptions {
   readonly pool: Pool;
   readonly explorerUrl: string;
   readonly operations: readonly OperationName[];
+  /** The oldest time that is wanted of user operations. */
+  readonly since?: string;
 }
+
+/** How far below the covered top each poll goes. */
+export const overlapMs = 60_000;
 
 /** Walks that a lane's run may take before it counts as one that never ends. */
 const mostSlices = 60;
@@ -54,7 +59,7 @@ const tries = 2;
 
 /** A copier on a migrated database that is emptied first. */
 export async function openCopier(options: CopierOptions): Promise<Copier> {
-  const { databaseUrl, pool, explorerUrl, operations } = options;
+  const { databaseUrl, pool, explorerUrl, operations, since } = options;
   await empty(pool);
   const open: OpenDatabase = {
     url: databaseUrl,
@@ -64,7 +69,14 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
     close: async () => 'left-running',
   };
   const wanted = { url: explorerUrl, chains: [listedChain], operations, pageSize: 10 };
-  const settings = oneByOne(settingsFor({ ...wanted, overlapMs: 60_000, resweep: [] }));
+  const settings = oneByOne(
+    settingsFor({
+      ...wanted,
+      overlapMs,
+      resweep: [],
+      ...(since !== undefined && { listSince: since }),
+    }),
+  );
   const log = createLog('silent', () => undefined);
   const engine = await openEngine({ settings, database: open, log, supervise: false });
   const lanes: Repair[] = configuredLanes(settings.chains);

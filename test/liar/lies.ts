@@ -1,4 +1,5 @@
 import type { Chance } from './random.ts';
+import { times } from './times.ts';
 import { nextOf, type Asked, type Item, type ListName, type Page } from './pages.ts';
 
 /** What a lie can be made of. */
@@ -247,7 +248,7 @@ const losses: readonly Lie[] = [
 ];
 
 /** Every lie by its name; docs/guarantees.md names those that nobody could find. */
-const lies: readonly Lie[] = [...ends, ...edges, ...order, ...losses];
+const lies: readonly Lie[] = [...ends, ...edges, ...order, ...losses, ...times];
 
 /** A lie as it is told of one list. */
 export interface ListLie {

@@ -35,6 +35,10 @@ const pageSize = 10;
 
 const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;
+/** When a block was. */
+export const timeOf = (block: number) => new Date(genesisMs + block * blockMs).toISOString();
+/** How many blocks come in a time. */
+export const blocksWithin = (ms: number) => Math.floor(ms / blockMs);
 const sender = `0x${'ab'.repeat(20)}`;
 
 const operationItem = ({ block, id, fee }: TrueOperation): Item => ({
@@ -46,7 +50,7 @@ const operationItem = ({ block, id, fee }: TrueOperation): Item => ({
   transaction_hash: operationHash(id + 1_000_000),
   fee: String(fee),
   status: true,
-  timestamp: new Date(genesisMs + block * blockMs).toISOString(),
+  timestamp: timeOf(block),
 });
 
 /** An item, and the cursor that leads to the page which begins with it. */
@@ -104,7 +108,7 @@ function blocksPage({ batches }: Truth, batch: number, before: string | null): P
       hash: blockHash(height),
       parent_hash: blockHash(height - 1),
       is_pending_update: isPending,
-      timestamp: new Date(genesisMs + height * blockMs).toISOString(),
+      timestamp: timeOf(height),
     })),
     next_page_params:
       last === undefined || below.length <= pageSize

@@ -1,12 +1,12 @@
 import type { OperationName } from '../../src/operations/index.ts';
 import type { Pool } from 'pg';
 import { inWords } from '../support/findings.ts';
-import { deathsBy, openCopier, type Copier, type Task } from './copier.ts';
+import { chainId, deathsBy, openCopier, overlapMs, type Copier, type Task } from './copier.ts';
 import type { ListLie } from './lies.ts';
-import { listNames, type ListName } from './pages.ts';
+import { blocksWithin, listNames, timeOf, type ListName } from './pages.ts';
 import { chanceOf, type Chance } from './random.ts';
 import type { LyingService, ToldLie } from './service.ts';
-import { differencesFrom, falseClaims, type Moment } from './truth.ts';
+import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './truth.ts';
 import { World } from './world.ts';
 
 /** A feed that was said to be complete, and was not. */
@@ -72,9 +72,11 @@ export async function playStory(stage: Stage, { seed, lies, insists }: Part): Pr
   service.begin({ seed, lies, percent, insists });
   service.truth = world.truth();
   const operations = listsOf(lies, chance).map((list) => operationOf[list]);
-  const copier = await openCopier({ ...stage, explorerUrl: service.url, operations });
+  const lowestWanted = lowestOf(seed, world);
+  const since = lowestWanted === 0 ? {} : { since: timeOf(lowestWanted) };
+  const copier = await openCopier({ ...stage, explorerUrl: service.url, operations, ...since });
   service.onRequest = () => copier.noteRequest();
-  const play = new Play(world, service, copier);
+  const play = new Play(world, service, copier, lowestWanted);
   try {
     const rounds = chance.whole(2, 4);
     for (let round = 0; round < rounds; round += 1) await play.lyingRound(round, chance);
@@ -99,18 +101,27 @@ function listsOf(lies: readonly ListLie[], chance: Chance): readonly ListName[] 
   return chance.percent(20) ? lists : [chance.pick(lists)];
 }
 
+/** In some stories history is wanted from a time on only: the lowest block of it; 0: all is wanted. */
+function lowestOf(seed: number, world: World): number {
+  const chance = chanceOf(seed, 'since');
+  if (!chance.percent(40)) return 0;
+  return chance.pick([...world.truth().operations.values()]).block;
+}
+
 class Play {
   readonly found: FalseComplete[] = [];
   readonly #world: World;
   readonly #service: LyingService;
   readonly #copier: Copier;
   readonly #moments: Moment[] = [];
+  readonly #lowestWanted: number;
   #nowMs = beginningMs;
 
-  constructor(world: World, service: LyingService, copier: Copier) {
+  constructor(world: World, service: LyingService, copier: Copier, lowestWanted: number) {
     this.#world = world;
     this.#service = service;
     this.#copier = copier;
+    this.#lowestWanted = lowestWanted;
   }
 
   async lyingRound(round: number, chance: Chance): Promise<void> {
@@ -127,8 +138,9 @@ class Play {
             ['repair'],
           ]);
     const deaths = deathsBy(chance, 35);
+    const top = await this.#coveredTop();
     for (const task of tasks) await this.#copier.work(task, new Date(this.#nowMs), deaths);
-    await this.#verify(round);
+    await this.#verify(round, top);
   }
 
   /** @returns what is not well in the end */
@@ -159,15 +171,40 @@ class Play {
     this.#moments.push({ truth, drivenMs: this.#nowMs, realMs: Date.now() });
   }
 
-  async #verify(round: number): Promise<void> {
+  async #verify(round: number, top: number | null = null): Promise<void> {
     for (const proof of await this.#copier.prove()) {
       if (proof.open.length > 0) continue;
-      const wrong = await falseClaims(this.#copier.pool, proof, this.#moments);
+      const wrong = await falseClaims(this.#copier.pool, proof, this.#moments, this.#lowestWanted);
+      if (proof.operation === 'user-operations') wrong.push(...(await this.#missed(top)));
       if (wrong.length === 0) continue;
       const told = this.#service.told.filter(({ list }) => operationOf[list] === proof.operation);
       const covered = proof.covered.map(({ from, to }) => ({ from, to }));
       this.found.push({ feed: proof.feed, round, covered, wrong, told: [...told] });
     }
+  }
+
+  /** Below this block a poll goes by the overlap; null: there is nothing to poll yet. */
+  async #coveredTop(): Promise<number | null> {
+    const { rows } = await this.#copier.pool.query<{ top: string | null }>(
+      `select highest as top from etl.feed_coverage where feed = '${chainId}/user-operations'`,
+    );
+    const top = rows[0]?.top ?? null;
+    return top === null ? null : Number(top);
+  }
+
+  /** What came late within the overlap, and a poll that was begun since and has ended did not find. */
+  async #missed(top: number | null): Promise<string[]> {
+    if (top === null) return [];
+    const { rows } = await this.#copier.pool.query(
+      `select from etl.runs
+       where feed = '${chainId}/user-operations' and lane = 'live' and state = 'finished'
+         and opened_at >= $1`,
+      [new Date(this.#moments.at(-1)?.realMs ?? 0)],
+    );
+    if (rows.length === 0) return [];
+    const truth = this.#world.truth();
+    const bottom = Math.max(this.#lowestWanted, top - blocksWithin(overlapMs) + 1);
+    return lateAndMissed(this.#copier.pool, truth, this.#world.arrivedLate, { top, bottom });
   }
 
   async #unwell(): Promise<string[]> {
@@ -176,7 +213,12 @@ class Play {
     for (const proof of await this.#copier.prove()) {
       const { feed, operation } = proof;
       const { open } = inWords(proof);
-      const differing = await differencesFrom(this.#copier.pool, operation, truth);
+      const differing = await differencesFrom(
+        this.#copier.pool,
+        operation,
+        truth,
+        this.#lowestWanted,
+      );
       said.push(...[...open, ...differing].map((what) => `${feed}: ${what}`));
     }
     return said;

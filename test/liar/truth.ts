@@ -123,6 +123,7 @@ export async function falseClaims(
   pool: Pool,
   proof: FeedProof,
   moments: readonly Moment[],
+  lowestWanted: number,
 ): Promise<string[]> {
   const feed = proof.operation as Feed;
   const held = await factsOf(pool, feed === 'factories' ? published : stored[feed]);
@@ -141,7 +142,9 @@ export async function falseClaims(
   if (covered.length + head.length === 0 && everListed) claims.push(nothingRead);
   if (feed === 'user-operations') {
     const lowest = Math.min(
-      ...moments.flatMap(({ truth }) => [...operationFacts(truth)].map(placeOf)),
+      ...moments
+        .flatMap(({ truth }) => [...operationFacts(truth)].map(placeOf))
+        .filter((block) => block >= lowestWanted),
     );
     if (covered.length > 0 && !covered.some(({ from }) => from <= lowest)) {
       claims.push(`covered from ${covered[0]?.from}, above ${lowest}, the oldest`);
@@ -153,7 +156,29 @@ export async function falseClaims(
 }
 
 /** How what is stored differs from the truth now; of batches, in those that have blocks. */
-export async function differencesFrom(pool: Pool, feed: string, truth: Truth): Promise<string[]> {
+export async function differencesFrom(
+  pool: Pool,
+  feed: string,
+  truth: Truth,
+  lowestWanted: number,
+): Promise<string[]> {
   const held = await factsOf(pool, stored[feed as Feed]);
-  return wrongFacts(held, [trueFacts[feed as Feed](truth)], () => true);
+  const isWanted = (fact: string) => feed !== 'user-operations' || placeOf(fact) >= lowestWanted;
+  return wrongFacts(held, [trueFacts[feed as Feed](truth)], isWanted);
+}
+
+/** Operations of these that are listed between two blocks, and not stored. */
+export async function lateAndMissed(
+  pool: Pool,
+  { operations }: Truth,
+  late: readonly number[],
+  { top, bottom }: { readonly top: number; readonly bottom: number },
+): Promise<string[]> {
+  const { rows } = await pool.query<{ hash: string }>('select hash from explorer.user_operations');
+  const held = new Set(rows.map(({ hash }) => hash));
+  return late.flatMap((id) => {
+    const block = operations.get(id)?.block ?? Infinity;
+    const isWithin = block <= top && block >= bottom;
+    return isWithin && !held.has(operationHash(id)) ? [`late at ${block}, below ${top}`] : [];
+  });
 }

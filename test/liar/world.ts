@@ -34,6 +34,8 @@ const firstHeight = 10_000;
 
 /** A small chain that stands still, and moves a little when it is told to; the same for a seed. */
 export class World {
+  /** Operations that the last move put behind the head. */
+  arrivedLate: readonly number[] = [];
   readonly #seed: number;
   #moves = 0;
   #nextId = 1;
@@ -65,6 +67,7 @@ export class World {
   /** Something happens on the chain. */
   move(): void {
     this.#moves += 1;
+    this.arrivedLate = [];
     const chance = chanceOf(this.#seed, `move ${this.#moves}`);
     this.#addOperations(chance, chance.pick([0, 0, 1, 4, 25]));
     if (chance.percent(30)) this.#arriveLate(chance);
@@ -96,6 +99,7 @@ export class World {
   }
 
   #arriveLate(chance: Chance): void {
+    this.arrivedLate = [this.#nextId];
     this.#add(chance.whole(Math.max(firstBlock, this.#head - 40), this.#head), chance);
   }
 
