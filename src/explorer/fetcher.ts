@@ -34,7 +34,12 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   const redact = createRedactor(secrets);
   const read = (received: Buffer) => {
     const body = withoutSecrets(received, secrets, redact);
-    return { body, json: parseBody(body, redact) };
+    const json = parseBody(body, redact);
+    if (lacksNext(json)) {
+      const detail = 'the page has no field next_page_params, not even null';
+      throw new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
+    }
+    return { body, json };
   };
   return async (
     request: ExplorerRequest & {
@@ -72,6 +77,16 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
     };
   };
 }
+
+/**
+ * Whether a page does not say what follows it: a field that was lost on the way is no end of the list, and
+ * the same request may bring it.
+ */
+const lacksNext = (json: unknown): boolean =>
+  typeof json === 'object' &&
+  json !== null &&
+  Object.hasOwn(json, 'items') &&
+  !Object.hasOwn(json, 'next_page_params');
 
 /** Shorter secrets would mask what is data; no service gives out such keys. */
 const shortestMasked = 8;

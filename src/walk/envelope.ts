@@ -12,10 +12,10 @@ export interface Envelope {
   readonly unreadable: string | null;
 }
 
-/** The spec's table 2.1. `next_page_params` null, absent or `{}` all mean the end. */
+/** The spec's table 2.1. `next_page_params` null or `{}` means the end; a page without it is malformed. */
 const envelope = z.looseObject({
   items: z.array(z.unknown()),
-  next_page_params: z.looseObject({}).nullish(),
+  next_page_params: z.looseObject({}).nullable(),
 });
 
 /** The body of an answer is no page of this operation. */
@@ -35,7 +35,7 @@ export function readEnvelope(operation: Operation, body: unknown): Envelope {
   if (!page.success)
     throw new EnvelopeError(`${describe(page.error)}; it begins ${evidence(body)}`);
   const { items, next_page_params: next } = page.data;
-  if (next === null || next === undefined || Object.keys(next).length === 0) {
+  if (next === null || Object.keys(next).length === 0) {
     return { items, next: null, unreadable: null };
   }
   const cursor = operation.cursor.safeParse(next);

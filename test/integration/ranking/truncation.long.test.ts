@@ -24,7 +24,6 @@ const ends: readonly (readonly [name: string, lie: Lie, met: number])[] = [
   ['an empty page', () => ({ items: [], next_page_params: null }), 100],
   ['a short page', ({ items }) => ({ items: items.slice(0, 20), next_page_params: null }), 120],
   ['a full page', ({ items }) => ({ items, next_page_params: null }), 150],
-  ['a page without a cursor', ({ items }) => ({ items }), 150],
 ];
 
 /** A list of 230 factories whose third page, or each, a test may change. */

@@ -13,7 +13,6 @@ const oddities: readonly Oddity[] = [
   'duplicates-across-pages',
   'empty-page-with-cursor',
   'missing-hash',
-  'end-absent',
   'end-empty-object',
   'echo-key',
 ];
@@ -45,13 +44,21 @@ describe.each(generations)('generation %s', (generation) => {
     expect(rows.map(({ fields }) => fields)).toEqual(declared);
   });
 
-  test('ends each list where the end is absent or empty, and asks for it once more', async () => {
-    const chain = smallChain({ generation, oddities: ['end-absent'] });
+  test('ends each list where the cursor is empty, and asks for it once more', async () => {
+    const chain = smallChain({ generation, oddities: ['end-empty-object'] });
     const lists = ['user-operations', 'factories'];
     const { requests } = await copyChain(chain, { operations: lists });
     const pages = [chain.userOperations, chain.factories].map((count) => Math.ceil(count / 50));
     expect(requests()).toBe(pages.reduce((sum, count) => sum + count + 1, 0));
   });
+});
+
+test('ends no list whose last page lacks the field next_page_params', async () => {
+  const { results, pool } = await copyChain(smallChain({ oddities: ['end-absent'] }));
+
+  expect(results.every(({ state }) => state === 'interrupted')).toBe(true);
+  const { rows } = await pool.query('select distinct state, failure from etl.feeds');
+  expect(rows).toEqual([{ state: 'degraded', failure: 'envelope-invalid' }]);
 });
 
 describe.each(generations)('generation %s with every oddity at once', (generation) => {
