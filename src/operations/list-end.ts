@@ -30,7 +30,10 @@ const listedBelow = (list: PlacedList, chainId: number, place: OrderKey) => sql`
   and removed_at is null
 `;
 
-/** The list can't end where stored items stand below. */
+/**
+ * The list can't end where stored items stand below, nor with an empty page at a cursor that names an item.
+ * A few items may have left the list. If more than a page of them is missing, the service is truncated.
+ */
 export async function judgeListEnd(
   list: PlacedList,
   db: Pick<Transaction, 'execute'>,
@@ -43,16 +46,91 @@ export async function judgeListEnd(
   const asked = typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
   const end = last ?? asked ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
+  const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
+  const stored = await storedBelow(list, db, claim, end, claim.pageSize + 1);
+  const [next] = stored;
+  if (next !== undefined && stored.length > claim.pageSize) {
+    const below = `more than ${claim.pageSize} items are stored below`;
+    const evidence = `${where}, but ${below}, the next at ${one[order.unit]} ${next.height}`;
+    return { is: 'contradicted', evidence, ask: null };
+  }
+  if (claim.promised !== null && isEmpty(claim))
+    return judgePromise(list, db, claim, claim.promised);
   const below = await nextWitness(list, db, claim, end);
   if (below === null) {
     return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };
   }
-  const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
   return {
     is: 'contradicted',
     evidence: `${where}, but items are stored below, the next at ${one[order.unit]} ${below.height}`,
-    ask: order.cursorAt(below),
+    ask: { cursor: order.cursorAt(below), only: null },
   };
+}
+
+const isEmpty = ({ rows, quarantined }: EndClaim) => rows.length + quarantined === 0;
+
+/**
+ * An empty page where the service's own cursor names an item is no end. Later, the item and all below it may
+ * have left the list: then the list ends with the item above them, requested at its own position.
+ */
+async function judgePromise(
+  list: PlacedList,
+  db: Pick<Transaction, 'execute'>,
+  { chain_id, isResumed }: EndClaim,
+  promised: OrderKey,
+): Promise<EndVerdict> {
+  const above = isResumed ? await nextAbove(list, db, chain_id, promised) : null;
+  const { order } = list;
+  return {
+    is: 'contradicted',
+    evidence: `it lists nothing from ${one[order.unit]} ${promised.height} on, where its cursor names an item`,
+    ask: above === null ? null : { cursor: order.cursorAt(above), only: above },
+  };
+}
+
+/** The lowest stored item above a place. */
+async function nextAbove(
+  list: PlacedList,
+  db: Pick<Transaction, 'execute'>,
+  chainId: number,
+  place: OrderKey,
+): Promise<OrderKey | null> {
+  const { table, height, key } = columnsOf(list);
+  const { rows } = await db.execute<{ height: string; key: string }>(sql`
+    select ${height} as height, ${key} as key
+    from ${table}
+    where chain_id = ${chainId}
+      and ${height} >= ${place.height} and (${height}, ${key}) > (${place.height}, ${place.key})
+      and removed_at is null
+    order by ${height}, ${key}
+    limit 1
+  `);
+  const [row] = rows;
+  return row === undefined ? null : { height: Number(row.height), key: row.key };
+}
+
+interface StoredItem extends OrderKey {
+  readonly page_id: string;
+}
+
+/** The highest stored items below a place that the page does not serve. */
+async function storedBelow(
+  list: PlacedList,
+  db: Pick<Transaction, 'execute'>,
+  claim: EndClaim,
+  place: OrderKey,
+  most: number,
+): Promise<StoredItem[]> {
+  const { table, height, key } = columnsOf(list);
+  const { rows } = await db.execute<{ height: string; key: string; page_id: string }>(sql`
+    select ${height} as height, ${key} as key, page_id
+    from ${table}
+    where ${listedBelow(list, claim.chain_id, place)}
+      and ${key} <> all(${sql.param(claim.rows.map((item) => item.key))}::text[])
+    order by ${height} desc, ${key} desc
+    limit ${most}
+  `);
+  return rows.map((row) => ({ ...row, height: Number(row.height) }));
 }
 
 /** Stored items that are looked at together: the first one is a witness almost always. */
@@ -69,28 +147,44 @@ async function nextWitness(
   claim: EndClaim,
   end: OrderKey,
 ): Promise<OrderKey | null> {
-  const { table, height, key } = columnsOf(list);
   // Each round goes further down the list, to its end at most.
   for (let place: OrderKey = end; ;) {
-    const { rows } = await db.execute<{ height: string; key: string; page_id: string }>(sql`
-      select ${height} as height, ${key} as key, page_id
-      from ${table}
-      where ${listedBelow(list, claim.chain_id, place)}
-        and ${key} <> all(${sql.param(claim.rows.map((item) => item.key))}::text[])
-      order by ${height} desc, ${key} desc
-      limit ${witnessesAtOnce}
-    `);
-    const { rows: disordered } = await db.execute<{ id: string }>(sql`
-      select id from etl.pages
-      where id = any(${sql.param(rows.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
-    `);
-    const doubtful = new Set(disordered.map(({ id }) => id));
+    const rows = await storedBelow(list, db, claim, place, witnessesAtOnce);
+    const doubtful = await disordered(db, rows);
     const witness = rows.find(({ page_id }) => !doubtful.has(page_id));
     const last = witness ?? rows.at(-1);
     if (last === undefined) return null;
-    place = { height: Number(last.height), key: last.key };
+    place = last;
     if (witness !== undefined) return place;
   }
+}
+
+/** Of the pages that wrote some items, those that were out of order. */
+async function disordered(
+  db: Pick<Transaction, 'execute'>,
+  items: readonly { readonly page_id: string }[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.execute<{ id: string }>(sql`
+    select id from etl.pages
+    where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
+  `);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Whether one of some items is stored, and a page in order wrote it. */
+export async function sharesStored(
+  list: PlacedList,
+  db: Pick<Transaction, 'execute'>,
+  chainId: number,
+  keys: readonly string[],
+): Promise<boolean> {
+  const { table, key } = columnsOf(list);
+  const { rows } = await db.execute<{ page_id: string }>(sql`
+    select page_id from ${table}
+    where chain_id = ${chainId} and ${key} = any(${sql.param(keys)}::text[])
+  `);
+  const doubtful = await disordered(db, rows);
+  return rows.some(({ page_id }) => !doubtful.has(page_id));
 }
 
 /** Whether the list was found to end at this block before, which was believed then. */

@@ -199,12 +199,18 @@ export interface EndClaim<Walk extends Scope = Scope> {
   readonly quarantined: number;
   /** Whether that page has as many items as were asked for. */
   readonly isFull: boolean;
+  /** How many items were requested. */
+  readonly pageSize: number;
   /** The rows of that page, which is not committed yet; all pages before it are. */
   readonly rows: readonly ItemRows[];
   /** The page's last item that stands in the list's order; null where there is none. */
   readonly last: OrderKey | null;
   /** Where the page was asked for: at the head, at a position, or at a cursor that cannot be read. */
   readonly entry: OrderKey | 'head' | 'unknown';
+  /** The item that the page should begin with by the service's own cursor; null where that names none. */
+  readonly promised: OrderKey | null;
+  /** Whether this is the first page since a worker took the walk: the service returned its cursor earlier. */
+  readonly isResumed: boolean;
 }
 
 /**
@@ -217,9 +223,16 @@ export type EndVerdict =
   | {
       readonly is: 'contradicted';
       readonly evidence: string;
-      /** Where a stored item stood that would be below the end: it is asked for, and may be gone. */
-      readonly ask: Cursor | null;
+      /** The request whose answer can refute the evidence; null: none can. */
+      readonly ask: EndQuestion | null;
     };
+
+/** A position that is requested to learn whether items have left the list. */
+export interface EndQuestion {
+  readonly cursor: Cursor;
+  /** The only item that the list still has from there on; null: it has none. */
+  readonly only: OrderKey | null;
+}
 
 /** All that is special about one list of the API. The walk and the loader know nothing else. */
 export interface Operation<Walk extends Scope = Scope> {

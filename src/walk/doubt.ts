@@ -1,6 +1,20 @@
 import { ExplorerError } from '../explorer/error.ts';
-import type { Cursor, EndVerdict, ItemRows, ListOrder } from '../operations/operation.ts';
-import { requestPage, type JudgedPage, type PageReader, type Step } from './request.ts';
+import type {
+  Cursor,
+  EndQuestion,
+  EndVerdict,
+  ItemRows,
+  ListOrder,
+} from '../operations/operation.ts';
+import { sharesStored } from '../operations/list-end.ts';
+import {
+  disbelieve,
+  promisedBy,
+  requestPage,
+  type JudgedPage,
+  type PageReader,
+  type Step,
+} from './request.ts';
 import { rowsOf } from './page.ts';
 import type { PageQueue } from './page-queue.ts';
 import type { WalkRow } from './walk-row.ts';
@@ -21,6 +35,33 @@ interface Doubting {
 const mostAnswers = 4;
 
 /**
+ * Re-checks a page that may be the service's mistake. A page that lacks the item that its cursor names may be
+ * of another list, or the item has left the list: the page is requested once more. If it lacks the item
+ * again, and none of its items is stored, it proves nothing.
+ *
+ * @returns the page to go on with: the one given, or what came instead
+ * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
+ */
+export async function askAgain(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
+  const { walk, reader, step } = doubting;
+  const second = isOther(first, doubting) ? await askOnce(first, doubting) : first;
+  const page = await believeEnd(second, doubting);
+  if (!isOther(page, doubting) || (await isKnown(page, doubting))) return page;
+  return disbelieve(page, walk, reader, step);
+}
+
+const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: Doubting) =>
+  order?.lacksEntry === true && promisedBy(operation.order, step.cursor) !== null;
+
+async function isKnown(page: JudgedPage, doubting: Doubting): Promise<boolean> {
+  const { walk, reader, step } = doubting;
+  const { db, operation } = reader;
+  const keys = rowsIn(page, { walk, operation, step }).map(({ key }) => key);
+  const { name, table, order } = operation;
+  return order !== null && sharesStored({ name, table, order }, db, walk.chain_id, keys);
+}
+
+/**
  * An end is a claim, and so is an empty page in the middle of a list. Each is believed where what is
  * stored supports it; else the same request is made once more, later and on another connection, and must
  * say the same. Where stored rows contradict an end, it is none, however often it is said.
@@ -28,7 +69,7 @@ const mostAnswers = 4;
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
-export async function askAgain(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
+async function believeEnd(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
   let page = first;
   // What came before must be stored before a page is held against what is.
   if (doubtful(page) === 'end') await doubting.queue.drained();
@@ -85,9 +126,12 @@ function judgeEnd(
     scope: walk.scope,
     quarantined: envelope.items.length - rows.length,
     isFull: envelope.items.length >= pageSize,
+    pageSize,
     rows,
     last: order?.trusted.at(-1) ?? null,
     entry: entryOf(step.cursor, operation.order),
+    promised: promisedBy(operation.order, step.cursor),
+    isResumed: step.sequence === walk.pages,
   });
 }
 
@@ -120,29 +164,32 @@ function saysTheSame(a: JudgedPage, b: JudgedPage, { walk, step, reader }: Doubt
 }
 
 /**
- * Whether the stored item that contradicts an end has left the list: asked for at its own position, and once
- * more, the service lists nothing from there on.
+ * Whether what contradicts an end has left the list: requested at its own position, and once more, the
+ * service lists nothing from there on, or nothing but the item above.
  */
 async function isGone(
   { ask }: Extract<EndVerdict, { is: 'contradicted' }>,
   doubting: Doubting,
 ): Promise<boolean> {
-  return ask !== null && (await listsNothing(ask, doubting)) && (await listsNothing(ask, doubting));
+  return ask !== null && (await endsAt(ask, doubting)) && (await endsAt(ask, doubting));
 }
 
-async function listsNothing(
-  cursor: Cursor,
+async function endsAt(
+  { cursor, only }: EndQuestion,
   { walk, reader, step, signal }: Doubting,
 ): Promise<boolean> {
   try {
-    const { envelope } = await requestPage(
+    const { envelope, order } = await requestPage(
       walk,
       reader,
       { ...step, cursor, above: null, expected: null },
       signal,
       true,
     );
-    return envelope.items.length === 0 && envelope.next === null && envelope.unreadable === null;
+    if (envelope.next !== null || envelope.unreadable !== null) return false;
+    if (only === null) return envelope.items.length === 0;
+    const [first] = order?.trusted ?? [];
+    return envelope.items.length === 1 && first?.height === only.height && first.key === only.key;
   } catch (error) {
     // A made position may be refused: then it says nothing.
     if (error instanceof ExplorerError && error.failure === 'cursor-refused') return false;

@@ -49,6 +49,8 @@ export interface PageOrder {
   readonly joins: boolean;
   /** Whether the next page can be held against this one's last item. */
   readonly leadsOn: boolean;
+  /** Whether the page lacks the item that the requested position names. */
+  readonly lacksEntry: boolean;
 }
 
 /**
@@ -74,10 +76,24 @@ export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): Pa
     height === null && key !== null ? [index] : [],
   );
   const isEntryKnown = borders.entry !== null;
-  return { ...judgePlaces(told, borders, ceiling), isEntryKnown, between, unplaced };
+  const lacksEntry = isLacking(told, borders);
+  return { ...judgePlaces(told, borders, ceiling), isEntryKnown, between, unplaced, lacksEntry };
 }
 
-type Judged = Omit<PageOrder, 'isEntryKnown' | 'between' | 'unplaced'>;
+/** An item without a key may be the one. */
+const isLacking = (told: readonly ToldPlace[], { entry, isEntryAbove }: PageBorders) =>
+  entry !== null &&
+  !isEntryAbove &&
+  told.length > 0 &&
+  told.every(({ key }) => key !== null && key !== entry.key);
+
+/** A page of which nothing shows that it is of this list: no item of it bounds anything. */
+export function withoutPlace(order: PageOrder): PageOrder {
+  const indexes = [...order.trusted.map(({ index }) => index), ...order.misplaced];
+  return { ...order, ...nowhere(indexes.toSorted((a, b) => a - b)) };
+}
+
+type Judged = Omit<PageOrder, 'isEntryKnown' | 'between' | 'unplaced' | 'lacksEntry'>;
 
 function judgePlaces(
   told: readonly ToldPlace[],
@@ -90,13 +106,14 @@ function judgePlaces(
     )
     .filter((place) => !isRepeat(place, borders));
   const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
-  if (isMostlyGone(placed, places)) return nowhere(places);
+  if (isMostlyGone(placed, places)) return nowhere(places.map(({ index }) => index));
   const { next } = borders;
   const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
   // A cursor that most of its own page contradicts is the one that is wrong.
   const contradicts = next !== null && within.length * 2 < placed.length;
   const trusted = longestChain(plausible(contradicts ? placed : within), inOrder);
-  if (trusted.length < places.length * (1 - mostMisplaced)) return nowhere(places);
+  if (trusted.length < places.length * (1 - mostMisplaced))
+    return nowhere(places.map(({ index }) => index));
   const kept = new Set(trusted.map(({ index }) => index));
   const [first, second] = trusted;
   return {
@@ -143,10 +160,10 @@ function isRepeat(place: TrustedPlace, { above, entry }: PageBorders): boolean {
   return above === null ? place.index === 0 : inOrder(above, place);
 }
 
-const nowhere = (places: readonly TrustedPlace[]): Judged => ({
+const nowhere = (misplaced: readonly number[]): Judged => ({
   trusted: [],
   top: null,
-  misplaced: places.map(({ index }) => index),
+  misplaced,
   joins: false,
   leadsOn: false,
 });

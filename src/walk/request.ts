@@ -12,7 +12,7 @@ import { timedAbove } from '../operations/placed-list.ts';
 import type { ArchiveMode } from './archive.ts';
 import { goesBackTo, timedPlaces, type TimedPlace } from './back-to.ts';
 import { readEnvelope, type Envelope } from './envelope.ts';
-import { judgeOrder, type PageOrder } from './order.ts';
+import { judgeOrder, withoutPlace, type PageOrder } from './order.ts';
 import { digest, type PageFacts } from './page.ts';
 import { judgeProgress, type WalkEnd } from './progress.ts';
 import type { Lane } from './tables.ts';
@@ -32,6 +32,16 @@ export type FetchPage = (
   },
   signal: AbortSignal,
 ) => Promise<FetchedPage>;
+
+/**
+ * The item that a cursor names as the first of its page: the service listed it there, or it is stored. Null
+ * if the cursor names none, cannot be read, or is a synthetic one above all items of a block.
+ */
+export function promisedBy(order: ListOrder | null, cursor: Cursor | null): OrderKey | null {
+  if (order?.names !== 'first' || cursor === null) return null;
+  const named = order.position(cursor);
+  return named === null || named.key === order.topOf(named.height).key ? null : named;
+}
 
 /** Says before each request whether the slice may still make it. */
 export interface SliceBudget {
@@ -103,21 +113,43 @@ export async function requestPage(
   };
   const order = orderOf(operation.order, envelope, step);
   const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
+  const page = { facts, envelope, body: answer.body, order, emptyRun };
   const arrived = judgeArrival(walk.scope, step, order, facts.items);
-  const end =
-    arrived ??
-    judgeProgress(walk.scope, {
-      cursor_in: facts.cursor_in,
-      cursor_out: facts.cursor_out,
-      unreadable: envelope.unreadable,
-      pages: step.sequence + 1,
-      emptyRun,
-      oldestMs: await oldestOf(walk, reader, step, order),
-      lowest: lowestOf(order, operation.order, facts.cursor_out),
-      floor: reader.floor(),
-      showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
-    });
-  return { facts, envelope, body: answer.body, order, emptyRun, end };
+  return { ...page, end: arrived ?? (await endWith(page, walk, reader, step)) };
+}
+
+/** Whether a walk ends with a page that is at the requested position. */
+async function endWith(
+  { facts, envelope, order, emptyRun }: Omit<JudgedPage, 'end'>,
+  walk: WalkRow,
+  reader: PageReader,
+  step: Step,
+): Promise<WalkEnd | null> {
+  const { operation, floor } = reader;
+  return judgeProgress(walk.scope, {
+    cursor_in: facts.cursor_in,
+    cursor_out: facts.cursor_out,
+    unreadable: envelope.unreadable,
+    pages: step.sequence + 1,
+    emptyRun,
+    oldestMs: await oldestOf(walk, reader, step, order),
+    lowest: lowestOf(order, operation.order, facts.cursor_out),
+    floor: floor(),
+    showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
+  });
+}
+
+/** A page of which nothing shows that it is of this list: it proves nothing, and reaches no bound of a walk. */
+export async function disbelieve(
+  page: JudgedPage,
+  walk: WalkRow,
+  reader: PageReader,
+  step: Step,
+): Promise<JudgedPage> {
+  if (page.order === null) return page;
+  const placeless = { ...page, order: withoutPlace(page.order) };
+  const isAstray = page.end?.is === 'bound' && page.end.bound === 'astray';
+  return { ...placeless, end: isAstray ? page.end : await endWith(placeless, walk, reader, step) };
 }
 
 function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {

@@ -14,21 +14,29 @@ export interface LyingExplorer {
    * truth again.
    */
   lieOnce(nth: number, lie: (page: ServedPage) => unknown): void;
+  /**
+   * Every answer that this makes another one of is a lie from now on; the token is null at the head. Null
+   * leaves an answer as it is.
+   */
+  lie: (page: ServedPage, token: string | null) => unknown;
 }
 
 /** Stands before an explorer and lies when it is told to. */
 export async function lieBefore(trueUrl: string): Promise<LyingExplorer> {
   let requests = 0;
   let until = Infinity;
-  let lie = (page: ServedPage): unknown => page;
+  let lieOnce = (page: ServedPage): unknown => page;
+  const service = { url: '', lie: (() => null) as LyingExplorer['lie'] };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     requests += 1;
     until -= 1;
     const isLie = until === 0;
-    const served = await fetch(new URL(request.url ?? '/', trueUrl));
+    const url = new URL(request.url ?? '/', trueUrl);
+    const served = await fetch(url);
     const page = (await served.json()) as ServedPage;
+    const told = isLie ? lieOnce(page) : service.lie(page, url.searchParams.get('page_token'));
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(isLie ? lie(page) : page));
+    response.end(JSON.stringify(told ?? page));
   };
   const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
@@ -37,16 +45,16 @@ export async function lieBefore(trueUrl: string): Promise<LyingExplorer> {
     server.closeAllConnections();
     server.close();
   });
-  return {
+  return Object.assign(service, {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     takeRequests() {
       const taken = requests;
       requests = 0;
       return taken;
     },
-    lieOnce(nth, told) {
+    lieOnce(nth: number, told: (page: ServedPage) => unknown) {
       until = nth;
-      lie = told;
+      lieOnce = told;
     },
-  };
+  });
 }

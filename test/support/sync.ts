@@ -68,6 +68,8 @@ export interface SyncRun extends ScopeBounds {
   readonly parallel?: number;
   /** The time of day that the sync believes in; default the real one. */
   readonly at?: Date;
+  /** Reads known history again, and nothing else, as `backfill --again` does. */
+  readonly again?: boolean;
 }
 
 /** Settings for a simulated explorer, with every batch of each chain in range. */
@@ -137,7 +139,10 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
       const { first, count } = simulated?.batches ?? { first: 1, count: 0 };
       const range = { fromBatch: first, toBatch: first + count - 1 };
       const bounds = run.isRangeGiven === false ? run : { ...range, ...run };
-      return configuredLanes([chain], bounds).map(({ lane, scope }) => ({ lane, scope }));
+      return configuredLanes([chain], bounds).flatMap(({ lane, scope }) => {
+        if (run.again !== true) return [{ lane, scope }];
+        return lane.lane === 'backfill' ? [{ lane, scope: { ...scope, again: true } }] : [];
+      });
     });
     const { at } = run;
     const clock = at === undefined ? engine.clock : () => at;

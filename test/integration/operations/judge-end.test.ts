@@ -37,6 +37,9 @@ async function world(
       last: null,
       entry,
       isFull,
+      pageSize: 50,
+      promised: null,
+      isResumed: false,
       quarantined: 0,
       rows: heights.map((height, position) => ({
         key: String(height),

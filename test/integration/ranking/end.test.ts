@@ -75,6 +75,9 @@ async function judge({
     entry: 'unknown',
     quarantined,
     isFull: false,
+    pageSize: 50,
+    promised: null,
+    isResumed: false,
     rows: last.map((place, index) => ({
       key: addressOf(place),
       row: {},

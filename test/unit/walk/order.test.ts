@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inOrder } from '../../../src/operations/placed-list.ts';
-import { judgeOrder, type PageBorders, type ToldPlace } from '../../../src/walk/order.ts';
+import {
+  judgeOrder,
+  withoutPlace,
+  type PageBorders,
+  type ToldPlace,
+} from '../../../src/walk/order.ts';
 
 const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;
@@ -29,6 +34,29 @@ describe('a page of a list that is newest first', () => {
   test('is trusted whole where it is in order and what was asked for', () => {
     expect(judgeOrder(page, borders)).toMatchObject({ misplaced: [], joins: true, leadsOn: true });
     expect(trustedOf(page)).toEqual(all);
+  });
+
+  test('lacks its entry where all its items have other keys, wherever they stand', () => {
+    const foreign = page.map((place, index): ToldPlace => ({
+      ...place,
+      key: keyOf(9_000 + index),
+    }));
+    const swapped = [...page.slice(1), ...page.slice(0, 1)];
+
+    expect(judgeOrder(foreign, borders).lacksEntry).toBe(true);
+    expect(judgeOrder(swapped, borders).lacksEntry).toBe(false);
+    expect(judgeOrder(foreign.with(4, told(1005, { key: null })), borders).lacksEntry).toBe(false);
+    expect(judgeOrder(foreign, { ...borders, isEntryAbove: true }).lacksEntry).toBe(false);
+  });
+
+  test('without a place bounds nothing, and names all its items as misplaced', () => {
+    expect(withoutPlace(judgeOrder(page, borders))).toMatchObject({
+      trusted: [],
+      top: null,
+      misplaced: all,
+      joins: false,
+      leadsOn: false,
+    });
   });
 
   test('has no place where it is the page before once more', () => {
