@@ -1,4 +1,5 @@
 import type { Chance } from './random.ts';
+import { standingLies } from './standing-lies.ts';
 import { times } from './times.ts';
 import { nextOf, type Asked, type Item, type ListName, type Page } from './pages.ts';
 
@@ -25,6 +26,8 @@ export interface Lie {
   readonly lists: readonly ListName[];
   /** Whether a reader could find it: by the answers, what is stored, or asking once more. */
   readonly findable: boolean;
+  /** Whether the same request is answered so for as long as the round lasts. */
+  readonly isRepeated?: true;
   /** Null where it cannot be told of this page. */
   tell(scene: Scene): Told | null;
 }
@@ -248,7 +251,7 @@ const losses: readonly Lie[] = [
 ];
 
 /** Every lie by its name; docs/guarantees.md names those that nobody could find. */
-const lies: readonly Lie[] = [...ends, ...edges, ...order, ...losses, ...times];
+const lies: readonly Lie[] = [...ends, ...edges, ...order, ...losses, ...times, ...standingLies];
 
 /** A lie as it is told of one list. */
 export interface ListLie {

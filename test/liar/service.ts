@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { ListLie } from './lies.ts';
 import { honestPage, keyOf, type Asked, type ListName, type Page } from './pages.ts';
 import { chanceOf } from './random.ts';
+import { cutWhileAgain } from './standing-lies.ts';
 import type { Truth } from './world.ts';
 
 /** A lie that was told. */
@@ -33,6 +34,8 @@ export interface LyingService {
   begin(manner: Manner): void;
   /** What is true from now on. */
   truth: Truth;
+  /** What is listed instead, for a while; null: the truth. */
+  cut: Truth | null;
   round: number;
   isHonest: boolean;
   /** Called before each answer. */
@@ -48,9 +51,12 @@ class Memory {
   manner: Manner = { seed: 0, lies: [], percent: 0, insists: false };
   told: ToldLie[] = [];
   truth: Truth = { operations: new Map(), batches: new Map(), factories: new Map() };
+  cut: Truth | null = null;
   round = 0;
   isHonest = false;
   requests = 0;
+  /** What is said again in a round, by what was asked. */
+  readonly #repeated = new Map<string, Page>();
   readonly #times = new Map<string, number>();
   readonly #justLied = new Set<string>();
   readonly #owed = new Map<string, Page>();
@@ -59,7 +65,7 @@ class Memory {
   answer(asked: Asked): Page {
     const key = keyOf(asked);
     this.requests += 1;
-    const honest = honestPage(this.truth, asked);
+    const honest = honestPage(this.cut ?? this.truth, asked);
     const page = this.isHonest ? null : this.#lie(asked, key, honest);
     this.#remember(asked);
     if (page === null) this.#justLied.delete(key);
@@ -71,6 +77,8 @@ class Memory {
     const times = (this.#times.get(key) ?? 0) + 1;
     this.#times.set(key, times);
     const { seed, lies, percent, insists } = this.manner;
+    const repeated = this.#repeated.get(`${this.round} ${key}`);
+    if (repeated !== undefined) return repeated;
     if (this.#justLied.has(key) && !insists) return null;
     const owed = this.#owed.get(key);
     this.#owed.delete(key);
@@ -81,7 +89,7 @@ class Memory {
     const scene = {
       asked,
       honest,
-      honestly: (other: Asked) => honestPage(this.truth, other),
+      honestly: (other: Asked) => honestPage(this.cut ?? this.truth, other),
       before: this.#beforeOf(asked),
       chance,
     };
@@ -91,6 +99,7 @@ class Memory {
       possible.splice(possible.indexOf(chosen), 1);
       const { page, owed: other } = chosen.lie.tell(scene) ?? {};
       if (page === undefined) continue;
+      if (chosen.lie.isRepeated) this.#repeated.set(`${this.round} ${key}`, page);
       if (other !== undefined) this.#owed.set(keyOf(other.asked), other.page);
       this.told.push({ lie: chosen.name, list: asked.list, asked: key, round: this.round });
       return page;
@@ -144,6 +153,20 @@ export async function startLyingService(): Promise<LyingService> {
     },
     set truth(truth) {
       memory.truth = truth;
+    },
+    get cut() {
+      return memory.cut;
+    },
+    set cut(cut) {
+      memory.cut = cut;
+      if (cut === null) return;
+      const asked = 'operations below 60 %';
+      memory.told.push({
+        lie: `operations/${cutWhileAgain}`,
+        list: 'operations',
+        asked,
+        round: memory.round,
+      });
     },
     get round() {
       return memory.round;

@@ -6,6 +6,7 @@ import type { ListLie } from './lies.ts';
 import { blocksWithin, listNames, timeOf, type ListName } from './pages.ts';
 import { chanceOf, type Chance } from './random.ts';
 import type { LyingService, ToldLie } from './service.ts';
+import { cutOff, cutWhileAgain } from './standing-lies.ts';
 import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './truth.ts';
 import { World } from './world.ts';
 
@@ -79,7 +80,12 @@ export async function playStory(stage: Stage, { seed, lies, insists }: Part): Pr
   const play = new Play(world, service, copier, lowestWanted);
   try {
     const rounds = chance.whole(2, 4);
-    for (let round = 0; round < rounds; round += 1) await play.lyingRound(round, chance);
+    const isCut = lies.some(({ lie }) => lie.name === cutWhileAgain);
+    for (let round = 0; round < rounds; round += 1) {
+      await play.lyingRound(round, chance);
+      const cutChance = chanceOf(seed, `cut ${round}`);
+      if (isCut && cutChance.percent(50)) await play.readAgainWhileCut(round, cutChance);
+    }
     const unhealed = await play.honestRounds(rounds);
     return {
       seed,
@@ -141,6 +147,20 @@ class Play {
     const top = await this.#coveredTop();
     for (const task of tasks) await this.#copier.work(task, new Date(this.#nowMs), deaths);
     await this.#verify(round, top);
+  }
+
+  /** The list ends early, again and again, while all that is below its end is stored. */
+  async readAgainWhileCut(round: number, chance: Chance): Promise<void> {
+    const operation = operationOf.operations;
+    const truth = this.#world.truth();
+    const proof = (await this.#copier.prove()).find((feed) => feed.operation === operation);
+    if (proof === undefined || proof.open.length > 0) return;
+    const wanted = this.#lowestWanted;
+    if ((await differencesFrom(this.#copier.pool, operation, truth, wanted)).length > 0) return;
+    this.#service.cut = cutOff(truth);
+    await this.#copier.work('again', new Date(this.#nowMs), deathsBy(chance, 20));
+    this.#service.cut = null;
+    await this.#verify(round);
   }
 
   /** @returns what is not well in the end */

@@ -1,0 +1,55 @@
+import type { Lie } from './lies.ts';
+import { operationHash, type Truth } from './world.ts';
+
+/** Above every id of the world. */
+const foreignIds = 5_000_000;
+
+/** Another chain's operations at the same blocks. */
+const foreign = (name: string, isHead: boolean): Lie => ({
+  name,
+  lists: ['operations'],
+  // A first page names none that has to be on it.
+  findable: !isHead,
+  tell({ asked, honest }) {
+    if (honest.items.length === 0 || (asked.cursor === null) !== isHead) return null;
+    const items = honest.items.map((item, place) => ({
+      ...item,
+      hash: operationHash(foreignIds + Number(item['block_number']) * 100 + place),
+    }));
+    return { page: { ...honest, items } };
+  },
+});
+
+/** The name of the lie that a story tells as a whole: `cutOff` says what the service lists then. */
+export const cutWhileAgain = 'end-insists';
+
+/** Lies about which pages are, and those that stay for a round, however often the service is asked. */
+export const standingLies: readonly Lie[] = [
+  foreign('foreign-page', false),
+  foreign('foreign-head', true),
+  {
+    name: 'end-empty-repeated',
+    lists: ['operations'],
+    findable: true,
+    isRepeated: true,
+    tell: ({ asked, honest }) =>
+      asked.cursor === null || honest.items.length === 0
+        ? null
+        : { page: { items: [], next_page_params: null } },
+  },
+  {
+    name: 'field-missing-repeated',
+    lists: ['operations', 'batch', 'ranking'],
+    findable: true,
+    isRepeated: true,
+    tell: ({ honest: { items } }) => ({ page: { items } }),
+  },
+  { name: cutWhileAgain, lists: ['operations'], findable: true, tell: () => null },
+];
+
+/** A list of operations that ends at 40 % for a while. */
+export function cutOff(truth: Truth): Truth {
+  const newest = [...truth.operations].sort(([, a], [, b]) => b.block - a.block);
+  const kept = newest.slice(0, Math.ceil(newest.length * 0.4));
+  return { ...truth, operations: new Map(kept) };
+}
