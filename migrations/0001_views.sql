@@ -372,6 +372,44 @@ from (
 --> statement-breakpoint
 comment on view etl.asked_batches is 'Per feed of Optimism batches, the ranges of numbers that were asked for and exist by now, and the highest settled batch of each.';
 --> statement-breakpoint
+create view etl.listed_without_blocks as
+select chain_id, feed, range
+from (
+  select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as numbers
+  from (
+    -- Above the newest batch with blocks, whether they were requested or not.
+    select feeds.chain_id, feed, batch_number
+    from etl.feeds
+    join explorer.listed_batches as listed
+      on listed.chain_id = feeds.chain_id and batch_number > coalesce(frontier, -1)
+    where kind = 'numbered'
+      and batch_number >= (
+        select lower(range) from unnest(asked) as range where upper_inf(range)
+      )
+      and removed_at is null
+      and not exists (
+        select from explorer.read_batches as batch
+        where batch.chain_id = listed.chain_id
+          and batch.batch_number = listed.batch_number
+          and blocks_count > 0
+      )
+    union
+    -- Below it, those that were read as empty.
+    select asked.chain_id, feed, batch.batch_number
+    from etl.asked_batches as asked
+    join explorer.read_batches as batch
+      on batch.chain_id = asked.chain_id
+      and batch.batch_number >= greatest(lower(numbers), settled_to + 1)
+      and batch.batch_number < upper(numbers)
+    join explorer.listed_batches as listed
+      on listed.chain_id = batch.chain_id and listed.batch_number = batch.batch_number
+    where not is_proved and blocks_count = 0 and removed_at is null
+  ) as listed
+  group by chain_id, feed
+) as listed, unnest(numbers) as range;
+--> statement-breakpoint
+comment on view etl.listed_without_blocks is 'Per feed of Optimism batches, the ranges of numbers above its highest settled batch that the list of batches has and whose blocks are missing: the service lists them before it has their blocks, or has lost those.';
+--> statement-breakpoint
 create function etl.batches_meet(
   chain bigint, lower_height bigint, upper_height bigint
 ) returns boolean
@@ -623,6 +661,8 @@ create view etl.batch_state_findings as
 with asked as materialized (
   -- Once, not for each row that it is held against.
   select * from etl.asked_batches
+), listed as materialized (
+  select * from etl.listed_without_blocks
 ), unread as (
   select chain_id, feed, missing
   from (
@@ -722,6 +762,15 @@ where kind = 'numbered'
     )
   )
 union all
+-- Those above the newest batch are for polls, which find it so.
+select listed.chain_id, feed,
+       case when lower(range) <= frontier then int8multirange(range) else '{}' end,
+       jsonb_build_object(
+         'kind', 'batches-without-blocks', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+       )
+from listed
+join etl.feeds using (feed)
+union all
 select chain_id, feed, int8multirange(range) as numbers,
        jsonb_build_object(
          'kind', 'batches-not-read', 'from_batch', lower(range), 'to_batch', upper(range) - 1
@@ -737,6 +786,9 @@ from (
   from unproved
   -- Above the highest batch of the range nothing would ever tell.
   where blocks_count = 0 and (batch_number < settled_to or above is null or not above <@ numbers)
+    and not exists (
+      select from listed where listed.feed = unproved.feed and batch_number <@ range
+    )
   group by chain_id, feed
 ) as suspect, unnest(empties) as range
 union all
@@ -795,7 +847,11 @@ from asked
 join etl.unproved_batches as standing
   on standing.chain_id = asked.chain_id
   and batch_number >= coalesce(settled_to, lower(asked.numbers))
-  and batch_number < upper(asked.numbers);
+  and batch_number < upper(asked.numbers)
+where not exists (
+  select from etl.listed_without_blocks as listed
+  where listed.feed = asked.feed and batch_number <@ range
+);
 --> statement-breakpoint
 comment on view etl.batch_heads is 'Batches above the highest settled one of their range, which are read and not proved yet, and what they wait for.';
 --> statement-breakpoint

@@ -662,15 +662,23 @@ select chain_id, operation, feed, lower(gap), upper(gap) - 1, 'batches',
          )
        )
 from (
-  select asked.chain_id, operation, feed,
-         -- Above the highest settled one they wait for the next batch, and nothing is missing.
-         int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers)))) - coalesce((
-           select range_agg(int8range(batch_number, batch_number + 1))
-           from explorer.read_batches as batch
-           where batch.chain_id = asked.chain_id and is_proved
-         ), '{}') as missing
-  from etl.asked_batches as asked
-  join etl.feeds using (feed)
+  select chain_id, operation, feed, range_agg(missing) as missing
+  from (
+    select asked.chain_id, operation, feed,
+           -- Above the highest settled one they wait for the next batch, and nothing is missing.
+           int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers)))) - coalesce((
+             select range_agg(int8range(batch_number, batch_number + 1))
+             from explorer.read_batches as batch
+             where batch.chain_id = asked.chain_id and is_proved
+           ), '{}') as missing
+    from etl.asked_batches as asked
+    join etl.feeds using (feed)
+    union all
+    select listed.chain_id, operation, feed, int8multirange(range)
+    from etl.listed_without_blocks as listed
+    join etl.feeds using (feed)
+  ) as part
+  group by chain_id, operation, feed
 ) as asked, unnest(missing) as gap
 union all
 select chain_id, operation, feed, null, null, 'ranking', null, null

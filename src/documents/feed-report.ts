@@ -100,6 +100,9 @@ const evidence = z.strictObject({
       unread: count('That were not read.'),
       waiting: count('The newest: they wait for what is to come.'),
       doubtful: count('Not proved, though nothing is to come that would prove them.'),
+      without_blocks: count(
+        'Above the newest batch, in the list of batches, and their blocks are missing.',
+      ),
       is_bounded: z.boolean().describe('Nothing above a last number was asked for.'),
     })
     .nullable()

@@ -55,6 +55,11 @@ export const openFinding = z.discriminatedUnion('kind', [
   open('batches-not-read', 'Batches that were asked for, and nobody has read.', batchRange),
   open('no-batch-found', 'The newest batch was not found yet.', {}),
   open(
+    'batches-without-blocks',
+    'Batches above the newest one that the list of batches has, and whose blocks are missing.',
+    batchRange,
+  ),
+  open(
     'batches-empty-unproved',
     'Batches that were read as empty, where the batches around them do not meet.',
     batchRange,

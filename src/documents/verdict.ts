@@ -155,6 +155,9 @@ const reason = z.discriminatedUnion('kind', [
     .strictObject({ kind: kind('doubtful'), feed: feedName, batches: count('So many.') })
     .describe('Batches are read, and the chain does not prove them.'),
   z
+    .strictObject({ kind: kind('without-blocks'), feed: feedName, batches: count('So many.') })
+    .describe('The list of batches has them, and their blocks are missing.'),
+  z
     .strictObject({ kind: kind('unproved'), feed: feedName })
     .describe('Something was read, and nothing proves any of it.'),
   z

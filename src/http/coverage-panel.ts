@@ -150,8 +150,10 @@ function mendingOf(
   const size = to - from + 1;
   if (feed.coverage?.of === 'batches') {
     const each = feed.coverage.read > 0 ? feed.pages / feed.coverage.read : null;
+    // Above the newest batch are those that the list names, which polls request.
+    const isAbove = from > (feed.coverage.newest ?? -1);
     return {
-      command: called(repairCommand(feed)),
+      command: called(isAbove ? `explorer-etl sync ${flags(feed)}` : repairCommand(feed)),
       cost: each === null ? null : costOf(size * each),
     };
   }

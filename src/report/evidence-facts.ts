@@ -26,6 +26,8 @@ export interface NumberedEvidence {
   readonly waiting: number;
   /** Read, and not proved, though nothing is to come that would prove them. */
   readonly doubtful: number;
+  /** Above the newest batch, in the list of batches, and their blocks are missing. */
+  readonly without_blocks: number;
   /** Nothing above a last one was asked for. */
   readonly is_bounded: boolean;
 }
@@ -42,13 +44,23 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
       select distinct feed from etl.reread_findings
     ), number as (
       select feed, sum(upper(numbers) - lower(numbers)) as asked, sum(read) as read,
-             sum(unproved) as unproved
-      from etl.asked_batches as asked, lateral (
-        select count(*) as read, count(*) filter (where not is_proved) as unproved
-        from explorer.read_batches as batch
-        where batch.chain_id = asked.chain_id
-          and batch_number >= lower(numbers) and batch_number < upper(numbers)
-      ) as range
+             sum(unproved) as unproved,
+             coalesce(sum(upper(numbers) - lower(numbers)) filter (where is_listed), 0)
+               as without_blocks
+      from (
+        select feed, numbers, read, unproved, false as is_listed
+        from etl.asked_batches as asked, lateral (
+          select count(*) as read, count(*) filter (where not is_proved) as unproved
+          from explorer.read_batches as batch
+          where batch.chain_id = asked.chain_id
+            and batch_number >= lower(numbers) and batch_number < upper(numbers)
+        ) as range
+        union all
+        select feed, range, 0, 0, true
+        from etl.listed_without_blocks join etl.feeds using (feed)
+        -- Those below the newest batch are asked for and read, and wait for nothing.
+        where lower(range) > coalesce(frontier, -1)
+      ) as part
       group by feed
     ), head as (
       select heads.feed, count(*) as numbers, count(*) filter (where blocks_count > 0) as batches
@@ -68,9 +80,10 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
         select json_build_object(
           'asked', number.asked,
           'proved', number.read - number.unproved,
-          'unread', number.asked - number.read,
+          'unread', number.asked - without_blocks - number.read,
           'waiting', waiting,
           'doubtful', number.unproved - waiting,
+          'without_blocks', without_blocks,
           'is_bounded', not upper_inf(feeds.asked)
         )
         from (

@@ -218,7 +218,7 @@ const isDone = (facts: FeedFacts): boolean =>
 /** Something that was asked for is missing or not proved, and is there. */
 function isPartial({ evidence: { is_proved, numbers }, reach }: FeedFacts): boolean {
   if (!is_proved || reach === null) return true;
-  if (numbers !== null) return numbers.unread + numbers.doubtful > 0;
+  if (numbers !== null) return numbers.unread + numbers.doubtful + numbers.without_blocks > 0;
   return reach.coverage.of === 'blocks' && reach.coverage.gaps > 0;
 }
 

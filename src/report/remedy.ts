@@ -14,6 +14,7 @@ const remedies: Readonly<Record<OpenFinding['kind'], Remedy>> = {
   unproved: 'repair',
   'batches-not-read': 'repair',
   'no-batch-found': 'sync',
+  'batches-without-blocks': 'sync',
   'batches-empty-unproved': 'repair',
   'batch-not-linked': 'repair',
   'border-not-linked': 'repair',

@@ -35,6 +35,7 @@ export const verdictOf: Readonly<Record<ReasonKind, VerdictKind>> = {
   late: 'behind',
   gap: 'behind',
   doubtful: 'behind',
+  'without-blocks': 'behind',
   unproved: 'behind',
   'never-read': 'behind',
   reading: 'reading-history',
@@ -197,9 +198,10 @@ function staleOf({ feed, data, coverage }: Feed): Reason[] {
 function openOf(report: Feed): Reason[] {
   const { feed, coverage, proved } = report;
   const reasons: Reason[] = [];
-  const { doubtful = 0, unread = 0 } = proved.numbers ?? {};
+  const { doubtful = 0, unread = 0, without_blocks = 0 } = proved.numbers ?? {};
   // Beside batches that nobody has read, these wait for them: that is said already.
   if (doubtful > 0 && unread === 0) reasons.push({ kind: 'doubtful', feed, batches: doubtful });
+  if (without_blocks > 0) reasons.push({ kind: 'without-blocks', feed, batches: without_blocks });
   if (isReading(report) || isHeldUp(report)) return reasons;
   if (coverage?.of === 'blocks' && coverage.gaps > 0) {
     const { unit, gaps, missing } = coverage;

@@ -45,6 +45,8 @@ export function sayFinding(finding: OpenFinding | HeadFinding): Said {
       );
     case 'batches-not-read':
       return ofBatches(finding, 'not read');
+    case 'batches-without-blocks':
+      return ofBatches(finding, 'in the list of batches, but without blocks');
     case 'batches-empty-unproved':
       return ofBatches(finding, 'read as empty, which nothing proves');
     case 'batches-not-settled':

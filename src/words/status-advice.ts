@@ -159,6 +159,11 @@ const says: {
     command: 'explorer-etl repair',
     isOfFeed: true,
   }),
+  'without-blocks': ({ batches }) => ({
+    text: `${counted(batches, 'batch', 'batches')} in the list of batches, but without blocks`,
+    together: 'batches are in the list of batches, but without blocks',
+    todo: 'Nothing to do: each poll requests them; report it to the service if it lasts.',
+  }),
   unproved: () => ({ text: 'nothing proves it', command: 'explorer-etl verify' }),
   'never-read': ({ feeds }, document) => {
     const isOfAll = feeds.length === document.feeds.length;

@@ -107,7 +107,8 @@ export const toldReading = (changes: Partial<ToldFeed> = {}): ToldFeed =>
 
 /** Two chains of three lists each. */
 export const sixFeeds = (): ToldFeed[] => {
-  const numbers = { asked: 10, proved: 6, unread: 4, waiting: 0, doubtful: 0, is_bounded: false };
+  const none = { waiting: 0, doubtful: 0, without_blocks: 0 };
+  const numbers = { asked: 10, proved: 6, unread: 4, ...none, is_bounded: false };
   return [
     toldFeed({
       operation: 'factories',

@@ -43,7 +43,8 @@ export interface Following {
 
 /**
  * The live run's next poll above the frontier: one where nothing is new; where something is, on
- * upward past a few holes. A poll that fails ends the polling, and says nothing of its number.
+ * upward past a few holes. A poll that fails ends the polling, and says nothing of its number. A number
+ * is polled once a run: a batch can be listed long before its blocks are there.
  */
 export async function follow(
   tx: Transaction,
@@ -56,21 +57,41 @@ export async function follow(
   const newest = Math.max(frontier, ...hits);
   if (isUnderWay) return { base, newest, poll: 'wait' };
   if (newest > frontier) await moveFrontier(tx, run, newest);
+  if (hasFailed) return { base, newest, poll: null };
+  const polled = new Set(polls.map(({ batch }) => batch));
   const listed = await listedFrom(tx, run.chain_id, newest);
-  const next = listed.find(
-    (number) => number > newest && !polls.some(({ batch }) => batch === number),
-  );
-  if (!hasFailed && next !== undefined)
-    return { base, newest, poll: walkOf(next, { probe: true }) };
-  // What is new came by the list, which has no more: nobody need look for it.
+  const next = nextListed(listed, newest, polled);
+  if (next !== undefined) return { base, newest, poll: walkOf(next, { probe: true }) };
+  // What is new came by the list, which has no more: no other number is requested.
   if (newest > base && listed.includes(newest)) return { base, newest, poll: null };
   // A listed number without blocks says nothing of those that the list does not have.
   const missed = misses.filter((batch) => batch > newest && !listed.includes(batch)).length;
-  if (hasFailed || missed >= (newest > base ? holesPassed : 1)) return { base, newest, poll: null };
-  const offset = polls.every(({ batch }) => listed.includes(batch))
-    ? offsetOf(await pollsBefore(tx, run, base))
-    : missed + 1;
-  return { base, newest, poll: walkOf(newest + offset, { probe: true }) };
+  if (missed >= (newest > base ? holesPassed : 1)) return { base, newest, poll: null };
+  const number =
+    newest > base
+      ? nextUnlisted(newest, polled, listed)
+      : newest + offsetOf(await pollsBefore(tx, run, base));
+  return { base, newest, poll: polled.has(number) ? null : walkOf(number, { probe: true }) };
+}
+
+/**
+ * The next listed number to poll. Where many are listed and not indexed yet, the first few and the last
+ * tell that: each request costs as much as a page of blocks.
+ */
+function nextListed(listed: readonly number[], newest: number, polled: ReadonlySet<number>) {
+  const above = listed.filter((number) => number > newest);
+  return [...above.slice(0, holesPassed), ...above.slice(-1)].find((number) => !polled.has(number));
+}
+
+/** The lowest number above the newest batch that the list does not have and the run has not polled. */
+function nextUnlisted(
+  newest: number,
+  polled: ReadonlySet<number>,
+  listed: readonly number[],
+): number {
+  let number = newest + 1;
+  while (polled.has(number) || listed.includes(number)) number += 1;
+  return number;
 }
 
 /**

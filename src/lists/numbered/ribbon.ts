@@ -7,8 +7,16 @@ const mostInHead = 3;
 const parts = sql`
     with asked as materialized (
       select * from etl.asked_batches
+    ), listed as materialized (
+      select * from etl.listed_without_blocks
     ), wanted as (
-      select feed, chain_id, range_agg(numbers) as numbers from asked group by feed, chain_id
+      select feed, chain_id, range_agg(numbers) as numbers
+      from (
+        select feed, chain_id, numbers from asked
+        union all
+        select feed, chain_id, range from listed
+      ) as part
+      group by feed, chain_id
     ), read as (
       select feed,
              range_agg(number) filter (where is_proved) as proved,
@@ -17,7 +25,9 @@ const parts = sql`
       from (
         select asked.feed, blocks_count, is_proved,
                int8range(batch_number, batch_number + 1) as number,
-               not is_proved and batch_number > coalesce(settled_to, 0) as is_new
+               not is_proved and batch_number > coalesce(settled_to, 0) and not exists (
+                 select from listed where listed.feed = asked.feed and batch_number <@ range
+               ) as is_new
         from asked
         join explorer.read_batches as batch
           on batch.chain_id = asked.chain_id

@@ -193,6 +193,13 @@ test.each<[what: string, statement: string, kind: string, reason: string]>([
     'doubtful',
   ],
   [
+    'a batch that is listed without blocks',
+    `update etl.feeds set asked = '{[1,)}', frontier = 3 where kind = 'numbered';
+     insert into explorer.listed_batches (chain_id, batch_number, page_id) values (10, 4, 1)`,
+    'behind',
+    'without-blocks',
+  ],
+  [
     'an item in quarantine',
     `insert into etl.quarantine (chain_id, operation, page_id, reason, raw, raw_hash, scope, position)
      select chain_id, operation, min(pages.id), 'hash: missing', '{}', 'x', '{}', 0

@@ -56,6 +56,7 @@ export const open: ByKind<OpenFinding> = {
   'totals-differ': { kind: 'totals-differ' },
   quarantine: { kind: 'quarantine', items: 2 },
   state: { kind: 'state', state: 'degraded', reason: 'truncated: 批次 \u001b[2J is short' },
+  'batches-without-blocks': { kind: 'batches-without-blocks', from_batch: 44, to_batch: 45 },
 };
 
 const drifted = { path: 'rewards.0.批次', occurrences: 1, first_page_id: 7 };

@@ -231,7 +231,7 @@ test('every verdict and every reason is drawn', () => {
   const shown = new Set(told.flatMap((verdict) => verdict.reasons.map((reason) => reason.kind)));
   const known = reasons.element.options.map((option) => option.shape.kind.value);
   // Held against a real copy in test/integration/report/status.test.ts.
-  const elsewhere = new Set(['damaged', 'doubtful', 'unproved', 'unattended']);
+  const elsewhere = new Set(['damaged', 'doubtful', 'without-blocks', 'unproved', 'unattended']);
   expect(known.filter((name) => !shown.has(name) && !elsewhere.has(name))).toEqual([]);
 });
 
