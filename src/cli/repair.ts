@@ -6,7 +6,7 @@ import { prove, type FeedProof } from '../report/proof.ts';
 import { noteDamage } from '../rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { originOf } from '../feeds/origin.ts';
-import { registerFeeds } from '../feeds/register.ts';
+import { onlyRegistered, registerFeeds } from '../feeds/register.ts';
 import { withTargets } from '../feeds/targets.ts';
 import { mostUnasked, repairRequests, repairsOf } from '../report/repairs.ts';
 import type { SyncResult } from '../jobs/sync.ts';
@@ -51,11 +51,13 @@ const neverToldAgain: ReadonlySet<string> = new Set([
 ]);
 
 async function repair(context: Context, options: RepairOptions & GlobalOptions): Promise<ExitCode> {
-  const settings = settingsOf(context, options);
-  requireApiKey(settings);
-  return onDatabase(settings, context, 'writes', async (database) => {
+  const wanted = settingsOf(context, options);
+  requireApiKey(wanted);
+  return onDatabase(wanted, context, 'writes', async (database) => {
     const begunAt = performance.now();
     await demandPrepared(database, 'to repair');
+    // What was never requested is missing nowhere: sync and start register feeds, repair none.
+    const settings = { ...wanted, chains: await onlyRegistered(database.db, wanted.chains) };
     await registerFeeds(
       database.db,
       configuredFeeds(settings.chains),

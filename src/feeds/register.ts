@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { chainFacts, type ChainFacts } from '../chains.ts';
+import type { ChainSettings } from '../config/settings.ts';
 import { digestOf, digestOfRow } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import { feedName, ofFeed, type Feed, type FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import { operations } from '../operations/index.ts';
+import { operationNames, operations } from '../operations/index.ts';
 import { claimFeeds, type Source } from './origin.ts';
 import { chains as chainsTable } from '../lists/tables.ts';
 import type { FeedTarget } from './targets.ts';
@@ -117,6 +118,24 @@ function chainRow({
 
 const isBounded = ({ operation, settings }: RegisteredFeed): boolean =>
   kindOf(operation).isBounded(settings as unknown as FeedSettings);
+
+/** The configuration, but of the feeds alone that were registered before. */
+export async function onlyRegistered(
+  db: Pick<Database, 'execute'>,
+  chains: readonly ChainSettings[],
+): Promise<ChainSettings[]> {
+  const { rows } = await db.execute<{ feed: string }>(sql`select feed from etl.feeds`);
+  const registered = new Set(rows.map(({ feed }) => feed));
+  return chains.map((chain) => {
+    const own = operationNames
+      .filter((operation) => registered.has(feedName({ chain_id: chain.id, operation })))
+      .flatMap((operation) => {
+        const settings = chain.operations[operation];
+        return settings === undefined ? [] : [[operation, settings] as const];
+      });
+    return { ...chain, operations: Object.fromEntries(own) };
+  });
+}
 
 /** Says what a feed is doing, and why when that is not what it should. */
 export async function setFeedState(
