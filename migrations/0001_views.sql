@@ -1135,17 +1135,31 @@ from etl.feed_coverage,
 --> statement-breakpoint
 comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk proves. Unwanted are those below the place at which a walk went beyond since, and no others.';
 --> statement-breakpoint
+create view etl.quarantined as
+select feed, count(*) as items, range_agg(place) as places
+from (
+  select feed,
+         case
+           when kind = 'newest-first' and to_block is not null
+             then int8range(least(coalesce(from_block, 0), to_block), to_block, '[]')
+           when kind = 'numbered'
+             then int8range((scope ->> 'batch')::bigint, (scope ->> 'batch')::bigint, '[]')
+           -- It can stand anywhere.
+           else int8range(null, null)
+         end as place
+  from etl.quarantine
+  join etl.feeds using (feed)
+  where dropped_at is null
+) as item
+group by feed;
+--> statement-breakpoint
+comment on view etl.quarantined is 'Per feed, the items that stand in quarantine, and the blocks or batches that they can stand in: what holds one is complete nowhere.';
+--> statement-breakpoint
 create view etl.covered_ranges as
 select feed, range
 from etl.feed_coverage
-left join lateral (
-  select range_agg(int8range(coalesce(from_block, 0), to_block, '[]')) as blocks
-  from etl.quarantine
-  where quarantine.feed = feed_coverage.feed
-    and dropped_at is null
-    and to_block is not null
-) as quarantined on true,
-lateral unnest(covered - coalesce(quarantined.blocks, '{}')) as range;
+left join etl.quarantined using (feed),
+lateral unnest(covered - coalesce(places, '{}')) as range;
 --> statement-breakpoint
 comment on view etl.covered_ranges is 'Ranges of blocks whose items are complete, without those in which an item stands in quarantine.';
 --> statement-breakpoint

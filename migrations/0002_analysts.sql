@@ -607,13 +607,15 @@ select feeds.chain_id, operation, feed, from_batch, to_batch, as_of, newest_as_o
            where batch.chain_id = feeds.chain_id and blocks_count > 0 and batch_number <= to_batch
          )
        )
-from etl.feeds, lateral (
+from etl.feeds
+left join etl.quarantined using (feed), lateral (
   select min(batch_number) as from_batch, max(batch_number) as to_batch,
          min(walked_at) as as_of, max(walked_at) as newest_as_of
   from (
     select batch_number, walked_at, batch_number - row_number() over (order by batch_number) as island
     from explorer.read_batches as batch
     where batch.chain_id = feeds.chain_id and is_proved
+      and not batch_number <@ coalesce(places, '{}')
   ) as proved
   group by island
 ) as proved
@@ -623,9 +625,10 @@ select feeds.chain_id, operation, feed, null, null, as_of, as_of, 'ranking', nul
 from etl.feeds, lateral (
   select max(as_of) as as_of from etl.rankings where rankings.chain_id = feeds.chain_id
 ) as ranking
-where kind = 'ranked' and as_of is not null;
+where kind = 'ranked' and as_of is not null
+  and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);
 --> statement-breakpoint
-comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing there that the explorer listed then. One row for each range of blocks or batches (see unit), and one for a whole ranking. Blocks in which an item stands in quarantine are left out; one that a person dropped from there is told of by explorer-etl verify.';
+comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing there that the explorer listed then. One row for each range of blocks or batches (see unit), and one for a whole ranking. What an item in quarantine can stand in is left out: blocks, a batch, a whole ranking. One that a person dropped from there is told of by explorer-etl verify.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';
 comment on column explorer.coverage.operation is 'Name of the operation.';
 comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
@@ -704,7 +707,10 @@ select feeds.chain_id, feeds.operation, feeds.feed,
        now() - newest.timestamp as lag,
        feeds.last_success_at,
        case kind when 'numbered' then settled.settled_to
-                 else upper(feed_coverage.covered) - 1 end as covered_to,
+                 else (
+                   select max(upper(range)) - 1 from etl.covered_ranges
+                   where covered_ranges.feed = feeds.feed
+                 ) end as covered_to,
        case kind when 'ranked' then 'ranking' when 'numbered' then 'batches' else unit end as unit,
        coalesce(polled.at, read_first.at) as looked_at,
        make_interval(secs => (settings ->> 'freshness')::float8 / 1000) as objective,
@@ -714,7 +720,6 @@ select feeds.chain_id, feeds.operation, feeds.feed,
 from etl.feeds
 -- A ranking is read whole each time, by the lane of history.
 cross join lateral (select case kind when 'ranked' then 'backfill' else 'live' end as lane) as own
-left join etl.feed_coverage using (feed)
 left join lateral (
   select max(settled_to) as settled_to from etl.asked_batches where asked_batches.feed = feeds.feed
 ) as settled on true

@@ -103,6 +103,7 @@ const evidence = z.strictObject({
       without_blocks: count(
         'Above the newest batch, in the list of batches, and their blocks are missing.',
       ),
+      quarantined: count('That hold an item in quarantine.'),
       is_bounded: z.boolean().describe('Nothing above a last number was asked for.'),
     })
     .nullable()

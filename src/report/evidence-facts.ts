@@ -13,6 +13,10 @@ export interface FeedEvidence {
   readonly is_proved: boolean;
   /** Rows were found damaged, and were not read again since. */
   readonly is_damaged: boolean;
+  /** Items of it stand in quarantine: what they can stand in is complete nowhere. */
+  readonly is_quarantined: boolean;
+  /** So many blocks or batches; 0 where they can stand anywhere. */
+  readonly quarantined_places: number;
   /** Of a list by number; null: of another kind, or no number is known yet. */
   readonly numbers: NumberedEvidence | null;
 }
@@ -28,12 +32,52 @@ export interface NumberedEvidence {
   readonly doubtful: number;
   /** Above the newest batch, in the list of batches, and their blocks are missing. */
   readonly without_blocks: number;
+  /** They hold an item in quarantine. */
+  readonly quarantined: number;
   /** Nothing above a last one was asked for. */
   readonly is_bounded: boolean;
 }
 
 /** More batches with blocks than these never wait for what is to come alone (`etl.batch_state_findings`). */
 const mostInHead = 3;
+
+/** As SQL: what is known of the numbers of each feed, and of those of them that wait. */
+const ofNumbers = sql`
+    number as (
+      select feed, sum(upper(numbers) - lower(numbers)) as asked, sum(read) as read,
+             sum(unproved) as unproved, sum(quarantined) as quarantined,
+             coalesce(sum(upper(numbers) - lower(numbers)) filter (where is_listed), 0)
+               as without_blocks
+      from (
+        select feed, numbers, read, unproved, quarantined, false as is_listed
+        from etl.asked_batches as asked
+        left join etl.quarantined as held using (feed), lateral (
+          select count(*) as read,
+                 count(*) filter (where not is_proved and (batch_number <@ places) is not true) as unproved,
+                 count(*) filter (where batch_number <@ places) as quarantined
+          from explorer.read_batches as batch
+          where batch.chain_id = asked.chain_id
+            and batch_number >= lower(numbers) and batch_number < upper(numbers)
+        ) as range
+        union all
+        select feed, range, 0, 0, 0, true
+        from etl.listed_without_blocks join etl.feeds using (feed)
+        -- Those below the newest batch are asked for and read, and wait for nothing.
+        where lower(range) > coalesce(frontier, -1)
+      ) as part
+      group by feed
+    ), head as (
+      select heads.feed,
+             count(*) filter (where (heads.batch_number <@ places) is not true) as numbers,
+             count(*) filter (where blocks_count > 0) as batches
+      from etl.batch_heads as heads
+      join etl.feeds using (feed)
+      join explorer.read_batches as batch
+        on batch.chain_id = feeds.chain_id and batch.batch_number = heads.batch_number
+      left join etl.quarantined as held on held.feed = heads.feed
+      group by heads.feed
+    )
+`;
 
 /** The evidence of every feed. */
 export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
@@ -42,48 +86,26 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
       select feed, ${isProved} as is_proved from etl.feeds
     ), damaged as (
       select distinct feed from etl.reread_findings
-    ), number as (
-      select feed, sum(upper(numbers) - lower(numbers)) as asked, sum(read) as read,
-             sum(unproved) as unproved,
-             coalesce(sum(upper(numbers) - lower(numbers)) filter (where is_listed), 0)
-               as without_blocks
-      from (
-        select feed, numbers, read, unproved, false as is_listed
-        from etl.asked_batches as asked, lateral (
-          select count(*) as read, count(*) filter (where not is_proved) as unproved
-          from explorer.read_batches as batch
-          where batch.chain_id = asked.chain_id
-            and batch_number >= lower(numbers) and batch_number < upper(numbers)
-        ) as range
-        union all
-        select feed, range, 0, 0, true
-        from etl.listed_without_blocks join etl.feeds using (feed)
-        -- Those below the newest batch are asked for and read, and wait for nothing.
-        where lower(range) > coalesce(frontier, -1)
-      ) as part
-      group by feed
-    ), head as (
-      select heads.feed, count(*) as numbers, count(*) filter (where blocks_count > 0) as batches
-      from etl.batch_heads as heads
-      join etl.feeds using (feed)
-      join explorer.read_batches as batch
-        on batch.chain_id = feeds.chain_id and batch.batch_number = heads.batch_number
-      group by heads.feed
-    )
+    ), ${ofNumbers}
     select json_build_object(
       'feed', feeds.feed,
       'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
       'failure', feeds.failure,
       'is_proved', is_proved,
       'is_damaged', damaged.feed is not null,
+      'is_quarantined', held.feed is not null,
+      'quarantined_places', coalesce(
+        (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
+      ),
       'numbers', case when number.feed is not null then (
         select json_build_object(
           'asked', number.asked,
-          'proved', number.read - number.unproved,
+          'proved', number.read - number.unproved - number.quarantined,
           'unread', number.asked - without_blocks - number.read,
           'waiting', waiting,
           'doubtful', number.unproved - waiting,
           'without_blocks', without_blocks,
+          'quarantined', number.quarantined,
           'is_bounded', not upper_inf(feeds.asked)
         )
         from (
@@ -96,6 +118,7 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
     left join explorer.chains using (chain_id)
     join shown using (feed)
     left join damaged using (feed)
+    left join etl.quarantined as held using (feed)
     left join number using (feed)
     left join head using (feed)
     order by feeds.chain_id, feeds.operation

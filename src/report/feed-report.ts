@@ -48,6 +48,8 @@ const noEvidence = ({ feed, chain_id }: FeedNow): FeedFacts['evidence'] => ({
   failure: null,
   is_proved: false,
   is_damaged: false,
+  is_quarantined: false,
+  quarantined_places: 0,
   numbers: null,
 });
 
@@ -124,8 +126,7 @@ function reportFeed(
   const data = dataOf(facts);
   const { share, basis } = provedShare({
     coverage: reach?.coverage ?? null,
-    isProved: evidence.is_proved,
-    numbers: evidence.numbers,
+    evidence,
     rows: now.rows,
     left: history,
     pageSize,
@@ -233,8 +234,9 @@ function stateOf(
   if (now.pages === 0 && now.lanes.every(({ last_success_at }) => last_success_at === null)) {
     return 'unread';
   }
-  if (isDone(facts)) return 'done';
+  const isPart = isPartial(facts) || facts.evidence.is_quarantined;
+  if (isDone(facts) && !isPart) return 'done';
   if (is_met === false) return 'late';
   if (data?.is_met === false) return 'stale';
-  return isPartial(facts) ? 'partial' : 'current';
+  return isPart ? 'partial' : 'current';
 }

@@ -96,10 +96,8 @@ const findings = sql`
   select feed, finding
   from etl.total_findings
   union all
-  select feed, jsonb_build_object('kind', 'quarantine', 'items', count(*))
-  from etl.quarantine
-  where dropped_at is null
-  group by feed
+  select feed, jsonb_build_object('kind', 'quarantine', 'items', items)
+  from etl.quarantined
   union all
   select feed, jsonb_build_object('kind', 'state', 'state', state, 'reason', reason)
   from etl.feeds

@@ -49,11 +49,6 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
              min(oldest_checkpoint_at) as oldest_checkpoint_at
       from etl.lane_sums
       group by feed
-    ), bad as (
-      select feed, count(*) as quarantined
-      from etl.quarantine
-      where dropped_at is null
-      group by feed
     ), drifted as (
       select feed, count(*) as drift
       from etl.drift
@@ -71,7 +66,7 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
       'reason', feeds.reason,
       'rows', coalesce(total.rows, 0),
       'pages', coalesce(total.pages, 0),
-      'quarantined', coalesce(bad.quarantined, 0),
+      'quarantined', coalesce(quarantined.items, 0),
       'drift', coalesce(drifted.drift, 0),
       'archived_bytes', coalesce(total.archived_bytes, 0),
       'running_walks', coalesce(total.running_walks, 0),
@@ -85,7 +80,7 @@ export async function feedStatus(db: Database): Promise<FeedStatus[]> {
     ) as status
     from etl.feeds
     left join total using (feed)
-    left join bad using (feed)
+    left join etl.quarantined using (feed)
     left join drifted using (feed)
     left join latest using (feed)
     left join lateral (

@@ -107,7 +107,7 @@ export const toldReading = (changes: Partial<ToldFeed> = {}): ToldFeed =>
 
 /** Two chains of three lists each. */
 export const sixFeeds = (): ToldFeed[] => {
-  const none = { waiting: 0, doubtful: 0, without_blocks: 0 };
+  const none = { waiting: 0, doubtful: 0, without_blocks: 0, quarantined: 0 };
   const numbers = { asked: 10, proved: 6, unread: 4, ...none, is_bounded: false };
   return [
     toldFeed({

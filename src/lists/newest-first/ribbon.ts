@@ -10,9 +10,7 @@ const parts = sql`
                select range_agg(gap) from etl.feed_gaps where feed_gaps.feed = feeds.feed
              ), '{}') as missing,
              coalesce((
-               select range_agg(int8range(coalesce(from_block, 0), to_block, '[]'))
-               from etl.quarantine
-               where quarantine.feed = feeds.feed and dropped_at is null and to_block is not null
+               select places from etl.quarantined where quarantined.feed = feeds.feed
              ), '{}') as held,
              coalesce((
                select range_agg(int8range(least(coalesce(floor, bottom), bottom), top, '[]'))

@@ -16,7 +16,7 @@ const shows = sql`exists (
   )
 )`;
 
-/** Ranges of numbers that the chain proves, as of the oldest and the newest conclusion in each. */
+/** Ranges of numbers that the chain proves and that hold no item in quarantine, as of the oldest and the newest conclusion in each. */
 const provedBatches = sql`
   select json_agg(
     json_build_object(
@@ -25,7 +25,10 @@ const provedBatches = sql`
     order by range
   )
   from (
-    select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
+    select unnest(
+      range_agg(int8range(batch_number, batch_number + 1))
+        - coalesce((select places from etl.quarantined where quarantined.feed = feeds.feed), '{}')
+    ) as range
     from explorer.read_batches
     where read_batches.chain_id = feeds.chain_id and is_proved
   ) as proved,

@@ -48,12 +48,14 @@ const parts = sql`
       left join read using (feed)
       left join walked using (feed)
     )
-    select feed, chain_id, upper(wanted) as ends, lower(wanted) as begins, proved, flight,
-           '{}'::int8multirange as held, '{}'::int8multirange as unknown,
+    select feed, chain_id, upper(wanted) as ends, lower(wanted) as begins,
+           proved - coalesce(places, '{}') as proved, flight,
+           proved * coalesce(places, '{}') as held, '{}'::int8multirange as unknown,
            coalesce(new, '{}') - flight as waiting,
            wanted - proved - flight - coalesce(new, '{}') as gap,
            int8multirange(int8range(least(1, lower(wanted)), upper(wanted))) - wanted as unwanted
     from known
+    left join etl.quarantined using (feed)
   `;
 
 /** That of a batch's last block. */

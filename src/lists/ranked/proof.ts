@@ -12,7 +12,10 @@ const newestRanking = sql`
   limit 1
 `;
 
-/** What the newest ranking proves of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. */
+/**
+ * What the newest ranking proves of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. An item in
+ * quarantine can have any rank, and moves those below it.
+ */
 const countedFactories = sql`
   select json_agg(
     json_build_object(
@@ -21,6 +24,7 @@ const countedFactories = sql`
   )
   from (${newestRanking}) as newest
   where factories > 0
+    and not exists (select from etl.quarantined where quarantined.feed = feeds.feed)
 `;
 
 /** What is to be known of the newest ranking of a feed, a row of `feeds`: a JSON list; as SQL. */

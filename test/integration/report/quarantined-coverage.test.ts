@@ -1,0 +1,122 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect, test } from 'vitest';
+import type { StatusDocument } from '../../../src/documents/status.ts';
+import { dropQuarantined } from '../../../src/quarantine/list.ts';
+import { prove } from '../../../src/report/proof.ts';
+import { ribbonsOf } from '../../../src/report/ribbon/ribbon.ts';
+import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { alterExplorer } from '../../support/altered-explorer.ts';
+import { call } from '../../support/call.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { openInWords } from '../../support/findings.ts';
+import { runSync } from '../../support/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 70 },
+  factories: 60,
+};
+
+/** A whole copy of a list, of which the nth page of a path had an item that is none, the first time. */
+async function copied(operation: string, [end, nth]: readonly [string, number]) {
+  const explorer = await alterExplorer(5, chain);
+  const database = await freshDatabase();
+  const db = drizzle(database.pool);
+  let pages = 0;
+  explorer.alter = (page, path) => {
+    if (path.endsWith(end)) pages += 1;
+    if (path.endsWith(end) && pages === nth) page.items.splice(2, 0, { note: 'no item' });
+    return page;
+  };
+  const run = { url: explorer.url, chains: [chain], operations: [operation] };
+  for (let times = 0; times < 3; times += 1) await runSync(database, run);
+  const status = async () => {
+    const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: database.url } });
+    const { feeds } = JSON.parse(stdout) as StatusDocument;
+    return feeds[0];
+  };
+  const coverage = async () =>
+    (
+      await database.pool.query(
+        'select from_block::int as from, to_block::int as to from explorer.coverage order by 1',
+      )
+    ).rows as { from: number | null; to: number | null }[];
+  const proof = async () => {
+    const [found] = await prove(db);
+    if (found === undefined) throw new Error('no feed');
+    return found;
+  };
+  const amounts = async () => {
+    const [ribbon] = await ribbonsOf(db, {
+      resolution: 1_000,
+      windows: new Map(),
+      shares: new Map(),
+    });
+    return Object.fromEntries(
+      (ribbon?.amounts ?? []).map(({ state, count }) => [state, count] as const),
+    );
+  };
+  const drop = () => dropQuarantined(db, { chains: [], operations: [], ids: [], reason: null });
+  return { status, coverage, proof, amounts, drop };
+}
+
+const sizeOf = (ranges: readonly { readonly from: number | null; readonly to: number | null }[]) =>
+  ranges.reduce((sum, { from, to }) => sum + (to ?? 1) - (from ?? 1) + 1, 0);
+
+const open = ['1 item in quarantine'];
+
+test.each([
+  ['user-operations', ['/operations', 2]],
+  ['optimism-batch-blocks', ['/2', 1]],
+  ['factories', ['/factories', 1]],
+] as const)(
+  'of %s, what can hold an item in quarantine is complete nowhere, until a person drops it',
+  async (operation, place) => {
+    const { status, coverage, proof, amounts, drop } = await copied(operation, place);
+    const held = await proof();
+    const [covered, ribbon, report] = [await coverage(), await amounts(), await status()];
+    await drop();
+    const after = await proof();
+    const [coveredAfter, ribbonAfter, reportAfter] = [
+      await coverage(),
+      await amounts(),
+      await status(),
+    ];
+
+    expect([openInWords([held]), openInWords([after])]).toEqual([open, []]);
+    expect(report?.proved.share).toBeLessThan(1);
+    expect([report?.state, reportAfter?.proved.share]).toEqual(['partial', 1]);
+    expect(reportAfter?.state).not.toBe('partial');
+    expect(sizeOf(covered)).toBeLessThan(sizeOf(coveredAfter));
+    expect([sizeOf(held.covered), sizeOf(after.covered)]).toEqual(
+      // A ranking is complete as a whole, or not.
+      operation === 'factories' ? [0, 60] : [sizeOf(covered), sizeOf(coveredAfter)],
+    );
+    if (operation === 'factories') return;
+    const lost = sizeOf(coveredAfter) - sizeOf(covered);
+    expect([ribbon['held'], ribbonAfter['held'] ?? 0]).toEqual([lost, 0]);
+    expect((ribbonAfter['proved'] ?? 0) - (ribbon['proved'] ?? 0)).toBe(lost);
+  },
+);
+
+test.each([
+  ['user-operations', ['/operations', 1]],
+  ['optimism-batch-blocks', ['/3', 1]],
+] as const)(
+  'of %s, an item in quarantine above what is covered leaves it short of whole',
+  async (operation, place) => {
+    const { status, proof, drop } = await copied(operation, place);
+
+    expect(openInWords([await proof()])).toEqual(open);
+    const share = (await status())?.proved.share ?? 0;
+    expect(share).toBeLessThan(1);
+    expect(share).toBeGreaterThan(0);
+
+    await drop();
+    expect((await status())?.proved.share).toBe(1);
+  },
+);
