@@ -31,6 +31,7 @@ export type Task = Occasion | 'again' | 'repair';
 /** The program itself, composed as it composes itself, driven step by step and by a given clock. */
 export interface Copier {
   readonly pool: Pool;
+  readonly operations: readonly OperationName[];
   /** Does what a command does, or a schedule, unless it dies on the way. */
   work(task: Task, at: Date, deaths: (lane: string) => Death | null): Promise<void>;
   /** Told of each request, so that it can die while one is under way. */
@@ -88,6 +89,7 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
   };
   return {
     pool,
+    operations,
     noteRequest: () => noteRequest(),
     prove: () => prove(engine.db),
     async dropQuarantine() {

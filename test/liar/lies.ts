@@ -1,4 +1,5 @@
 import type { Chance } from './random.ts';
+import { listed } from './listed-lies.ts';
 import { standingLies } from './standing-lies.ts';
 import { times } from './times.ts';
 import { nextOf, type Asked, type Item, type ListName, type Page } from './pages.ts';
@@ -78,6 +79,7 @@ const orderField: Readonly<Record<ListName, string>> = {
   operations: 'block_number',
   batch: 'height',
   ranking: 'total_accounts',
+  listed: 'number',
 };
 
 const numberOf = (item: Item | undefined, { list }: Asked) => Number(item?.[orderField[list]]);
@@ -110,7 +112,12 @@ function misnumber(
 }
 
 /** Lower than anything is. */
-const tooLow: Readonly<Record<ListName, number>> = { operations: 5, batch: 5, ranking: 0 };
+const tooLow: Readonly<Record<ListName, number>> = {
+  operations: 5,
+  batch: 5,
+  ranking: 0,
+  listed: 0,
+};
 /** Higher than anything will be. */
 const tooHigh = 999_999_999_999;
 
@@ -251,7 +258,15 @@ const losses: readonly Lie[] = [
 ];
 
 /** Every lie by its name; docs/guarantees.md names those that nobody could find. */
-const lies: readonly Lie[] = [...ends, ...edges, ...order, ...losses, ...times, ...standingLies];
+const lies: readonly Lie[] = [
+  ...ends,
+  ...edges,
+  ...order,
+  ...losses,
+  ...times,
+  ...standingLies,
+  ...listed,
+];
 
 /** A lie as it is told of one list. */
 export interface ListLie {

@@ -15,7 +15,7 @@ export interface Page {
   readonly next_page_params?: Cursor | null;
 }
 
-export const listNames = ['operations', 'batch', 'ranking'] as const;
+export const listNames = ['operations', 'batch', 'ranking', 'listed'] as const;
 export type ListName = (typeof listNames)[number];
 
 /** A request for a page, told apart by what it asks for and by nothing else. */
@@ -117,6 +117,30 @@ function blocksPage({ batches }: Truth, batch: number, before: string | null): P
   };
 }
 
+/** What the list of batches says of one. */
+export const listedItem = (number: number, start: number, end: number): Item => ({
+  number,
+  l1_timestamp: new Date(genesisMs + number * 60_000).toISOString(),
+  l1_transaction_hashes: [],
+  batch_data_container: 'in_calldata',
+  l2_start_block_number: start,
+  l2_end_block_number: end,
+  transactions_count: 1,
+});
+
+function listedPage({ batches }: Truth, before: string | null): Page {
+  const below = [...batches]
+    .filter(([number]) => before === null || number < Number(before))
+    .sort(([a], [b]) => b - a);
+  const served = below.slice(0, pageSize);
+  return {
+    items: served.map(([number, blocks]) =>
+      listedItem(number, blocks[0]?.height ?? 0, blocks.at(-1)?.height ?? 0),
+    ),
+    next_page_params: below.length > pageSize ? { id: served.at(-1)?.[0] ?? 0 } : null,
+  };
+}
+
 /** What an honest service answers. */
 export function honestPage(truth: Truth, { list, batch, cursor }: Asked): Page {
   switch (list) {
@@ -124,6 +148,8 @@ export function honestPage(truth: Truth, { list, batch, cursor }: Asked): Page {
       return tokenPage(placedOperations(truth), cursor);
     case 'ranking':
       return tokenPage(placedFactories(truth), cursor);
+    case 'listed':
+      return listedPage(truth, cursor);
     case 'batch':
       return blocksPage(truth, batch ?? 0, cursor);
   }
@@ -132,5 +158,5 @@ export function honestPage(truth: Truth, { list, batch, cursor }: Asked): Page {
 /** The request that a page's cursor leads to; null at the list's end. */
 export function nextOf(asked: Asked, { next_page_params: next }: Page): Asked | null {
   if (next === null || next === undefined) return null;
-  return { ...asked, cursor: String(next['page_token'] ?? next['block_number']) };
+  return { ...asked, cursor: String(next['page_token'] ?? next['block_number'] ?? next['id']) };
 }

@@ -201,5 +201,6 @@ function askedBy(url: URL): Asked {
     return { list: 'operations', batch: null, cursor: place.get('page_token') };
   if (last === 'factories')
     return { list: 'ranking', batch: null, cursor: place.get('page_token') };
+  if (last === 'batches') return { list: 'listed', batch: null, cursor: place.get('id') };
   return { list: 'batch', batch: Number(last), cursor: place.get('block_number') };
 }

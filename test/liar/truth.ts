@@ -118,6 +118,20 @@ function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: stri
   return [...say('missing', missing), ...say('that never were', untrue)];
 }
 
+/** Batches that the list of batches has, as it is stored, and no block of which is. */
+async function listedAlone(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ number: string }>(
+    `select batch_number as number from explorer.listed_batches as listed
+     where chain_id = $1 and removed_at is null and not exists (
+       select from explorer.blocks
+       where blocks.chain_id = listed.chain_id and optimism_batch_number = batch_number
+     )
+     order by 1`,
+    [chainId],
+  );
+  return rows.map(({ number }) => `batch ${number} is listed, and has no block`);
+}
+
 /** What is false in a proof that says that its feed is complete; empty when nothing is. */
 export async function falseClaims(
   pool: Pool,
@@ -138,6 +152,7 @@ export async function falseClaims(
     const highest = Math.max(...truths.flatMap((truth) => [...truth].map(placeOf)));
     return to > highest ? [...wrong, `covered to ${to}, above ${highest}, the newest`] : wrong;
   });
+  if (feed === 'optimism-batch-blocks') claims.push(...(await listedAlone(pool)));
   const everListed = moments.every(({ truth }) => trueFacts[feed](truth).size > 0);
   if (covered.length + head.length === 0 && everListed) claims.push(nothingRead);
   if (feed === 'user-operations') {

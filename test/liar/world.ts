@@ -90,6 +90,12 @@ export class World {
     }
   }
 
+  /** Batches up to above every number that the list of batches named too early. */
+  addBatches(): void {
+    const chance = chanceOf(this.#seed, 'batches');
+    for (let added = 0; added < 7; added += 1) this.#addBatch(chance);
+  }
+
   #addOperations(chance: Chance, count: number): void {
     for (let added = 0; added < count; added += 1) {
       // Some blocks have several.
