@@ -244,7 +244,7 @@ function warningLines(
   return wrap(`${mark(look, 'warning')} Warning: ${what}: ${advice}.`, width, 2);
 }
 
-/** `about 55, at most 60`, `12`, `60 to 580`, `at most 121,000`, `at least 288`. */
+/** `about 55 (at most 60)`, `12`, `60 to 580`, `at most 121,000`, `at least 288`. */
 const spell = (range: Range) => rangeText(range, whole);
 const shortRange = (range: Range) => rangeText(range, short);
 
@@ -252,7 +252,7 @@ function rangeText({ least, likely, most }: Range, spelled: (count: number) => s
   if (most === null) return `at least ${spelled(least)}`;
   const [from, to] = [spelled(least), spelled(most)];
   if (from === to) return to;
-  if (likely !== null) return `about ${spelled(likely)}, at most ${to}`;
+  if (likely !== null) return `about ${spelled(likely)} (at most ${to})`;
   // So wide a range tells nothing but where it ends.
   return least * 10 <= most ? `at most ${to}` : `${from} to ${to}`;
 }

@@ -74,7 +74,7 @@ test('what is left down to the target is estimated by what was read, with its up
   expectNear(planned?.history.requests.likely, pagesLeft);
   expectNear(planned?.history.requests.most, pagesLeft);
   expect(told?.left.requests).toEqual(planned?.history.requests);
-  expect((await run('plan')).stdout).toMatch(/^History: about 5\d, at most [56]\d requests/u);
+  expect((await run('plan')).stdout).toMatch(/^History: about 5\d \(at most [56]\d\) requests/u);
   expect((await run('status')).stdout).toMatch(/~5\d \(≤[56]\d\)/u);
 });
 

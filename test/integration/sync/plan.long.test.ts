@@ -173,6 +173,6 @@ test('the plan says first what all costs, and that a day does not fit', async ()
 
   const { stdout } = await call(['plan']);
 
-  expect(stdout).toMatch(/^History: [\d,]+ requests, [\d,]+ credits, [\d.]+ days of the free plan/);
+  expect(stdout).toMatch(/^History: about [\d,]+ \(at most [\d,]+\) requests, about [\d,]+ /);
   expect(stdout).toMatch(/Warning: a day's upkeep of [\d,]+ credits does not fit/);
 });
