@@ -109,10 +109,10 @@ async function exportTo(
       );
     }
     const sources = [...relations, ...queries];
-    const twice = sources.find(
-      ({ name }, at) => sources.findIndex((one) => one.name === name) !== at,
-    );
-    if (twice !== undefined) throw new UsageError(`two of them are called ${twice.name}.`);
+    const folders = new Set(sources.map(({ name }) => name));
+    if (folders.size < sources.length) {
+      throw new UsageError('the query has the name of a table: give its file another name.');
+    }
     return exportSources(context, options, { pool, choice, sources, leftOut });
   });
 }

@@ -20,6 +20,7 @@ type Kind<Walk extends Scope> = Pick<RowOfKind<Walk>, 'columns'> &
     | 'order'
     | 'defaults'
     | 'decidesMembership'
+    | 'isReplayable'
     | 'judgeEnd'
     | 'tellingPages'
     | 'afterPage'

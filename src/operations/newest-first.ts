@@ -22,6 +22,7 @@ export const newestFirst =
       order,
       defaults,
       decidesMembership: false,
+      isReplayable: true,
       // Seen again: whatever was concluded from its absence is over.
       columns: { removed_at: () => null },
       judgeEnd: (db, claim) => judgeListEnd(list, db, claim),

@@ -19,6 +19,7 @@ export const numbered =
     order: { ...orderBy(columns), unit: 'blocks', position: () => null, isProof: false },
     defaults: { schedule, overlap: '0s', resweep: [] },
     decidesMembership: true,
+    isReplayable: true,
     columns: { [number]: ({ batch }) => batch },
     // A page alone says nothing beyond its rows.
     tellingPages: () => Promise.resolve(new Set()),

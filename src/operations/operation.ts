@@ -273,6 +273,8 @@ export interface Operation<Walk extends Scope = Scope> {
    * served, and the ends of a feed's walks, which rest on their neighbours' rows, come one at a time.
    */
   readonly decidesMembership: boolean;
+  /** Whether the rows of one archived page say something by themselves; those of a ranking do not. */
+  readonly isReplayable: boolean;
   /** What is stored says of the claim that the list ends here. Changes nothing. */
   judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim<Walk>): Promise<EndVerdict>;
   /**

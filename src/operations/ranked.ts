@@ -13,6 +13,7 @@ export const ranked =
     order: null,
     defaults: { schedule, overlap: '0s', resweep: [] },
     decidesMembership: false,
+    isReplayable: false,
     columns: {},
     tellingPages: (_tx, pages) => Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
     ...conclusions,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { transact, type Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/body.ts';
 import { loadPages } from '../load/load.ts';
-import { operations } from '../operations/index.ts';
+import { operationNames, operations } from '../operations/index.ts';
 import { retryQuarantined } from '../quarantine/retry.ts';
 import { unpackBody } from '../walk/archive.ts';
 import { normalisePage, type NormalisedPage, type PageFacts } from '../walk/page.ts';
@@ -93,12 +93,15 @@ const archived = sql`
   join etl.walks on walks.id = pages.walk_id
 `;
 
-/** A ranking is read whole each time, and its rows mean something only together. */
-const matches = ({ chains, operations: names }: ReplayFilter): SQL => sql`
-  walks.kind <> 'ranked'
-  and (${chains.length === 0} or walks.chain_id = any(${sql.param(chains)}::bigint[]))
-  and (${names.length === 0} or walks.operation = any(${sql.param(names)}::text[]))
-`;
+const replayable = operationNames.filter((name) => operations[name].isReplayable);
+
+function matches({ chains, operations: chosen }: ReplayFilter): SQL {
+  const names = replayable.filter((name) => chosen.length === 0 || chosen.includes(name));
+  return sql`
+    (${chains.length === 0} or walks.chain_id = any(${sql.param(chains)}::bigint[]))
+    and walks.operation = any(${sql.param(names)}::text[])
+  `;
+}
 
 /** The next pages in the order of their numbers; none at the end. */
 async function pagesAfter(
