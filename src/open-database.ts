@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 import type { Settings } from './config/settings.ts';
 import { describeDatabaseError } from './db/failure.ts';
 import { createPool } from './db/pool.ts';
+import { quickReading } from './db/timeouts.ts';
 import type { Database } from './db/transaction.ts';
 import { applicationName, poolConnections } from './db/work-pools.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres/postgres.ts';
@@ -48,7 +49,14 @@ export async function openDatabase(
       ? await startEmbeddedPostgres({ directory: join(cwd, '.explorer-etl') })
       : null;
   const url = settings.databaseUrl ?? (await databaseOf(embedded, place));
-  const pool = createPool({ url, max: poolConnections, applicationName });
+  const pool = createPool({
+    url,
+    max: poolConnections,
+    applicationName,
+    settings: quickReading,
+    // Told once connected: a pooler refuses it in the connection's options.
+    pooled: 'sessions',
+  });
   const close = async () => {
     await pool.end();
     return (await embedded?.release()) ?? 'left-running';

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Settings } from '../config/settings.ts';
 import { createPool } from '../db/pool.ts';
 import type { Ways } from '../db/route.ts';
+import { quickReading } from '../db/timeouts.ts';
 import type { StatusDocument } from '../documents/status.ts';
 import type { Log } from '../log.ts';
 import { fromOf } from '../notify/notification.ts';
@@ -44,6 +45,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
     max: 1,
     applicationName: 'explorer-etl notify',
     dbTimeouts: timeouts,
+    settings: quickReading,
     ...(session.isPooled && { pooled: 'sessions' as const }),
   });
   let url = settings.notifyUrl;

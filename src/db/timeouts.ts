@@ -39,6 +39,12 @@ const serverKeepAlive = {
 /** Settings of the server by name, for a session or a transaction. */
 export type ServerSettings = Readonly<Record<string, number | string>>;
 
+/**
+ * Of a connection that reads. To compile a statement as large as that of coverage takes seconds, and none
+ * reads so many rows that this pays.
+ */
+export const quickReading: ServerSettings = { jit: 'off' };
+
 /** The server's part of the timeouts. */
 export function settingsFor(dbTimeouts: DatabaseTimeouts): ServerSettings {
   const { statementMs, idleTransactionMs, idleSessionMs } = dbTimeouts;

@@ -27,7 +27,6 @@ export function openWorkPools(
     ...(isPooled && { pooled: 'transactions' as const }),
   } as const;
   return {
-    // Not the database's own pool, whose statements may take long: migrations, proofs.
     pool: createPool({
       ...quick,
       settings: { jit: 'off' },

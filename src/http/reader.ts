@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { createPool } from '../db/pool.ts';
 import { findRoute } from '../db/route.ts';
+import { quickReading } from '../db/timeouts.ts';
 import type { Database } from '../db/transaction.ts';
 
 /** Where somebody looks, a second is long; in ms. */
@@ -91,7 +92,7 @@ async function openPool({ url, directUrl }: Source): Promise<Pool> {
     applicationName,
     idleTimeoutMs: idleMs,
     dbTimeouts: timeouts,
-    settings: { default_transaction_read_only: 'on', ...(await rightsOf(way)) },
+    settings: { ...quickReading, default_transaction_read_only: 'on', ...(await rightsOf(way)) },
     ...(route.is === 'session' && { pooled: 'sessions' as const }),
     ...(route.is === 'transaction' && { pooled: 'transactions' as const }),
   });

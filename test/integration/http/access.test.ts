@@ -156,7 +156,14 @@ test('connections that say nothing keep no probe out, however many they are', as
   onTestFinished(() => {
     for (const socket of idle) socket.destroy();
   });
-  await Promise.all(idle.map((socket) => once(socket.on('error', () => undefined), 'connect')));
+  await Promise.all(
+    idle.map((socket) =>
+      once(
+        socket.on('error', () => undefined),
+        'connect',
+      ),
+    ),
+  );
   expect(await statusOf(ask(page, '/healthz'))).toBe(200);
   expect(await statusOf(ask(page, '/readyz'))).toBe(503);
 });

@@ -1,0 +1,31 @@
+import type { Pool } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { createReader } from '../../../src/http/reader.ts';
+import { openDatabase } from '../../../src/open-database.ts';
+import { freshDatabase } from '../../support/database.ts';
+
+/** A database whose statements are compiled, which takes seconds for a large one. */
+async function compilingDatabase() {
+  const { pool, url } = await freshDatabase('empty');
+  await pool.query(
+    `do $$ begin execute format('alter database %I set jit = on', current_database()); end $$`,
+  );
+  return url;
+}
+
+const jitOf = async (pool: Pool) => (await pool.query<{ jit: string }>('show jit')).rows;
+
+test('no statement of a command that reads is compiled', async () => {
+  const databaseUrl = await compilingDatabase();
+  const database = await openDatabase({ databaseUrl }, { cwd: '/' });
+  onTestFinished(() => database.close().then(() => undefined));
+  expect(await jitOf(database.pool)).toEqual([{ jit: 'off' }]);
+});
+
+test('no statement of the page is compiled', async () => {
+  const url = await compilingDatabase();
+  const reader = createReader();
+  onTestFinished(() => reader.close());
+  reader.use({ url, directUrl: null });
+  expect(await jitOf(reader.pool)).toEqual([{ jit: 'off' }]);
+});
