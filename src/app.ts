@@ -122,26 +122,24 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   if (isPooled) log.tell('database.pooled', { pooler: route.pooler, mode: route.is });
   const { pool, budgetPool } = openWorkPools(url, isPooled, dbTimeouts);
   const db = drizzle(pool);
-  const opened: OpenKeys[] = [];
+  const keys = keyRing();
   const { sameData = false, origin: name } = options.source ?? {};
   const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
   let origin = sourceOf(settings);
   const configure = async (wanted: Settings, isSameData: boolean, bounds?: ScopeBounds) => {
     log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
-    const keys = requireApiKey(wanted);
+    const wantedKeys = requireApiKey(wanted);
     const from = wanted.configFile === null ? 'flags' : 'file';
     const source = { origin: sourceOf(wanted), isSameData };
     await registerFeeds(db, configuredFeeds(wanted.chains, bounds), from, source);
     origin = source.origin;
     // What a file says is what is wanted; flags alone say it with the command that they belong to.
     if (from === 'file') await followTargets(db, wanted);
-    opened.unshift(await openKeys(wanted, keys, { by: pool, pool: budgetPool, timeouts }));
-    const [, replaced] = opened;
-    void replaced?.retire().then(() => opened.splice(opened.indexOf(replaced), 1));
+    keys.use(await openKeys(wanted, wantedKeys, { by: pool, pool: budgetPool, timeouts }));
     ({ explorer } = wanted);
   };
   const closeOpened = async () => {
-    for (const keys of [...opened]) await keys.close();
+    await keys.close();
     await budgetPool.end();
     await pool.end();
   };
@@ -170,8 +168,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     archiveDays: () => explorer.archiveDays,
     ledgerDays: () => explorer.ledgerDays,
     ...writing,
-    fetchPage: (request, signal) => currentKeys(opened).fetchPage(request, signal),
-    keyVariable: (chainId) => currentKeys(opened).variableOf(chainId),
+    fetchPage: (request, signal) => keys.current().fetchPage(request, signal),
+    keyVariable: (chainId) => keys.current().variableOf(chainId),
     ...world,
     origin: () => origin,
     onCommit: options.onCommit ?? (() => undefined),
@@ -201,9 +199,24 @@ interface OpenKeys {
   close(): Promise<void>;
 }
 
-function currentKeys([current]: readonly OpenKeys[]): OpenKeys {
-  if (current === undefined) throw new Error('no keys');
-  return current;
+/** The keys in force, and those that were replaced and still end what they began. */
+function keyRing() {
+  const opened: OpenKeys[] = [];
+  return {
+    current(): OpenKeys {
+      const [current] = opened;
+      if (current === undefined) throw new Error('no keys');
+      return current;
+    },
+    use(wanted: OpenKeys): void {
+      const [replaced] = opened;
+      opened.unshift(wanted);
+      void replaced?.retire().then(() => opened.splice(opened.indexOf(replaced), 1));
+    },
+    async close() {
+      await Promise.all(opened.map((keys) => keys.close()));
+    },
+  };
 }
 
 /** A client and a budget for each key, and the way to a page of any chain through its key's. */

@@ -1,3 +1,5 @@
+import type { LogLevel } from './log-levels.ts';
+
 /** What a field of a log line holds. Of foreign origin is `text` alone: it is redacted and escaped. */
 export interface FieldTypes {
   readonly name: string;
@@ -72,3 +74,24 @@ export type FieldName = keyof typeof fields;
 export type FieldsOf<Name extends FieldName> = {
   readonly [Field in Name]: FieldTypes[(typeof fields)[Field]['holds']];
 };
+
+/** What repeats and ends together: one line reports it, however many feeds it stops. */
+export type Trouble = 'feed' | 'key' | 'chain' | 'database' | 'webhook';
+
+/** How an event is told, and what of. */
+export interface EventRule<Name extends FieldName> {
+  readonly level: Exclude<LogLevel, 'silent'>;
+  readonly meaning: string;
+  readonly fields: readonly Name[];
+  /** The event in one line for people, at its time. What it is given is redacted; what acts on a terminal is escaped later. */
+  readonly says: (fields: FieldsOf<Name>, atMs: number) => string;
+  /** Of what trouble it is a part: that it comes again with the same `same` is counted, and seldom told. */
+  readonly repeats?: { readonly of: Trouble; readonly same: readonly Name[] };
+  /** The trouble that is over with it. */
+  readonly ends?: Trouble;
+}
+
+/** Lets the text of an event see the fields of that event alone. */
+export const event = <const Name extends FieldName = never>(
+  rule: EventRule<Name>,
+): EventRule<Name> => rule;

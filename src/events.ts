@@ -1,26 +1,5 @@
-import type { FieldName, FieldsOf } from './event-fields.ts';
-import type { LogLevel } from './log-levels.ts';
+import { event } from './event-fields.ts';
 import { counted, duration } from './terminal/numbers.ts';
-
-/** What repeats and ends together: one line reports it, however many feeds it stops. */
-export type Trouble = 'feed' | 'key' | 'chain' | 'database' | 'webhook';
-
-/** How an event is told, and what of. */
-interface EventRule<Name extends FieldName> {
-  readonly level: Exclude<LogLevel, 'silent'>;
-  readonly meaning: string;
-  readonly fields: readonly Name[];
-  /** The event in one line for people, at its time. What it is given is redacted; what acts on a terminal is escaped later. */
-  readonly says: (fields: FieldsOf<Name>, atMs: number) => string;
-  /** Of what trouble it is a part: that it comes again with the same `same` is counted, and seldom told. */
-  readonly repeats?: { readonly of: Trouble; readonly same: readonly Name[] };
-  /** The trouble that is over with it. */
-  readonly ends?: Trouble;
-}
-
-/** Lets the text of an event see the fields of that event alone. */
-const event = <const Name extends FieldName = never>(rule: EventRule<Name>): EventRule<Name> =>
-  rule;
 
 /** Every event that a log line may tell, by its stable name. docs/logs.md is held against it. */
 export const events = {

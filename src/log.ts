@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { pino, type Level, type Logger } from 'pino';
 import pretty from 'pino-pretty';
-import { fields as fieldRules, type FieldName } from './event-fields.ts';
-import { events, type EventFields, type EventName, type Trouble } from './events.ts';
+import { fields as fieldRules, type FieldName, type Trouble } from './event-fields.ts';
+import { events, type EventFields, type EventName } from './events.ts';
 import type { LogFormat, LogLevel } from './log-levels.ts';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
@@ -52,8 +52,8 @@ export function createLog(
       const times = count === null ? {} : { times: count.times };
       const isTold = count === null || count.isTold;
       const fields = { ...values, ...times };
-      const level = isTold ? events[event].level : 'debug';
-      logger[level]({ ...fields, event }, sentenceOf(event, fields));
+      const told = isTold ? events[event].level : 'debug';
+      logger[told]({ ...fields, event }, sentenceOf(event, fields));
     },
     conceal(more) {
       for (const secret of more) secrets.add(secret);

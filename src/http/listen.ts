@@ -79,7 +79,7 @@ function boundConnections(server: Server): void {
   };
   server.on('connection', (socket) => {
     if (open.size >= mostConnections) {
-      const [longest = socket] = [...open.keys()].filter((each) => open.get(each) === 0);
+      const longest = open.keys().find((each) => open.get(each) === 0) ?? socket;
       open.delete(longest);
       longest.destroy();
       if (longest === socket) return;

@@ -237,7 +237,10 @@ function tellFailure(
       return log.tell(event, { variable: keyVariable(lane.chain_id), failure, problem });
     case 'chain.unknown':
       return log.tell(event, { chain: lane.chain_id, problem });
-    default:
+    case 'feed.internal-error':
+    case 'feed.drift':
+    case 'queue.failure':
+    case null:
       // It was told where it happened.
       return undefined;
   }

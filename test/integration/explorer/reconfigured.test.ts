@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { drizzle } from 'drizzle-orm/node-postgres';
@@ -21,13 +21,17 @@ async function patientExplorer() {
   const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
   let held: Promise<void> = Promise.resolve();
   let asked = 0;
-  const server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     asked += 1;
     const served = await fetch(new URL(request.url ?? '/', simulator.url));
     const body = await served.text();
     await held;
     response.setHeader('content-type', 'application/json').end(body);
-  });
+  };
+  const server = createServer(
+    { keepAliveTimeout: 600_000 },
+    (request, response) => void answer(request, response),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(async () => {
@@ -73,7 +77,7 @@ test('a configuration that is read again leaves no connection of the one before 
     await reload();
   }
   await fetchPage();
-  await eventually('one connection', hangMs, async () => (await explorer.connections()) === 1);
+  await expect.poll(explorer.connections, { timeout: hangMs }).toBe(1);
 });
 
 test('a page that is under way while the configuration is read again comes as it was asked for', async () => {
@@ -85,5 +89,5 @@ test('a page that is under way while the configuration is read again comes as it
   await reload();
   resolve(undefined);
   expect((await page).json).toMatchObject({ items: expect.any(Array) });
-  await eventually('no connection', hangMs, async () => (await explorer.connections()) === 0);
+  await expect.poll(explorer.connections, { timeout: hangMs }).toBe(0);
 });
