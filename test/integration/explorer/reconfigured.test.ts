@@ -77,7 +77,7 @@ test('a configuration that is read again leaves no connection of the one before 
     await reload();
   }
   await fetchPage();
-  await expect.poll(explorer.connections, { timeout: hangMs }).toBe(1);
+  await expect.poll(() => explorer.connections(), { timeout: hangMs }).toBe(1);
 });
 
 test('a page that is under way while the configuration is read again comes as it was asked for', async () => {
@@ -89,5 +89,5 @@ test('a page that is under way while the configuration is read again comes as it
   await reload();
   resolve(undefined);
   expect((await page).json).toMatchObject({ items: expect.any(Array) });
-  await expect.poll(explorer.connections, { timeout: hangMs }).toBe(0);
+  await expect.poll(() => explorer.connections(), { timeout: hangMs }).toBe(0);
 });
