@@ -143,15 +143,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     await budgetPool.end();
     await pool.end();
   };
-  const queue = {
-    databaseUrl: session.url,
-    isPooled: session.isPooled,
-    log,
-    supervise,
-    dbTimeouts,
-  };
+  const queue = { databaseUrl: session.url, isPooled: session.isPooled };
   const boss = await configure(settings, sameData, options.bounds)
-    .then(() => startBoss(queue))
+    .then(() => startBoss({ ...queue, log, supervise, dbTimeouts }))
     .catch(async (error: unknown) => {
       await closeOpened();
       throw error;

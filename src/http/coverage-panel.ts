@@ -151,7 +151,8 @@ function mendingOf(
   if (feed.coverage?.of === 'batches') {
     const each = feed.coverage.read > 0 ? feed.pages / feed.coverage.read : null;
     // Above the newest batch are those that the list names, which polls request.
-    const isAbove = from > (feed.coverage.newest ?? -1);
+    const { newest } = feed.coverage;
+    const isAbove = newest !== null && from > newest;
     return {
       command: called(isAbove ? `explorer-etl sync ${flags(feed)}` : repairCommand(feed)),
       cost: each === null ? null : costOf(size * each),

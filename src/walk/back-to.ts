@@ -20,8 +20,9 @@ export const timedPlaces = (order: PageOrder | null): TimedPlace[] =>
 /**
  * The time to which a page certainly goes back, Unix time in ms: that of the last but one of the items
  * whose times agree with each other and with the block numbers, if these are most of the page and of
- * what is above it. Null if they are not, or if their times stand still while the blocks go on: then
- * the next page has to confirm what this one says. Pure.
+ * what is above it. If they are not, or if their times stand still while the blocks go on, the page has
+ * to confirm what the page above says: blocks of some chains come in bursts, so no pace fits most of
+ * them. Then it is the later of both middle times. Null: nothing confirms the page yet. Pure.
  */
 export function goesBackTo(
   above: readonly TimedPlace[],
@@ -31,9 +32,18 @@ export function goesBackTo(
   const agreed = agreeing(all);
   const [first, last, lastButOne] = [agreed[0], agreed.at(-1), agreed.at(-2)];
   if (first === undefined || last === undefined || lastButOne === undefined) return null;
-  if (agreed.length * 2 <= all.length) return null;
-  if (first.height > last.height && first.timeMs <= last.timeMs) return null;
-  return Math.max(last.timeMs, lastButOne.timeMs);
+  const standsStill = first.height > last.height && first.timeMs <= last.timeMs;
+  if (agreed.length * 2 > all.length && !standsStill) {
+    return Math.max(last.timeMs, lastButOne.timeMs);
+  }
+  const [upper, lower] = [middleTime(above), middleTime(page)];
+  return upper === null || lower === null ? null : Math.max(upper, lower);
+}
+
+/** The time that half of the items are older than; null of fewer than three: one of two may be wrong. */
+function middleTime(items: readonly TimedPlace[]): number | null {
+  const times = items.map(({ timeMs }) => timeMs).toSorted((a, b) => a - b);
+  return times.length < 3 ? null : (times[Math.floor(times.length / 2)] ?? null);
 }
 
 /** The most items, in the order of the list, between which as much time lies as their blocks allow. */

@@ -258,15 +258,7 @@ const losses: readonly Lie[] = [
 ];
 
 /** Every lie by its name; docs/guarantees.md names those that nobody could find. */
-const lies: readonly Lie[] = [
-  ...ends,
-  ...edges,
-  ...order,
-  ...losses,
-  ...times,
-  ...standingLies,
-  ...listed,
-];
+const lies = [ends, edges, order, losses, times, standingLies, listed].flat();
 
 /** A lie as it is told of one list. */
 export interface ListLie {

@@ -19,6 +19,8 @@ const chain: SimulatedChain = {
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 70 },
   factories: 60,
+  // A source that has stopped is `stale`, whatever is in quarantine.
+  startsAtMs: Date.now() - 2 * 3_600_000,
 };
 
 /** A whole copy of a list, of which the nth page of a path had an item that is none, the first time. */

@@ -18,6 +18,8 @@ const chain: SimulatedChain = {
   userOperations: 1500,
   batches: { first: 1, count: 12, blocks: 60 },
   factories: 40,
+  // A source that has stopped is not healthy.
+  startsAtMs: Date.now() - 2 * 3_600_000,
 };
 
 const times = truth(seed, chain, { operations: ['user-operations'] })

@@ -49,12 +49,21 @@ test.each([1, 2, 10])('%i wrong times at the end of a page count for nothing', (
   }
 });
 
-test('a page of which all times are wrong says nothing, nor does the one after it', () => {
+test('a page of which all times are wrong goes back no further than the page beside it', () => {
   const page = items(150, 50).map((place) => ({ ...place, timeMs: past }));
 
-  expect(goesBackTo(items(200, 50), page)).toBeNull();
+  expect(goesBackTo(items(200, 50), page)).toBe(at(176));
   expect(goesBackTo([], page)).toBeNull();
-  expect(goesBackTo(page, reporting(items(100, 50), past, -2, -1))).toBeNull();
+  expect(goesBackTo(page, reporting(items(100, 50), past, -2, -1))).toBe(at(76));
+});
+
+test('items whose blocks come in bursts go back as far as others', () => {
+  // Five blocks at once, then ten minutes without one.
+  const bursts = (places: readonly TimedPlace[]) =>
+    places.map((place) => ({ ...place, timeMs: startMs + Math.floor(place.height / 5) * 600_000 }));
+  const [upper, lower] = [bursts(items(200, 50)), bursts(items(150, 50))];
+
+  expect(goesBackTo(upper, lower)).toBeLessThanOrEqual(startMs + 35 * 600_000);
 });
 
 test('where a chain stood still for a month, the next page confirms it', () => {
