@@ -40,10 +40,16 @@ export function goesBackTo(
   return upper === null || lower === null ? null : Math.max(upper, lower);
 }
 
-/** The time that half of the items are older than; null of fewer than three: one of two may be wrong. */
+/**
+ * The time that half of the items are older than. Null of fewer than four, of which one or two may be
+ * wrong, and if most report one time: a service that lost its times says the same of every page.
+ */
 function middleTime(items: readonly TimedPlace[]): number | null {
   const times = items.map(({ timeMs }) => timeMs).toSorted((a, b) => a - b);
-  return times.length < 3 ? null : (times[Math.floor(times.length / 2)] ?? null);
+  const [early, middle, late] = [1, 2, 3].map(
+    (part) => times[Math.floor((times.length * part) / 4)],
+  );
+  return times.length < 4 || early === late ? null : (middle ?? null);
 }
 
 /** The most items, in the order of the list, between which as much time lies as their blocks allow. */

@@ -81,9 +81,14 @@ async function believeEnd(first: JudgedPage, doubting: Doubting): Promise<Judged
     if (verdict.is === 'supported') return page;
     evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
     const next = await askOnce(page, doubting);
-    const isAgreed = saysTheSame(page, next, doubting);
-    if (isAgreed && (verdict.is === 'unsupported' || (await isGone(verdict, doubting))))
-      return next;
+    if (saysTheSame(page, next, doubting)) {
+      // The first answer may have had no place in the list: what is stored must not contradict the second.
+      const isBelieved =
+        verdict.is === 'contradicted'
+          ? await isGone(verdict, doubting)
+          : doubt === 'empty' || (await judgeEnd(next, doubting)).is !== 'contradicted';
+      if (isBelieved) return next;
+    }
     page = next;
   }
   if (doubtful(page) === null) return page;

@@ -15,6 +15,7 @@ import { createLog } from '../../src/log.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
 import type { Chance } from './random.ts';
 import { listedChain, settingsFor } from '../support/sync.ts';
+import { pageSize } from './pages.ts';
 
 export const chainId = listedChain.id;
 
@@ -69,7 +70,7 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
     embedded: null,
     close: async () => 'left-running',
   };
-  const wanted = { url: explorerUrl, chains: [listedChain], operations, pageSize: 10 };
+  const wanted = { url: explorerUrl, chains: [listedChain], operations, pageSize };
   const settings = oneByOne(
     settingsFor({
       ...wanted,

@@ -31,7 +31,7 @@ export const keyOf = ({ list, batch, cursor }: Asked) =>
   `${list}${batch === null ? '' : ` ${batch}`} from ${cursor ?? 'its head'}`;
 
 /** Items of a page, whatever is asked for. */
-const pageSize = 10;
+export const pageSize = 10;
 
 const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;

@@ -1,4 +1,5 @@
 import type { Lie } from './lies.ts';
+import { pageSize } from './pages.ts';
 import { operationHash, type Truth } from './world.ts';
 
 /** Above every id of the world. */
@@ -47,9 +48,15 @@ export const standingLies: readonly Lie[] = [
   { name: cutWhileAgain, lists: ['operations'], findable: true, tell: () => null },
 ];
 
-/** A list of operations that ends at 40 % for a while. */
-export function cutOff(truth: Truth): Truth {
-  const newest = [...truth.operations].sort(([, a], [, b]) => b.block - a.block);
+/**
+ * A list of operations that ends for a while at 40 % of what is wanted of it. Null if no more than a page
+ * is below: a reader believes such an end when it is repeated.
+ */
+export function cutOff(truth: Truth, lowestWanted: number): Truth | null {
+  const newest = [...truth.operations]
+    .filter(([, { block }]) => block >= lowestWanted)
+    .sort(([, a], [, b]) => b.block - a.block);
   const kept = newest.slice(0, Math.ceil(newest.length * 0.4));
+  if (newest.length - kept.length <= pageSize) return null;
   return { ...truth, operations: new Map(kept) };
 }

@@ -164,7 +164,9 @@ class Play {
     if (proof === undefined || proof.open.length > 0) return;
     const wanted = this.#lowestWanted;
     if ((await differencesFrom(this.#copier.pool, operation, truth, wanted)).length > 0) return;
-    this.#service.cut = cutOff(truth);
+    const cut = cutOff(truth, this.#lowestWanted);
+    if (cut === null) return;
+    this.#service.cut = cut;
     await this.#copier.work('again', new Date(this.#nowMs), deathsBy(chance, 20));
     this.#service.cut = null;
     await this.#verify(round);

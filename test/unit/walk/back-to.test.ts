@@ -49,12 +49,22 @@ test.each([1, 2, 10])('%i wrong times at the end of a page count for nothing', (
   }
 });
 
-test('a page of which all times are wrong goes back no further than the page beside it', () => {
+test('a page of which all times are wrong says nothing, nor does the one after it', () => {
   const page = items(150, 50).map((place) => ({ ...place, timeMs: past }));
 
-  expect(goesBackTo(items(200, 50), page)).toBe(at(176));
+  expect(goesBackTo(items(200, 50), page)).toBeNull();
   expect(goesBackTo([], page)).toBeNull();
-  expect(goesBackTo(page, reporting(items(100, 50), past, -2, -1))).toBe(at(76));
+  expect(goesBackTo(page, reporting(items(100, 50), past, -2, -1))).toBeNull();
+});
+
+test('where half of the times fit no pace, a page goes as far back as the middle of the page above', () => {
+  const hourMs = 3_600_000;
+  const [upper, lower] = [items(200, 50), items(150, 50)].map((places) =>
+    places.map((place, at) => ({ ...place, timeMs: place.timeMs - (at % 2) * at * hourMs })),
+  );
+
+  expect(goesBackTo([], lower ?? [])).toBeNull();
+  expect(goesBackTo(upper ?? [], lower ?? [])).toBe(at(152));
 });
 
 test('items whose blocks come in bursts go back as far as others', () => {
