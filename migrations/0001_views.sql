@@ -123,25 +123,30 @@ create function etl.confirmed_below(
 language plpgsql stable rows 1 as $$
 #variable_conflict use_column
 declare
-  next record;
+  item record;
+  highest record;
   place bigint := at_most;
 begin
-  -- Ten pages of wrong times: in a list that has more, none is better than another.
   for tries in 1..500 loop
-    select into next * from etl.items_below(of_chain, of_operation, place, before, 1);
-    if not found then return; end if;
-    height := next.height;
-    timestamp := next.timestamp;
-    exit when (
+    select into item * from etl.items_below(of_chain, of_operation, place, before, 1);
+    exit when not found;
+    if tries = 1 then highest := item; end if;
+    if (
       select etl.is_time_confirmed(
-        next.height, next.timestamp, array_agg(item.height), array_agg(item.timestamp)
+        item.height, item.timestamp, array_agg(near.height), array_agg(near.timestamp)
       )
       -- More than two pages: one page of wrong times is outvoted.
-      from etl.items_below(of_chain, of_operation, next.height, 'infinity', 128) as item
-    );
-    place := next.height - 1;
+      from etl.items_below(of_chain, of_operation, item.height, 'infinity', 128) as near
+    ) then
+      return query select item.height, item.timestamp;
+      return;
+    end if;
+    place := item.height - 1;
   end loop;
-  return next;
+  -- Ten pages of times that confirm none: no item is better than the highest.
+  if highest is not null then
+    return query select highest.height, highest.timestamp;
+  end if;
 end
 $$;
 --> statement-breakpoint

@@ -101,7 +101,7 @@ const evidence = z.strictObject({
       waiting: count('The newest: they wait for what is to come.'),
       doubtful: count('Not proved, though nothing is to come that would prove them.'),
       without_blocks: count(
-        'Above the newest batch, in the list of batches, and their blocks are missing.',
+        'Above the newest batch, in the list of batches, and a poll found no blocks of theirs.',
       ),
       quarantined: count('That hold an item in quarantine.'),
       is_bounded: z.boolean().describe('Nothing above a last number was asked for.'),

@@ -47,23 +47,21 @@ export async function judgeListEnd(
   const end = last ?? asked ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
   const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
-  const stored = await storedBelow(list, db, claim, end, claim.pageSize + 1);
-  const [next] = stored;
-  if (next !== undefined && stored.length > claim.pageSize) {
+  const [next, ...others] = await witnessesBelow(list, db, claim, end, claim.pageSize + 1);
+  if (next !== undefined && others.length >= claim.pageSize) {
     const below = `more than ${claim.pageSize} items are stored below`;
     const evidence = `${where}, but ${below}, the next at ${one[order.unit]} ${next.height}`;
     return { is: 'contradicted', evidence, ask: null };
   }
   if (claim.promised !== null && isEmpty(claim))
     return judgePromise(list, db, claim, claim.promised);
-  const below = await nextWitness(list, db, claim, end);
-  if (below === null) {
+  if (next === undefined) {
     return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };
   }
   return {
     is: 'contradicted',
-    evidence: `${where}, but items are stored below, the next at ${one[order.unit]} ${below.height}`,
-    ask: { cursor: order.cursorAt(below), only: null },
+    evidence: `${where}, but items are stored below, the next at ${one[order.unit]} ${next.height}`,
+    ask: { cursor: order.cursorAt(next), only: null },
   };
 }
 
@@ -133,30 +131,30 @@ async function storedBelow(
   return rows.map((row) => ({ ...row, height: Number(row.height) }));
 }
 
-/** Stored items that are looked at together: the first one is a witness almost always. */
-const witnessesAtOnce = 50;
+/** Stored items that are looked at together: nearly all are witnesses. */
+const lookedAtOnce = 101;
 
 /**
- * The highest stored item below a place that the page does not serve, and that a page in order wrote: one
- * that a page out of order wrote may stand at a wrong block. Items and pages are asked for one after the
- * other: where items are spread over servers, the two can't be joined.
+ * The highest stored items below a place that the page does not serve, and that pages in order wrote: one
+ * that a page out of order wrote may be at a wrong block, or of another list. Items and pages are requested
+ * one after the other: where items are spread over servers, the two can't be joined.
  */
-async function nextWitness(
+async function witnessesBelow(
   list: PlacedList,
   db: Pick<Transaction, 'execute'>,
   claim: EndClaim,
   end: OrderKey,
-): Promise<OrderKey | null> {
+  most: number,
+): Promise<OrderKey[]> {
+  const found: OrderKey[] = [];
   // Each round goes further down the list, to its end at most.
-  for (let place: OrderKey = end; ;) {
-    const rows = await storedBelow(list, db, claim, place, witnessesAtOnce);
+  for (let place: OrderKey | undefined = end; place !== undefined && found.length < most;) {
+    const rows: StoredItem[] = await storedBelow(list, db, claim, place, lookedAtOnce);
     const doubtful = await disordered(db, rows);
-    const witness = rows.find(({ page_id }) => !doubtful.has(page_id));
-    const last = witness ?? rows.at(-1);
-    if (last === undefined) return null;
-    place = last;
-    if (witness !== undefined) return place;
+    found.push(...rows.filter(({ page_id }) => !doubtful.has(page_id)));
+    place = rows.at(-1);
   }
+  return found.slice(0, most);
 }
 
 /** Of the pages that wrote some items, those that were out of order. */

@@ -60,10 +60,15 @@ const ofNumbers = sql`
             and batch_number >= lower(numbers) and batch_number < upper(numbers)
         ) as range
         union all
-        select feed, range, 0, 0, 0, true
-        from etl.listed_without_blocks join etl.feeds using (feed)
-        -- Those below the newest batch are asked for and read, and wait for nothing.
-        where lower(range) > coalesce(frontier, -1)
+        select feed, int8range(batch_number, batch_number + 1), 0, 0, 0, true
+        from etl.listed_without_blocks
+        join etl.feeds using (feed)
+        -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
+        join explorer.read_batches as batch
+          on batch.chain_id = feeds.chain_id
+          and batch.batch_number >= greatest(lower(range), frontier + 1)
+          and batch.batch_number < upper(range)
+        where blocks_count = 0
       ) as part
       group by feed
     ), head as (

@@ -9,6 +9,8 @@ export interface TimedPlace {
 
 /** Chains speed up and pause: between two items lies at most this many times what their blocks usually take. */
 const mostPace = 3;
+/** Of fewer items one or two may be wrong. */
+const fewest = 4;
 /** Times are rounded, and batches are posted a little out of turn, in ms. */
 const slackMs = 10_000;
 
@@ -28,6 +30,7 @@ export function goesBackTo(
   above: readonly TimedPlace[],
   page: readonly TimedPlace[],
 ): number | null {
+  if (above.length < fewest) return null;
   const all = [...above, ...page];
   const agreed = agreeing(all);
   const [first, last, lastButOne] = [agreed[0], agreed.at(-1), agreed.at(-2)];
@@ -49,7 +52,7 @@ function middleTime(items: readonly TimedPlace[]): number | null {
   const [early, middle, late] = [1, 2, 3].map(
     (part) => times[Math.floor((times.length * part) / 4)],
   );
-  return times.length < 4 || early === late ? null : (middle ?? null);
+  return times.length < fewest || early === late ? null : (middle ?? null);
 }
 
 /** The most items, in the order of the list, between which as much time lies as their blocks allow. */

@@ -43,11 +43,10 @@ const mostAnswers = 4;
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
 export async function askAgain(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
-  const { walk, reader, step } = doubting;
   const second = isOther(first, doubting) ? await askOnce(first, doubting) : first;
   const page = await believeEnd(second, doubting);
   if (!isOther(page, doubting) || (await isKnown(page, doubting))) return page;
-  return disbelieve(page, walk, reader, step);
+  return disbelieve(page);
 }
 
 const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: Doubting) =>

@@ -17,8 +17,8 @@ export function endAfter(walk: WalkRow, page: LedgerPage): WalkEnd | null {
   if (walk.state !== 'finished') {
     return { is: 'failed', failure: walk.failure, reason: walk.reason ?? '' };
   }
-  if (page.cursor_out === null) return { is: 'end' };
   const bound = boundOf(walk.reason);
-  if (bound === null) throw new Error(`walk ${walk.id} ended for a reason unknown to this version`);
-  return { is: 'bound', bound };
+  if (bound !== null) return { is: 'bound', bound };
+  if (page.cursor_out === null) return { is: 'end' };
+  throw new Error(`walk ${walk.id} ended for a reason unknown to this version`);
 }

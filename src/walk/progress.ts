@@ -2,7 +2,16 @@ import type { Why } from '../failure.ts';
 import type { Cursor, Scope } from '../operations/operation.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
-const bounds = ['until', 'floor', 'since', 'known', 'max-pages', 'astray', 'nothing'] as const;
+const bounds = [
+  'until',
+  'floor',
+  'since',
+  'known',
+  'max-pages',
+  'astray',
+  'nothing',
+  'cursor-mismatch',
+] as const;
 type Bound = (typeof bounds)[number];
 
 /** Why a walk reads no further page. */

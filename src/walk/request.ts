@@ -139,17 +139,19 @@ async function endWith(
   });
 }
 
-/** A page of which nothing shows that it is of this list: it proves nothing, and reaches no bound of a walk. */
-export async function disbelieve(
-  page: JudgedPage,
-  walk: WalkRow,
-  reader: PageReader,
-  step: Step,
-): Promise<JudgedPage> {
+/**
+ * A page of which nothing shows that it is of this list: it proves nothing, and its walk ends with it, because
+ * its cursor leads on in the other list.
+ */
+export function disbelieve(page: JudgedPage): JudgedPage {
   if (page.order === null) return page;
-  const placeless = { ...page, order: withoutPlace(page.order) };
-  const isAstray = page.end?.is === 'bound' && page.end.bound === 'astray';
-  return { ...placeless, end: isAstray ? page.end : await endWith(placeless, walk, reader, step) };
+  const { end } = page;
+  const isOver = end?.is === 'failed' || (end?.is === 'bound' && end.bound === 'astray');
+  return {
+    ...page,
+    order: withoutPlace(page.order),
+    end: isOver ? end : { is: 'bound', bound: 'cursor-mismatch' },
+  };
 }
 
 function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
@@ -191,9 +193,9 @@ async function oldestOf(
   const [first] = order?.trusted ?? [];
   if (since === undefined || list === null || first === undefined) return null;
   const page = timedPlaces(order);
-  const oldestMs = goesBackTo(timed ?? [], page);
-  const isEnd = oldestMs !== null && oldestMs < Date.parse(since);
-  if (timed !== null || !isEnd) return oldestMs;
+  if (timed !== null && timed.length > 0) return goesBackTo(timed, page);
+  const sinceMs = Date.parse(since);
+  if (!page.some(({ timeMs }) => timeMs < sinceMs)) return null;
   return goesBackTo(await timedAbove(db, { table, order: list }, chain_id, first, pageSize), page);
 }
 

@@ -58,7 +58,12 @@ export const tried = (walk: BegunWalk, gap: Gap): boolean =>
   !isLost(walk) &&
   !isInVain(walk, gap) &&
   walk.floor === gap.from &&
+  walk.reason !== 'cursor-mismatch' &&
   (walk.state !== 'abandoned' || walk.from_head);
+
+/** How many walks of a run met another list on their way through a gap: one may be a moment's mistake. */
+export const mismatches = (begun: readonly BegunWalk[], gap: Gap): number =>
+  begun.filter(({ reason, floor }) => reason === 'cursor-mismatch' && floor === gap.from).length;
 
 /** Whether a cursor that the service gave was refused on the way into a gap. */
 export const wasRefused = (walk: BegunWalk, gap: Gap): boolean =>

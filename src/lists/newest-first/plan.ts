@@ -3,6 +3,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import {
   isInVain,
   isRunning,
+  mismatches,
   reaches,
   tried,
   walksOf,
@@ -174,6 +175,9 @@ async function planFallback(
   };
 }
 
+/** Walks of a run through one gap that end at another list's page; then the gap waits for the next run. */
+const mostMismatches = 2;
+
 /**
  * The newest hole, entered at the lowest item above it, or from the nearest stored cursor. One that a walk of this run
  * was to close is not tried again by the same run, so a run ends; one that a walk of this run is
@@ -189,7 +193,11 @@ async function planGap(
   const gaps = await gapsDue(tx, feed, run.scope.at_once === true ? 'at-once' : at, run);
   const next = gaps
     .flatMap((gap) => wantedOf(gap, run.scope) ?? [])
-    .find((gap) => !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)));
+    .find(
+      (gap) =>
+        mismatches(begun, gap) < mostMismatches &&
+        !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)),
+    );
   if (next === undefined) return null;
   const floor = next.from === 0 ? null : next.from;
   if (begun.some((walk) => wasRefused(walk, next))) {

@@ -193,9 +193,11 @@ test.each<[what: string, statement: string, kind: string, reason: string]>([
     'doubtful',
   ],
   [
-    'a batch that is listed without blocks',
+    'a batch that is listed, and of which a poll found no blocks,',
     `update etl.feeds set asked = '{[1,)}', frontier = 3 where kind = 'numbered';
-     insert into explorer.listed_batches (chain_id, batch_number, page_id) values (10, 4, 1)`,
+     insert into explorer.listed_batches (chain_id, batch_number, page_id) values (10, 4, 1);
+     insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id)
+     values (10, 4, 'open', 0, false, now(), 1)`,
     'behind',
     'without-blocks',
   ],

@@ -124,6 +124,19 @@ describe('a list that ends above stored operations for a while', () => {
     expect(requests).toBe(shorter / pageSize + answers - 1);
   });
 
+  test('removes none of them where the page at its end is out of order at first', async () => {
+    const { service, sync, open, removed } = await truncated(shorter + 3);
+    service.lieOnce(shorter / pageSize + 1, ({ items, ...page }) => ({
+      ...page,
+      items: items.toReversed(),
+    }));
+
+    await sync({ again: true });
+
+    expect(await removed()).toEqual([]);
+    expect((await open()).join()).toMatch(/truncated: .*it ends at block 78/u);
+  });
+
   test('is read again when it is whole, and then nothing is open', async () => {
     const { list, all, sync, open, lost, removed } = await truncated(shorter);
     await sync({ again: true });

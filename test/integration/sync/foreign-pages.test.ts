@@ -88,6 +88,45 @@ test('a service that has another chain below a place earns no coverage there, ho
   expect(await untrue(world)).toEqual([]);
 });
 
+test('a service that goes on in another chain, with its own cursors, earns no coverage there', async () => {
+  const world = await lyingList(oneEach(1, rows));
+  const isForeign = (token: string | null) => Number(token?.split(',')[0]) <= named;
+  world.service.lie = (page, token) => {
+    if (!isForeign(token)) return null;
+    const next = page.next_page_params?.['page_token'];
+    const block = Number(String(next).split(',')[0]);
+    const page_token = `${block},${hashOf(7_000_000 + block)}`;
+    const next_page_params = next === undefined ? null : { page_size: pageSize, page_token };
+    return { ...(foreign(page, token) as object), next_page_params };
+  };
+
+  await world.sync();
+
+  const [covered] = await world.covered();
+  expect(Number(covered?.split(' ')[0])).toBeGreaterThan(named);
+  expect((await world.open()).join()).toContain('a gap');
+  world.service.lie = () => null;
+  for (let rounds = 0; rounds < 3; rounds += 1) await world.sync();
+  expect({ open: await world.open(), lost: await world.lost() }).toEqual({ open: [], lost: 0 });
+  expect(await untrue(world)).toEqual([]);
+});
+
+test('rows of another chain below the end of the list do not contradict it', async () => {
+  const world = await lyingList(oneEach(50, rows));
+  const all = world.list.operations;
+  // Another chain goes on for more than a page below the lowest block of this one.
+  world.list.operations = oneEach(1, rows);
+  world.service.lie = (page, token) =>
+    Number(token?.split(',')[0]) <= named ? foreign(page, token) : null;
+  await world.sync();
+  world.list.operations = all;
+  world.service.lie = () => null;
+
+  for (let rounds = 0; rounds < 3; rounds += 1) await world.sync();
+
+  expect({ open: await world.open(), lost: await world.lost() }).toEqual({ open: [], lost: 0 });
+});
+
 test('where the named operation has just left, the next sync finds nothing missing', async () => {
   const world = await lyingList(oneEach(1, rows));
   world.list.onRequest = (token) => {

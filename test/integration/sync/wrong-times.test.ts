@@ -28,6 +28,14 @@ const report =
     ),
     next_page_params,
   });
+/** A whole page whose times are a year early, in their order. */
+const aYearEarly = ({ items, next_page_params }: ServedPage) => ({
+  items: items.map((item) => ({
+    ...item,
+    timestamp: new Date(Date.parse(String(item['timestamp'])) - 365 * 86_400_000).toISOString(),
+  })),
+  next_page_params,
+});
 const everyItem = Array.from({ length: pageSize }, (_, at) => at);
 
 async function bounded() {
@@ -60,6 +68,7 @@ test.each([
   ['two neighbours at the end of the first page', report(past, -2, -1), 1],
   ['a whole page', report(past, ...everyItem), 5],
   ['the whole first page', report(past, ...everyItem), 1],
+  ['the whole first page, whose times go on a year early,', aYearEarly, 1],
   ['two neighbours that report the future', report(future, -2, -1), 5],
   ['the newest item, which reports the future,', report(future, 0), 1],
 ])('%s with a wrong time ends no walk at since', async (_, lie, nth) => {

@@ -25,8 +25,9 @@ test('a page goes back to its last item but one', () => {
   expect(goesBackTo(items(200, 50), items(150, 50))).toBe(at(102));
 });
 
-test('the first page of a list goes as far back by itself', () => {
-  expect(goesBackTo([], items(150, 50))).toBe(at(102));
+test('a page alone goes back nowhere: one below it has to confirm it', () => {
+  expect(goesBackTo([], items(150, 50))).toBeNull();
+  expect(goesBackTo(items(153, 3), items(150, 50))).toBeNull();
 });
 
 test('an item alone tells it of no page', () => {
@@ -36,7 +37,7 @@ test('an item alone tells it of no page', () => {
 test('items of one block have one time', () => {
   const same = items(150, 10).map((place) => ({ ...place, height: 150, timeMs: at(150) }));
 
-  expect(goesBackTo([], same)).toBe(at(150));
+  expect(goesBackTo(same, same)).toBe(at(150));
 });
 
 test.each([1, 2, 10])('%i wrong times at the end of a page count for nothing', (count) => {
@@ -44,7 +45,6 @@ test.each([1, 2, 10])('%i wrong times at the end of a page count for nothing', (
   for (const wrong of [past, future]) {
     const page = reporting(items(150, 50), wrong, ...which);
 
-    expect(goesBackTo([], page)).toBe(at(102 + count));
     expect(goesBackTo(items(200, 50), page)).toBe(at(102 + count));
   }
 });
@@ -60,7 +60,10 @@ test('a page of which all times are wrong says nothing, nor does the one after i
 test('where half of the times fit no pace, a page goes as far back as the middle of the page above', () => {
   const hourMs = 3_600_000;
   const [upper, lower] = [items(200, 50), items(150, 50)].map((places) =>
-    places.map((place, at) => ({ ...place, timeMs: place.timeMs - (at % 2) * at * hourMs })),
+    places.map((place, index) => ({
+      ...place,
+      timeMs: place.timeMs - (index % 2) * index * hourMs,
+    })),
   );
 
   expect(goesBackTo([], lower ?? [])).toBeNull();
