@@ -4,7 +4,7 @@ import { chosenLies } from './lies.ts';
 import { describeEnding, isWell, playStories } from './play.ts';
 
 /** At once: while one waits for its database another one can think. */
-const players = 2;
+const players = 4;
 
 /** Plays the stories of these seeds, with every lie there is, and expects that all end well. */
 export async function expectTruth(seeds: readonly number[]): Promise<void> {
