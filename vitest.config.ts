@@ -24,7 +24,7 @@ const projects = Object.entries(limitsMs).map(
       include: [`test/${name}/**/*.test.ts`],
       // `npm run test:long` runs them, with vitest.long.config.ts.
       exclude: [...configDefaults.exclude, '**/*.long.test.ts', alone],
-      ...(name === 'browser' && { globalSetup: ['test/support/browser-setup.ts'] }),
+      ...(name === 'browser' && { globalSetup: ['test/harness/browser-setup.ts'] }),
       // To load the program anew for each file takes as long as a fifth of the tests.
       isolate: false,
       testTimeout: limitMs,
@@ -35,7 +35,7 @@ const projects = Object.entries(limitsMs).map(
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/harness/global-setup.ts'],
     // The default is one for a machine of two cores; with two, a core waits for a third of the time.
     maxWorkers: 3,
     projects: [

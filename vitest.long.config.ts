@@ -18,7 +18,7 @@ class LongestFirst extends BaseSequencer {
 /** What takes minutes, and of which `npm test` has a short kin each: `npm run test:long`. */
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/harness/global-setup.ts'],
     include: ['test/**/*.long.test.ts'],
     // Many wait: for a lease, a limit of time, a process that is killed.
     maxWorkers: 3,

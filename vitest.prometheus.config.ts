@@ -7,7 +7,7 @@ const limitMs = 3_600_000;
 /** `npm run test:prometheus`: the alerts, as promtool and a real Prometheus understand them. */
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/harness/global-setup.ts'],
     include: hasPrometheus()
       ? ['test/prometheus/!(absent).test.ts']
       : ['test/prometheus/absent.test.ts'],

@@ -11,7 +11,7 @@ import {
   type Limits,
   type SimulatedChain,
   type Simulator,
-} from '../src/simulator/index.ts';
+} from '../simulator/index.ts';
 import type { AskerInput, AskerRun, AskerWaits } from './asker.ts';
 import { answerOf, startChild, type Child } from './child.ts';
 import { interruptSignal } from './interrupt.ts';

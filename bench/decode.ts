@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { parseBody } from '../src/explorer/body.ts';
 import { operations, type OperationName } from '../src/operations/index.ts';
 import type { ListOrder } from '../src/operations/operation.ts';
-import { startSimulator } from '../src/simulator/index.ts';
+import { startSimulator } from '../simulator/index.ts';
 import { judgeOrder } from '../src/walk/order.ts';
 import { toldPlaces } from '../src/walk/places.ts';
 import { normalisePage } from '../src/walk/page.ts';

@@ -18,7 +18,7 @@ import { configuredLanes } from '../src/feeds/lanes.ts';
 import { laneCounts, runsLeft } from '../src/report/progress.ts';
 import { feedsNow } from '../src/report/lane-state.ts';
 import { grow } from '../test/grown/grow.ts';
-import { plainOutput } from '../test/support/plain-output.ts';
+import { plainOutput } from '../test/harness/plain-output.ts';
 import { grownSettings } from '../test/grown/settings.ts';
 import { sizeOf } from '../test/grown/size.ts';
 import { cpuOf } from './cluster-cpu.ts';

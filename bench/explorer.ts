@@ -1,4 +1,4 @@
-import type { SimulatedChain } from '../src/simulator/index.ts';
+import type { SimulatedChain } from '../simulator/index.ts';
 import { answerOf, startChild } from './child.ts';
 import { apiKey, seed } from './world.ts';
 

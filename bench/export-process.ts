@@ -2,7 +2,7 @@
 import { runProgram } from '../src/cli/program.ts';
 import { readInput, tellParent } from './child.ts';
 import type { ExportInput, ExportRun } from './export.ts';
-import { plainOutput } from '../test/support/plain-output.ts';
+import { plainOutput } from '../test/harness/plain-output.ts';
 
 const { databaseUrl, folder, format } = readInput() as ExportInput;
 let stderr = '';

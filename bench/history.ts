@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { startSimulator } from '../src/simulator/index.ts';
+import { startSimulator } from '../simulator/index.ts';
 import { interruptSignal } from './interrupt.ts';
 import { describeMachine } from './machine.ts';
 import { withClient, withServer, type Server } from './server.ts';

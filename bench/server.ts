@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { startEmbeddedPostgres } from '../src/embedded-postgres/postgres.ts';
+import { startEmbeddedPostgres } from '../src/postgres/postgres.ts';
 
 /** An embedded Postgres with durable defaults, and a fresh database for each measurement. */
 export interface Server {

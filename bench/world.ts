@@ -1,6 +1,6 @@
 import type { Settings } from '../src/config/settings.ts';
 import { loadSettings } from '../src/config/load.ts';
-import type { SimulatedChain } from '../src/simulator/index.ts';
+import type { SimulatedChain } from '../simulator/index.ts';
 
 /** What everything is made from; any seed will do, the same one compares. */
 export const seed = 11;

@@ -1,5 +1,5 @@
 /**
- * Holds every import below src/ against the floors of `floors.ts`, types included. Fails also when
+ * Holds every import below src/ and simulator/ against the floors of `floors.ts`, types included. Fails also when
  * it saw no imports: a scan that sees nothing proves nothing. (dependency-cruiser was tried: with
  * TypeScript 7 alone it scans nothing and reports success, and with swc it fails on `using`.)
  */
@@ -9,7 +9,8 @@ import { parseSync } from 'oxc-parser';
 import { brokenRule, hasFloor } from './floors.ts';
 import { namedOutside } from './names.ts';
 
-const files = globSync('**/*.ts', { cwd: 'src' }).map((file) => file.replaceAll('\\', '/'));
+const product = globSync('**/*.ts', { cwd: 'src' }).map((file) => file.replaceAll('\\', '/'));
+const files = [...product, ...globSync('simulator/**/*.ts').map((f) => f.replaceAll('\\', '/'))];
 const known = new Set(files);
 const problems: string[] = [];
 let imports = 0;
@@ -24,16 +25,21 @@ for (const file of files) {
   }
 }
 problems.push(
-  ...namedOutside(files.map((file) => ({ file, text: readFileSync(`src/${file}`, 'utf8') }))),
+  ...namedOutside(files.map((file) => ({ file, text: readFileSync(pathOf(file), 'utf8') }))),
 );
 if (imports === 0) problems.push('nothing was scanned');
 for (const problem of problems) console.error(problem);
 console.log(`boundaries: ${files.length} files, ${imports} imports, ${problems.length} problems`);
 if (problems.length > 0) process.exitCode = 1;
 
-/** What a file imports or re-exports of our own files, relative to src/. */
+/** Where a file is: names are relative to src/, those of the simulator to the project. */
+function pathOf(file: string): string {
+  return file.startsWith('simulator/') ? file : `src/${file}`;
+}
+
+/** What a file imports or re-exports of our own files, named as `pathOf` takes them. */
 function importsOf(file: string): string[] {
-  const source = readFileSync(`src/${file}`, 'utf8');
+  const source = readFileSync(pathOf(file), 'utf8');
   const { module, errors } = parseSync(file, source);
   for (const { message } of errors) problems.push(`${file}: cannot be read: ${message}`);
   const specifiers = [
@@ -47,5 +53,6 @@ function importsOf(file: string): string[] {
   ];
   return specifiers
     .filter((specifier) => specifier.startsWith('.'))
-    .map((specifier) => posix.normalize(posix.join(posix.dirname(file), specifier)));
+    .map((specifier) => posix.normalize(posix.join(posix.dirname(file), specifier)))
+    .map((target) => target.replace(/^\.\.\/simulator\//u, 'simulator/'));
 }

@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['explorer', 'load', 'operations'],
   ['address'],
   ['drift', 'rollups'],
-  ['embedded-postgres'],
+  ['postgres'],
   ['db'],
   ['log.ts'],
   ['events.ts'],

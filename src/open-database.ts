@@ -7,7 +7,7 @@ import { createPool } from './db/pool.ts';
 import { quickReading } from './db/timeouts.ts';
 import type { Database } from './db/transaction.ts';
 import { applicationName, poolConnections } from './db/work-pools.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres/postgres.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/postgres.ts';
 
 /** The database that was named does not answer, or lets nobody in. Names no password. */
 export class DatabaseUnavailableError extends Error {

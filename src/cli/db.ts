@@ -6,7 +6,7 @@ import {
   stopEmbeddedPostgres,
   stopUnlessUsed,
   type EmbeddedPostgresState,
-} from '../embedded-postgres/postgres.ts';
+} from '../postgres/postgres.ts';
 import {
   exitCodes,
   UsageError,

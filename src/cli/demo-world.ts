@@ -5,7 +5,7 @@ import {
   startSimulator,
   type SeenRequest,
   type SimulatedChain,
-} from '../simulator/index.ts';
+} from '../../simulator/index.ts';
 
 /** What the demo's world is made from; any seed will do. */
 export const demoSeed = 1;

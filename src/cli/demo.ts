@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { directUrlOf, prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import type { DemoDocument } from '../documents/demo.ts';
-import { stopEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
+import { stopEmbeddedPostgres } from '../postgres/postgres.ts';
 import { feedName } from '../lists/feed.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { EmbeddedPlace, OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
-import { hasEmbeddedPostgres } from '../embedded-postgres/postgres.ts';
+import { hasEmbeddedPostgres } from '../postgres/postgres.ts';
 import { UsageError, type Context } from './context.ts';
 
 /** The database of the embedded Postgres that demo fills. */

@@ -2,7 +2,7 @@ import type { CommanderError } from 'commander';
 import type { ErrorDocument, ErrorKind } from '../documents/error.ts';
 import { DatabaseUnavailableError } from '../open-database.ts';
 import { ConfigError } from '../config/error.ts';
-import { EmbeddedPostgresError } from '../embedded-postgres/failure.ts';
+import { EmbeddedPostgresError } from '../postgres/failure.ts';
 import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { PoolerError } from '../db/route.ts';

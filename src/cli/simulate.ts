@@ -10,7 +10,7 @@ import {
   type Generation,
   type Limits,
   type SimulatedChain,
-} from '../simulator/index.ts';
+} from '../../simulator/index.ts';
 import { wholeNumber } from './chosen-feeds.ts';
 import {
   UsageError,

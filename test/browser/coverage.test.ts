@@ -2,11 +2,11 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spellAddress } from '../../src/http/address.ts';
 import type { HttpServer } from '../../src/http/server.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { accessViolations, connectBrowser, openPage } from '../support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startPage } from '../support/http.ts';
-import { runSync } from '../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { accessViolations, connectBrowser, openPage } from '../harness/browser.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { startPage } from '../harness/http.ts';
+import { runSync } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

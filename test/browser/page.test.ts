@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accessViolations, connectBrowser, openPage } from '../support/browser.ts';
-import { servedPage } from '../support/http.ts';
-import { hostile, openPageWorld, type PageWorld } from '../support/page-world.ts';
+import { accessViolations, connectBrowser, openPage } from '../harness/browser.ts';
+import { servedPage } from '../harness/http.ts';
+import { hostile, openPageWorld, type PageWorld } from '../harness/page-world.ts';
 
 let browser: Browser;
 let well: PageWorld;

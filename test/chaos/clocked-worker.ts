@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { testKey } from '../support/key.ts';
+import { testKey } from '../harness/key.ts';
 import type { RunningClock } from './clocked-start.ts';
 
 const program = fileURLToPath(new URL('clocked-start.ts', import.meta.url));

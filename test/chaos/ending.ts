@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { SimulatedChain } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { truthAt } from '../truth/truth.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { watchedDifferences } from '../support/observer.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { watchedDifferences } from '../harness/observer.ts';
 import { runCommand, type Place } from './clocked-worker.ts';
 
 /** A world that has come to stand, and who has copied it. */

@@ -4,7 +4,7 @@ import {
   type Fault,
   type FaultName,
   type Faults,
-} from '../../src/simulator/index.ts';
+} from '../../simulator/index.ts';
 
 /** Of all requests, those that a bad day of the service answers with a fault. */
 const usualShare = 0.02;

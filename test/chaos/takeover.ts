@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { createPool } from '../../src/db/pool.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { differences } from '../support/tables.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { differences } from '../harness/tables.ts';
 import { startNamedWorker, type NamedWorker, type WorkerPlace } from './worker.ts';
 
 export interface TakeoverPlan {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { testKey } from '../support/key.ts';
+import { testKey } from '../harness/key.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 

@@ -1,4 +1,4 @@
-import type { Family, Generation, SimulatedChain } from '../../src/simulator/index.ts';
+import type { Family, Generation, SimulatedChain } from '../../simulator/index.ts';
 
 /** Simulated ms in a real one: a minute passes in a second. */
 export const clockRate = 60;

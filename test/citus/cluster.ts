@@ -3,8 +3,8 @@ import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:f
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { accountFor, give, run } from '../../src/embedded-postgres/account.ts';
-import { hangMs } from '../support/hang.ts';
+import { accountFor, give, run } from '../../src/postgres/account.ts';
+import { hangMs } from '../harness/hang.ts';
 
 /** A server of a cluster, as a test that kills it and starts it again knows it. */
 export interface Node {

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { changeLargeTable } from '../../src/cli/large-table.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { bundleProgram } from '../support/bundle.ts';
+import { bundleProgram } from '../harness/bundle.ts';
 import { citusBinaries } from './binaries.ts';
 import {
   joinNodes,

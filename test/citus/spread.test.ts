@@ -7,12 +7,12 @@ import { upsert } from '../../src/load/upsert.ts';
 import { userOperations } from '../../src/operations/user-operations/tables.ts';
 import { killSyncs, seedOr } from '../fault/kills.ts';
 import { openDatabaseScene } from '../fault/database-scene.ts';
-import { call, expectOneMessage } from '../support/call.ts';
-import { emptyFolder } from '../support/child.ts';
-import { freshDatabase, type TestDatabase } from '../support/database.ts';
-import { hangMs } from '../support/hang.ts';
-import { movingChain, movingCopy, pollMs } from '../support/moving-copy.ts';
-import { eventually, startProgram } from '../support/process.ts';
+import { call, expectOneMessage } from '../harness/call.ts';
+import { emptyFolder } from '../harness/child.ts';
+import { freshDatabase, type TestDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
+import { movingChain, movingCopy, pollMs } from '../harness/moving-copy.ts';
+import { eventually, startProgram } from '../harness/process.ts';
 import { joinNodes, killNode, onDatabase, startNode, urlOf } from './cluster.ts';
 
 const optimism = movingChain(10, 'optimism', 300);

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 
 /** Where a field of the API's contract is kept: `schema.table.column`. */
 type Home = string;

@@ -53,7 +53,7 @@ describe('the boundaries let pass', () => {
   test('the simulator in the commands that run it', () => {
     const found = boundaries({
       'src/cli/demo-world.ts': imports('../simulator/index.ts'),
-      'src/simulator/index.ts': leaf,
+      'simulator/index.ts': leaf,
     });
     expect(found).toMatchObject({ status: 0, stderr: '' });
   });

@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
-import type { SimulatedChain } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { packBody } from '../../src/walk/archive.ts';
-import { alterExplorer, type ServedPage } from '../support/altered-explorer.ts';
+import { alterExplorer, type ServedPage } from '../harness/altered-explorer.ts';
 import {
   apiKey,
   leaks,
@@ -13,11 +13,11 @@ import {
   secretKey,
   storedLeaks,
   watchStatements,
-} from '../support/canary.ts';
-import { command, emptyFolder, type Ended } from '../support/child.ts';
-import { freshDatabase } from '../support/database.ts';
-import { startEcho } from '../support/echo.ts';
-import { hangMs } from '../support/hang.ts';
+} from '../harness/canary.ts';
+import { command, emptyFolder, type Ended } from '../harness/child.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { startEcho } from '../harness/echo.ts';
+import { hangMs } from '../harness/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { command, emptyFolder } from './../support/child.ts';
+import { command, emptyFolder } from '../harness/child.ts';
 
 const run = promisify(execFile);
 

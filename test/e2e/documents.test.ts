@@ -2,16 +2,16 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { documents } from '../../src/documents/index.ts';
-import { stopEmbeddedPostgres } from '../../src/embedded-postgres/postgres.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { call } from '../support/call.ts';
-import { emptyFolder } from '../support/child.ts';
-import { createTestDatabase, freshDirectory, type TestDatabase } from '../support/database.ts';
-import { hangMs } from '../support/hang.ts';
-import { configFolder, eventually, startProgram } from '../support/process.ts';
-import { testKey } from '../support/sync.ts';
+import { stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { call } from '../harness/call.ts';
+import { emptyFolder } from '../harness/child.ts';
+import { createTestDatabase, freshDirectory, type TestDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
+import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { testKey } from '../harness/sync.ts';
 
-// Every call here is held against the schema of its document: see test/support/documents.ts.
+// Every call here is held against the schema of its document: see test/harness/documents.ts.
 
 const chain: SimulatedChain = {
   id: 10,

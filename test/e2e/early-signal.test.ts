@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { command, emptyFolder } from '../support/child.ts';
-import { freshDatabase } from '../support/database.ts';
-import { logLines } from '../support/log-lines.ts';
-import { configFolder, eventually } from '../support/process.ts';
-import { testKey } from '../support/sync.ts';
+import { command, emptyFolder } from '../harness/child.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { logLines } from '../harness/log-lines.ts';
+import { configFolder, eventually } from '../harness/process.ts';
+import { testKey } from '../harness/sync.ts';
 
 /** A busy machine, in ms. */
 const boundMs = 60_000;

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyFolder } from '../support/child.ts';
-import { freshDatabase } from '../support/database.ts';
-import { openDuckDb } from '../support/duckdb.ts';
-import { watchChild } from '../support/process.ts';
+import { emptyFolder } from '../harness/child.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { openDuckDb } from '../harness/duckdb.ts';
+import { watchChild } from '../harness/process.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const rows = 200_000;

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { call, expectOneMessage } from '../support/call.ts';
+import { call, expectOneMessage } from '../harness/call.ts';
 
 const key = { EXPLORER_API_KEY: 'a-key' };
 

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raw } from 'jq-wasm';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { call } from '../support/call.ts';
-import { freshDatabase } from '../support/database.ts';
-import { configFolder } from '../support/process.ts';
-import { testKey } from '../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { call } from '../harness/call.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { configFolder } from '../harness/process.ts';
+import { testKey } from '../harness/sync.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/json.md'), 'utf8');
 

@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { environment, installPackage, run, type Packed } from '../support/package.ts';
+import { environment, installPackage, run, type Packed } from '../harness/package.ts';
 
 /** A tenth more than it takes, for what is added meanwhile; who meets it looks what grew. */
 const mostBytes = { packed: 1_900_000, unpacked: 8_000_000 };

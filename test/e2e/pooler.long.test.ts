@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Pool } from 'pg';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { freshDatabase } from '../support/database.ts';
-import { hangMs } from '../support/hang.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { namesKept, poolerVersion, startPooler } from '../support/pooler.ts';
-import { configFolder, eventually, startProgram } from '../support/process.ts';
-import { differences } from '../support/tables.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { namesKept, poolerVersion, startPooler } from '../harness/pooler.ts';
+import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { differences } from '../harness/tables.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {

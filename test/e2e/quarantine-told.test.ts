@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { freshDatabase } from '../support/database.ts';
-import { configFolder } from '../support/process.ts';
-import { testKey } from '../support/sync.ts';
-import { plainOutput } from '../support/plain-output.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { configFolder } from '../harness/process.ts';
+import { testKey } from '../harness/sync.ts';
+import { plainOutput } from '../harness/plain-output.ts';
 
 const chain: SimulatedChain = {
   id: 10,

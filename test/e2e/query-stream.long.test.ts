@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { freshDatabase, type TestDatabase } from '../support/database.ts';
-import { hangMs } from '../support/hang.ts';
-import { eventually, watchChild } from '../support/process.ts';
+import { freshDatabase, type TestDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
+import { eventually, watchChild } from '../harness/process.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const rows = 300_000;

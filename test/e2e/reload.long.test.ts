@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { freshDatabase } from '../support/database.ts';
-import { configFolder, eventually, startProgram } from '../support/process.ts';
-import { hangMs } from '../support/hang.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const schedule = '0 0 1 1 *';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { call, expectOneMessage } from '../support/call.ts';
-import { command } from '../support/child.ts';
-import { eventually } from '../support/process.ts';
-import { hangMs } from '../support/hang.ts';
+import { call, expectOneMessage } from '../harness/call.ts';
+import { command } from '../harness/child.ts';
+import { eventually } from '../harness/process.ts';
+import { hangMs } from '../harness/hang.ts';
 
 describe('a wrong --fault ends with exit code 2 and one message', () => {
   test.each<[name: string, fault: string, message: RegExp]>([

@@ -1,11 +1,11 @@
 import type { StatusDocument } from '../../src/documents/status.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { call, expectOneMessage } from '../support/call.ts';
-import { hangMs } from '../support/hang.ts';
-import { testKey } from '../support/key.ts';
-import { configFolder, eventually, startProgram } from '../support/process.ts';
-import { startPair } from '../support/standby.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { call, expectOneMessage } from '../harness/call.ts';
+import { hangMs } from '../harness/hang.ts';
+import { testKey } from '../harness/key.ts';
+import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { startPair } from '../harness/standby.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, statusFaults, type SimulatedChain } from '../../src/simulator/index.ts';
-import { alterExplorer } from '../support/altered-explorer.ts';
-import { freshDatabase } from '../support/database.ts';
-import { hangMs } from '../support/hang.ts';
-import { logLines } from '../support/log-lines.ts';
-import { configFolder, eventually, startProgram } from '../support/process.ts';
+import { startSimulator, statusFaults, type SimulatedChain } from '../../simulator/index.ts';
+import { alterExplorer } from '../harness/altered-explorer.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
+import { logLines } from '../harness/log-lines.ts';
+import { configFolder, eventually, startProgram } from '../harness/process.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { StatusDocument } from '../../src/documents/status.ts';
-import { faultsAtRates, startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { freshDatabase } from '../support/database.ts';
-import { call } from '../support/call.ts';
-import { configFolder, eventually, startProgram } from '../support/process.ts';
-import { testKey } from '../support/sync.ts';
-import { hangMs } from '../support/hang.ts';
+import { faultsAtRates, startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { call } from '../harness/call.ts';
+import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { testKey } from '../harness/sync.ts';
+import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const schedule = '0 0 1 1 *';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { call as run } from '../support/call.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { runSync, testKey } from '../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { call as run } from '../harness/call.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { runSync, testKey } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

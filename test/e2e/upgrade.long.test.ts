@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { freshDatabase } from '../support/database.ts';
-import { hangMs } from '../support/hang.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { configFolder, eventually, startProgram, type Program } from '../support/process.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { configFolder, eventually, startProgram, type Program } from '../harness/process.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */

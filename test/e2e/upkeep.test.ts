@@ -2,10 +2,10 @@ import type { StatusDocument } from '../../src/documents/status.ts';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { prepareDatabase } from '../../src/app.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { call as run } from '../support/call.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { runSync, testKey } from '../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { call as run } from '../harness/call.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { runSync, testKey } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

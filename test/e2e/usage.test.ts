@@ -5,8 +5,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
-import { call, expectOneMessage } from '../support/call.ts';
-import { command, emptyFolder } from '../support/child.ts';
+import { call, expectOneMessage } from '../harness/call.ts';
+import { command, emptyFolder } from '../harness/child.ts';
 
 const key = { EXPLORER_API_KEY: 'a-key' };
 /** Nothing listens on port 1. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runChaos } from '../chaos/chaos.ts';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../harness/database.ts';
 
 /** Seeds that have found a fault once, and what they found. */
 const seeds = {

@@ -11,12 +11,12 @@ import {
   statusFaults,
   type Fault,
   type SimulatedChain,
-} from '../../src/simulator/index.ts';
-import { freshDatabase } from '../support/database.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { configFolder, eventually } from '../support/process.ts';
-import { differences } from '../support/tables.ts';
-import { hangMs } from '../support/hang.ts';
+} from '../../simulator/index.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { configFolder, eventually } from '../harness/process.ts';
+import { differences } from '../harness/tables.ts';
+import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const yearly = '0 0 1 1 *';

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import type { HeldWalk } from '../../src/walk/walk-row.ts';
-import { beginRun, claim, openContender, walkOn } from '../support/contender.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { ownServer } from '../support/own-server.ts';
-import { differences } from '../support/tables.ts';
+import { beginRun, claim, openContender, walkOn } from '../harness/contender.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { ownServer } from '../harness/own-server.ts';
+import { differences } from '../harness/tables.ts';
 
 const seed = 29;
 const chain: SimulatedChain = {

@@ -7,15 +7,15 @@ import { createPool } from '../../src/db/pool.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { serve } from '../../src/jobs/serve.ts';
 import { createLog } from '../../src/log.ts';
-import { startSimulator, type SimulatedChain, type Simulator } from '../../src/simulator/index.ts';
-import { openDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.ts';
-import type { TestDatabase } from '../support/database.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { eventually } from '../support/process.ts';
-import { patient, settingsFor, testKey } from '../support/sync.ts';
-import { differences } from '../support/tables.ts';
+import { startSimulator, type SimulatedChain, type Simulator } from '../../simulator/index.ts';
+import { openDatabaseProxy, type DatabaseProxy } from '../harness/database-proxy.ts';
+import type { TestDatabase } from '../harness/database.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { eventually } from '../harness/process.ts';
+import { patient, settingsFor, testKey } from '../harness/sync.ts';
+import { differences } from '../harness/tables.ts';
 import { yearly } from './drive.ts';
-import { hangMs } from '../support/hang.ts';
+import { hangMs } from '../harness/hang.ts';
 
 const seed = 23;
 const chain: SimulatedChain = {

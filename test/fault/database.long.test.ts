@@ -1,11 +1,11 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
-import { freshDatabase } from '../support/database.ts';
-import { ownServer } from '../support/own-server.ts';
-import { eventually } from '../support/process.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { ownServer } from '../harness/own-server.ts';
+import { eventually } from '../harness/process.ts';
 import { openDatabaseScene, shortTimeouts, poolOn, type DatabaseScene } from './database-scene.ts';
-import { hangMs } from '../support/hang.ts';
+import { hangMs } from '../harness/hang.ts';
 
 const openScene = async (dbTimeouts?: DatabaseTimeouts) =>
   openDatabaseScene(await freshDatabase(), dbTimeouts);

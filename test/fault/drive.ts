@@ -10,12 +10,12 @@ import {
   startSimulator,
   type SimulatedChain,
   type Simulator,
-} from '../../src/simulator/index.ts';
-import { freshDatabase, type TestDatabase } from '../support/database.ts';
-import { configFolder, type ProgramEnvironment } from '../support/process.ts';
-import { testKey } from '../support/sync.ts';
-import { startWorker, type Worker } from '../support/worker.ts';
-import { hangMs } from '../support/hang.ts';
+} from '../../simulator/index.ts';
+import { freshDatabase, type TestDatabase } from '../harness/database.ts';
+import { configFolder, type ProgramEnvironment } from '../harness/process.ts';
+import { testKey } from '../harness/sync.ts';
+import { startWorker, type Worker } from '../harness/worker.ts';
+import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: the test plays the part of the cron. */
 export const yearly = '0 0 1 1 *';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { HostileFault } from '../../src/simulator/index.ts';
-import { ledgerFaults } from '../support/ledger.ts';
+import type { HostileFault } from '../../simulator/index.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
 import {
   failed,
   idle,

@@ -9,11 +9,11 @@ import {
   statusFaults,
   type FaultName,
   type SimulatedChain,
-} from '../../src/simulator/index.ts';
-import { freshDatabase } from '../support/database.ts';
-import type { MeasuredGet, MeasuredGetInput } from '../support/measured-get.ts';
-import type { Measured, MeasuredInput } from '../support/measured-sync.ts';
-import { differences } from '../support/tables.ts';
+} from '../../simulator/index.ts';
+import { freshDatabase } from '../harness/database.ts';
+import type { MeasuredGet, MeasuredGetInput } from '../harness/measured-get.ts';
+import type { Measured, MeasuredInput } from '../harness/measured-sync.ts';
+import { differences } from '../harness/tables.ts';
 
 const seed = 23;
 const programs = join(import.meta.dirname, '..', 'support');

@@ -1,5 +1,5 @@
-import type { HostileFault, OperationName } from '../../src/simulator/index.ts';
-import { eventually } from '../support/process.ts';
+import type { HostileFault, OperationName } from '../../simulator/index.ts';
+import { eventually } from '../harness/process.ts';
 import {
   isLong,
   openHostileWorld,
@@ -7,7 +7,7 @@ import {
   type FeedFacts,
   type HostileWorld,
 } from './hostile-world.ts';
-import { hangMs } from '../support/hang.ts';
+import { hangMs } from '../harness/hang.ts';
 
 /** A poll of so many feeds costs the database more than a poll of one, in ms between two. */
 const pollMs = 250;

@@ -16,10 +16,10 @@ import {
   type FaultName,
   type OperationName,
   type SimulatedChain,
-} from '../../src/simulator/index.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { settingsFor, testKey } from '../support/sync.ts';
-import { differences, type TableDifference } from '../support/tables.ts';
+} from '../../simulator/index.ts';
+import { createTestDatabase } from '../harness/database.ts';
+import { settingsFor, testKey } from '../harness/sync.ts';
+import { differences, type TableDifference } from '../harness/tables.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const yearly = '0 0 1 1 *';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { HostileFault } from '../../src/simulator/index.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { testKey } from '../support/sync.ts';
+import type { HostileFault } from '../../simulator/index.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { testKey } from '../harness/sync.ts';
 import {
   failed,
   idle,

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { seededRandom } from '../chaos/random.ts';
-import { ledgerFaults } from '../support/ledger.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
 import { operationNames } from '../../src/operations/index.ts';
-import { freePort } from '../support/port.ts';
-import { eventually, startProgram, type Program } from '../support/process.ts';
-import { differences } from '../support/tables.ts';
+import { freePort } from '../harness/port.ts';
+import { eventually, startProgram, type Program } from '../harness/process.ts';
+import { differences } from '../harness/tables.ts';
 import { drawMoment, killAt, type Scene } from './moment.ts';
 import { openWorld, type FaultWorld } from './world.ts';
-import { hangMs } from '../support/hang.ts';
+import { hangMs } from '../harness/hang.ts';
 
 /** Each seed kills `sync` and `start` this often: 50 in all with the seeds of both tests. */
 const killsOfSync = 13;

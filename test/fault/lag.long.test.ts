@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { startInstantMs, type SimulatedChain } from '../../src/simulator/index.ts';
-import { eventually } from '../support/process.ts';
+import { startInstantMs, type SimulatedChain } from '../../simulator/index.ts';
+import { eventually } from '../harness/process.ts';
 import { openDrivenWorld, yearly, type DrivenWorld } from './drive.ts';
-import { hangMs } from '../support/hang.ts';
+import { hangMs } from '../harness/hang.ts';
 
 const seed = 7;
 const minuteMs = 60_000;

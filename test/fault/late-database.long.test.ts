@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { openDatabaseProxy } from '../support/database-proxy.ts';
-import { freshDatabase } from '../support/database.ts';
-import { configFolder, eventually, startProgram } from '../support/process.ts';
-import { hangMs } from '../support/hang.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { openDatabaseProxy } from '../harness/database-proxy.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { hangMs } from '../harness/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { TestDatabase } from '../support/database.ts';
-import { eventually, type Program } from '../support/process.ts';
-import { hangMs } from '../support/hang.ts';
+import type { TestDatabase } from '../harness/database.ts';
+import { eventually, type Program } from '../harness/process.ts';
+import { hangMs } from '../harness/hang.ts';
 
 /** When a process is killed, in terms of what can be seen of its work. */
 export type Moment =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { measureTakeovers } from '../chaos/takeover.ts';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../harness/database.ts';
 
 /** As many as half a minute allows; `npm run bench:takeover` makes 100 and 20, and says how soon. */
 const kills = 8;

@@ -7,17 +7,17 @@ import {
   type Family,
   type Generation,
   type SimulatedChain,
-} from '../../src/simulator/index.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { sumFaults, sumUp } from '../support/sums.ts';
-import { startProgram } from '../support/process.ts';
-import { runSync } from '../support/sync.ts';
-import { watchedDifferences } from '../support/observer.ts';
+} from '../../simulator/index.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { sumFaults, sumUp } from '../harness/sums.ts';
+import { startProgram } from '../harness/process.ts';
+import { runSync } from '../harness/sync.ts';
+import { watchedDifferences } from '../harness/observer.ts';
 import { openDrivenWorld, yearly, type DrivenWorld } from './drive.ts';
 import { RankingModel } from './ranking-model.ts';
 import { seededRandom } from '../chaos/random.ts';
 import { drawMoment, killAt } from './moment.ts';
-import { hangMs } from '../support/hang.ts';
+import { hangMs } from '../harness/hang.ts';
 
 const hourMs = 3_600_000;
 

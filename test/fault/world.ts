@@ -5,9 +5,9 @@ import {
   type Generation,
   type SimulatedChain,
   type Simulator,
-} from '../../src/simulator/index.ts';
-import { freshDatabase, type TestDatabase } from '../support/database.ts';
-import { configFolder, type ProgramEnvironment } from '../support/process.ts';
+} from '../../simulator/index.ts';
+import { freshDatabase, type TestDatabase } from '../harness/database.ts';
+import { configFolder, type ProgramEnvironment } from '../harness/process.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const yearly = '0 0 1 1 *';

@@ -6,12 +6,12 @@ import { advance } from '../../src/feeds/advance.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import { takeWalk } from '../../src/feeds/take-walk.ts';
 import type { RunRow } from '../../src/lists/tables.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
-import { beginRun, claim, openContender, pageBudget, walkOn } from '../support/contender.ts';
-import { freshDatabase } from '../support/database.ts';
-import { ledgerFaults } from '../support/ledger.ts';
-import { untilLocked } from '../support/locks.ts';
-import { differences } from '../support/tables.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { beginRun, claim, openContender, pageBudget, walkOn } from '../harness/contender.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { untilLocked } from '../harness/locks.ts';
+import { differences } from '../harness/tables.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {

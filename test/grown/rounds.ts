@@ -23,7 +23,7 @@ import { newestOf, timesWithin } from '../../src/report/ribbon/times.ts';
 import { witnessesOf } from '../../src/report/ribbon/witnesses.ts';
 import { readTerm } from '../../src/report/why/term.ts';
 import { findWhy } from '../../src/report/why/why.ts';
-import { patient } from '../support/sync.ts';
+import { patient } from '../harness/sync.ts';
 import type { Recorder, RunStatement } from './recorder.ts';
 
 /** What the program did, and the statements that it took. */

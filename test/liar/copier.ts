@@ -14,7 +14,7 @@ import { closeRun, openRun } from '../../src/feeds/run.ts';
 import { createLog } from '../../src/log.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
 import type { Chance } from './random.ts';
-import { listedChain, settingsFor } from '../support/sync.ts';
+import { listedChain, settingsFor } from '../harness/sync.ts';
 import { pageSize } from './pages.ts';
 
 export const chainId = listedChain.id;

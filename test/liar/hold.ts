@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../harness/database.ts';
 import { chosenLies } from './lies.ts';
 import { describeEnding, isWell, playStories } from './play.ts';
 

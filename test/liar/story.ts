@@ -1,6 +1,6 @@
 import type { OperationName } from '../../src/operations/index.ts';
 import type { Pool } from 'pg';
-import { inWords } from '../support/findings.ts';
+import { inWords } from '../harness/findings.ts';
 import { chainId, deathsBy, openCopier, overlapMs, type Copier, type Task } from './copier.ts';
 import type { ListLie } from './lies.ts';
 import { blocksWithin, listNames, timeOf, type ListName } from './pages.ts';

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectBrowser, openPage } from '../support/browser.ts';
-import { openPageWorld, type PageWorld } from '../support/page-world.ts';
+import { connectBrowser, openPage } from '../harness/browser.ts';
+import { openPageWorld, type PageWorld } from '../harness/page-world.ts';
 
 const folder = 'docs/images';
 

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { emptyFolder } from '../support/child.ts';
-import { hangMs } from '../support/hang.ts';
-import { freePort } from '../support/port.ts';
-import { eventually, watchChild } from '../support/process.ts';
+import { emptyFolder } from '../harness/child.ts';
+import { hangMs } from '../harness/hang.ts';
+import { freePort } from '../harness/port.ts';
+import { eventually, watchChild } from '../harness/process.ts';
 import { alteredRules, deploy } from './rules.ts';
 
 /** A Prometheus that runs until the running test ends. */

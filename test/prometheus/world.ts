@@ -8,11 +8,11 @@ import {
   type Limits,
   type Motion,
   type SimulatedChain,
-} from '../../src/simulator/index.ts';
-import { openDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.ts';
-import { freshDatabase } from '../support/database.ts';
-import { freePort } from '../support/port.ts';
-import { configFolder, eventually, startProgram, type Program } from '../support/process.ts';
+} from '../../simulator/index.ts';
+import { openDatabaseProxy, type DatabaseProxy } from '../harness/database-proxy.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { freePort } from '../harness/port.ts';
+import { configFolder, eventually, startProgram, type Program } from '../harness/process.ts';
 import { startPrometheus, type Prometheus } from './server.ts';
 
 /** What has not fired by then never will, in ms: schedules fire once a minute, a key is tested each five. */

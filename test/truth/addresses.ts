@@ -1,6 +1,6 @@
-import { addressFactsOf } from '../../src/simulator/address-facts.ts';
-import type { World } from '../../src/simulator/chain.ts';
-import { minerFactsOf, type Label } from '../../src/simulator/miner-facts.ts';
+import { addressFactsOf } from '../../simulator/address-facts.ts';
+import type { World } from '../../simulator/chain.ts';
+import { minerFactsOf, type Label } from '../../simulator/miner-facts.ts';
 import type { Row } from './row.ts';
 import type { Observation, Observations } from './observations.ts';
 

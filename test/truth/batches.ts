@@ -1,7 +1,7 @@
-import { batchRange } from '../../src/simulator/batches.ts';
-import { blockAt, type Block } from '../../src/simulator/blocks.ts';
-import type { World } from '../../src/simulator/chain.ts';
-import { isoOf } from '../../src/simulator/instant.ts';
+import { batchRange } from '../../simulator/batches.ts';
+import { blockAt, type Block } from '../../simulator/blocks.ts';
+import type { World } from '../../simulator/chain.ts';
+import { isoOf } from '../../simulator/instant.ts';
 import type { Row } from './row.ts';
 import type { Observations } from './observations.ts';
 import { provenHoles, settledNumbers } from './settled.ts';

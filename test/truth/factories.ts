@@ -1,7 +1,7 @@
-import type { World } from '../../src/simulator/chain.ts';
-import { factoryAt } from '../../src/simulator/factories.ts';
-import { isoOf, startInstantMs } from '../../src/simulator/instant.ts';
-import { factoriesSeen, type SeenFactory } from '../../src/simulator/moving-factories.ts';
+import type { World } from '../../simulator/chain.ts';
+import { factoryAt } from '../../simulator/factories.ts';
+import { isoOf, startInstantMs } from '../../simulator/instant.ts';
+import { factoriesSeen, type SeenFactory } from '../../simulator/moving-factories.ts';
 import type { Row } from './row.ts';
 import type { Observations } from './observations.ts';
 

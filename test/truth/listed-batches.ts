@@ -1,5 +1,5 @@
-import { isoOf } from '../../src/simulator/instant.ts';
-import type { ListedBatch } from '../../src/simulator/listed-batches.ts';
+import { isoOf } from '../../simulator/instant.ts';
+import type { ListedBatch } from '../../simulator/listed-batches.ts';
 import type { Row } from './row.ts';
 
 /** Tables that the list of batches fills. */

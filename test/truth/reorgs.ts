@@ -1,7 +1,7 @@
-import { listedAtMs } from '../../src/simulator/batches.ts';
-import { blockHash } from '../../src/simulator/blocks.ts';
-import { lacksHash, type World } from '../../src/simulator/chain.ts';
-import { reorgsBetween, reorgsOf } from '../../src/simulator/reorgs.ts';
+import { listedAtMs } from '../../simulator/batches.ts';
+import { blockHash } from '../../simulator/blocks.ts';
+import { lacksHash, type World } from '../../simulator/chain.ts';
+import { reorgsBetween, reorgsOf } from '../../simulator/reorgs.ts';
 import type { Row } from './row.ts';
 import type { ScopedBatch } from './batches.ts';
 

@@ -1,7 +1,7 @@
-import { newestNumber } from '../../src/simulator/batches.ts';
-import { listedBatches } from '../../src/simulator/listed-batches.ts';
-import { createWorld, type SimulatedChain, type World } from '../../src/simulator/chain.ts';
-import type { OperationName } from '../../src/simulator/route.ts';
+import { newestNumber } from '../../simulator/batches.ts';
+import { listedBatches } from '../../simulator/listed-batches.ts';
+import { createWorld, type SimulatedChain, type World } from '../../simulator/chain.ts';
+import type { OperationName } from '../../simulator/route.ts';
 import type { Row } from './row.ts';
 import { createObservations } from './observations.ts';
 import { addressRows, type AddressTable } from './addresses.ts';

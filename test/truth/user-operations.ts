@@ -1,9 +1,9 @@
-import type { World } from '../../src/simulator/chain.ts';
-import { isoOf, startInstantMs } from '../../src/simulator/instant.ts';
-import { operationsSeen, type SeenOperation } from '../../src/simulator/moving-operations.ts';
+import type { World } from '../../simulator/chain.ts';
+import { isoOf, startInstantMs } from '../../simulator/instant.ts';
+import { operationsSeen, type SeenOperation } from '../../simulator/moving-operations.ts';
 import type { Row } from './row.ts';
 import type { Observations } from './observations.ts';
-import { userOperationAt } from '../../src/simulator/user-operations.ts';
+import { userOperationAt } from '../../simulator/user-operations.ts';
 
 /**
  * The newest operations of the chain, newest first; all if no number is given. Those that have left

@@ -4,7 +4,7 @@ import { fields as fieldRules, type FieldTypes } from '../../src/event-fields.ts
 import { events, type EventName } from '../../src/events.ts';
 import type { LogFormat, LogLevel } from '../../src/log-levels.ts';
 import { createLog, type LogStyle } from '../../src/log.ts';
-import { apiKey, leaks, otherKey, secretKey } from '../support/canary.ts';
+import { apiKey, leaks, otherKey, secretKey } from '../harness/canary.ts';
 
 /** A value for every field, of its kind. */
 const samples: Readonly<Record<keyof FieldTypes, unknown>> = {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

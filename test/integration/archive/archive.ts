@@ -1,13 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
 import { replayArchive, type Replayed, type ReplayFilter } from '../../../src/replay/replay.ts';
-import {
-  startInstantMs,
-  startSimulator,
-  type SimulatedChain,
-} from '../../../src/simulator/index.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { runSync, type SyncRun } from '../../support/sync.ts';
+import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { runSync, type SyncRun } from '../../harness/sync.ts';
 
 const seed = 17;
 

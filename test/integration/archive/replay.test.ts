@@ -2,12 +2,12 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { operationNames } from '../../../src/operations/index.ts';
 import { replayArchive } from '../../../src/replay/replay.ts';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { unpackBody } from '../../../src/walk/archive.ts';
 import { digest } from '../../../src/walk/page.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { eventually, startProgram } from '../../support/process.ts';
+import type { TestDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { eventually, startProgram } from '../../harness/process.ts';
 import { archivedWorld, replayed, storedRows } from './archive.ts';
 
 const chain: SimulatedChain = {

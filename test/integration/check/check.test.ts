@@ -8,13 +8,13 @@ import {
   startSimulator,
   type SimulatedChain,
   type SimulatorOptions,
-} from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { setClockAhead } from '../../support/clock.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { testKey } from '../../support/key.ts';
-import { configFolder } from '../../support/process.ts';
-import { grantedDatabase, userWith } from '../../support/roles.ts';
+} from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { setClockAhead } from '../../harness/clock.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { testKey } from '../../harness/key.ts';
+import { configFolder } from '../../harness/process.ts';
+import { grantedDatabase, userWith } from '../../harness/roles.ts';
 
 const chain: SimulatedChain = {
   id: 10,

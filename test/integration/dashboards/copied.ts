@@ -1,9 +1,9 @@
 import { grantRoles } from '../../../src/db/roles.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { sumUp } from '../../support/sums.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { sumUp } from '../../harness/sums.ts';
 import { operationNames } from '../../../src/operations/index.ts';
-import { runSync } from '../../support/sync.ts';
+import { runSync } from '../../harness/sync.ts';
 
 export const chains: SimulatedChain[] = [10, 42220].map((id) => ({
   id,

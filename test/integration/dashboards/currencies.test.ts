@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { boards } from '../../../scripts/dashboards/boards.ts';
 import { panelsOf, sent } from '../../../scripts/dashboards/written.ts';
 import { questions, statementOf as askedBy, type Question } from '../../../src/query/question.ts';
-import { startInstantMs } from '../../../src/simulator/index.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import { startInstantMs } from '../../../simulator/index.ts';
+import type { TestDatabase } from '../../harness/database.ts';
 import { chains as simulated, copiedForAnalysts } from './copied.ts';
 import { charts, datasetOf, datasets, statementOf } from './superset-files.ts';
 

@@ -3,8 +3,8 @@ import { boards } from '../../../scripts/dashboards/boards.ts';
 import { dashboardText } from '../../../scripts/dashboards/text.ts';
 import { panelsOf, readWritten, sent } from '../../../scripts/dashboards/written.ts';
 import { roles } from '../../../src/db/roles.ts';
-import { startInstantMs } from '../../../src/simulator/index.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import { startInstantMs } from '../../../simulator/index.ts';
+import type { TestDatabase } from '../../harness/database.ts';
 import { chains, copiedForAnalysts } from './copied.ts';
 
 const dayMs = 86_400_000;

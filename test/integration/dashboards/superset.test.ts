@@ -1,7 +1,7 @@
 import { types, type QueryResult } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { roles } from '../../../src/db/roles.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import type { TestDatabase } from '../../harness/database.ts';
 import { copiedForAnalysts } from './copied.ts';
 import { charts, columnsOf, datasetOf, datasets, read, statementOf } from './superset-files.ts';
 

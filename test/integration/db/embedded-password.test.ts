@@ -3,11 +3,8 @@ import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import {
-  startEmbeddedPostgres,
-  stopEmbeddedPostgres,
-} from '../../../src/embedded-postgres/postgres.ts';
-import { freshDirectory } from '../../support/database.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
+import { freshDirectory } from '../../harness/database.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };

@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startEmbeddedPostgres } from '../../../src/embedded-postgres/postgres.ts';
-import { freshDirectory } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
+import { startEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
+import { freshDirectory } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };
@@ -16,7 +16,7 @@ const isRoot = process.geteuid?.() === 0;
 /** `daemon`: an account every Unix has, that is neither root nor the one root's server runs as. */
 const ordinary = { uid: 1, gid: 1 };
 
-const launcher = new URL('../../../src/embedded-postgres/postgres.ts', import.meta.url).href;
+const launcher = new URL('../../../src/postgres/postgres.ts', import.meta.url).href;
 const startedSchema = z.object({
   url: z.string(),
   dataDirectory: z.string(),

@@ -4,12 +4,9 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { EmbeddedPostgresError } from '../../../src/embedded-postgres/failure.ts';
-import {
-  startEmbeddedPostgres,
-  stopEmbeddedPostgres,
-} from '../../../src/embedded-postgres/postgres.ts';
-import { freshDirectory } from '../../support/database.ts';
+import { EmbeddedPostgresError } from '../../../src/postgres/failure.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
+import { freshDirectory } from '../../harness/database.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };

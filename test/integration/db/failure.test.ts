@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { describeDatabaseError, isConnectionLost, isRetryable } from '../../../src/db/failure.ts';
 import { createPool } from '../../../src/db/pool.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 const canary = 'canary-9f2c';
 

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReader } from '../../../src/http/reader.ts';
 import { openDatabase } from '../../../src/open-database.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 /** A database whose statements are compiled, which takes seconds for a large one. */
 async function compilingDatabase() {

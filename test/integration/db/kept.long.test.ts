@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import {
-  startEmbeddedPostgres,
-  stopEmbeddedPostgres,
-} from '../../../src/embedded-postgres/postgres.ts';
-import { call, expectOneMessage } from '../../support/call.ts';
-import { emptyFolder } from '../../support/child.ts';
-import { freshDirectory } from '../../support/database.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
+import { call, expectOneMessage } from '../../harness/call.ts';
+import { emptyFolder } from '../../harness/child.ts';
+import { freshDirectory } from '../../harness/database.ts';
 
 /** A folder whose embedded Postgres is stopped when the running test ends. */
 async function project() {

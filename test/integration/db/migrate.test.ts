@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { migrate, MigrationError } from '../../../src/db/migrate.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 const migrator = new URL('../../../src/db/migrate.ts', import.meta.url).href;
 

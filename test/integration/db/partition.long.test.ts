@@ -1,11 +1,11 @@
 import type { PoolClient } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { call, expectOneMessage } from '../../support/call.ts';
-import { emptyFolder } from '../../support/child.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { movingChain, movingCopy, pollMs } from '../../support/moving-copy.ts';
-import { eventually, startProgram } from '../../support/process.ts';
+import { call, expectOneMessage } from '../../harness/call.ts';
+import { emptyFolder } from '../../harness/child.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { movingChain, movingCopy, pollMs } from '../../harness/moving-copy.ts';
+import { eventually, startProgram } from '../../harness/process.ts';
 
 const optimism = movingChain(10, 'optimism', 300);
 const celo = movingChain(42220, 'celo', 120);

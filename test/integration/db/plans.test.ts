@@ -5,7 +5,7 @@ import { explaining, recordStatements, rowsRead, scanned } from '../../grown/rec
 import { goRound, type Round } from '../../grown/rounds.ts';
 import { grownSettings } from '../../grown/settings.ts';
 import { sizeOf } from '../../grown/size.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../harness/database.ts';
 
 /**
  * A block a minute: three months of history, so that what is bounded by days, as resweeps are, or by

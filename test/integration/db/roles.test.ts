@@ -2,13 +2,13 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { prepareDatabase } from '../../../src/app.ts';
 import { grantRoles, roles } from '../../../src/db/roles.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { grantedDatabase, opened, userWith } from '../../support/roles.ts';
-import { configFolder, eventually, startProgram } from '../../support/process.ts';
-import { runSync, testKey } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
-import { hangMs } from '../../support/hang.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { grantedDatabase, opened, userWith } from '../../harness/roles.ts';
+import { configFolder, eventually, startProgram } from '../../harness/process.ts';
+import { runSync, testKey } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,

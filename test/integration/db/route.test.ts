@@ -8,11 +8,11 @@ import { createPool } from '../../../src/db/pool.ts';
 import { findRoute, findWays, PoolerError } from '../../../src/db/route.ts';
 import { workTimeouts } from '../../../src/db/timeouts.ts';
 import { transact } from '../../../src/db/transaction.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { openDatabaseProxy } from '../../support/database-proxy.ts';
-import { hangMs } from '../../support/hang.ts';
-import { namesKept, poolerVersion, startPooler } from '../../support/pooler.ts';
-import { eventually } from '../../support/process.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { namesKept, poolerVersion, startPooler } from '../../harness/pooler.ts';
+import { eventually } from '../../harness/process.ts';
 
 test('a way that only passes bytes on is direct', async () => {
   const { url } = await freshDatabase('empty');

@@ -5,7 +5,7 @@ import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { isEnforced } from '../../../src/db/relations.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 const source = join(import.meta.dirname, '../../../src');
 const schemas = ['explorer', 'etl'];

@@ -3,9 +3,9 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { transact } from '../../../src/db/transaction.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/process.ts';
-import { hangMs } from '../../support/hang.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { eventually } from '../../harness/process.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 test('a transaction that the server ended for its silence is made again, and written once', async () => {
   const { pool: watch, url } = await freshDatabase();

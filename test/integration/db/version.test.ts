@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MigrationError } from '../../../src/db/migrate.ts';
 import { whileCurrent } from '../../../src/db/version.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 const running = (signal: AbortSignal) =>
   new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('stopped')));

@@ -4,11 +4,11 @@ import {
   type Faults,
   type Limits,
   type StatusFault,
-} from '../../../src/simulator/index.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/process.ts';
+} from '../../../simulator/index.ts';
+import type { TestDatabase } from '../../harness/database.ts';
+import { eventually } from '../../harness/process.ts';
 import { openScene, openWorker, rejection } from './keyed.ts';
-import { hangMs } from '../../support/hang.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 const throttledFirst: readonly StatusFault[] = ['429-seconds', '429-date', '429-reset', '429-bare'];
 

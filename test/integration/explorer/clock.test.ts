@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { statusFaults } from '../../../src/simulator/index.ts';
-import { setClockBack } from '../../support/clock.ts';
+import { statusFaults } from '../../../simulator/index.ts';
+import { setClockBack } from '../../harness/clock.ts';
 import { openScene, openWorker, rejection } from './keyed.ts';
 
 /** Without the mend a request waits for as long as the clock was set back, which no test does. */

@@ -8,10 +8,10 @@ import {
   startSimulator,
   type SimulatedChain,
   type SimulatorOptions,
-} from '../../../src/simulator/index.ts';
-import { startAtNoon } from '../../support/clock.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { testKey } from '../../support/sync.ts';
+} from '../../../simulator/index.ts';
+import { startAtNoon } from '../../harness/clock.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { testKey } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { page, serve, serveBytes, serveSilence, start } from './server.ts';
-import { hangMs } from '../../support/hang.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 const once = { maxAttempts: 1 };
 

@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openEngine, prepareDatabase } from '../../../src/app.ts';
 import { createLog } from '../../../src/log.ts';
 import { operations } from '../../../src/operations/index.ts';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { eventually } from '../../support/process.ts';
-import { settingsFor, testKey } from '../../support/sync.ts';
+import { startSimulator } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { eventually } from '../../harness/process.ts';
+import { settingsFor, testKey } from '../../harness/sync.ts';
 import { smallChain } from '../sync/copy.ts';
 
 const chain = smallChain({ factories: 20 });

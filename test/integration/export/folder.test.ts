@@ -1,11 +1,11 @@
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { call } from '../../support/call.ts';
-import { emptyFolder } from '../../support/child.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { eventually, startProgram } from '../../support/process.ts';
+import { call } from '../../harness/call.ts';
+import { emptyFolder } from '../../harness/child.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { eventually, startProgram } from '../../harness/process.ts';
 import { openLake } from './lake.ts';
 
 /** A database with so many operations on each of three days. */

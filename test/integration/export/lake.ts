@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
 import type { exportDocument } from '../../../src/documents/export.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { emptyFolder } from '../../support/child.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { emptyFolder } from '../../harness/child.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { operationNames } from '../../../src/operations/index.ts';
-import { runSync } from '../../support/sync.ts';
+import { runSync } from '../../harness/sync.ts';
 
 type ExportDocument = z.infer<typeof exportDocument>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { TestDatabase } from '../../support/database.ts';
-import { openDuckDb, type DuckRow } from '../../support/duckdb.ts';
+import type { TestDatabase } from '../../harness/database.ts';
+import { openDuckDb, type DuckRow } from '../../harness/duckdb.ts';
 import { copiedChains, openLake, type Lake } from './lake.ts';
 
 type Ask = (statement: string) => Promise<DuckRow[]>;

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { emptyFolder } from '../../support/child.ts';
-import { openDuckDb, type DuckRow } from '../../support/duckdb.ts';
-import { call } from '../../support/call.ts';
+import { emptyFolder } from '../../harness/child.ts';
+import { openDuckDb, type DuckRow } from '../../harness/duckdb.ts';
+import { call } from '../../harness/call.ts';
 import { copiedChains } from './lake.ts';
 
 const page = join(import.meta.dirname, '../../../docs/export.md');

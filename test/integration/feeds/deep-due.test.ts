@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { deepResweep } from '../../../src/lists/newest-first/resweep.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 const feed = { chain_id: 10, operation: 'user-operations' } as const;
 const startMs = Date.UTC(2026, 0, 1);

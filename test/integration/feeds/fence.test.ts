@@ -4,8 +4,8 @@ import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { currentRun, openRun } from '../../../src/feeds/run.ts';
 import { endWalk, giveUpEntry, takeWalk } from '../../../src/feeds/take-walk.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { listedChain, settingsFor } from '../../support/sync.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listedChain, settingsFor } from '../../harness/sync.ts';
 
 const url = 'http://localhost';
 const why = { failure: 'rejected', reason: 'refused' } as const;

@@ -10,11 +10,11 @@ import { advance } from '../../../src/feeds/advance.ts';
 import { originOf } from '../../../src/feeds/origin.ts';
 import { openRun } from '../../../src/feeds/run.ts';
 import { createLog } from '../../../src/log.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { testKey } from '../../support/key.ts';
-import { configFolder } from '../../support/process.ts';
-import { plainOutput } from '../../support/plain-output.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { testKey } from '../../harness/key.ts';
+import { configFolder } from '../../harness/process.ts';
+import { plainOutput } from '../../harness/plain-output.ts';
 
 const chain: SimulatedChain = {
   id: 10,

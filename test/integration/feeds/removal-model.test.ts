@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { ItemRows, PageEnd } from '../../../src/operations/operation.ts';
 import { noteChanges } from '../../../src/operations/list-changes.ts';
 import { userOperations } from '../../../src/operations/user-operations/index.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 const { name, table, order } = userOperations;
 if (order === null) throw new Error('the list has an order');

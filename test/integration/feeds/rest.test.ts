@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { advance } from '../../../src/feeds/advance.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { beginRun, openContender, pageBudget } from '../../support/contender.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { untilLocked } from '../../support/locks.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { beginRun, openContender, pageBudget } from '../../harness/contender.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { untilLocked } from '../../harness/locks.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -15,12 +15,12 @@ import {
   type Faults,
   type SimulatedChain,
   type Simulator,
-} from '../../../src/simulator/index.ts';
-import { emptyFolder } from '../../support/child.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { startProgram } from '../../support/process.ts';
-import { runSync } from '../../support/sync.ts';
+} from '../../../simulator/index.ts';
+import { emptyFolder } from '../../harness/child.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { startProgram } from '../../harness/process.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

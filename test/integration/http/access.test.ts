@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { ListenError } from '../../../src/http/listen.ts';
-import { ask, servedPage, startPage, type Answer } from '../../support/http.ts';
+import { ask, servedPage, startPage, type Answer } from '../../harness/http.ts';
 
 const token = 'a-token-of-thirty-characters-x';
 const form = { 'content-type': 'application/x-www-form-urlencoded' };

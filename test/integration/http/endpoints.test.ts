@@ -2,16 +2,12 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { HttpServer } from '../../../src/http/server.ts';
 import { createPulse, healthOf } from '../../../src/http/health.ts';
 import { createReader } from '../../../src/http/reader.ts';
-import {
-  startSimulator,
-  type SimulatedChain,
-  type Simulator,
-} from '../../../src/simulator/index.ts';
-import { openDatabaseProxy } from '../../support/database-proxy.ts';
-import { createTestDatabase, freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { holdDocument } from '../../support/documents.ts';
-import { ask, servedPage } from '../../support/http.ts';
-import { runSync } from '../../support/sync.ts';
+import { startSimulator, type SimulatedChain, type Simulator } from '../../../simulator/index.ts';
+import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { holdDocument } from '../../harness/documents.ts';
+import { ask, servedPage } from '../../harness/http.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [
   {

@@ -11,14 +11,14 @@ import {
   statusFaults,
   type Faults,
   type SimulatedChain,
-} from '../../../src/simulator/index.ts';
-import { createTestDatabase, freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { startPage } from '../../support/http.ts';
-import { eventually } from '../../support/process.ts';
-import { scraped } from '../../support/scraped.ts';
-import { observing } from '../../support/scraping.ts';
-import { runSync } from '../../support/sync.ts';
+} from '../../../simulator/index.ts';
+import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { startPage } from '../../harness/http.ts';
+import { eventually } from '../../harness/process.ts';
+import { scraped } from '../../harness/scraped.ts';
+import { observing } from '../../harness/scraping.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -5,12 +5,12 @@ import { sliceQueue } from '../../../src/jobs/boss.ts';
 import { openLane } from '../../../src/jobs/schedule.ts';
 import { sendSlice } from '../../../src/jobs/send.ts';
 import { serve } from '../../../src/jobs/serve.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { setClockBack } from '../../support/clock.ts';
-import { openContender } from '../../support/contender.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/process.ts';
-import { hangMs } from '../../support/hang.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { setClockBack } from '../../harness/clock.ts';
+import { openContender } from '../../harness/contender.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { eventually } from '../../harness/process.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,

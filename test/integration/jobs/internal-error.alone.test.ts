@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Operation } from '../../../src/operations/operation.ts';
 import type * as registry from '../../../src/operations/index.ts';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { logLines } from '../../support/log-lines.ts';
-import { testKey } from '../../support/sync.ts';
+import { startSimulator } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { logLines } from '../../harness/log-lines.ts';
+import { testKey } from '../../harness/sync.ts';
 import { smallChain } from '../sync/copy.ts';
 
 const defect = vi.hoisted(() => ({ isThere: true }));

@@ -4,7 +4,7 @@ import { installQueues, sliceQueue, startBoss } from '../../../src/jobs/boss.ts'
 import { sendSlice } from '../../../src/jobs/send.ts';
 import { openJobLocks } from '../../../src/jobs/takeover.ts';
 import { createLog } from '../../../src/log.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { installQueues, sliceQueue, startBoss } from '../../../src/jobs/boss.ts';
 import { createLog } from '../../../src/log.ts';
-import { openDatabaseProxy } from '../../support/database-proxy.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/process.ts';
+import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { eventually } from '../../harness/process.ts';
 
 /** A busy machine, in ms. */
 const boundMs = 40_000;

@@ -2,12 +2,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { runQueue } from '../../../src/jobs/boss.ts';
 import { serve } from '../../../src/jobs/serve.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { openContender } from '../../support/contender.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/process.ts';
-import { settingsFor } from '../../support/sync.ts';
-import { hangMs } from '../../support/hang.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { openContender } from '../../harness/contender.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { eventually } from '../../harness/process.ts';
+import { settingsFor } from '../../harness/sync.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 /**
  * So many, that were a run left to the 30 s at which a notified queue is looked at by itself, in each

@@ -11,10 +11,10 @@ import { installQueues, runQueue } from '../../../src/jobs/boss.ts';
 import { returnToPresent } from '../../../src/jobs/boss-tables.ts';
 import { setSchedules, workOnRuns, type LaneSchedule } from '../../../src/jobs/schedule.ts';
 import { openJobLocks } from '../../../src/jobs/takeover.ts';
-import { setClockBack } from '../../support/clock.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/process.ts';
-import { hangMs } from '../../support/hang.ts';
+import { setClockBack } from '../../harness/clock.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { eventually } from '../../harness/process.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

@@ -5,11 +5,11 @@ import { sliceQueue } from '../../../src/jobs/boss.ts';
 import { createLog } from '../../../src/log.ts';
 import { openLane } from '../../../src/jobs/schedule.ts';
 import { runSlice, type SliceDependencies } from '../../../src/jobs/slice.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { openContender } from '../../support/contender.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/process.ts';
-import { hangMs } from '../../support/hang.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { openContender } from '../../harness/contender.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { eventually } from '../../harness/process.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 const chain: SimulatedChain = {
   id: 10,

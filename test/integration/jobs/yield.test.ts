@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { serve } from '../../../src/jobs/serve.ts';
-import { beginRun, openContender } from '../../support/contender.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { listOperations } from '../../support/listed-operations.ts';
+import { beginRun, openContender } from '../../harness/contender.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listOperations } from '../../harness/listed-operations.ts';
 
 const chain = {
   id: 10,

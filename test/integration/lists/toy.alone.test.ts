@@ -9,10 +9,10 @@ import { registerFeeds } from '../../../src/feeds/register.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
 import { feedStatus } from '../../../src/report/status.ts';
 import type * as registry from '../../../src/operations/index.ts';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { runSync, settingsFor } from '../../support/sync.ts';
-import { movingOperations } from '../../support/tables.ts';
+import { startSimulator } from '../../../simulator/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { runSync, settingsFor } from '../../harness/sync.ts';
+import { movingOperations } from '../../harness/tables.ts';
 import { smallChain } from '../sync/copy.ts';
 
 /** Lists that are registered and that nobody works on: one of each kind. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { addressOf, hashOf, load, loadOneByOne, type ServedPage } from './loader.ts';
 import { rowsOf, shown } from './observations.ts';
 

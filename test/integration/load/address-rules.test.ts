@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { addressOf, hashOf, loadOneByOne, stored } from './loader.ts';
 
 const hash = addressOf(1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { addressOf, hashOf, loadOneByOne, stored } from './loader.ts';
 
 const blockWith = (parts: object) => [{ hash: hashOf(1), height: 7, ...parts }];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { addressOf, hashOf, load, loadOneByOne, stored } from './loader.ts';
 
 /** How two pages meet: in transactions of their own, or in one. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { addressOf, hashOf, load, loadOneByOne, stored, type ServedPage } from './loader.ts';
 
 const operation = (page_id: number, status: boolean, name: string): ServedPage => ({

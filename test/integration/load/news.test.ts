@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
 import { addressOf, hashOf, load } from './loader.ts';
 
 /** The address of the first operation, as its newest page shows it. */

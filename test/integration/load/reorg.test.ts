@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { hashOf, loadOneByOne, stored, type ServedPage } from './loader.ts';
 
 const blockAt = (page_id: number, height: number, hash: number): ServedPage => ({

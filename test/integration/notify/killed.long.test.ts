@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { leaks, secretKey, storedLeaks } from '../../support/canary.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { logLines } from '../../support/log-lines.ts';
-import { configFolder, eventually, startProgram } from '../../support/process.ts';
-import { accept, startReceiver } from '../../support/receiver.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { leaks, secretKey, storedLeaks } from '../../harness/canary.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { logLines } from '../../harness/log-lines.ts';
+import { configFolder, eventually, startProgram } from '../../harness/process.ts';
+import { accept, startReceiver } from '../../harness/receiver.ts';
 
 const chain: SimulatedChain = {
   id: 10,

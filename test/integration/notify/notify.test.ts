@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { StatusDocument } from '../../../src/documents/status.ts';
 import { awayStatus } from '../../../src/report/status-document.ts';
-import { leaks, secretKey, storedLeaks } from '../../support/canary.ts';
-import { openDatabaseProxy } from '../../support/database-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { freePort } from '../../support/port.ts';
-import { eventually } from '../../support/process.ts';
-import { accept, startReceiver, type Receiver } from '../../support/receiver.ts';
+import { leaks, secretKey, storedLeaks } from '../../harness/canary.ts';
+import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { freePort } from '../../harness/port.ts';
+import { eventually } from '../../harness/process.ts';
+import { accept, startReceiver, type Receiver } from '../../harness/receiver.ts';
 import { feed, startLooking, verdicts, world, type Looking } from './world.ts';
 
 type Kind = StatusDocument['verdict']['kind'];

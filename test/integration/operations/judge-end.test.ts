@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { optimismBatchBlocks } from '../../../src/operations/optimism-batch-blocks/index.ts';
 import type { EndClaim } from '../../../src/operations/operation.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 const chain_id = 10;
 const hashOf = (height: number) => `0x${height.toString(16).padStart(64, '0')}`;

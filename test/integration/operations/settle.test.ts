@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
 import { optimismBatchBlocks } from '../../../src/operations/optimism-batch-blocks/index.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { heights, Model, numbers, type Asked, type Walk } from './settle-model.ts';
 
 const hashOf = (height: number, edition: number) =>

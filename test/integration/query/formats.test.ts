@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call } from '../../support/call.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { call } from '../../harness/call.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

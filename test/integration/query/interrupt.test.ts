@@ -2,10 +2,10 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { readAnswer } from '../../../src/query/read.ts';
-import { openDatabaseProxy } from '../../support/database-proxy.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { eventually } from '../../support/process.ts';
+import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { eventually } from '../../harness/process.ts';
 
 /** A pool of one connection, by a route to Postgres that can fall silent. */
 async function silentRoute() {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readAnswer, type Column } from '../../../src/query/read.ts';
 import { questions, statementOf } from '../../../src/query/question.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { emptyFolder } from '../../support/child.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { sumUpAnew } from '../../support/sums.ts';
-import { runSync, testKey } from '../../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { emptyFolder } from '../../harness/child.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { sumUpAnew } from '../../harness/sums.ts';
+import { runSync, testKey } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [10, 42220].map((id) => ({
   id,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
 import { factories } from '../../../src/operations/factories/index.ts';
 import type { ItemRows, WalkEndContext } from '../../../src/operations/operation.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { RankingModel, type ModelPage } from './model.ts';
 
 const times = 200;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
-import { startInstantMs } from '../../../src/simulator/index.ts';
+import { startInstantMs } from '../../../simulator/index.ts';
 import { rankingWorld, minuteMs } from './world.ts';
-import { plainOutput } from '../../support/plain-output.ts';
+import { plainOutput } from '../../harness/plain-output.ts';
 
 const pageSize = 10;
 const factories = 60;

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 const addressOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
-import { alterExplorer, type ServedPage } from '../../support/altered-explorer.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { alterExplorer, type ServedPage } from '../../harness/altered-explorer.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -4,8 +4,8 @@ import { freshnessHistory } from '../../../src/report/freshness-history.ts';
 import { spentHistory } from '../../../src/report/burn-down.ts';
 import { readThroughput } from '../../../src/report/throughput.ts';
 import { windowOfDay, windowUpTo, type WindowLength } from '../../../src/time-window.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { insertFeeds, noteFeed, noteLane } from '../../support/minutes.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { insertFeeds, noteFeed, noteLane } from '../../harness/minutes.ts';
 
 const at = Date.parse('2026-11-22T12:07:30Z');
 const hour: WindowLength = { seconds: 3600, binSeconds: 60 };

@@ -11,8 +11,8 @@ import { readNeeds } from '../../../src/report/needs-you.ts';
 import { describeStatus } from '../../../src/report/status-document.ts';
 import { readTerm } from '../../../src/report/why/term.ts';
 import { findWhy } from '../../../src/report/why/why.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import { copiedChains, servedPanel } from '../../support/panels.ts';
+import type { TestDatabase } from '../../harness/database.ts';
+import { copiedChains, servedPanel } from '../../harness/panels.ts';
 
 const both = [10, 42220];
 

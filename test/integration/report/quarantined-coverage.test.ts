@@ -4,12 +4,12 @@ import type { StatusDocument } from '../../../src/documents/status.ts';
 import { dropQuarantined } from '../../../src/quarantine/list.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { ribbonsOf } from '../../../src/report/ribbon/ribbon.ts';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
-import { alterExplorer } from '../../support/altered-explorer.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { openInWords } from '../../support/findings.ts';
-import { runSync } from '../../support/sync.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { alterExplorer } from '../../harness/altered-explorer.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { openInWords } from '../../harness/findings.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

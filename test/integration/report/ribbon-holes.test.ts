@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { ribbonsOf, type Range } from '../../../src/report/ribbon/ribbon.ts';
 import { witnessesOf } from '../../../src/report/ribbon/witnesses.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { fillScene, list } from '../../support/ribbon-scenes.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { fillScene, list } from '../../harness/ribbon-scenes.ts';
 
 /** A list whose each tenth block is a hole, so many of them. */
 async function fillWithHoles(pool: Pool, holes: number): Promise<Range> {

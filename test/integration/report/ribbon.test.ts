@@ -12,8 +12,8 @@ import {
   list,
   openRun,
   spell,
-} from '../../support/ribbon-scenes.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+} from '../../harness/ribbon-scenes.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 
 const numRuns = 60;
 const batches = '10/optimism-batch-blocks';

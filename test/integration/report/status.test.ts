@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { StatusDocument } from '../../../src/documents/status.ts';
-import { startSimulator, type Fault, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { configFolder, eventually, startProgram } from '../../support/process.ts';
-import { hangMs } from '../../support/hang.ts';
-import { runSync } from '../../support/sync.ts';
+import { startSimulator, type Fault, type SimulatedChain } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { configFolder, eventually, startProgram } from '../../harness/process.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

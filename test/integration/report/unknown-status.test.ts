@@ -2,8 +2,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { panels } from '../../../src/http/panels.ts';
 import { awayStatus, emptyStatus, unreadableStatus } from '../../../src/report/status-document.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { copiedChains, servedPanel } from '../../support/panels.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { copiedChains, servedPanel } from '../../harness/panels.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { keepSums } from '../../../src/jobs/housekeeping.ts';
 import { createLog } from '../../../src/log.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { eventually } from '../../support/process.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { eventually } from '../../harness/process.ts';
 
 test('whoever keeps house keeps the sums, as often as its clock says', async () => {
   const { pool } = await freshDatabase();

@@ -1,11 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { rollUp, rollUpAnew } from '../../../src/rollups/roll.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { movingChain, movingCopy, pollMs } from '../../support/moving-copy.ts';
-import { sumFaults, sumRows } from '../../support/sums.ts';
-import { runSync } from '../../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { movingChain, movingCopy, pollMs } from '../../harness/moving-copy.ts';
+import { sumFaults, sumRows } from '../../harness/sums.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

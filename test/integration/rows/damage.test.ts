@@ -2,19 +2,19 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { prove } from '../../../src/report/proof.ts';
-import { inWords } from '../../support/findings.ts';
+import { inWords } from '../../harness/findings.ts';
 import { rowFindingText } from '../../../src/words/row-finding-text.ts';
 import { noteDamage } from '../../../src/rows/damage.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
 import { forgetDoneRereads } from '../../../src/rows/rereads.ts';
 import { checkRows } from '../../../src/rows/check.ts';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
-import { alterExplorer, type AlteredExplorer } from '../../support/altered-explorer.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { runSync, settingsFor } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
-import { openRunner } from '../../support/runner.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { alterExplorer, type AlteredExplorer } from '../../harness/altered-explorer.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { runSync, settingsFor } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
+import { openRunner } from '../../harness/runner.ts';
 
 const seed = 5;
 const chain: SimulatedChain = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startInstantMs } from '../../../src/simulator/index.ts';
+import { startInstantMs } from '../../../simulator/index.ts';
 import { hourMs, minuteMs, readAgain, watchOperations } from './watch.ts';
 
 test('known history is read again by walks side by side, for no more requests than its pages', async () => {

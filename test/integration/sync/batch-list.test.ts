@@ -1,9 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { batchesOf, itemOf, serveBatchList } from '../../support/batch-list.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+import { batchesOf, itemOf, serveBatchList } from '../../harness/batch-list.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 /** A list of batches 1 to `count`, read in pages of ten; an hour of overlap is 60 batches. */
 async function world(count: number) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { batchBlocks, batchWorld, fullBatch, startMs, times } from '../../support/batch-world.ts';
-import { blocksOf, itemOf, pageSize, type BatchPage } from '../../support/listed-batches.ts';
+import { batchBlocks, batchWorld, fullBatch, startMs, times } from '../../harness/batch-world.ts';
+import { blocksOf, itemOf, pageSize, type BatchPage } from '../../harness/listed-batches.ts';
 
 const noItems: BatchPage = { items: [], next_page_params: null };
 const bottomOf = (number: number) => 1000 + number * batchBlocks;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { openInWords } from '../../support/findings.ts';
+import { openInWords } from '../../harness/findings.ts';
 import { findingText } from '../../../src/words/finding-text.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
-import { batchWorld, fullBatch, startMs } from '../../support/batch-world.ts';
+import { batchWorld, fullBatch, startMs } from '../../harness/batch-world.ts';
 
 test('a hole made by hand is named exactly, closed with its pages, and then nothing is open', async () => {
   const { poll, runner, lanes, list, database } = await batchWorld(8);

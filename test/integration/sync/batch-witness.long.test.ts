@@ -1,6 +1,6 @@
 import { whole } from '../../../src/terminal/numbers.ts';
 import { expect, test } from 'vitest';
-import { batchBlocks, batchWorld, fullBatch, times } from '../../support/batch-world.ts';
+import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
 
 /** Where a full batch begins and ends, as it is posted to L1. */
 const postedAs = (number: number) =>

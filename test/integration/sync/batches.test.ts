@@ -1,10 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
 
 const seed = 3;
 const chainWith = (count: number): SimulatedChain => ({

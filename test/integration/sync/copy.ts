@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { SyncResult } from '../../../src/jobs/sync.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { runSync, type SyncRun } from '../../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { runSync, type SyncRun } from '../../harness/sync.ts';
 
 /** What the chains of these tests are made from. */
 export const copySeed = 5;

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import { withinADay } from '../../support/clock.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { configFolder } from '../../support/process.ts';
+import { startSimulator } from '../../../simulator/index.ts';
+import { withinADay } from '../../harness/clock.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { configFolder } from '../../harness/process.ts';
 import { copySeed, smallChain } from './copy.ts';
-import { plainOutput } from '../../support/plain-output.ts';
+import { plainOutput } from '../../harness/plain-output.ts';
 
 test('a sync whose credits are used up says until when, keeps what it read, and exits with 1', () =>
   withinADay(async () => {

@@ -4,10 +4,10 @@ import {
   startSimulator,
   type FaultName,
   type SimulatedChain,
-} from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
+} from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
 
 const seed = 5;
 const chain: SimulatedChain = {

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
-import { hashOf, listOperations } from '../../support/listed-operations.ts';
-import { untilLocked } from '../../support/locks.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hashOf, listOperations } from '../../harness/listed-operations.ts';
+import { untilLocked } from '../../harness/locks.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 test('pages that lose a deadlock are written all the same, and asked for once', async () => {
   const list = await listOperations([{ block: 1, id: 1 }]);

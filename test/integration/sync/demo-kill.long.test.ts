@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { findWorker, isThere } from '../../support/demo-worker.ts';
-import { hangMs } from '../../support/hang.ts';
-import { configFolder, eventually, startProgram } from '../../support/process.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { findWorker, isThere } from '../../harness/demo-worker.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 
 test('a demo whose ledger lacks a page says so, and fails', async () => {
   const { url, pool } = await freshDatabase();

@@ -1,16 +1,16 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { demoDocument } from '../../../src/documents/demo.ts';
-import { demoChains, demoStart } from '../../../src/simulator/index.ts';
+import { demoChains, demoStart } from '../../../simulator/index.ts';
 import { truth } from '../../truth/truth.ts';
-import { call } from '../../support/call.ts';
-import { command } from '../../support/child.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { ledgerFaults } from '../../support/ledger.ts';
-import { findWorker } from '../../support/demo-worker.ts';
-import { eventually } from '../../support/process.ts';
-import { differencesFrom } from '../../support/tables.ts';
+import { call } from '../../harness/call.ts';
+import { command } from '../../harness/child.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
+import { findWorker } from '../../harness/demo-worker.ts';
+import { eventually } from '../../harness/process.ts';
+import { differencesFrom } from '../../harness/tables.ts';
 
 /** As in the demo. */
 const seed = 1;

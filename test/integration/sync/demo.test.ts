@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { demoDocument } from '../../../src/documents/demo.ts';
-import { demoStart } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { configFolder } from '../../support/process.ts';
+import { demoStart } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { configFolder } from '../../harness/process.ts';
 
 const dayMs = 86_400_000;
 

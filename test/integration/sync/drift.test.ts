@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
 import { noteText } from '../../../src/words/note-text.ts';
 import { feedStatus } from '../../../src/report/status.ts';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
-import { alterExplorer, type ServedPage } from '../../support/altered-explorer.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync, type SyncRun } from '../../support/sync.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { alterExplorer, type ServedPage } from '../../harness/altered-explorer.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync, type SyncRun } from '../../harness/sync.ts';
 
 const seed = 5;
 const chain: SimulatedChain = {

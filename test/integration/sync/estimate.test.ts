@@ -2,12 +2,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { PlanDocument } from '../../../src/documents/plan.ts';
 import type { StatusDocument } from '../../../src/documents/status.ts';
 import type { VerifyDocument } from '../../../src/documents/verify.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { configFolder } from '../../support/process.ts';
-import { testKey } from '../../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { configFolder } from '../../harness/process.ts';
+import { testKey } from '../../harness/sync.ts';
 import { truth } from '../../truth/truth.ts';
 
 const seed = 43;

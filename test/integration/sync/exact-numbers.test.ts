@@ -1,11 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import { listQuarantined } from '../../../src/quarantine/list.ts';
-import { alterExplorer } from '../../support/altered-explorer.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
+import { alterExplorer } from '../../harness/altered-explorer.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
 import { replayed } from '../archive/archive.ts';
 
 const seed = 11;

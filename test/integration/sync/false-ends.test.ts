@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hashOf } from '../../support/listed-operations.ts';
+import { hashOf } from '../../harness/listed-operations.ts';
 import { lyingList, oneEach, pageSize } from './lying-list.ts';
 
 const pages = 20;

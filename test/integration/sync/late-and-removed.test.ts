@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
-import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 /** One operation in every block from 1 to `blocks`. */
 const oneEach = (blocks: number): ListedOperation[] =>

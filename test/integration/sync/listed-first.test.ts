@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/documents/verify.ts';
-import { batchBlocks, batchWorld, fullBatch, times } from '../../support/batch-world.ts';
-import { call } from '../../support/call.ts';
+import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
+import { call } from '../../harness/call.ts';
 
 /** Slices that a run of these tests has at most: one that needs more never ends. */
 const mostSlices = 50;

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { listedChain, testKey } from '../../support/sync.ts';
+import { startSimulator } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listedChain, testKey } from '../../harness/sync.ts';
 
 test('sync ends with how to look at what it copied, unless a program reads it', async () => {
   const chain = { ...listedChain, factories: 20 };

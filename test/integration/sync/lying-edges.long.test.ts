@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ServedPage } from '../../support/altered-explorer.ts';
-import { hashOf } from '../../support/listed-operations.ts';
+import type { ServedPage } from '../../harness/altered-explorer.ts';
+import { hashOf } from '../../harness/listed-operations.ts';
 import { lyingList, oneEach, pageSize } from './lying-list.ts';
 
 /** Says another block number of some places of a page; -1 is the last. */

@@ -1,10 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { prove } from '../../../src/report/proof.ts';
-import { openInWords } from '../../support/findings.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { lieBefore } from '../../support/lying-explorer.ts';
-import { listedChain, runSync, type SyncRun } from '../../support/sync.ts';
+import { openInWords } from '../../harness/findings.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { lieBefore } from '../../harness/lying-explorer.ts';
+import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
 export const pageSize = 10;
 

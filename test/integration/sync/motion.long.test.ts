@@ -1,13 +1,9 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  startInstantMs,
-  startSimulator,
-  type SimulatedChain,
-} from '../../../src/simulator/index.ts';
+import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { truthAt } from '../../truth/truth.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
 
 const seed = 17;
 const minuteMs = 60_000;

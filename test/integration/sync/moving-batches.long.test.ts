@@ -1,7 +1,7 @@
 import type { Occasion } from '../../../src/lists/list.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { openInWords } from '../../support/findings.ts';
+import { openInWords } from '../../harness/findings.ts';
 
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import {
@@ -9,13 +9,13 @@ import {
   startSimulator,
   type Motion,
   type SimulatedChain,
-} from '../../../src/simulator/index.ts';
+} from '../../../simulator/index.ts';
 import { truthAt } from '../../truth/truth.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { ledgerFaults } from '../../support/ledger.ts';
-import { settingsFor } from '../../support/sync.ts';
-import { differencesFrom } from '../../support/tables.ts';
-import { openRunner } from '../../support/runner.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
+import { settingsFor } from '../../harness/sync.ts';
+import { differencesFrom } from '../../harness/tables.ts';
+import { openRunner } from '../../harness/runner.ts';
 
 const minuteMs = 60_000;
 const operations = ['optimism-batch-blocks'] as const;

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { parseMoment } from '../../../src/time.ts';
-import { call } from '../../support/call.ts';
-import { withinADay } from '../../support/clock.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { testKey } from '../../support/key.ts';
-import { configFolder } from '../../support/process.ts';
+import { call } from '../../harness/call.ts';
+import { withinADay } from '../../harness/clock.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { testKey } from '../../harness/key.ts';
+import { configFolder } from '../../harness/process.ts';
 
 const chain: SimulatedChain = {
   id: 10,

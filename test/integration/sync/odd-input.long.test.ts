@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Generation, Oddity } from '../../../src/simulator/index.ts';
+import type { Generation, Oddity } from '../../../simulator/index.ts';
 import { quarantined } from '../../truth/truth.ts';
-import { differences } from '../../support/tables.ts';
+import { differences } from '../../harness/tables.ts';
 import { copyChain, copySeed, openCopy, smallChain } from './copy.ts';
 
 const generations: readonly Generation[] = ['v10', 'v11', 'v12'];

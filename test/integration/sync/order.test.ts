@@ -2,10 +2,10 @@ import type { Occasion } from '../../../src/lists/list.ts';
 import { expect, test } from 'vitest';
 
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { listOperations } from '../../support/listed-operations.ts';
-import { listedChain, runSync, settingsFor } from '../../support/sync.ts';
-import { openRunner } from '../../support/runner.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listOperations } from '../../harness/listed-operations.ts';
+import { listedChain, runSync, settingsFor } from '../../harness/sync.ts';
+import { openRunner } from '../../harness/runner.ts';
 
 const startMs = Date.UTC(2026, 0, 2);
 const blocks = 500;

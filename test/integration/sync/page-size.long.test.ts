@@ -1,12 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  startSimulator,
-  type Generation,
-  type SimulatedChain,
-} from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
+import { startSimulator, type Generation, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
 import { copyChain, copySeed, smallChain } from './copy.ts';
 
 const generations: readonly Generation[] = ['v10', 'v11', 'v12'];

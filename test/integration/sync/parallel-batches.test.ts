@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { ledgerFaults } from '../../support/ledger.ts';
-import { settingsFor } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
-import { openRunner } from '../../support/runner.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
+import { settingsFor } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
+import { openRunner } from '../../harness/runner.ts';
 
 const seed = 23;
 const chain: SimulatedChain = {

@@ -5,15 +5,11 @@ import { loadSettings } from '../../../src/config/load.ts';
 import type { PlanDocument } from '../../../src/documents/plan.ts';
 import { planReport } from '../../../src/report/plan/document.ts';
 import { forecastFeeds } from '../../../src/report/plan/plan.ts';
-import {
-  startInstantMs,
-  startSimulator,
-  type SimulatedChain,
-} from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { configFolder } from '../../support/process.ts';
-import { testKey } from '../../support/sync.ts';
-import { plainOutput } from '../../support/plain-output.ts';
+import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { configFolder } from '../../harness/process.ts';
+import { testKey } from '../../harness/sync.ts';
+import { plainOutput } from '../../harness/plain-output.ts';
 
 const seed = 31;
 const hourMs = 3_600_000;

@@ -2,11 +2,11 @@ import { createServer } from 'node:http';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { eventually } from '../../support/process.ts';
-import { listedChain, runSync, type SyncRun } from '../../support/sync.ts';
-import { hangMs } from '../../support/hang.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { eventually } from '../../harness/process.ts';
+import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 /** An end that nothing supports is asked for once more. */
 const endAsked = 1;

@@ -1,19 +1,19 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { openInWords } from '../../support/findings.ts';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import { openInWords } from '../../harness/findings.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import {
   dropQuarantined,
   listQuarantined,
   type QuarantineFilter,
 } from '../../../src/quarantine/list.ts';
-import { alterExplorer } from '../../support/altered-explorer.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { ledgerFaults } from '../../support/ledger.ts';
-import { runSync } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
+import { alterExplorer } from '../../harness/altered-explorer.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
+import { runSync } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
 
 const seed = 5;
 const chain: SimulatedChain = {

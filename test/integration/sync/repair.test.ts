@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { SyncDocument } from '../../../src/documents/sync.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { testKey } from '../../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { testKey } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   id: 10,

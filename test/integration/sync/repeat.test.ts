@@ -1,14 +1,10 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
-import {
-  startSimulator,
-  type Generation,
-  type SimulatedChain,
-} from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
-import { hangMs } from '../../support/hang.ts';
+import { startSimulator, type Generation, type SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 const seed = 11;
 const secretKey = 'secret-of-the-key';

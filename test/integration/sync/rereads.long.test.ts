@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { batchBlocks, batchWorld, fullBatch, times } from '../../support/batch-world.ts';
-import type { ListedBlock } from '../../support/listed-batches.ts';
+import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
+import type { ListedBlock } from '../../harness/listed-batches.ts';
 
 /** Dozens of runs on a machine that may be busy. */
 const slow = { timeout: 120_000 };

@@ -2,8 +2,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { openWalks, readResumption } from '../../../src/report/resumption.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { call } from '../../support/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { call } from '../../harness/call.ts';
 
 const feeds = ['10/user-operations'];
 

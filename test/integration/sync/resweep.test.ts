@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
-import { hashOf, listOperations } from '../../support/listed-operations.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hashOf, listOperations } from '../../harness/listed-operations.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 const startMs = Date.UTC(2026, 0, 2);
 const minutes = (count: number) => new Date(startMs + count * 60_000);

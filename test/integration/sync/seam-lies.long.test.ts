@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { ScopeBounds } from '../../../src/lists/list.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import {
   hashOf,
   listOperations,
   type ListedOperation,
   type OperationsList,
-} from '../../support/listed-operations.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+} from '../../harness/listed-operations.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 const pageSize = 3;
 /** Enough for several walks to pay; where only the first made position matters, a few are. */

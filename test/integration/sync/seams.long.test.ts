@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../../support/database.ts';
-import { hashOf, listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+import { createTestDatabase } from '../../harness/database.ts';
+import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 /** Long enough for several walks, in pages of three. */
 const pageSize = 3;

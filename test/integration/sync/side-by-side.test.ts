@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, statusFaults } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { hangMs } from '../../support/hang.ts';
-import { configFolder, eventually, startProgram } from '../../support/process.ts';
-import { testKey } from '../../support/sync.ts';
+import { startSimulator, statusFaults } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { configFolder, eventually, startProgram } from '../../harness/process.ts';
+import { testKey } from '../../harness/sync.ts';
 import { smallChain } from './copy.ts';
 
 /** What the service charges for a request. */

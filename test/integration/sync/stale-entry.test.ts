@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
-import { listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 /** One operation in each block down to 170, nine in block 161, one in each below. */
 const operations: readonly ListedOperation[] = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 /** A thousand late arrivals, of which the nth is n seconds late, and one that tells no time. */
 async function thousandArrivals() {

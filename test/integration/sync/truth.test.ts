@@ -4,11 +4,11 @@ import {
   type Family,
   type Generation,
   type SimulatedChain,
-} from '../../../src/simulator/index.ts';
+} from '../../../simulator/index.ts';
 import { operationNames } from '../../../src/operations/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync } from '../../support/sync.ts';
-import { differences } from '../../support/tables.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
 
 const seed = 7;
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { batchBlocks } from '../../support/batch-world.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { blocksOf, listBatches } from '../../support/listed-batches.ts';
-import { configFolder } from '../../support/process.ts';
-import { testKey } from '../../support/sync.ts';
+import { batchBlocks } from '../../harness/batch-world.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { blocksOf, listBatches } from '../../harness/listed-batches.ts';
+import { configFolder } from '../../harness/process.ts';
+import { testKey } from '../../harness/sync.ts';
 
 /** The newest number, of a numbering that began long ago. */
 const newest = 400_012;

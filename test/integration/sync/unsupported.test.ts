@@ -3,12 +3,12 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { dueLanes } from '../../../src/feeds/due.ts';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { differences } from '../../support/tables.ts';
+import { startSimulator } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { differences } from '../../harness/tables.ts';
 import { copyChain, copySeed, smallChain } from './copy.ts';
-import { plainOutput } from '../../support/plain-output.ts';
+import { plainOutput } from '../../harness/plain-output.ts';
 
 const plain = smallChain({ family: 'plain' });
 

@@ -3,13 +3,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/documents/verify.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { creditsPerPage } from '../../../src/walk/ledger.ts';
-import { inWords } from '../../support/findings.ts';
+import { inWords } from '../../harness/findings.ts';
 import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
-import { startSimulator, type SimulatedChain } from '../../../src/simulator/index.ts';
-import { call } from '../../support/call.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { runSync, settingsFor } from '../../support/sync.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { runSync, settingsFor } from '../../harness/sync.ts';
 
 const seed = 5;
 const chain: SimulatedChain = {

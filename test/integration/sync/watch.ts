@@ -1,13 +1,9 @@
 import { onTestFinished } from 'vitest';
-import {
-  startInstantMs,
-  startSimulator,
-  type SimulatedChain,
-} from '../../../src/simulator/index.ts';
+import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { truthAt } from '../../truth/truth.ts';
-import { freshDatabase } from '../../support/database.ts';
-import type { SyncRun } from '../../support/sync.ts';
-import { openRunner, type Runner } from '../../support/timed-runner.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import type { SyncRun } from '../../harness/sync.ts';
+import { openRunner, type Runner } from '../../harness/timed-runner.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ServedPage } from '../../support/altered-explorer.ts';
-import type { SyncRun } from '../../support/sync.ts';
-import { hashOf } from '../../support/listed-operations.ts';
+import type { ServedPage } from '../../harness/altered-explorer.ts';
+import type { SyncRun } from '../../harness/sync.ts';
+import { hashOf } from '../../harness/listed-operations.ts';
 import { lyingList, oneEach, pageSize } from './lying-list.ts';
 
 /** A block takes 2 s, so a minute is 30 of them. */

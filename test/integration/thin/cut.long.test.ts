@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ledgerFaults } from '../../support/ledger.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
 import { listWorld } from './world.ts';
 
 /** More than are looked at in one transaction. */

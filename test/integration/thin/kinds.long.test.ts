@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { batchWorld, fullBatch } from '../../support/batch-world.ts';
+import { batchWorld, fullBatch } from '../../harness/batch-world.ts';
 import { expireArchive } from '../../../src/replay/expire.ts';
-import { ledgerFaults } from '../../support/ledger.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
 import { hourMs, minuteMs, watchOperations } from '../sync/watch.ts';
 import { replayed } from '../archive/archive.ts';
 import { houseOf, listWorld, oneEach } from './world.ts';

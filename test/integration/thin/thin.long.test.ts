@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ledgerFaults } from '../../support/ledger.ts';
-import { hashOf } from '../../support/listed-operations.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
+import { hashOf } from '../../harness/listed-operations.ts';
 import { listWorld, oneEach } from './world.ts';
 
 test('polls that brought nothing leave the ledger, and all that is told stays as it was', async () => {

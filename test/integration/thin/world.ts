@@ -3,9 +3,9 @@ import { thinLedger } from '../../../src/lists/thin.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { feedStatus } from '../../../src/report/status.ts';
 import { checkRows } from '../../../src/rows/check.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { listOperations, type ListedOperation } from '../../support/listed-operations.ts';
-import { listedChain, runSync, type SyncRun } from '../../support/sync.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
 /** One operation in every block from 1 to `blocks`. */
 export const oneEach = (blocks: number): ListedOperation[] =>

@@ -4,10 +4,10 @@ import { openRun } from '../../../src/feeds/run.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { lockAbove, walkAbove } from '../../../src/walk/arrival.ts';
 import type { WalkRow } from '../../../src/walk/walk-row.ts';
-import { openContender } from '../../support/contender.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { listOperations } from '../../support/listed-operations.ts';
-import { listedChain } from '../../support/sync.ts';
+import { openContender } from '../../harness/contender.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listOperations } from '../../harness/listed-operations.ts';
+import { listedChain } from '../../harness/sync.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
 

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
-import { freshDatabase, type TestDatabase } from '../../support/database.ts';
-import { ledgerFaults } from '../../support/ledger.ts';
-import { eventually } from '../../support/process.ts';
-import { runSync } from '../../support/sync.ts';
-import { hangMs } from '../../support/hang.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
+import { eventually } from '../../harness/process.ts';
+import { runSync } from '../../harness/sync.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 /** So many empty pages in a row end a walk. */
 const emptyPagesLimit = 100;

@@ -1,11 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { openInWords } from '../../support/findings.ts';
+import { openInWords } from '../../harness/findings.ts';
 import { countTotalsAgain } from '../../../src/report/totals.ts';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { listedChain, runSync } from '../../support/sync.ts';
+import { startSimulator } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 
 const chain = { ...listedChain, userOperations: 300 };
 

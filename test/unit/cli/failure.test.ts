@@ -14,13 +14,13 @@ import { MigrationError } from '../../../src/db/migrate.ts';
 import { PoolerError } from '../../../src/db/route.ts';
 import { StandbyError } from '../../../src/db/standby.ts';
 import { errorDocument, errorKinds } from '../../../src/documents/error.ts';
-import { EmbeddedPostgresError } from '../../../src/embedded-postgres/failure.ts';
+import { EmbeddedPostgresError } from '../../../src/postgres/failure.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
 import { ExportError } from '../../../src/export/failure.ts';
 import { OriginError } from '../../../src/feeds/origin.ts';
 import { DatabaseUnavailableError } from '../../../src/open-database.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
-import { plainOutput } from '../../support/plain-output.ts';
+import { plainOutput } from '../../harness/plain-output.ts';
 import { CommanderError } from 'commander';
 
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });

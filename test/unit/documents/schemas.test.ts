@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { documentsPage } from '../../../scripts/documents-page.ts';
 import { documentSchemas } from '../../../src/documents/index.ts';
-import { demandDocument } from '../../support/documents.ts';
+import { demandDocument } from '../../harness/documents.ts';
 
 const folder = join(import.meta.dirname, '../../../schemas');
 const schemas = documentSchemas();

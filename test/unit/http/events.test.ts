@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { factsOf } from '../../../src/http/events.ts';
 import { emptyStatus } from '../../../src/report/status-document.ts';
-import { toldFeed, toldLane, type ToldFeed } from '../../support/told-status.ts';
+import { toldFeed, toldLane, type ToldFeed } from '../../harness/told-status.ts';
 
 const statusOf = (time: string, feed: ToldFeed) => ({
   ...emptyStatus(new Date(time), null),

@@ -6,7 +6,7 @@ import { shownFeeds, type FreshnessBin } from '../../../src/page/freshness/facts
 import { throughput } from '../../../src/page/throughput.ts';
 import type { ThroughputBin } from '../../../src/page/throughput/bins.ts';
 import { windowOfDay, windowUpTo } from '../../../src/time-window.ts';
-import { toldAt, toldFeed, toldStatus } from '../../support/told-status.ts';
+import { toldAt, toldFeed, toldStatus } from '../../harness/told-status.ts';
 
 const at = Date.parse(toldAt);
 const query = new URLSearchParams();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import type { Row } from '../../truth/row.ts';
 import { truth } from '../../truth/truth.ts';
 import { chainsAt, demoSeed as seed, nowMs, startAt, startMs } from './calendar.ts';

@@ -4,7 +4,7 @@ import {
   demoStart,
   startSimulator,
   type SimulatedChain,
-} from '../../../src/simulator/index.ts';
+} from '../../../simulator/index.ts';
 
 export const demoSeed = 1;
 export const nowMs = Date.parse('2026-11-22T11:17:23.456Z');

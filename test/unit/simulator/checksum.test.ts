@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checksumAddress } from '../../../src/simulator/checksum.ts';
+import { checksumAddress } from '../../../simulator/checksum.ts';
 
 // The examples of https://eips.ethereum.org/EIPS/eip-55.
 test.each([

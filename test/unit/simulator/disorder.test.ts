@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Disorder, SimulatedChain } from '../../../src/simulator/index.ts';
+import type { Disorder, SimulatedChain } from '../../../simulator/index.ts';
 import { truthAt } from '../../truth/truth.ts';
 import { hourMs, livelyChain, seed, startMoving } from './moving.ts';
 import { itemsOf, paths, smallChain, walk, type ServedPage } from './walk.ts';

@@ -8,7 +8,7 @@ import {
   openFault,
   startSimulator,
   type FaultName,
-} from '../../../src/simulator/index.ts';
+} from '../../../simulator/index.ts';
 
 const chain = {
   id: 10,

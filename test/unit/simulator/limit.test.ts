@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Limiter, type Limits } from '../../../src/simulator/limit.ts';
+import { Limiter, type Limits } from '../../../simulator/limit.ts';
 
 const noon = Date.parse('2026-11-21T12:00:00Z');
 

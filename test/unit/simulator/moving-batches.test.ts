@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { batchRange } from '../../../src/simulator/batches.ts';
-import { createWorld } from '../../../src/simulator/chain.ts';
-import { startInstantMs, type Motion } from '../../../src/simulator/index.ts';
+import { batchRange } from '../../../simulator/batches.ts';
+import { createWorld } from '../../../simulator/chain.ts';
+import { startInstantMs, type Motion } from '../../../simulator/index.ts';
 import { truthAt } from '../../truth/truth.ts';
 import { dayMs, hourMs, livelyChain, livelyMotion, minuteMs, seed, startMoving } from './moving.ts';
 import { get, itemsOf, paths, smallChain, walk, type Json } from './walk.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startInstantMs } from '../../../src/simulator/index.ts';
+import { startInstantMs } from '../../../simulator/index.ts';
 import { truthAt } from '../../truth/truth.ts';
 import { dayMs, hourMs, livelyChain, livelyMotion, minuteMs, seed, startMoving } from './moving.ts';
 import { addressHash, itemsOf, paths, walk, type Json } from './walk.ts';

@@ -4,7 +4,7 @@ import {
   type Motion,
   type SimulatedChain,
   type SimulatorOptions,
-} from '../../../src/simulator/index.ts';
+} from '../../../simulator/index.ts';
 import { smallChain } from './walk.ts';
 
 export const seed = 21;

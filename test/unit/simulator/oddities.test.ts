@@ -4,7 +4,7 @@ import {
   type Oddity,
   type SimulatedChain,
   type Simulator,
-} from '../../../src/simulator/index.ts';
+} from '../../../simulator/index.ts';
 import { quarantined, truth } from '../../truth/truth.ts';
 import { addressHash, get, itemsOf, paths, smallChain, walk, type ServedPage } from './walk.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSimulator, type Simulator } from '../../../src/simulator/index.ts';
+import { startSimulator, type Simulator } from '../../../simulator/index.ts';
 import { truth } from '../../truth/truth.ts';
 import { addressHash, get, itemsOf, paths, smallChain, walk, type Json } from './walk.ts';
 

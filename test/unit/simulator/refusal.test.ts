@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSimulator, type Simulator } from '../../../src/simulator/index.ts';
+import { startSimulator, type Simulator } from '../../../simulator/index.ts';
 import { get, paths, smallChain } from './walk.ts';
-import { hangMs } from '../../support/hang.ts';
+import { hangMs } from '../../harness/hang.ts';
 
 let simulator: Simulator;
 const seen: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startSimulator } from '../../../src/simulator/index.ts';
+import { startSimulator } from '../../../simulator/index.ts';
 import { quarantined, truth } from '../../truth/truth.ts';
 import { paths, smallChain, walk } from './walk.ts';
 

@@ -5,7 +5,7 @@ import {
   type Generation,
   type SimulatedChain,
   type Simulator,
-} from '../../../src/simulator/index.ts';
+} from '../../../simulator/index.ts';
 import { truth } from '../../truth/truth.ts';
 import { addressHash, itemsOf, keyOf, paths, smallChain, walk, type Json } from './walk.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { SimulatedChain } from '../../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -13,7 +13,7 @@ import {
   toldReading,
   toldStatus,
   type ToldFeed,
-} from '../../support/told-status.ts';
+} from '../../harness/told-status.ts';
 
 const looks = [60, 80, 140].flatMap((columns) =>
   [false, true].map((isColoured) => ({ isTerminal: true, columns, isColoured })),

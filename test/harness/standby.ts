@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
-import { accountFor, give, launchEnvironment } from '../../src/embedded-postgres/account.ts';
-import { provideBinaries } from '../../src/embedded-postgres/binaries.ts';
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../src/embedded-postgres/postgres.ts';
+import { accountFor, give, launchEnvironment } from '../../src/postgres/account.ts';
+import { provideBinaries } from '../../src/postgres/binaries.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { freshDirectory } from './database.ts';
 import { hangMs } from './hang.ts';
 import { freePort } from './port.ts';

@@ -6,7 +6,7 @@ import {
   startSimulator,
   type SimulatedChain,
   type SimulatorOptions,
-} from '../../src/simulator/index.ts';
+} from '../../simulator/index.ts';
 import { testKey } from './sync.ts';
 
 type Json = Record<string, unknown>;

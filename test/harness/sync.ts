@@ -11,7 +11,7 @@ import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { syncOnce, type SyncResult } from '../../src/jobs/sync.ts';
 import { createLog } from '../../src/log.ts';
 import type { LogLevel } from '../../src/log-levels.ts';
-import type { SimulatedChain } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import type { TestDatabase } from './database.ts';
 import { testKey } from './key.ts';
 import { hangMs } from './hang.ts';

@@ -5,10 +5,7 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
-import {
-  startEmbeddedPostgres,
-  stopEmbeddedPostgres,
-} from '../../src/embedded-postgres/postgres.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { bundleProgram } from './bundle.ts';
 

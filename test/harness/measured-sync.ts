@@ -1,7 +1,7 @@
 /** One sync of simulated chains in a process of its own, measured from inside. */
 import { createPool } from '../../src/db/pool.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
-import type { SimulatedChain } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { runSync } from './sync.ts';
 
 /** What the process is started with, as JSON in its first argument. */

@@ -4,7 +4,7 @@ import type { StatusDocument } from '../../src/documents/status.ts';
 import { readAssets } from '../../src/http/assets.ts';
 import { createPages } from '../../src/http/pages.ts';
 import { describeStatus } from '../../src/report/status-document.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { runSync, testKey } from './sync.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/postgres.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { freshDirectory } from './database.ts';
 
 /** A Postgres of its own, for what would disturb other tests. It is stopped with the test. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { Client, type Pool } from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { stopEmbeddedPostgres } from '../../src/embedded-postgres/postgres.ts';
+import { stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { createPool } from '../../src/db/pool.ts';
 
 /** A database of its own, with every migration applied. */

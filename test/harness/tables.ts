@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { SimulatedChain } from '../../src/simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { truth, type TruthScope } from '../truth/truth.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { spellAddress } from '../../src/http/address.ts';
 import type { HttpServer } from '../../src/http/server.ts';
-import { startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { startPage } from './http.ts';
 import { sumUpAnew } from './sums.ts';

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished } from 'vitest';
 import { prove } from '../../src/report/proof.ts';
-import { startInstantMs, startSimulator, type SimulatedChain } from '../../src/simulator/index.ts';
+import { startInstantMs, startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { truthAt } from '../truth/truth.ts';
 import type { TestDatabase } from './database.ts';
 import { ledgerFaults } from './ledger.ts';
