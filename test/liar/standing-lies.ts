@@ -53,9 +53,12 @@ export const standingLies: readonly Lie[] = [
  * is below: a reader believes such an end when it is repeated.
  */
 export function cutOff(truth: Truth, lowestWanted: number): Truth | null {
+  // In the order of the list: a cut within a block would leave a gap above the end.
   const newest = [...truth.operations]
     .filter(([, { block }]) => block >= lowestWanted)
-    .sort(([, a], [, b]) => b.block - a.block);
+    .sort(
+      ([, a], [, b]) => b.block - a.block || (operationHash(a.id) < operationHash(b.id) ? 1 : -1),
+    );
   const kept = newest.slice(0, Math.ceil(newest.length * 0.4));
   if (newest.length - kept.length <= pageSize) return null;
   return { ...truth, operations: new Map(kept) };
