@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 
@@ -52,7 +52,7 @@ describe('the boundaries let pass', () => {
 
   test('the simulator in the commands that run it', () => {
     const found = boundaries({
-      'src/cli/demo-world.ts': imports('../simulator/index.ts'),
+      'src/cli/demo-world.ts': imports('../../simulator/index.ts'),
       'simulator/index.ts': leaf,
     });
     expect(found).toMatchObject({ status: 0, stderr: '' });
@@ -61,22 +61,28 @@ describe('the boundaries let pass', () => {
 
 describe('the boundaries refuse', () => {
   const wrong: readonly (readonly [what: string, from: string, to: string])[] = [
-    ['an import of a floor above', 'db/pool.ts', 'walk/walk.ts'],
-    ['rooms of one floor that import each other', 'load/load.ts', 'operations/operation.ts'],
+    ['an import of a floor above', 'src/db/pool.ts', 'src/walk/walk.ts'],
+    [
+      'rooms of one floor that import each other',
+      'src/load/load.ts',
+      'src/operations/operation.ts',
+    ],
     [
       'an operation that imports a sibling',
-      'operations/factories/index.ts',
-      'operations/user-operations/index.ts',
+      'src/operations/factories/index.ts',
+      'src/operations/user-operations/index.ts',
     ],
-    ['the product importing the simulator', 'feeds/run.ts', 'simulator/index.ts'],
-    ['the simulator importing the product', 'simulator/index.ts', 'config/schema.ts'],
-    ['a room that stands on no floor', 'helpers/index.ts', 'db/pool.ts'],
-    ['a test imported by the product', 'app.ts', '../test/world.ts'],
+    ['the product importing the simulator', 'src/feeds/run.ts', 'simulator/index.ts'],
+    ['the simulator importing the product', 'simulator/index.ts', 'src/config/schema.ts'],
+    ['a room that stands on no floor', 'src/helpers/index.ts', 'src/db/pool.ts'],
+    ['a test imported by the product', 'src/app.ts', 'test/world.ts'],
   ];
   test.each(wrong)('%s', (_what, from, to) => {
-    const path = `${'../'.repeat(from.split('/').length - 1) || './'}${to}`;
-    const found = boundaries({ [`src/${from}`]: imports(path), [join('src', to)]: leaf });
-    expect(found).toMatchObject({ status: 1, stderr: expect.stringContaining(from) });
+    const path = relative(dirname(from), to);
+    const imported = path.startsWith('.') ? path : `./${path}`;
+    const found = boundaries({ [from]: imports(imported), [to]: leaf });
+    const stderr: unknown = expect.stringContaining(from.replace('src/', ''));
+    expect(found).toMatchObject({ status: 1, stderr });
   });
 
   test.each(["const name = 'withdrawals';", "const path = '/withdrawals/';"])(
