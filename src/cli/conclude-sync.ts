@@ -2,7 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import type { SyncDocument } from '../documents/sync.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import type { SyncResult } from '../jobs/sync.ts';
-import { estimateFeeds } from '../report/plan/plan.ts';
+import { estimateFeeds } from '../report/estimate.ts';
 import { writeDocument, type Context, type ExitCode, type GlobalOptions } from './context.ts';
 import { print } from './print.ts';
 import { documentOfSync } from './sync-document.ts';

@@ -1,9 +1,9 @@
 import { prepareDatabase, type SourceOptions } from '../app.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { planReport } from '../report/plan/document.ts';
-import { requestsSince } from '../report/plan/facts.ts';
-import { forecastFeeds } from '../report/plan/plan.ts';
+import { creditsToday, sumCredits } from '../report/credits.ts';
+import { planFeeds, planReport } from '../report/plan.ts';
+import { creditsPerPage } from '../walk/ledger.ts';
 import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import {
   exitCodes,
@@ -20,7 +20,6 @@ import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
-import { withTargets } from '../feeds/targets.ts';
 import { isPrepared } from '../db/prepared.ts';
 import { probeFeeds } from './probe.ts';
 import { tellWhere } from './where.ts';
@@ -88,28 +87,15 @@ function planSettings(context: Context, options: PlanOptions & GlobalOptions): S
 
 type PlanReport = ReturnType<typeof planReport>;
 
-/** The feeds of which too little was read to tell what is left. */
-const toProbe = ({ feeds }: PlanReport): ReadonlySet<string> =>
-  new Set(
-    feeds
-      .filter(
-        ({ history: { requests, reason } }) => requests.most === null || reason === 'size-unknown',
-      )
-      .map(({ feed }) => feed),
-  );
-
-const dayMs = 86_400_000;
+/** The feeds of which too little was read to estimate what is left. */
+const toProbe = ({ history }: PlanReport): ReadonlySet<string> => new Set(history.unknown);
 
 /** The plan as of now, from what is stored. */
-async function planOf(settings: Settings, database: OpenDatabase): Promise<PlanReport> {
-  const { pageSize, requestsPerSecond, dailyCredits } = settings.explorer;
+async function planOf({ chains, explorer }: Settings, database: OpenDatabase): Promise<PlanReport> {
   const at = new Date();
-  const today = new Date(at.getTime() - (at.getTime() % dayMs));
-  const isKnown = await isPrepared(database.pool);
-  const { db } = database;
   // Looking changes nothing, so it makes no tables either.
-  const chains = isKnown ? await withTargets(db, settings.chains) : settings.chains;
-  const forecasts = await forecastFeeds(isKnown ? db : null, chains, { pageSize, at });
-  const spentToday = isKnown ? await requestsSince(db, today, at) : 0;
-  return planReport(forecasts, { requestsPerSecond, dailyCredits }, { at, spentToday });
+  const db = (await isPrepared(database.pool)) ? database.db : null;
+  const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
+  const { spent } = sumCredits(db === null ? [] : await creditsToday(db));
+  return planReport(feeds, explorer, { at, spentToday: spent / creditsPerPage });
 }

@@ -1,7 +1,7 @@
 import type { SyncDocument } from '../documents/sync.ts';
 import { failures } from '../failure.ts';
 import type { SyncResult } from '../jobs/sync.ts';
-import type { FeedForecast } from '../report/plan/plan.ts';
+import type { FeedEstimate } from '../report/estimate.ts';
 import { exitCodes, type ExitCode } from './context.ts';
 
 type LaneDocument = SyncDocument['lanes'][number];
@@ -15,7 +15,7 @@ export interface SyncEnd {
   readonly isNamed: boolean;
   readonly seconds: number;
   /** What the history of the chosen feeds still takes. */
-  readonly left: readonly Pick<FeedForecast, 'feed' | 'history'>[];
+  readonly left: readonly Pick<FeedEstimate, 'feed' | 'history'>[];
 }
 
 /** The document of `sync`, `backfill` and `repair`. Pure. */

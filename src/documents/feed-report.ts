@@ -11,7 +11,7 @@ import {
   secondsOrNull,
   unit,
 } from './pieces.ts';
-import { range, reason } from './estimate.ts';
+import { range } from './estimate.ts';
 import { objective } from './verdict.ts';
 
 const coverage = z
@@ -199,7 +199,6 @@ export const feedReport = z.strictObject({
   left: z
     .strictObject({
       requests: range('Requests, each of a page.'),
-      reason,
       ends_at: instantOrNull('At the present pace. Null: nothing is read now, or not known.'),
     })
     .describe('What is left of its history.'),

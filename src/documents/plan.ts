@@ -1,66 +1,36 @@
 import { z } from 'zod';
 import { documentOf } from './envelope.ts';
-import { count, countOrNull, range, reason } from './estimate.ts';
-
-const seconds = (what: string) =>
-  z
-    .strictObject({
-      least: countOrNull('At the earliest. Null: not known, or not within 100 years.'),
-      most: countOrNull(
-        'At the latest, or when it is likely to be read. Null: not known, or not within 100 years.',
-      ),
-    })
-    .describe(what);
-
-const basis = z
-  .array(
-    z.strictObject({
-      what: z
-        .enum([
-          'gap',
-          'batch',
-          'ranking',
-          'poll',
-          'deeper-poll',
-          'new-item',
-          'new-batch',
-          'batch-again',
-        ])
-        .describe('What it is.'),
-      count: count('How many of it.'),
-      requests_each: countOrNull('Requests that each takes. Null: the others hold them.'),
-    }),
-  )
-  .describe('What the most is made of.');
+import { count, countOrNull, range } from './estimate.ts';
+import { feedName, instant } from './pieces.ts';
 
 const cost = {
   requests: range('Requests, each of a page.'),
   credits: range('Credits of these requests.'),
 };
 
-const boundBy = z
-  .discriminatedUnion('kind', [
-    z.strictObject({
-      kind: z.literal('credits').describe("A day's credits end first."),
-      daily_credits: count('Credits of a day.'),
-    }),
-    z.strictObject({
-      kind: z.literal('rate').describe('The key allows no more requests.'),
-      requests_per_second: count('Requests a second.'),
-    }),
-    z.strictObject({
-      kind: z.literal('latency').describe('Each walk waits for its answer: no plan is faster.'),
-      requests_per_second: count('Requests a second that the answers allow.'),
-      latency_ms: count('How long an answer takes.'),
-      feed: z.string().describe('The feed that ends last.'),
-    }),
-  ])
-  .nullable()
-  .describe('What the end of the history depends on. Null: nothing is left.');
+const seconds = (what: string) =>
+  z
+    .strictObject({
+      likely: countOrNull('For the requests that are likely. Null: not known, or never.'),
+      most: countOrNull('For the most requests. Null: not known, or never.'),
+    })
+    .describe(what);
+
+const target = z
+  .strictObject({
+    since: z.string().nullable().describe('The oldest time, ISO 8601. Null: none is named.'),
+    from_batch: countOrNull('The first batch. Null: it is no list of batches.'),
+    to_batch: countOrNull('The last batch. Null: none is named.'),
+    named_by: z
+      .enum(['file', 'command'])
+      .nullable()
+      .describe('Where the bounds come from. Null: no bound is set, so it is the whole list.'),
+  })
+  .describe('Which part of the list is wanted.');
 
 /** `plan --json`. */
 export const planDocument = documentOf('plan', 1, {
-  as_of: z.string().describe('When it was reckoned, ISO 8601.'),
+  as_of: instant,
   rate: z
     .strictObject({
       requests_per_second: count('Requests a second, as configured.'),
@@ -68,96 +38,44 @@ export const planDocument = documentOf('plan', 1, {
       credits_per_request: count('What a request costs.'),
     })
     .describe('What the key may do.'),
-  spent_today: z
-    .strictObject({
-      requests: count('Requests of this day (UTC).'),
-      credits: count('Their credits.'),
-    })
-    .describe('What all feeds of the database cost today so far.'),
+  spent_today: count('Credits of this day (UTC) so far.'),
   feeds: z
     .array(
       z.strictObject({
-        feed: z.string().describe('The feed, such as 10/user-operations.'),
+        feed: feedName,
         chain_id: z.int().describe('Its chain.'),
         operation: z.string().describe('Its list.'),
-        target: z
-          .strictObject({
-            since: z
-              .string()
-              .nullable()
-              .describe('The oldest time, ISO 8601. Null: none is named.'),
-            from_batch: countOrNull('The first batch. Null: none is named.'),
-            to_batch: countOrNull('The last batch. Null: none is named.'),
-          })
-          .nullable()
-          .describe('The bounds that a command named, where the file names none. Null: none did.'),
-        done: z
-          .strictObject({
-            requests: count('Pages that were read so far.'),
-            credits: count('Their credits.'),
-          })
-          .describe('What it cost so far.'),
-        latency_ms: countOrNull('How long its newest answers took. Null: none yet.'),
+        target,
         history: z
-          .strictObject({ ...cost, seconds: seconds('Until it is read.'), reason, basis })
+          .strictObject({ ...cost, seconds: seconds('To read it, if nothing else is read.') })
           .describe('What is left of its history, once.'),
-        upkeep: z.strictObject({ ...cost, reason, basis }).describe('What a day of it costs.'),
+        upkeep: z.strictObject(cost).describe('What a day of its polls costs.'),
       }),
     )
     .describe('The feeds of the configuration.'),
   history: z
     .strictObject({
       ...cost,
-      seconds: seconds('Until all of it is read, as configured.'),
-      seconds_beside_upkeep: countOrNull(
-        'The same at the latest, with the upkeep of every feed going on meanwhile. Null: not known, or never.',
-      ),
-      free_plan_days: range("Days of the free plan's credits that it costs."),
-      bound_by: boundBy,
-      first_done: z
-        .string()
-        .nullable()
-        .describe('The feed that is read first. Null: none is left.'),
+      seconds: seconds('To read all of it at the configured rate and daily credits.'),
+      seconds_beside_upkeep: seconds('The same, while every feed is also polled.'),
       unknown: z
         .array(z.string())
         .describe(
-          'Feeds of which nothing tells the most; they are in no sum. plan --probe finds out.',
+          'Feeds whose most is not known; they are in no sum. plan --probe reads some pages of them.',
         ),
     })
     .describe('What is left of all histories whose size is known.'),
   upkeep: z
     .strictObject({
       ...cost,
-      free_plan_days: range("Days of the free plan's credits that a day costs."),
       fits: z
         .boolean()
         .nullable()
-        .describe('Whether it fits into a day. Null: what is known of it does.'),
+        .describe(
+          "Whether it fits into the rate and a day's credits. Null: what is known of it does.",
+        ),
     })
-    .describe('What a day of all feeds costs.'),
-  plans: z
-    .array(
-      z.strictObject({
-        plan: z.string().describe('A plan of the service.'),
-        requests_per_second: count('Requests a second that it allows.'),
-        daily_credits: countOrNull('Credits a day. Null: they are counted otherwise.'),
-        seconds: seconds('Until all history is read under it.'),
-        bound_by: boundBy,
-        upkeep_fits: z.boolean().nullable().describe('As upkeep.fits, under it.'),
-      }),
-    )
-    .describe('The same under the plans of the service.'),
-  warnings: z
-    .array(
-      z.strictObject({
-        kind: z
-          .enum(['upkeep-does-not-fit', 'history-never-ends'])
-          .describe(
-            'upkeep-does-not-fit: a day costs more than a day allows. history-never-ends: beside its upkeep the history is not read within 100 years.',
-          ),
-      }),
-    )
-    .describe('What a person has to change.'),
+    .describe('What a day of polls of all feeds costs.'),
 });
 
 export type PlanDocument = z.infer<typeof planDocument>;

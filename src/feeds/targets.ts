@@ -50,7 +50,7 @@ export async function withTargets(
 }
 
 /** The targets of feeds that a command named, by the feed's name. */
-export async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarget>> {
+async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarget>> {
   const { rows } = await db.execute<{ feed: string; target: FeedTarget }>(
     sql`select feed, target from etl.feeds where target is not null`,
   );

@@ -1,45 +1,33 @@
-import type { BoundReason, Estimate, EstimatePart } from './list.ts';
+import type { Estimate } from './list.ts';
 
 /** Nothing is left to read. */
-export const none: Estimate = { least: 0, likely: 0, requests: 0, reason: null, parts: [] };
+export const none: Estimate = { least: 0, likely: 0, requests: 0 };
 
-/** So much at least, and nothing tells how much more. */
-export const atLeast = (
-  least: number,
-  reason: BoundReason,
-  parts: readonly EstimatePart[] = [],
-): Estimate => ({ least: Math.ceil(least), likely: null, requests: null, reason, parts });
+/** So much at least; how much more is unknown. */
+export const atLeast = (least: number): Estimate => ({
+  least: Math.ceil(least),
+  likely: null,
+  requests: null,
+});
 
-/** About so much, by its parts. */
-export const about = (parts: readonly EstimatePart[]): Estimate => {
-  const requests = Math.ceil(sumOf(parts));
-  return { least: requests, likely: requests, requests, reason: null, parts };
+/** About so much. */
+export const about = (count: number): Estimate => {
+  const requests = Math.ceil(count);
+  return { least: requests, likely: requests, requests };
 };
 
-/** From so much to what its parts make, unless that is no more. */
-export const upTo = (
-  least: number,
-  reason: BoundReason,
-  parts: readonly EstimatePart[],
-): Estimate => {
-  const requests = Math.ceil(sumOf(parts));
-  const range = { least: Math.min(Math.ceil(least), requests), requests, parts };
-  if (range.least === requests) return { ...range, likely: requests, reason: null };
-  return { ...range, likely: null, reason };
+/** From so much to so much. */
+export const upTo = (least: number, most: number): Estimate => {
+  const requests = Math.ceil(most);
+  const from = Math.min(Math.ceil(least), requests);
+  return { least: from, likely: from === requests ? requests : null, requests };
 };
 
-/** About so much, and at most what its parts make. */
-export const likelyUpTo = (
-  likely: number,
-  reason: BoundReason,
-  parts: readonly EstimatePart[],
-): Estimate => {
-  const range = upTo(likely, reason, parts);
+/** About so much, and at most so much. */
+export const likelyUpTo = (likely: number, most: number): Estimate => {
+  const range = upTo(likely, most);
   return { ...range, likely: range.least };
 };
-
-const sumOf = (parts: readonly EstimatePart[]) =>
-  parts.reduce((sum, { count, requests_each: each }) => sum + count * (each ?? 0), 0);
 
 export const dayMs = 86_400_000;
 

@@ -51,42 +51,10 @@ export interface PlannedWalk<Walk extends Scope = Scope> {
 /** Null: nothing is left to begin. 'wait': that depends on a walk under way. */
 export type WalkPlan<Walk extends Scope = Scope> = PlannedWalk<Walk> | 'wait' | null;
 
-/**
- * Why a number of requests is a range, or has no upper end:
- * - `never-read`: nothing of the list was read
- * - `density-unknown`: too little was read to tell how dense the list is
- * - `start-unknown`: nothing tells when the list begins
- * - `density-varies`: pages near what is left are denser than the rest
- * - `newest-unknown`: the newest batch was not searched yet
- * - `size-unknown`: no batch was read, so their size is what is usual
- * - `interval-unknown`: too few batches were read to tell how often one comes
- * - `length-unknown`: a ranking tells its length at its end
- * - `reread-varies`: batches are read again only until they are proved
- */
-export type BoundReason =
-  | 'never-read'
-  | 'density-unknown'
-  | 'start-unknown'
-  | 'density-varies'
-  | 'newest-unknown'
-  | 'size-unknown'
-  | 'interval-unknown'
-  | 'length-unknown'
-  | 'reread-varies';
-
-/** What an estimate is made of: so many of something, and the requests that each takes. */
-export interface EstimatePart {
-  readonly what:
-    'gap' | 'batch' | 'ranking' | 'poll' | 'deeper-poll' | 'new-item' | 'new-batch' | 'batch-again';
-  readonly count: number;
-  /** Null: other parts hold them. */
-  readonly requests_each: number | null;
-}
-
 /** How many requests something takes, as `likely` and `requests` of an estimate. */
 export type RequestCount = Pick<Estimate, 'likely' | 'requests'>;
 
-/** A number of requests and what it rests on. */
+/** A number of requests. */
 export interface Estimate {
   /** It hardly takes fewer. */
   readonly least: number;
@@ -94,16 +62,12 @@ export interface Estimate {
   readonly likely: number | null;
   /** It hardly takes more; null: nothing tells. */
   readonly requests: number | null;
-  /** Why the two differ; null: they do not. */
-  readonly reason: BoundReason | null;
-  readonly parts: readonly EstimatePart[];
 }
 
-/** What a feed's history and a day of it cost, and with how many walks at once; null: as many as pay. */
+/** What a feed's history and a day of it cost. */
 export interface Estimates {
   readonly history: Estimate;
   readonly upkeep: Estimate;
-  readonly walks: number | null;
 }
 
 export interface EstimateOptions {

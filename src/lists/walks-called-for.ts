@@ -15,7 +15,7 @@ const ownPart = 0.5;
 const recentPages = 20;
 
 /** What tells how many walks pay. */
-export interface Pace {
+interface Pace {
   /** What the key may do a second, in requests. */
   readonly perSecond: number;
   /** How long an answer takes, in ms; null: not known. */
@@ -25,7 +25,7 @@ export interface Pace {
 }
 
 /** How many walks of one feed use up its part of a rate: one walk waits for each answer. */
-export function walksThatPay({ perSecond, tripMs, lanes }: Pace): number {
+function walksThatPay({ perSecond, tripMs, lanes }: Pace): number {
   const pages = Math.min(perSecond, writtenPerSecond) / Math.max(1, lanes);
   const walks = (pages * (1 + ownPart) * (tripMs ?? 0)) / 1000;
   return Math.min(mostWalks, Math.max(1, Math.ceil(walks)));

@@ -4,6 +4,7 @@ import type { Database } from '../db/transaction.ts';
 import { schedulesSet, type LaneTimes } from '../jobs/boss-tables.ts';
 import type { Workers } from '../jobs/presence.ts';
 import { feedName } from '../lists/feed.ts';
+import { none } from '../lists/estimates.ts';
 import type { Estimate } from '../lists/list.ts';
 import type { WorkLeft } from './credits.ts';
 import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
@@ -13,7 +14,7 @@ import { feedReaches, registeredChains, type FeedReach } from './lane-status.ts'
 import { inOrder } from './order.ts';
 import { dataAgeOf, itemPace, type ItemPace } from './newest-items.ts';
 import { feedsNow, type FeedNow, type LaneNow } from './lane-state.ts';
-import { estimateFeeds, type FeedEstimate } from './plan/plan.ts';
+import { estimateFeeds, type FeedEstimate } from './estimate.ts';
 import { provedShare } from './proved-share.ts';
 
 /** What `status` says of a feed. */
@@ -152,7 +153,6 @@ function reportFeed(
     },
     left: {
       requests: { least: history.least, likely: history.likely, most: history.requests },
-      reason: history.reason,
       ends_at: reported.find(({ lane }) => lane === 'backfill')?.ends_at ?? null,
     },
     next_poll_at: latest(polled, look?.poll_again_at ?? null),
@@ -160,14 +160,7 @@ function reportFeed(
   };
 }
 
-const none: Estimate = { least: 0, likely: 0, requests: 0, reason: null, parts: [] };
-const unknown: Estimate = {
-  least: 0,
-  likely: null,
-  requests: null,
-  reason: 'never-read',
-  parts: [],
-};
+const unknown: Estimate = { least: 0, likely: null, requests: null };
 
 /** What is not polled before a time is polled at no earlier one. */
 const latest = (polled: string | null, notBefore: string | null): string | null =>

@@ -5,7 +5,7 @@ import { kindOf } from '../lists/index.ts';
 import type { RequestCount } from '../lists/list.ts';
 import type { RunScope } from '../lists/tables.ts';
 import type { FeedProof } from './proof.ts';
-import { estimateFeeds, type ForecastOptions } from './plan/plan.ts';
+import { estimateFeeds, type ForecastOptions } from './estimate.ts';
 
 /** A lane to walk, and what of it. */
 export interface Repair {

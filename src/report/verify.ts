@@ -5,7 +5,7 @@ import type { RequestCount } from '../lists/list.ts';
 import type { RowReport } from '../rows/check.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { registeredChains } from './lane-status.ts';
-import type { ForecastOptions } from './plan/plan.ts';
+import type { ForecastOptions } from './estimate.ts';
 import type { FeedProof } from './proof.ts';
 import { inOrder } from './order.ts';
 import { isRepaired, repairCommand, withCommand } from './remedy.ts';

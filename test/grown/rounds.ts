@@ -14,8 +14,7 @@ import { createLog } from '../../src/log.ts';
 import { describeStatus } from '../../src/report/status-document.ts';
 import { feedMinutes } from '../../src/report/feed-minute.ts';
 import { laneCounts } from '../../src/report/progress.ts';
-import { requestsSince } from '../../src/report/plan/facts.ts';
-import { forecastFeeds } from '../../src/report/plan/plan.ts';
+import { planFeeds } from '../../src/report/plan.ts';
 import { readNeeds } from '../../src/report/needs-you.ts';
 import { prove } from '../../src/report/proof.ts';
 import { ribbonsOf } from '../../src/report/ribbon/ribbon.ts';
@@ -33,7 +32,6 @@ export interface Round {
   readonly statements: readonly RunStatement[];
 }
 
-const dayMs = 86_400_000;
 /** The least that a configuration may say: so most of the history is old. */
 const ledgerDays = 7;
 
@@ -127,9 +125,8 @@ export async function goRound(
     );
     await round('progress', () => laneCounts(db, feeds));
     await round('plan', async () => {
-      const at = new Date();
-      await forecastFeeds(db, settings.chains, { pageSize: settings.explorer.pageSize, at });
-      await requestsSince(db, new Date(at.getTime() - (at.getTime() % dayMs)), at);
+      const { pageSize } = settings.explorer;
+      await planFeeds(db, settings.chains, { pageSize, at: new Date() });
     });
     await round('verify', () => prove(db));
     const status = await describeStatus(db, { pageSize: 50, standby: null });

@@ -65,7 +65,7 @@ export const toldFeed = (changes: Partial<ToldFeed> = {}): ToldFeed => ({
     is_met: true,
   },
   proved: { is_proved: true, is_damaged: false, share: 1, basis: 'known', numbers: null },
-  left: { requests: { least: 0, likely: 0, most: 0 }, reason: null, ends_at: null },
+  left: { requests: { least: 0, likely: 0, most: 0 }, ends_at: null },
   next_poll_at: '2026-11-22T11:25:00.000Z',
   lanes: [toldLane()],
   ...changes,
@@ -85,7 +85,6 @@ export const toldReading = (changes: Partial<ToldFeed> = {}): ToldFeed =>
     proved: { is_proved: true, is_damaged: false, share: 0.187, basis: 'at-least', numbers: null },
     left: {
       requests: { least: 1_000, likely: null, most: 5_230 },
-      reason: 'start-unknown',
       ends_at: '2026-11-22T13:02:00.000Z',
     },
     lanes: [
@@ -124,7 +123,6 @@ export const sixFeeds = (): ToldFeed[] => {
       proved: { is_proved: true, is_damaged: false, share: 0.6, basis: 'known', numbers },
       left: {
         requests: { least: 19, likely: 19, most: 19 },
-        reason: null,
         ends_at: '2026-11-22T11:25:10.000Z',
       },
     }),

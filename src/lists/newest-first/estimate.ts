@@ -19,9 +19,9 @@ export function listHistory(
     unit,
   }: { readonly pageSize: number; readonly since: string | null; readonly unit: ListUnit },
 ): Estimate {
-  if (!isBegun) return atLeast(1, 'never-read');
+  if (!isBegun) return atLeast(1);
   if (gaps.length === 0) return none;
-  if (itemsPerBlock === null) return atLeast(gaps.length, 'density-unknown');
+  if (itemsPerBlock === null) return atLeast(gaps.length);
   const limit = since === null ? firstOperationAt : Date.parse(since);
   // Batches are numbered from the first one on: that there are none below 0 is bound enough.
   const isBounded = since !== null || unit === 'blocks';
@@ -45,10 +45,7 @@ export function listHistory(
     least += pagesAt(density);
     most += pagesAt(Math.max(density, near?.densest ?? 0));
   }
-  const part = { what: 'gap', count: gaps.length, requests_each: most / gaps.length } as const;
-  return isStartKnown
-    ? likelyUpTo(least, 'density-varies', [part])
-    : upTo(least, 'start-unknown', [part]);
+  return isStartKnown ? likelyUpTo(least, most) : upTo(least, most);
 }
 
 const blocksSince = (limit: number, endsAt: number, blockMs: number, blocks: number) =>
@@ -65,16 +62,11 @@ export function listUpkeep(
   },
 ): Estimate {
   const { pageSize, overlapMs, pollsPerDay, resweeps } = settings;
-  if (!isBegun) return atLeast(pollsPerDay, 'never-read');
+  if (!isBegun) return atLeast(pollsPerDay);
   const pagesPerDay = (itemsPerDay ?? 0) / pageSize;
-  const pagesPerPoll = pagesPerDay * (1 / pollsPerDay + overlapMs / dayMs);
+  const ofNewAndOverlap = pagesPerDay * (1 + (pollsPerDay * overlapMs) / dayMs);
   // A poll ends when it has gone past what is known: in the middle of a page, or on its first one.
-  const each = Math.max(1, pagesPerPoll + halfPage);
+  const polls = Math.max(pollsPerDay, ofNewAndOverlap + pollsPerDay * halfPage);
   const again = resweeps.reduce((sum, { depthMs, everyMs }) => sum + depthMs / everyMs, 0);
-  const deeper = again * pagesPerDay;
-  return about([
-    { what: 'poll', count: pollsPerDay, requests_each: each },
-    ...(deeper > 0 ? [{ what: 'deeper-poll', count: deeper, requests_each: 1 } as const] : []),
-    { what: 'new-item', count: itemsPerDay ?? 0, requests_each: null },
-  ]);
+  return about(polls + again * pagesPerDay);
 }

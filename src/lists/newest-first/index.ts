@@ -57,7 +57,6 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
         unit: operations[feed.operation].order?.unit ?? 'blocks',
       }),
       upkeep: listUpkeep(facts, { pageSize, overlapMs, pollsPerDay, resweeps }),
-      walks: settings.parallel,
     };
   },
   // A repair closes holes; what is only to be read again has its own time.

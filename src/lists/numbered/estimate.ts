@@ -11,20 +11,16 @@ export function batchHistory(
   range: { readonly from: number; readonly to: number | null; readonly pageSize: number },
 ): Estimate {
   const high = range.to ?? facts.frontier;
-  if (high === null) return atLeast(1, 'newest-unknown');
+  if (high === null) return atLeast(1);
   const numbers = Math.max(0, high - range.from + 1);
   const unread = Math.max(0, numbers - facts.read);
   if (unread === 0) return none;
   const usual = blocksPerNumber(facts, facts.lowest);
-  if (usual === null) {
-    const part = { what: 'batch', count: unread, requests_each: usualPages.most } as const;
-    return upTo(unread * usualPages.least, 'size-unknown', [part]);
-  }
+  if (usual === null) return upTo(unread * usualPages.least, unread * usualPages.most);
   // What is left of the blocks that must be there, but never far from what is usual.
   const rest = (usual * numbers - facts.blocks) / unread;
   const blocks = Math.min(Math.max(rest, usual / 2), usual * 2);
-  const pages = pagesOf(blocks, facts, range.pageSize);
-  return about([{ what: 'batch', count: unread, requests_each: pages }]);
+  return about(unread * pagesOf(blocks, facts, range.pageSize));
 }
 
 /** Numbers that a poll tries where the one above the newest batch was new. */
@@ -46,19 +42,16 @@ export function batchUpkeep(
   const blocks = blocksPerNumber(facts, below);
   const { highest } = facts;
   if (blocks === null || highest === null || below === null) {
-    return atLeast(pollsPerDay, 'never-read');
+    return atLeast(pollsPerDay);
   }
   if (highest.at === null || below.at === null || highest.at <= below.at) {
-    return atLeast(pollsPerDay, 'interval-unknown');
+    return atLeast(pollsPerDay);
   }
   const newPerDay = ((highest.batch - below.batch) * dayMs) / (highest.at - below.at);
   const polls = pollsPerDay + Math.min(pollsPerDay, newPerDay) * (pollsAtNews - 1);
-  const pages = pagesOf(blocks, facts, pageSize);
-  return upTo(polls + newPerDay * pages, 'reread-varies', [
-    { what: 'poll', count: polls, requests_each: 1 },
-    { what: 'new-batch', count: newPerDay, requests_each: pages },
-    { what: 'batch-again', count: pollsPerDay * reread, requests_each: 1 },
-  ]);
+  const least = polls + newPerDay * pagesOf(blocks, facts, pageSize);
+  // Batches are read again only until they are proved.
+  return upTo(least, least + pollsPerDay * reread);
 }
 
 /** Blocks per number, holes among them, between a point and the highest; null: not known. */

@@ -46,12 +46,11 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
   ribbon,
   left: batchesLeft,
   async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
-    const { fromBatch: from, toBatch: to, reread, parallel } = settings;
+    const { fromBatch: from, toBatch: to, reread } = settings;
     const facts = db === null ? nothingKnown : await batchFacts(db, feed, from, to);
     return {
       history: batchHistory(facts, { from, to, pageSize }),
       upkeep: batchUpkeep(facts, { pollsPerDay, reread, to, pageSize }),
-      walks: parallel,
     };
   },
   repairs: (db, { lane }) => batchesToRead(db, lane),

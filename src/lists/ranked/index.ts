@@ -44,7 +44,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   left: rankingLeft,
   async estimate(db, feed, _settings, { pollsPerDay }) {
     const facts = db === null ? nothingKnown : await rankingFacts(db, feed);
-    return { history: rankingHistory(facts), upkeep: rankingUpkeep(facts, pollsPerDay), walks: 1 };
+    return { history: rankingHistory(facts), upkeep: rankingUpkeep(facts, pollsPerDay) };
   },
   repairs: async (db, { lane, scope }) => ((await needsRanking(db, lane)) ? [scope] : []),
   repairRequests: async (_db, _feed, history) => history,

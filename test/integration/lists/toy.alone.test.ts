@@ -4,7 +4,7 @@ import { configJsonSchema } from '../../../src/config/schema.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { laneRecords, feedReaches } from '../../../src/report/lane-status.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
-import { forecastFeeds } from '../../../src/report/plan/plan.ts';
+import { planFeeds } from '../../../src/report/plan.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
 import { feedStatus } from '../../../src/report/status.ts';
@@ -84,7 +84,7 @@ test('it is in status and plan, and repair would read it', async () => {
   expect((await laneRecords(db())).some(({ feed }) => feeds.includes(feed))).toBe(false);
 
   const { chains } = settings();
-  const forecasts = await forecastFeeds(db(), chains, { pageSize: 50, at: new Date() });
+  const forecasts = await planFeeds(db(), chains, { pageSize: 50, at: new Date() });
   const own = forecasts.filter(({ feed }) => feeds.includes(feed));
   expect(own.map(({ feed }) => feed).toSorted()).toEqual(feeds);
   expect(own.map(({ history }) => history.requests)).toEqual([null, null, null]);

@@ -3,8 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import type { PlanDocument } from '../../../src/documents/plan.ts';
-import { planReport } from '../../../src/report/plan/document.ts';
-import { forecastFeeds } from '../../../src/report/plan/plan.ts';
+import { planFeeds, planReport } from '../../../src/report/plan.ts';
 import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder } from '../../harness/process.ts';
@@ -94,9 +93,9 @@ async function scene(operations: object = everything, explorer: object = {}) {
     plan: async () => {
       const at = new Date(startInstantMs + nowMs);
       const options = { pageSize: settings.explorer.pageSize, at };
-      const forecasts = await forecastFeeds(drizzle(database.pool), settings.chains, options);
+      const feeds = await planFeeds(drizzle(database.pool), settings.chains, options);
       const configured = { requestsPerSecond: 1000 / requestMs, dailyCredits };
-      return planReport(forecasts, configured, { at, spentToday: spent / creditsPerRequest });
+      return planReport(feeds, configured, { at, spentToday: spent / creditsPerRequest });
     },
     /** A backfill that is interrupted after so many requests. */
     backfillFor: (more: number) => {
@@ -130,8 +129,8 @@ test('the days of a free plan are foretold within a tenth, after a probe and dur
 
   const endedAt = now();
   expectWithinTenPercent(early.history.requests.likely, first.requests + rest.requests);
-  expectWithinTenPercent(early.history.seconds.most, (endedAt - probedAt) / 1000);
-  expectWithinTenPercent(underWay.history.seconds.most, (endedAt - underWayAt) / 1000);
+  expectWithinTenPercent(early.history.seconds.likely, (endedAt - probedAt) / 1000);
+  expectWithinTenPercent(underWay.history.seconds.likely, (endedAt - underWayAt) / 1000);
   expect((await plan()).history.requests).toEqual({ least: 0, likely: 0, most: 0 });
 });
 
@@ -144,7 +143,6 @@ test('what nothing was read of is unknown, and to say so costs nothing', async (
   const document = JSON.parse(stdout) as PlanDocument;
   expect(document.history).toMatchObject({
     requests: { least: 0, likely: 0, most: 0 },
-    bound_by: null,
     unknown: ['10/user-operations', '10/optimism-batch-blocks', '10/factories'],
   });
 });

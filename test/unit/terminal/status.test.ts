@@ -53,7 +53,7 @@ const unread: Partial<ToldFeed> = {
     is_met: null,
   },
   proved: { is_proved: false, is_damaged: false, share: null, basis: 'unknown', numbers: null },
-  left: { requests: { least: 0, likely: null, most: null }, reason: 'never-read', ends_at: null },
+  left: { requests: { least: 0, likely: null, most: null }, ends_at: null },
   lanes: [],
 };
 
@@ -102,7 +102,7 @@ const states: Readonly<Record<ToldFeed['state'], StatusDocument>> = {
       state: 'partial',
       coverage: { of: 'blocks', unit: 'blocks', covered: 108_000_000, gaps: 2, missing: 1_234 },
       proved: { is_proved: true, is_damaged: false, share: 0.98, basis: 'reckoned', numbers: null },
-      left: { requests: { least: 12, likely: 12, most: 12 }, reason: null, ends_at: null },
+      left: { requests: { least: 12, likely: 12, most: 12 }, ends_at: null },
     }),
   ]),
   late: toldStatus([toldFeed(late)]),
