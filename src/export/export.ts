@@ -1,12 +1,17 @@
-import { join } from 'node:path';
+import { mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Pool } from 'pg';
-import { readAnswer, type Statement } from '../query/read.ts';
-import { collect } from './collect.ts';
-import { csvFile } from './csv-file.ts';
-import { makeFile } from './data-file.ts';
-import { parquetFile } from './parquet-file.ts';
-import { partitionsOf, pathOf, statementOf, type Choice, type Format } from './partition.ts';
-import type { Layout, Relation } from './relation.ts';
+import { csvHead, csvLines } from '../query/csv.ts';
+import { readAnswer, type Answer, type Column, type Statement } from '../query/read.ts';
+import { parquetWriter, type FileWriter, type Sink } from './parquet.ts';
+import {
+  filesOf,
+  pathOf,
+  type Choice,
+  type Format,
+  type Layout,
+  type Relation,
+} from './relation.ts';
 
 /** What is exported: a relation, or the answer to a statement, which is one file. */
 export type Source = Relation | { readonly name: string; readonly statement: Statement };
@@ -17,8 +22,6 @@ export interface Export {
   readonly folder: string;
   readonly format: Format;
   readonly choice: Choice;
-  /** The program and its version, for the files. */
-  readonly createdBy: string;
   readonly signal: AbortSignal;
 }
 
@@ -37,66 +40,68 @@ export interface Outcome {
  * @throws ExportError, and what `readAnswer` throws
  */
 export async function exportSource(work: Export, source: Source): Promise<Outcome> {
+  const { pool, format, choice, signal } = work;
   const { name } = source;
   const layout = 'layout' in source ? source.layout : 'whole';
-  let [rows, bytes, files] = [0, 0, 0];
-  for (const { path, statement } of await filesOf(work, source)) {
+  const files =
+    'statement' in source
+      ? [{ path: pathOf({ name, layout }, null, null, format), statement: source.statement }]
+      : await filesOf(pool, source, choice, format, signal);
+  let [rows, bytes] = [0, 0];
+  for (const { path, statement } of files) {
     const file = await writeFile(work, path, statement);
     rows += file.rows;
     bytes += file.bytes;
-    files += 1;
   }
-  return { name, layout, rows, bytes, files };
+  return { name, layout, rows, bytes, files: files.length };
 }
 
-interface Target {
-  readonly path: string;
-  readonly statement: Statement;
-}
-
-async function filesOf(
-  { pool, format, choice, signal }: Export,
-  source: Source,
-): Promise<Target[]> {
-  const whole = { chain_id: null, day: null };
-  if ('statement' in source) {
-    const { name, statement } = source;
-    return [{ path: pathOf(name, 'whole', whole, format), statement }];
-  }
-  const { name, layout } = source;
-  const partitions =
-    layout === 'whole'
-      ? [whole]
-      : (await collect(pool, partitionsOf(source, choice), signal)).map(
-          ([chain = null, day = null]) => ({ chain_id: chain, day }),
-        );
-  return partitions.map((partition) => ({
-    path: pathOf(name, layout, partition, format),
-    statement: statementOf(source, partition, format),
-  }));
-}
-
+/** Makes a file that is not there yet, and brings it to the disk. */
 async function writeFile(
-  { pool, folder, format, createdBy, signal }: Export,
+  { pool, folder, format, signal }: Export,
   path: string,
   statement: Statement,
 ): Promise<{ readonly rows: number; readonly bytes: number }> {
-  let rows = 0;
-  const bytes = await makeFile(join(folder, path), async (sink) => {
-    const file = format === 'csv' ? csvFile(sink) : parquetFile(sink, createdBy);
-    await readAnswer(
-      pool,
-      statement,
-      { timeoutMs: 0, limit: null, signal },
-      {
-        begin: (columns) => file.begin(columns),
-        async rows(some) {
-          rows += some.length;
-          await file.rows(some);
-        },
+  const whole = join(folder, path);
+  await mkdir(dirname(whole), { recursive: true });
+  const file = await open(whole, 'wx');
+  let [rows, bytes] = [0, 0];
+  try {
+    const sink: Sink = async (piece) => {
+      await file.writeFile(piece);
+      bytes += piece.byteLength;
+    };
+    const writer = format === 'csv' ? csvWriter(sink) : parquetWriter(sink);
+    const answer: Answer = {
+      begin: (columns) => writer.begin(columns),
+      async rows(some) {
+        rows += some.length;
+        await writer.rows(some);
       },
-    );
-    await file.end();
-  });
+    };
+    await readAnswer(pool, statement, { timeoutMs: 0, limit: null, signal }, answer);
+    await writer.end();
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   return { rows, bytes };
+}
+
+/** Writes an answer as the CSV that `query` writes. */
+function csvWriter(sink: Sink): FileWriter {
+  let columns: readonly Column[] = [];
+  let head = '';
+  const write = (text: string) => sink(Buffer.from(text));
+  return {
+    begin(all) {
+      columns = all;
+      head = csvHead(all);
+    },
+    async rows(rows) {
+      await write(head + csvLines(columns, rows));
+      head = '';
+    },
+    end: () => write(head),
+  };
 }

@@ -23,14 +23,18 @@ export async function fillFolder<T>(
 ): Promise<T> {
   await demandOwn(folder, overwrite);
   const beside = await makeBeside(folder);
+  const [temporary, old] = [join(beside, 'new'), join(beside, 'old')];
   try {
-    const temporary = join(beside, 'new');
     await mkdir(temporary);
     await writeFile(join(temporary, mark), '');
     const result = await write(temporary);
     // Hours may have gone by.
     await demandOwn(folder, overwrite);
-    await replace(folder, temporary, join(beside, 'old'));
+    await rename(folder, old).catch(ignoreAbsence);
+    await rename(temporary, folder).catch(async (error: unknown) => {
+      await rename(old, folder).catch(ignoreAbsence);
+      throw error;
+    });
     return result;
   } finally {
     await rm(beside, { recursive: true, force: true });
@@ -43,16 +47,6 @@ async function makeBeside(folder: string): Promise<string> {
     return await mkdtemp(join(dirname(folder), `.${basename(folder)}.`));
   } catch (error) {
     throw new ExportError(`the folder can't be made: ${(error as Error).message}`);
-  }
-}
-
-async function replace(folder: string, temporary: string, old: string): Promise<void> {
-  await rename(folder, old).catch(ignoreAbsence);
-  try {
-    await rename(temporary, folder);
-  } catch (error) {
-    await rename(old, folder).catch(ignoreAbsence);
-    throw error;
   }
 }
 
@@ -77,12 +71,12 @@ async function demandOwn(folder: string, overwrite: boolean): Promise<void> {
       `${folder} is not empty: name a new folder, or add --overwrite to replace an earlier export.`,
     );
   }
-  const paths = entries.map((entry) => ({
-    path: relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'),
-    isOrdinary: entry.isFile() || entry.isDirectory(),
-  }));
-  const other = paths.find(({ path, isOrdinary }) => !isOrdinary || !ownPath.test(path));
-  if (other === undefined && paths.some(({ path }) => path === mark)) return;
-  const what = other === undefined ? `lacks ${mark}` : `holds ${other.path}`;
+  const pathOf = (entry: (typeof entries)[number]) =>
+    relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/');
+  const other = entries.find(
+    (entry) => !(entry.isFile() || entry.isDirectory()) || !ownPath.test(pathOf(entry)),
+  );
+  if (other === undefined && entries.some((entry) => pathOf(entry) === mark)) return;
+  const what = other === undefined ? `lacks ${mark}` : `holds ${pathOf(other)}`;
   throw new ExportError(`${folder} ${what}, so it is no export alone: name another folder.`);
 }

@@ -89,6 +89,19 @@ export async function readAnswer(
   }
 }
 
+/** All rows of an answer that is small, however long it takes. */
+export async function readAll(
+  pool: Pool,
+  statement: Statement,
+  signal: AbortSignal,
+): Promise<readonly Row[]> {
+  const all: Row[] = [];
+  const rows = async (some: readonly Row[]) => void all.push(...some);
+  const bounds = { timeoutMs: 0, limit: null, signal };
+  await readAnswer(pool, statement, bounds, { begin: () => undefined, rows });
+  return all;
+}
+
 /**
  * Waits for a promise, or until the signal aborts: a server that is silent answers nobody. `discard` takes
  * what comes after that.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dayNumber, microseconds } from '../../../src/export/instant.ts';
-import { pathOf } from '../../../src/export/partition.ts';
+import { dayNumber, microseconds } from '../../../src/export/parquet.ts';
+import { pathOf } from '../../../src/export/relation.ts';
 
 describe('the path of a partition', () => {
   test.each([
@@ -18,8 +18,8 @@ describe('the path of a partition', () => {
     ],
     ['chain', { chain_id: '10', day: null }, 'ops/chain_id=10/data.csv'],
     ['whole', { chain_id: null, day: null }, 'ops/data.csv'],
-  ] as const)('%s %o', (layout, partition, path) => {
-    expect(pathOf('ops', layout, partition, 'csv')).toBe(path);
+  ] as const)('%s %o', (layout, { chain_id: chain, day }, path) => {
+    expect(pathOf({ name: 'ops', layout }, chain, day, 'csv')).toBe(path);
   });
 });
 
