@@ -84,9 +84,6 @@ export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
   tell: (line) => stderr(`${line}\n`),
 });
 
-export const writeJson = (context: Context, document: unknown) =>
-  context.stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);
-
 /** Writes the document of `--json`: one, and nothing else on stdout. */
 export const writeDocument = (context: Context, document: Document): void =>
   context.stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);

@@ -1,15 +1,14 @@
 import type { Pool } from 'pg';
-import { printableLines } from '../printable.ts';
+import { printable, printableLines } from '../printable.ts';
 import { csvHead, csvLines } from '../query/csv.ts';
 import { StatementError } from '../query/failure.ts';
 import type { Answer, Column, Row } from '../query/read.ts';
-import { readTypeNames } from '../query/type-names.ts';
-import { jsonText } from '../query/value.ts';
+import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import type { Context } from './context.ts';
 import { exits } from './exits.ts';
-import { answerTable } from './query-table.ts';
+import { table } from './table.ts';
 
-export const formats = ['table', 'csv', 'json'] as const;
+export const formats = ['table', 'csv'] as const;
 export type Format = (typeof formats)[number];
 
 /** An answer on its way to stdout. */
@@ -25,8 +24,7 @@ export function openOutput(
   { isQuiet, pool }: { readonly isQuiet: boolean; readonly pool: Pool },
 ): Output {
   if (form === 'document') return documentOutput(context, pool);
-  if (form === 'csv') return csvOutput(context);
-  return form === 'json' ? jsonOutput(context) : tableOutput(context, isQuiet);
+  return form === 'csv' ? csvOutput(context) : tableOutput(context, isQuiet);
 }
 
 /** What was written is taken, or a signal ends the wait. */
@@ -61,62 +59,14 @@ function csvOutput(context: Context): Output {
   };
 }
 
-/** Rows as objects of JSON, a line each. */
-interface JsonRows {
-  begin(columns: readonly Column[]): void;
-  /** Lines with commas between them, also between those of two calls. */
-  lines(rows: readonly Row[]): string;
-  readonly count: number;
-}
-
-function jsonRows(indent: string): JsonRows {
-  let keys: readonly (readonly [text: string, type: number])[] = [];
-  let count = 0;
-  return {
-    begin(columns) {
-      demandDistinct(columns);
-      keys = columns.map(({ name, type }) => [JSON.stringify(name), type] as const);
-    },
-    lines(rows) {
-      const before = count === 0 ? '' : ',\n';
-      count += rows.length;
-      const lines = rows.map((row) => {
-        const members = keys.map(([key, type], at) => `${key}:${jsonText(row[at] ?? null, type)}`);
-        return `${indent}{${members.join(',')}}`;
-      });
-      return `${before}${printableLines(lines.join(',\n'))}`;
-    },
-    get count() {
-      return count;
-    },
-  };
-}
-
-/** An array with an object for each row, a line each. */
-function jsonOutput(context: Context): Output {
-  const json = jsonRows('  ');
-  return {
-    begin: (columns) => json.begin(columns),
-    async rows(rows) {
-      if (rows.length === 0) return;
-      const head = json.count === 0 ? '[\n' : '';
-      context.stdout(`${head}${json.lines(rows)}`);
-      await drained(context);
-    },
-    async end() {
-      context.stdout(json.count === 0 ? '[]\n' : '\n]\n');
-      await drained(context);
-    },
-  };
-}
-
 /**
  * The document `query`, written while rows are read: how it ended is known, and told, at its end. Nothing is
  * written before the first rows are there, so that what fails by then has a document of its own.
  */
 function documentOutput(context: Context, pool: Pool): Output {
-  const json = jsonRows('    ');
   let columns: readonly Column[] = [];
+  let keys: readonly string[] = [];
+  let count = 0;
   const head = async (): Promise<string> => {
     const names = await readTypeNames(
       pool,
@@ -128,24 +78,28 @@ function documentOutput(context: Context, pool: Pool): Output {
     const schema = '"schema": "explorer-etl/query/1"';
     return printableLines(`{\n  ${schema},\n  "columns": [${told.join(', ')}],\n  "rows": [`);
   };
+  const lineOf = (row: Row) =>
+    `    {${columns.map(({ type }, at) => `${keys[at]}:${jsonText(row[at] ?? null, type)}`).join(',')}}`;
   return {
     begin(all) {
-      json.begin(all);
+      demandDistinct(all);
       columns = all;
+      keys = all.map(({ name }) => JSON.stringify(name));
     },
     async rows(rows) {
       if (rows.length === 0) return;
-      context.stdout(`${json.count === 0 ? `${await head()}\n` : ''}${json.lines(rows)}`);
+      const before = count === 0 ? `${await head()}\n` : ',\n';
+      count += rows.length;
+      context.stdout(`${before}${printableLines(rows.map(lineOf).join(',\n'))}`);
       await drained(context);
     },
     async end(end) {
-      const rest = { row_count: json.count, cut: end === 'cut', exit: exits.done };
+      const rest = { row_count: count, cut: end === 'cut', exit: exits.done };
       const members = Object.entries(rest).map(
         ([name, value]) => `"${name}": ${JSON.stringify(value)}`,
       );
-      context.stdout(
-        `${json.count === 0 ? await head() : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`,
-      );
+      const before = count === 0 ? await head() : '\n  ';
+      context.stdout(`${before}],\n  ${members.join(',\n  ')}\n}\n`);
       await drained(context);
     },
   };
@@ -183,4 +137,100 @@ function tableOutput(context: Context, isQuiet: boolean): Output {
       context.stderr(`${count}${note}\n`);
     },
   };
+}
+
+/** Told apart from an empty text, and from the text NULL. */
+const nullText = '<null>';
+/** What is left of a value that is cut: enough to tell two hashes apart. In characters, without blanks. */
+const leastWidth = 13;
+/** A blank on either side. */
+const padding = 2;
+
+/** How an answer was made to fit. */
+interface ShownTable {
+  readonly text: string;
+  /** `shortened`: values are cut; `records`: each row is a block of lines, whole. */
+  readonly shape: 'whole' | 'shortened' | 'records';
+}
+
+/**
+ * An answer for people. Where it is wider than `width`, long values are shortened; where that does not
+ * make it fit, each row becomes a block with a line for each column.
+ *
+ * @param width in characters; null where it does not matter
+ */
+function answerTable(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  width: number | null,
+): ShownTable {
+  const head = columns.map(({ name }) => printable(name));
+  const cells = rows.map((row) =>
+    row.map((value) => (value === null ? nullText : printable(value))),
+  );
+  const aligns = columns.map(({ type }) => (isNumber(type) ? 'right' : 'left'));
+  const whole = compact(table(head, cells, { aligns }));
+  if (width === null || columns.length === 0 || widthOf(whole) <= width) {
+    return { text: whole, shape: 'whole' };
+  }
+  const widths = narrowed(columnWidths(whole), columns, width);
+  if (widths === null) return { text: records(head, cells), shape: 'records' };
+  const short = cells.map((row) =>
+    row.map((cell, at) => shorten(cell, (widths[at] ?? 0) - padding)),
+  );
+  return { text: compact(table(head, short, { aligns, widths })), shape: 'shortened' };
+}
+
+/** The line below the head is enough: twice as many rows are seen at once. */
+const compact = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line, at) => at === 2 || !line.startsWith('├'))
+    .join('\n');
+
+const topOf = (text: string): string => text.slice(0, text.indexOf('\n'));
+const widthOf = (text: string): number => topOf(text).length;
+const columnWidths = (text: string): number[] =>
+  topOf(text)
+    .slice(1, -1)
+    .split('┬')
+    .map((line) => line.length);
+
+/** Takes from the widest columns of text until all fit; null where that is not enough. */
+function narrowed(
+  widths: readonly number[],
+  columns: readonly Column[],
+  width: number,
+): number[] | null {
+  const narrow = [...widths];
+  let excess = narrow.reduce((sum, one) => sum + one + 1, 1) - width;
+  for (; excess > 0; excess -= 1) {
+    const lengths = narrow.map((one, at) => (isText(columns[at]?.type ?? 0) ? one : 0));
+    const length = Math.max(...lengths);
+    if (length - padding <= leastWidth) return null;
+    narrow[lengths.indexOf(length)] = length - 1;
+  }
+  return narrow;
+}
+
+/** Both ends of a hash, the beginning of all else. */
+function shorten(cell: string, width: number): string {
+  const characters = Array.from(cell);
+  if (characters.length <= width) return cell;
+  const isHash = /^0x[0-9a-f]+$/u.test(cell);
+  const tail = isHash ? Math.floor((width - 1) / 2) - 1 : 0;
+  const head = characters.slice(0, width - 1 - tail).join('');
+  return `${head}…${tail === 0 ? '' : characters.slice(-tail).join('')}`;
+}
+
+function records(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const longest = Math.max(...head.map((name) => name.length));
+  return rows
+    .map((row, at) =>
+      [
+        `─ ${at + 1} ─`,
+        ...row.map((cell, of) => `${(head[of] ?? '').padEnd(longest)}  ${cell}`),
+      ].join('\n'),
+    )
+    .join('\n');
 }

@@ -8,7 +8,6 @@ import {
   exitCodes,
   UsageError,
   writeDocument,
-  writeJson,
   type Context,
   type ExitCode,
   type GlobalOptions,
@@ -138,10 +137,10 @@ async function query(
 
 const hintOf = ({ limit }: QueryOptions, format: Form) =>
   limit === undefined && format === 'table'
-    ? `a table shows ${tableRows}, --limit more, --format csv or json all.`
+    ? `a table shows ${tableRows}, --limit more, --format csv and --json all.`
     : `--limit ${limit} cut them.`;
 
-/** What an answer becomes: the document of `--json` says what the bare rows of `--format json` do not. */
+/** What an answer becomes: text in a format, or the document of `--json`. */
 type Form = Format | 'document';
 
 function formOf({ format, json }: QueryOptions & GlobalOptions): Form {
@@ -167,10 +166,6 @@ function list(context: Context, format: Form): ExitCode {
       exit: exits.done,
       questions: described,
     });
-    return exitCodes.done;
-  }
-  if (format === 'json') {
-    writeJson(context, described);
     return exitCodes.done;
   }
   const longest = Math.max(...all.map(({ name }) => name.length));

@@ -1,4 +1,4 @@
-import { types } from 'pg';
+import { types, type Pool } from 'pg';
 import { parse } from 'postgres-array';
 
 const {
@@ -95,3 +95,18 @@ export const plainText = (value: string, type: number): string =>
         [day, 'T', time, zone === undefined ? '' : 'Z'].join(''),
       )
     : value;
+
+/**
+ * What Postgres calls types, such as `bigint` or `timestamp with time zone`, by oid. An answer tells oids only,
+ * and the connection that reads it is busy, so another one is asked.
+ */
+export async function readTypeNames(
+  pool: Pick<Pool, 'query'>,
+  oids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await pool.query<{ type: string; name: string }>(
+    `select type::text, format_type(type, null) as name from unnest($1::oid[]) as type`,
+    [[...new Set(oids)]],
+  );
+  return new Map(rows.map(({ type, name }) => [Number(type), name]));
+}

@@ -2,8 +2,7 @@ import type { Pool } from 'pg';
 import type { Table } from '../page/explore/facts.ts';
 import { statementOf, type ParameterName, type Question } from '../query/question.ts';
 import { readAnswer, type Column, type Row } from '../query/read.ts';
-import { readTypeNames } from '../query/type-names.ts';
-import { isNumber } from '../query/value.ts';
+import { isNumber, readTypeNames } from '../query/value.ts';
 
 /** Rows that a chart is drawn from: days of many chains or versions. A command has all of them. */
 const mostRead = 1_000;

@@ -16,10 +16,10 @@ const ask = (args: readonly string[], columns?: number) =>
 
 const address = '0x31c99a50432155975da19fbb85edb43a7c5f010c';
 
-describe('json', () => {
+describe('a value in --json', () => {
   const valueOf = async (expression: string): Promise<unknown> => {
-    const { stdout } = await ask([`select ${expression} as value`, '--format', 'json']);
-    return (JSON.parse(stdout) as { value: unknown }[])[0]?.value;
+    const { stdout } = await ask([`select ${expression} as value`, '--json']);
+    return (JSON.parse(stdout) as { rows: { value: unknown }[] }).rows[0]?.value;
   };
 
   test.each<[expression: string, value: unknown]>([
@@ -68,18 +68,16 @@ describe('json', () => {
     expect(stdout).toContain('123456789012345678901');
   });
 
-  test('a line for each row, and one array of them also where there are none', async () => {
-    const two = 'select n from generate_series(1, 2) as n';
-    const { stdout } = await ask([two, '--format', 'json']);
-    expect(stdout).toBe('[\n  {"n":1},\n  {"n":2}\n]\n');
-    const none = await ask(['select 1 as n where false', '--format', 'json']);
-    expect(none.stdout).toBe('[]\n');
+  test('a line for each row', async () => {
+    const { stdout } = await ask(['select n from generate_series(1, 2) as n', '--json']);
+    expect(stdout).toContain('\n    {"n":1},\n    {"n":2}\n');
   });
 
   test('two columns of one name are refused before anything is written', async () => {
-    const ended = await ask(['select 1 as n, 2 as n', '--format', 'json']);
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toMatch(/two columns are called "n"/);
+    const ended = await ask(['select 1 as n, 2 as n', '--json']);
+    expect(ended.code).toBe(2);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ schema: 'explorer-etl/error/1' });
+    expect(ended.stdout).toContain('two columns are called');
   });
 });
 
@@ -117,11 +115,11 @@ describe('--json', () => {
     });
   });
 
-  test('has the rows as --format json has them, also across many batches', async () => {
-    const many = 'select n, repeat(md5(n::text), 8) as filler from generate_series(1, 2500) as n';
+  test('has every row in order, also across many batches', async () => {
+    const many = 'select n from generate_series(1, 2500) as n';
     const { stdout } = await ask([many, '--json']);
     const { rows, row_count } = JSON.parse(stdout) as { rows: unknown[]; row_count: number };
-    expect(rows).toEqual(JSON.parse((await ask([many, '--format', 'json'])).stdout));
+    expect(rows).toEqual(Array.from({ length: 2500 }, (_, n) => ({ n: n + 1 })));
     expect(row_count).toBe(2500);
   });
 
@@ -146,7 +144,7 @@ describe('--json', () => {
 
   test('no other format at once', async () => {
     expect((await ask(['select 1', '--json', '--format', 'csv'])).code).toBe(2);
-    expect((await ask(['select 1', '--json', '--format', 'json'])).code).toBe(2);
+    expect((await ask(['select 1', '--json', '--format', 'table'])).code).toBe(2);
   });
 });
 
@@ -229,7 +227,7 @@ describe('table', () => {
     expect(whole.stderr).toBe('1000 rows\n');
   });
 
-  test.each(['table', 'csv', 'json'])('--limit cuts a %s, and says so', async (format) => {
+  test.each(['table', 'csv'])('--limit cuts a %s, and says so', async (format) => {
     const many = 'select n from generate_series(1, 3000) as n';
     const { stdout, stderr } = await ask([many, '--format', format, '--limit', '2']);
     expect(stdout).toMatch(/\b2\b/);

@@ -231,8 +231,6 @@ describe('the command', () => {
     ) as {
       questions: object[];
     };
-    const bare = await call(['query', '--list', '--format', 'json']);
-    expect(JSON.parse(bare.stdout)).toEqual(listed);
     expect(listed).toHaveLength(Object.keys(shapes).length);
     expect(listed).toContainEqual({
       name: 'biggest-factories',
@@ -285,16 +283,18 @@ describe('the command', () => {
     );
     await writeFile(join(cwd, 'other.sql'), '-- What?\n-- :colour = red  a colour\nselect 1;\n');
     const askFile = (...args: readonly string[]) =>
-      call(['query', '--format', 'json', '--file', ...args], {
+      call(['query', '--json', '--file', ...args], {
         env: { DATABASE_URL: database.url },
         cwd,
       });
-    expect(JSON.parse((await askFile('mine.sql', '--chain', '7')).stdout)).toEqual([
-      { chain: 7, text: 'a:b' },
-    ]);
-    expect(JSON.parse((await askFile('mine.sql')).stdout)).toEqual([{ chain: null, text: 'a:b' }]);
+    expect(JSON.parse((await askFile('mine.sql', '--chain', '7')).stdout)).toMatchObject({
+      rows: [{ chain: 7, text: 'a:b' }],
+    });
+    expect(JSON.parse((await askFile('mine.sql')).stdout)).toMatchObject({
+      rows: [{ chain: null, text: 'a:b' }],
+    });
     const other = await askFile('other.sql');
-    expect(other.stderr).toMatch(/a parameter :colour; there are :chain, :days, :limit/);
+    expect(other.stdout).toMatch(/a parameter :colour; there are :chain, :days, :limit/);
     expect(other.code).toBe(2);
   });
 });
