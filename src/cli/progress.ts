@@ -3,10 +3,10 @@ import type { Database } from '../db/transaction.ts';
 import type { SyncTarget } from '../jobs/sync.ts';
 import { feedName } from '../lists/feed.ts';
 import { operations } from '../operations/index.ts';
-import { feedLines } from '../terminal/feed-lines.ts';
+import { feedLines, shareText, type FeedStand } from '../terminal/feed-lines.ts';
+import { counted } from '../terminal/numbers.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import type { TrackedLine, WatchedFeed } from './feed-track.ts';
-import { plainProgress } from './plain-progress.ts';
 import type { Screen } from './screen.ts';
 import { watchFeeds, type WatchOptions } from './watch-feeds.ts';
 
@@ -65,3 +65,46 @@ export async function showProgress(
 /** After a signal nobody reads any more, and what is open waits for the next command. */
 const pausedWhereOpen = (line: TrackedLine): TrackedLine =>
   line.stand === 'reading' ? { ...line, stand: 'paused', note: 'paused' } : line;
+
+/** How seldom a feed that reads says so, in ms: a long run should not fill a log. */
+const plainMs = 30_000;
+
+/** What a feed that ended is called. */
+const ends: Readonly<Record<Exclude<FeedStand, 'reading'>, string>> = {
+  done: 'done',
+  paused: 'paused',
+  failed: 'failed',
+  unserved: 'not served',
+};
+
+/**
+ * Progress where nothing can be redrawn: a line where a feed begins, one where it ends, and one each half minute.
+ *
+ * @returns takes the lines of a look, and the time in ms
+ */
+export function plainProgress(
+  write: (text: string) => void,
+): (lines: readonly TrackedLine[], at: number) => void {
+  const told = new Map<string, { readonly stand: FeedStand; readonly at: number }>();
+  return (lines, at) => {
+    for (const line of lines) {
+      const before = told.get(line.feed);
+      const isChanged = before === undefined || before.stand !== line.stand;
+      if (!isChanged && (line.stand !== 'reading' || at - before.at < plainMs)) continue;
+      told.set(line.feed, { stand: line.stand, at });
+      if (before === undefined && line.stand === 'reading') write(`${line.feed}: begun\n`);
+      else write(`${line.feed}: ${said(line)}\n`);
+    }
+  };
+}
+
+function said(line: TrackedLine): string {
+  const { share, rows, pages, credits, stand, note } = line;
+  const counts = [counted(rows, 'row'), counted(pages, 'page'), counted(credits, 'credit')];
+  if (stand === 'reading') {
+    const part = share === null || share.total === 0 ? [] : [shareText(share)];
+    return [...part, ...counts, ...(note === '' ? [] : [note])].join(', ');
+  }
+  const how = stand === 'failed' ? [`${ends.failed} (${note})`] : [ends[stand]];
+  return [...how, ...counts, ...(stand === 'done' ? [note] : [])].join(', ');
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { trackFeeds, type WatchedFeed } from '../../src/cli/feed-track.ts';
-import { plainProgress } from '../../src/cli/plain-progress.ts';
+import { plainProgress } from '../../src/cli/progress.ts';
 import { failures, type FailureClass } from '../../src/failure.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import type { LaneCounts } from '../../src/report/progress.ts';
