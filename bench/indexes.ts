@@ -34,12 +34,12 @@ const variants: Readonly<Record<string, string | null>> = {
 const insertPage = `
   insert into ${table} (
     chain_id, hash, block_number, timestamp, status, address_hash, entry_point_hash,
-    entry_point_version, transaction_hash, fee, page_id, digest
+    entry_point_version, transaction_hash, fee, page_id
   )
   select 10, '0x' || md5(i::text) || md5((-i)::text), i / 2, timestamptz '2020-01-01' + i / 2 * interval '2 seconds',
          i % 11 > 0, '0x' || lpad(to_hex((i * 7919) % 400000), 40, '0'),
          '0x0000000071727de22e5e9d8baf0edac6f37da032', 'v0.7',
-         '0x' || md5((i / 2)::text) || md5((-i / 2)::text), i * 1000000000, 1, i
+         '0x' || md5((i / 2)::text) || md5((-i / 2)::text), i * 1000000000, 1
   from generate_series($1::bigint - ${pageSize - 1}, $1::bigint) as i`;
 
 interface Cost {

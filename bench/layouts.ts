@@ -32,12 +32,12 @@ const fill = (count: number) => `
   from unnest(array[10, 8453, 42220]) as chain, generate_series(0, ${Math.ceil(count / 20)}) as i;
   insert into explorer.user_operations (
     chain_id, hash, block_number, timestamp, status, address_hash, entry_point_hash,
-    entry_point_version, transaction_hash, fee, page_id, digest
+    entry_point_version, transaction_hash, fee, page_id
   )
   select case when i % 10 < 7 then 10 when i % 10 < 9 then 8453 else 42220 end,
          '0x' || md5(i::text) || md5((-i)::text), i / 2, now() - i * interval '2 seconds', i % 11 > 0,
          '0x' || lpad(to_hex((i::bigint * i) % ${Math.ceil(count / 20)}), 40, '0'),
-         '0x0000000071727de22e5e9d8baf0edac6f37da032', 'v0.7', '0x' || md5((i / 2)::text), i * 1000, i / 50, i
+         '0x0000000071727de22e5e9d8baf0edac6f37da032', 'v0.7', '0x' || md5((i / 2)::text), i * 1000, i / 50
   from generate_series(1, ${count}) as i;
   analyze`;
 

@@ -11,8 +11,6 @@ CREATE TABLE "explorer"."address_implementations" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "address_implementations_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
 );
 --> statement-breakpoint
@@ -26,8 +24,6 @@ CREATE TABLE "explorer"."address_labels" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "address_labels_chain_id_address_hash_kind_position_pk" PRIMARY KEY("chain_id","address_hash","kind","position")
 );
 --> statement-breakpoint
@@ -43,8 +39,6 @@ CREATE TABLE "explorer"."address_metadata_tags" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "address_metadata_tags_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
 );
 --> statement-breakpoint
@@ -57,8 +51,6 @@ CREATE TABLE "explorer"."address_watchlist_names" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "address_watchlist_names_chain_id_address_hash_position_pk" PRIMARY KEY("chain_id","address_hash","position")
 );
 --> statement-breakpoint
@@ -76,8 +68,6 @@ CREATE TABLE "explorer"."addresses" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "addresses_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
@@ -181,8 +171,7 @@ CREATE TABLE "explorer"."chains" (
 	"name" text NOT NULL,
 	"native_symbol" text,
 	"native_decimals" bigint DEFAULT 18 NOT NULL,
-	"explorer_url" text,
-	"digest" bigint
+	"explorer_url" text
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."runs" (
@@ -227,8 +216,6 @@ CREATE TABLE "explorer"."factories" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "factories_chain_id_address_hash_pk" PRIMARY KEY("chain_id","address_hash")
 );
 --> statement-breakpoint
@@ -240,8 +227,6 @@ CREATE TABLE "explorer"."factory_history" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "factory_history_chain_id_address_hash_observed_at_pk" PRIMARY KEY("chain_id","address_hash","observed_at")
 );
 --> statement-breakpoint
@@ -295,8 +280,6 @@ CREATE TABLE "explorer"."block_arbitrum" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "block_arbitrum_chain_id_block_height_pk" PRIMARY KEY("chain_id","block_height")
 );
 --> statement-breakpoint
@@ -309,8 +292,6 @@ CREATE TABLE "explorer"."block_reorgs" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "block_reorgs_chain_id_height_new_hash_observed_at_pk" PRIMARY KEY("chain_id","height","new_hash","observed_at")
 );
 --> statement-breakpoint
@@ -324,8 +305,6 @@ CREATE TABLE "explorer"."block_rewards" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "block_rewards_chain_id_block_height_position_pk" PRIMARY KEY("chain_id","block_height","position")
 );
 --> statement-breakpoint
@@ -337,8 +316,6 @@ CREATE TABLE "explorer"."block_uncles" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "block_uncles_chain_id_block_height_position_pk" PRIMARY KEY("chain_id","block_height","position")
 );
 --> statement-breakpoint
@@ -372,8 +349,6 @@ CREATE TABLE "explorer"."blocks" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "blocks_chain_id_height_pk" PRIMARY KEY("chain_id","height")
 );
 --> statement-breakpoint
@@ -391,8 +366,6 @@ CREATE TABLE "explorer"."read_batches" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "read_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
@@ -409,8 +382,6 @@ CREATE TABLE "explorer"."listed_batches" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "listed_batches_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
@@ -422,8 +393,6 @@ CREATE TABLE "explorer"."optimism_batch_l1_transactions" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "optimism_batch_l1_transactions_chain_id_batch_number_position_pk" PRIMARY KEY("chain_id","batch_number","position")
 );
 --> statement-breakpoint
@@ -443,8 +412,6 @@ CREATE TABLE "explorer"."user_operations" (
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"page_id" bigint NOT NULL,
-	"digest" bigint,
-	"digest_before" bigint,
 	CONSTRAINT "user_operations_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
@@ -532,42 +499,6 @@ CREATE TABLE "etl"."stale_sums" (
 	"chain_id" bigint NOT NULL,
 	"key" text NOT NULL,
 	CONSTRAINT "stale_sums_name_chain_id_key_pk" PRIMARY KEY("name","chain_id","key")
-);
---> statement-breakpoint
-CREATE TABLE "etl"."damage" (
-	"id" bigserial PRIMARY KEY NOT NULL,
-	"found_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"chain_id" bigint NOT NULL,
-	"table_name" text NOT NULL,
-	"finding" text NOT NULL,
-	"key" jsonb,
-	"row" jsonb,
-	"first_seen_at" timestamp with time zone,
-	"rows" bigint,
-	"first_page_id" bigint,
-	"last_page_id" bigint
-);
---> statement-breakpoint
-CREATE TABLE "etl"."rereads" (
-	"chain_id" bigint NOT NULL,
-	"operation" text NOT NULL,
-	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
-	"after_walk" bigint NOT NULL,
-	"blocks" "int8multirange",
-	"noted_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "rereads_feed_after_walk_pk" PRIMARY KEY("feed","after_walk")
-);
---> statement-breakpoint
-CREATE TABLE "etl"."row_counts" (
-	"chain_id" bigint NOT NULL,
-	"table_name" text NOT NULL,
-	"first_seen_at" timestamp with time zone NOT NULL,
-	"rows" bigint NOT NULL,
-	"digests" numeric NOT NULL,
-	"first_page_id" bigint,
-	"last_page_id" bigint,
-	"lowest_page_id" bigint,
-	"highest_page_id" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."incarnations" (
@@ -706,6 +637,7 @@ CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id"
 CREATE INDEX "blocks_optimism_batch_number" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_updated_at" ON "explorer"."blocks" USING brin ("updated_at") WITH (autosummarize=true);--> statement-breakpoint
+CREATE INDEX "blocks_page" ON "explorer"."blocks" USING brin ("page_id") WITH (autosummarize=true);--> statement-breakpoint
 CREATE INDEX "blocks_pending" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id") WHERE is_pending_update;--> statement-breakpoint
 CREATE INDEX "read_batches_unproved" ON "explorer"."read_batches" USING btree ("batch_number","chain_id") WHERE not is_proved;--> statement-breakpoint
 CREATE INDEX "read_batches_heights" ON "explorer"."read_batches" USING gist (int8range("first_height", "last_height", '[]')) WHERE blocks_count > 0;--> statement-breakpoint
@@ -717,13 +649,13 @@ CREATE INDEX "user_operations_timestamp" ON "explorer"."user_operations" USING b
 CREATE INDEX "user_operations_transaction_hash" ON "explorer"."user_operations" USING hash ("transaction_hash");--> statement-breakpoint
 CREATE INDEX "user_operations_timeless" ON "explorer"."user_operations" USING btree ("chain_id","block_number") WHERE timestamp is null;--> statement-breakpoint
 CREATE INDEX "user_operations_updated_at" ON "explorer"."user_operations" USING brin ("updated_at") WITH (autosummarize=true);--> statement-breakpoint
+CREATE INDEX "user_operations_page" ON "explorer"."user_operations" USING brin ("page_id") WITH (autosummarize=true);--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("feed","raw_hash",md5("scope"::text));--> statement-breakpoint
 CREATE INDEX "quarantine_waiting" ON "etl"."quarantine" USING btree ("id") WHERE dropped_at is null;--> statement-breakpoint
 CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
 CREATE INDEX "batch_sums_last_at" ON "etl"."batch_sums" USING btree ("last_at","chain_id");--> statement-breakpoint
 CREATE INDEX "operation_days_day" ON "etl"."operation_days" USING btree ("chain_id","day");--> statement-breakpoint
 CREATE INDEX "sender_sums_operations" ON "etl"."sender_sums" USING btree ("operations","chain_id");--> statement-breakpoint
-CREATE INDEX "row_counts_pages" ON "etl"."row_counts" USING brin ("lowest_page_id","highest_page_id") WITH (autosummarize=true);--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint
 CREATE INDEX "pages_entry" ON "etl"."pages" USING btree ("feed","top","id") WHERE cursor_in is not null and is_ordered;--> statement-breakpoint

@@ -316,25 +316,11 @@ comment on column explorer.broken_borders.parent_hash is 'Parent hash of the upp
 create function etl.note_reorg() returns trigger
 language plpgsql as $$
 begin
-  with seen as (
-    select new.chain_id as chain_id, new.height as height, old.hash as old_hash,
-           new.hash as new_hash, now() as observed_at, now() as first_seen_at,
-           now() as updated_at, new.page_id as page_id
-  ), written as (
-    insert into explorer.block_reorgs as t (
-      chain_id, height, old_hash, new_hash, observed_at, first_seen_at, updated_at, page_id, digest
-    )
-    select *, hash_record_extended(row(chain_id, height, old_hash, new_hash, observed_at, first_seen_at, updated_at, page_id), 0)
-    from seen
-    on conflict do nothing
-    returning t.chain_id, t.first_seen_at, t.page_id, t.digest
+  insert into explorer.block_reorgs (
+    chain_id, height, old_hash, new_hash, observed_at, page_id
   )
-  insert into etl.row_counts (
-    chain_id, table_name, first_seen_at, rows, digests, first_page_id, last_page_id,
-    lowest_page_id, highest_page_id
-  )
-  select chain_id, 'explorer.block_reorgs', first_seen_at, 1, digest, page_id, page_id, page_id, page_id
-  from written;
+  values (new.chain_id, new.height, old.hash, new.hash, now(), new.page_id)
+  on conflict do nothing;
   return null;
 end
 $$;
@@ -474,64 +460,6 @@ comment on column explorer.suggested_resweeps.every is 'Interval of the rule; al
 comment on column explorer.suggested_resweeps.depth is 'Depth of the rule: the lateness that 99.9 % stay within, and the interval.';
 comment on column explorer.suggested_resweeps.cost is 'depth / every: pages of this rule for each page that the list itself gets.';
 comment on column explorer.suggested_resweeps.is_cheapest is 'Whether no other rule of this feed costs fewer pages.';
---> statement-breakpoint
-create view etl.open_rereads as
-select feed, after_walk,
-       blocks - coalesce(
-         (
-           select range_agg(
-             proved + case when from_head then int8multirange(int8range(top, null)) else '{}' end
-           )
-           from etl.walks
-           where walks.feed = rereads.feed
-             and walks.id > after_walk
-             and top is not null
-         ),
-         '{}'
-       ) as blocks
-from etl.rereads
-where blocks is not null
-union all
-select feed, after_walk, null
-from etl.rereads
-where blocks is null
-  and not exists (
-    select from etl.rankings
-    where rankings.chain_id = rereads.chain_id and walk_id > after_walk
-  );
---> statement-breakpoint
-comment on view etl.open_rereads is 'What of etl.rereads no later walk has read yet.';
---> statement-breakpoint
-create function etl.blocks_to_reread(of_feed text) returns int8multirange
--- Analysts read views that ask it, and not what it reads.
-language sql stable security definer
-return coalesce(
-  (
-    select range_agg(range)
-    from etl.open_rereads, unnest(blocks) as range
-    where feed = of_feed
-  ),
-  '{}'
-);
---> statement-breakpoint
-comment on function etl.blocks_to_reread is 'The blocks of a feed whose rows were damaged and which no later walk has read: nothing proves them.';
---> statement-breakpoint
-create view etl.reread_findings as
-select feed,
-       jsonb_build_object(
-         'kind', 'damaged-rows', 'unit', unit,
-         'from_block', lower(range), 'to_block', upper(range) - 1
-       ) as finding
-from etl.rereads
-join etl.feeds using (feed),
-     unnest(etl.blocks_to_reread(feed)) as range
-group by feed, unit, range
-union all
-select distinct feed, jsonb_build_object('kind', 'damaged-ranking')
-from etl.open_rereads
-where blocks is null;
---> statement-breakpoint
-comment on view etl.reread_findings is 'The same as findings of verify.';
 --> statement-breakpoint
 create view etl.block_findings as
 with linked as (
@@ -1074,8 +1002,7 @@ comment on view etl.newest_runs is 'The newest run of each lane, and when the la
 --> statement-breakpoint
 create view etl.feed_coverage as
 select feeds.feed,
-       proof.covered * int8multirange(int8range(null, head.top))
-         - etl.blocks_to_reread(feeds.feed) as covered,
+       proof.covered * int8multirange(int8range(null, head.top)) as covered,
        least(proof.highest, head.top) as highest,
        proof.reached_since
 from etl.feeds
@@ -1112,7 +1039,7 @@ left join lateral (
 ) as head on true
 where feeds.kind = 'newest-first';
 --> statement-breakpoint
-comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met, and none whose rows were damaged and not read again since. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';
+comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';
 --> statement-breakpoint
 create view etl.total_findings as
 select distinct feed, jsonb_build_object('kind', 'totals-differ') as finding
@@ -1135,7 +1062,7 @@ from etl.feed_coverage,
      unnest(
        int8multirange(int8range(
          least(coalesce(reached_since, 0), coalesce(highest, 0)), coalesce(highest, 0)
-       )) + etl.blocks_to_reread(feed) - coalesce(covered, '{}')
+       )) - coalesce(covered, '{}')
      ) as gap;
 --> statement-breakpoint
 comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk proves. Unwanted are those below the place at which a walk went beyond since, and no others.';
@@ -1220,8 +1147,6 @@ comment on column explorer.address_implementations.name is 'Name of the implemen
 comment on column explorer.address_implementations.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.address_implementations.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.address_implementations.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.address_implementations.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.address_implementations.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.address_labels is 'Labels of an address, in the order served. Source: private_tags[] and public_tags[] of an address. Private ones belong to the key''s owner.';
 comment on column explorer.address_labels.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1233,8 +1158,6 @@ comment on column explorer.address_labels.display_name is 'The label as shown; A
 comment on column explorer.address_labels.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.address_labels.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.address_labels.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.address_labels.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.address_labels.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.address_metadata_tags is 'Tags of an address, in the order served. Source: metadata.tags[] of an address.';
 comment on column explorer.address_metadata_tags.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1248,8 +1171,6 @@ comment on column explorer.address_metadata_tags.meta is 'Whatever else the tag 
 comment on column explorer.address_metadata_tags.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.address_metadata_tags.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.address_metadata_tags.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.address_metadata_tags.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.address_metadata_tags.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.address_watchlist_names is 'Names from the watch list of the key''s owner, in the order served. Source: watchlist_names[] of an address.';
 comment on column explorer.address_watchlist_names.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1260,8 +1181,6 @@ comment on column explorer.address_watchlist_names.display_name is 'The name as 
 comment on column explorer.address_watchlist_names.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.address_watchlist_names.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.address_watchlist_names.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.address_watchlist_names.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.address_watchlist_names.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.addresses is 'Every address that was seen in an item, merged from all observations of it. Source: miner of a block, address and entry_point of a user operation, address of a factory.';
 comment on column explorer.addresses.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1277,8 +1196,6 @@ comment on column explorer.addresses.extra is 'What no column holds: fields that
 comment on column explorer.addresses.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.addresses.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.addresses.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.addresses.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.addresses.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table etl.budget is 'One row for each API key: the slots of its requests, shared by all workers on this database.';
 comment on column etl.budget.key_fingerprint is 'The first 12 hex digits of the key''s SHA-256. The key itself is stored nowhere.';
@@ -1302,20 +1219,6 @@ comment on column explorer.chains.name is 'Name from the configuration, else the
 comment on column explorer.chains.native_symbol is 'Symbol of the chain''s own currency, in which it counts fees, such as ETH; from the configuration, else the usual one. Null: not known. Amounts of two chains whose symbol is not known are of two currencies.';
 comment on column explorer.chains.native_decimals is 'Decimals of that currency: views divide amounts of the API by 10 to the power of it. From the configuration, else 18.';
 comment on column explorer.chains.explorer_url is 'Where people look at the chain, without a slash at its end; from the configuration, else the usual one. Null: not known.';
-comment on column explorer.chains.digest is 'Postgres'' hash of the other columns, as the program wrote them.';
---> statement-breakpoint
-comment on table etl.damage is 'Rows of schema explorer that others than the program deleted, changed or added, as repair --rows found them.';
-comment on column etl.damage.id is 'Number of the entry.';
-comment on column etl.damage.found_at is 'When repair found it.';
-comment on column etl.damage.chain_id is 'Number of the chain.';
-comment on column etl.damage.table_name is 'The table with its schema.';
-comment on column etl.damage.finding is 'changed: a row that is not as the program wrote it. count: more or fewer rows of a moment, or others, than the program wrote. gone: an address that other rows name.';
-comment on column etl.damage.key is 'Primary key of the row. Null: the row is gone, and nobody knows it.';
-comment on column etl.damage.row is 'The row as it was found, before repair took it out. Null: it was gone.';
-comment on column etl.damage.first_seen_at is 'first_seen_at of the row or rows.';
-comment on column etl.damage.rows is 'Rows found, less those that should have been there; 0 where others were found. Null: a row that was changed.';
-comment on column etl.damage.first_page_id is 'Lowest etl.pages.id of the pages that brought the rows. Null: not known.';
-comment on column etl.damage.last_page_id is 'Highest of them.';
 --> statement-breakpoint
 comment on table etl.feeds is 'Operations on chains that are or were configured: what a person schedules and watches.';
 comment on column etl.feeds.chain_id is 'Number of the chain.';
@@ -1334,25 +1237,6 @@ comment on column etl.feeds.asked is 'Batch numbers that are asked for now: by t
 comment on column etl.feeds.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column etl.feeds.poll_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';
 comment on column etl.feeds.updated_at is 'When state, reason, settings or target last changed.';
---> statement-breakpoint
-comment on table etl.rereads is 'What is to be read again because rows of it were damaged. Done when walks that began later have read it.';
-comment on column etl.rereads.chain_id is 'Number of the chain.';
-comment on column etl.rereads.operation is 'Name of the operation.';
-comment on column etl.rereads.feed is 'Name of the feed, such as 10/user-operations: one that was never registered, if somebody added rows of it.';
-comment on column etl.rereads.after_walk is 'Highest etl.walks.id when the damage was noted: only later walks count.';
-comment on column etl.rereads.blocks is 'Blocks of user operations. Null: the whole list, as for a ranking.';
-comment on column etl.rereads.noted_at is 'When the damage was noted.';
---> statement-breakpoint
-comment on table etl.row_counts is 'How many rows the program has written to each table of schema explorer, by the moment of the transaction that first stored them. Many entries add up: one for each transaction that wrote, changed or deleted some.';
-comment on column etl.row_counts.chain_id is 'Number of the chain.';
-comment on column etl.row_counts.table_name is 'The table with its schema.';
-comment on column etl.row_counts.first_seen_at is 'first_seen_at of the rows.';
-comment on column etl.row_counts.rows is 'Rows added, less those deleted.';
-comment on column etl.row_counts.digests is 'The digests of rows as they are now, less those from before.';
-comment on column etl.row_counts.first_page_id is 'Lowest page_id of the rows added. Null: none were.';
-comment on column etl.row_counts.last_page_id is 'Highest page_id of the rows added. Null: none were.';
-comment on column etl.row_counts.lowest_page_id is 'Lowest etl.pages.id of the rows that were written, new and changed. A row''s page_id lies between this and the next column of one of the entries. Null: none was written.';
-comment on column etl.row_counts.highest_page_id is 'Highest of them.';
 --> statement-breakpoint
 comment on table etl.runs is 'Wishes to bring a lane of a feed up to date, from sync or a schedule. One at most is open for each lane.';
 comment on column etl.runs.id is 'Number of the run.';
@@ -1397,8 +1281,6 @@ comment on column explorer.factories.extra is 'Fields of the factory that no col
 comment on column explorer.factories.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.factories.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.factories.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.factories.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.factories.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.factory_history is 'One row for each change of a factory''s count from one complete ranking to the next.';
 comment on column explorer.factory_history.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1408,8 +1290,6 @@ comment on column explorer.factory_history.total_accounts is 'Accounts in that r
 comment on column explorer.factory_history.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.factory_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.factory_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.factory_history.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.factory_history.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table etl.batch_observations is 'Where the lists of Optimism batches were last seen to begin and to end: a batch is settled only where its stored blocks begin and end there too.';
 comment on column etl.batch_observations.chain_id is 'Number of the chain.';
@@ -1440,8 +1320,6 @@ comment on column explorer.block_arbitrum.confirmation_transaction_timestamp is 
 comment on column explorer.block_arbitrum.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.block_arbitrum.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.block_arbitrum.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.block_arbitrum.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.block_arbitrum.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.block_reorgs is 'Every block hash that another one replaced at its height: a reorganisation, seen when the block was read again.';
 comment on column explorer.block_reorgs.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1452,8 +1330,6 @@ comment on column explorer.block_reorgs.observed_at is 'When the change was seen
 comment on column explorer.block_reorgs.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.block_reorgs.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.block_reorgs.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.block_reorgs.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.block_reorgs.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.block_rewards is 'Rewards of a block, in the order served. Source: rewards[] of a block.';
 comment on column explorer.block_rewards.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1465,8 +1341,6 @@ comment on column explorer.block_rewards.address_hash is 'Who was rewarded; API 
 comment on column explorer.block_rewards.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.block_rewards.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.block_rewards.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.block_rewards.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.block_rewards.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.block_uncles is 'Uncles of a block, in the order served. Source: uncles_hashes[] of a block.';
 comment on column explorer.block_uncles.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1476,8 +1350,6 @@ comment on column explorer.block_uncles.hash is 'Hash of the uncle; API field un
 comment on column explorer.block_uncles.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.block_uncles.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.block_uncles.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.block_uncles.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.block_uncles.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.blocks is 'Blocks that Optimism batches listed, one row for each height. Source: /blocks/optimism-batch/{batch}. A null means that the API said null or nothing.';
 comment on column explorer.blocks.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1509,8 +1381,6 @@ comment on column explorer.blocks.extra is 'Fields of the block that no column o
 comment on column explorer.blocks.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.blocks.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.blocks.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.blocks.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.blocks.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table explorer.listed_batches is 'One row for each Optimism batch that the list of batches told of. Source: optimism/batches. Queries go to explorer.optimism_batches.';
 comment on column explorer.listed_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -1525,8 +1395,6 @@ comment on column explorer.listed_batches.extra is 'Fields of the item that have
 comment on column explorer.listed_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.listed_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.listed_batches.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.listed_batches.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.listed_batches.digest_before is 'The digest before the last change. Null: there was none.';
 comment on table explorer.optimism_batch_l1_transactions is 'L1 transactions that a batch was posted in, in the order served. Source: l1_transaction_hashes[], in older versions l1_tx_hashes[].';
 comment on column explorer.optimism_batch_l1_transactions.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.optimism_batch_l1_transactions.batch_number is 'Whose it is: explorer.listed_batches.batch_number.';
@@ -1535,8 +1403,6 @@ comment on column explorer.optimism_batch_l1_transactions.hash is 'Hash of the L
 comment on column explorer.optimism_batch_l1_transactions.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.optimism_batch_l1_transactions.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.optimism_batch_l1_transactions.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.optimism_batch_l1_transactions.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.optimism_batch_l1_transactions.digest_before is 'The digest before the last change. Null: there was none.';
 comment on table explorer.read_batches is 'One row for each Optimism batch that was walked to its end: what its blocks prove together. Derived from explorer.blocks, not served. Queries go to explorer.optimism_batches.';
 comment on column explorer.read_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.read_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with holes: the number in the request''s path.';
@@ -1551,8 +1417,6 @@ comment on column explorer.read_batches.walked_at is 'When the walk ended that l
 comment on column explorer.read_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.read_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.read_batches.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.read_batches.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.read_batches.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table etl.late_arrivals is 'Items that appeared where their list had been proved complete without them.';
 comment on column etl.late_arrivals.chain_id is 'Number of the chain.';
@@ -1580,8 +1444,6 @@ comment on column explorer.user_operations.extra is 'Fields of the operation tha
 comment on column explorer.user_operations.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.user_operations.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.user_operations.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-comment on column explorer.user_operations.digest is 'Postgres'' hash of all other columns but digest_before, as the program wrote them. verify --rows computes it again. Null: the program did not write the row.';
-comment on column explorer.user_operations.digest_before is 'The digest before the last change. Null: there was none.';
 --> statement-breakpoint
 comment on table etl.drift is 'Where items differ from the specification: what was kept, how often it was seen, and first on which page.';
 comment on column etl.drift.chain_id is 'Number of the chain.';

@@ -94,3 +94,12 @@ export const addressWatchlistNames = explorerSchema.table(
     livesWithAddress(table),
   ],
 );
+
+/** The tables that pages of every list write, because each shows addresses. */
+export const addressTables = [
+  addressImplementations,
+  addressLabels,
+  addressMetadataTags,
+  addressWatchlistNames,
+  addresses,
+] as const;

@@ -3,7 +3,6 @@ import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { followWishes } from '../feeds/wishes.ts';
 import { prove, type FeedProof } from '../report/proof.ts';
-import { noteDamage } from '../rows/damage.ts';
 import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
 import { originOf } from '../feeds/origin.ts';
 import { onlyRegistered, registerFeeds } from '../feeds/register.ts';
@@ -23,32 +22,20 @@ import { countTotalsAgain } from '../report/totals.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { concludeSync } from './conclude-sync.ts';
 import { syncTargets } from './sync.ts';
-import { counted } from '../terminal/numbers.ts';
 import { tell } from './print.ts';
 import { costText } from './cost-text.ts';
 
 interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;
-  readonly rows?: true;
 }
 
 /** `repair`: makes the walks that the proof calls for, and no others. */
 export function registerRepair({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
-    .option('--rows', 'first note the rows that verify --rows finds damaged, to read them again')
     .option('--yes', `make them also where they are more than ${mostUnasked} requests`)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  explorer-etl repair --chain 10 && explorer-etl verify\n  explorer-etl repair --rows && explorer-etl verify --rows\n',
-    )
+    .addHelpText('after', '\nExamples:\n  explorer-etl repair --chain 10 && explorer-etl verify\n')
     .action(run<RepairOptions>(repair));
 }
-
-/** What the program saw happen; of a factory's counts the present one is told. */
-const neverToldAgain: ReadonlySet<string> = new Set([
-  'explorer.block_reorgs',
-  'explorer.factory_history',
-]);
 
 async function repair(context: Context, options: RepairOptions & GlobalOptions): Promise<ExitCode> {
   const wanted = settingsOf(context, options);
@@ -64,7 +51,6 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
       settings.configFile === null ? 'flags' : 'file',
       { origin: originOf(settings.explorer.baseUrl), isSameData: options.sameData === true },
     );
-    if (options.rows === true) await tellDamage(context, database);
     const chains = await withTargets(database.db, settings.chains);
     const lanes = configuredLanes(chains).map(({ lane, scope }) => ({
       lane,
@@ -88,14 +74,6 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
       begunAt,
     });
   });
-}
-
-/** Notes what `verify --rows` finds, to be read again, and says how much it is. */
-async function tellDamage(context: Context, { db }: OpenDatabase): Promise<void> {
-  for (const [table, entries] of await noteDamage(db)) {
-    const again = neverToldAgain.has(table) ? ', which no list tells again' : '';
-    context.stderr(`${table}: ${counted(entries, 'damage')} noted in etl.damage${again}\n`);
-  }
 }
 
 /**

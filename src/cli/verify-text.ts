@@ -11,17 +11,16 @@ import { paint } from '../terminal/paint.ts';
 import { widthOf, wrap } from '../terminal/width.ts';
 import { sayFinding, spellPlaces, type Said } from '../words/finding-text.ts';
 import { gatherNotes } from '../words/note-text.ts';
-import { rowFindingText } from '../words/row-finding-text.ts';
 
 type Feed = VerifyDocument['feeds'][number];
 type Repair = NonNullable<VerifyDocument['repair']>;
 
-/** Groups of equal findings that are listed of a feed, and findings of rows: more is for --json. */
+/** Groups of equal findings that are listed of a feed; more is for --json. */
 const mostGroups = 12;
 
 /** What `verify` says: the verdict, what is open and how it is mended, what is proved, what is to be known. */
 export function verifyText(look: Look, document: VerifyDocument): string {
-  const { feeds, rows } = document;
+  const { feeds } = document;
   const open = feeds.filter(({ state }) => state === 'open');
   const parts = [
     [verdict(look, document)],
@@ -32,7 +31,6 @@ export function verifyText(look: Look, document: VerifyDocument): string {
     provedLines(look, document),
     section(look, feeds, 'New, and not proved yet', ({ head }) => groups(head)),
     section(look, feeds, 'To know', ({ notes }) => gatherNotes(notes)),
-    rows === null ? [] : rowLines(look, rows),
   ];
   const lines = parts.filter((part) => part.length > 0).map((part) => part.join('\n'));
   return `${lines.join('\n\n')}\n`;
@@ -42,8 +40,7 @@ export function verifyText(look: Look, document: VerifyDocument): string {
 const indented = (look: Look, line: string): string[] =>
   (look.isTerminal ? wrap(line, look.columns - 2, 2) : [line]).map((part) => `  ${part}`);
 
-function verdict(look: Look, { counts, rows, exit }: VerifyDocument): string {
-  const damaged = (rows?.findings.length ?? 0) + (rows?.unlisted ?? 0);
+function verdict(look: Look, { counts, exit }: VerifyDocument): string {
   if (exit.code === 0) {
     const all =
       counts.feeds === 0
@@ -53,15 +50,8 @@ function verdict(look: Look, { counts, rows, exit }: VerifyDocument): string {
           : `all ${whole(counts.feeds)} feeds`;
     return `${mark(look, 'good')} complete: ${all}`;
   }
-  const what = [
-    ...(counts.open > 0
-      ? [
-          `${whole(counts.open)} of ${counted(counts.feeds, 'feed')}, ${counted(counts.findings, 'finding')}`,
-        ]
-      : []),
-    ...(damaged > 0 ? [`${counted(damaged, 'damage')} to rows`] : []),
-  ];
-  return `${mark(look, 'bad')} open: ${what.join('; ')}`;
+  const what = `${whole(counts.open)} of ${counted(counts.feeds, 'feed')}, ${counted(counts.findings, 'finding')}`;
+  return `${mark(look, 'bad')} open: ${what}`;
 }
 
 /** `optimism (10) user-operations` */
@@ -187,17 +177,4 @@ function section(
     ].flatMap((line) => indented(look, `${printable(feed.feed)}: ${line}`));
   });
   return lines.length === 0 ? [] : [head, ...lines].map((line) => paint(look, 'quiet', line));
-}
-
-function rowLines(look: Look, report: NonNullable<VerifyDocument['rows']>): string[] {
-  const { tables, rows, findings, unlisted, command } = report;
-  const damages = findings.length + unlisted;
-  const verdictOfRows = damages === 0 ? 'all as they were written' : counted(damages, 'damage');
-  const rest = damages - Math.min(findings.length, mostGroups);
-  return [
-    `Rows: ${verdictOfRows}, of ${counted(rows, 'row')} in ${counted(tables, 'table')}`,
-    ...findings.slice(0, mostGroups).flatMap((finding) => indented(look, rowFindingText(finding))),
-    ...(rest > 0 ? [`  and ${whole(rest)} more: explorer-etl verify --rows --json`] : []),
-    ...(command === null ? [] : repairLines(look, withoutCost(command))),
-  ];
 }

@@ -1,4 +1,12 @@
-import { bigint, customType, numeric, pgSchema, timestamp } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  customType,
+  getTableConfig,
+  numeric,
+  pgSchema,
+  timestamp,
+  type PgTable,
+} from 'drizzle-orm/pg-core';
 
 /** What analysts read: a stable contract. */
 export const explorerSchema = pgSchema('explorer');
@@ -26,14 +34,15 @@ export const integerRange = customType<{ data: string }>({ dataType: () => 'int8
 /** An instant with microseconds, ISO 8601 text in TypeScript. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'string' });
 
-/**
- * What every data table carries: since when, until when, which page said so, and a digest of all that
- * (`db/digest.ts`), whose sums are 64 bits wide.
- */
+/** What every data table carries: since when, until when, and which page said so. */
 export const provenance = () => ({
   first_seen_at: instant('first_seen_at').notNull().defaultNow(),
   updated_at: instant('updated_at').notNull().defaultNow(),
   page_id: integer('page_id').notNull(),
-  digest: bigint('digest', { mode: 'bigint' }),
-  digest_before: bigint('digest_before', { mode: 'bigint' }),
 });
+
+/** Schema and name, as SQL. */
+export function tableName(table: PgTable): string {
+  const { schema, name } = getTableConfig(table);
+  return `${schema}.${name}`;
+}

@@ -1,12 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import {
-  changeLayout,
-  contentsOf,
-  demandSame,
-  layoutOf,
-  type Contents,
-  type LargeTable,
-} from './layout.ts';
+import { changeLayout, countRows, demandSame, layoutOf, type LargeTable } from './layout.ts';
 import { MigrationError } from './migrate.ts';
 import { isEnforced } from './relations.ts';
 
@@ -32,19 +25,19 @@ export async function distribute(pool: Pool, table: LargeTable): Promise<Distrib
       `${name} is partitioned: this program spreads a table or partitions it, not both.`,
     );
   }
-  let moved: Contents | null = null;
+  let moved: string | null = null;
   if (layout === 'plain') {
     await demandNodes(pool);
     moved = await changeLayout(pool, table, 'exclusive', async (session) => {
-      const before = await contentsOf(session, name);
+      const before = await countRows(session, name);
       await dropRelations(session, name);
       await session.query(`select create_distributed_table($1, $2)`, [name, spreadBy]);
-      demandSame(name, before, await contentsOf(session, name));
+      demandSame(name, before, await countRows(session, name));
       return before;
     });
   }
   await dropLocalRows(pool, name);
-  return { outcome: moved === null ? 'already' : 'done', rows: moved?.rows ?? null };
+  return { outcome: moved === null ? 'already' : 'done', rows: moved };
 }
 
 /** Citus refuses foreign keys to tables that stay where they are, also those that are only told. */

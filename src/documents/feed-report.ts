@@ -81,7 +81,6 @@ const lane = z.strictObject({
 
 const evidence = z.strictObject({
   is_proved: z.boolean().describe('Whether anything proves the feed.'),
-  is_damaged: z.boolean().describe('Rows were found damaged, and were not read again yet.'),
   share: z
     .number()
     .min(0)

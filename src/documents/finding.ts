@@ -120,8 +120,6 @@ export const openFinding = z.discriminatedUnion('kind', [
     batch,
     ...listedRange,
   }),
-  open('damaged-rows', 'Rows were damaged, and are not read again yet.', blockRange),
-  open('damaged-ranking', 'Rows were damaged, and no ranking was published since.', {}),
   open('totals-differ', 'What walks come to is not what is kept of them.', {}),
   open('quarantine', 'Items are in quarantine.', { items: count('How many.') }),
   open('state', 'The feed does not run as it should.', {

@@ -72,9 +72,6 @@ const reason = z.discriminatedUnion('kind', [
     .strictObject({ kind: kind('quarantine'), feed: feedName, items: count('So many.') })
     .describe('Items that could not become rows.'),
   z
-    .strictObject({ kind: kind('damaged'), feed: feedName })
-    .describe('Rows were found damaged, and were not read again yet.'),
-  z
     .strictObject({
       kind: kind('nobody-works'),
       feeds: feeds.describe('Those that are late, or that were left in the middle.'),

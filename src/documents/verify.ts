@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { documentOf } from './envelope.ts';
 import { feedFields } from './feed.ts';
 import { headFinding, note, openFinding } from './finding.ts';
-import { rowFinding } from './row-finding.ts';
 
 const count = (what: string) => z.int().min(0).describe(what);
 
@@ -43,18 +42,6 @@ const feed = z.strictObject({
   repair: repair.describe('The walks that mend what is open, and their cost; null: none would.'),
 });
 
-const rows = z.strictObject({
-  tables: count('How many tables were read.'),
-  rows: count('How many rows.'),
-  findings: z.array(rowFinding).describe('What is wrong, at most a thousand of a kind and table.'),
-  unlisted: count('How many more findings there are.'),
-  is_readable: z.boolean().describe('Whether every table and column is there.'),
-  command: z
-    .string()
-    .nullable()
-    .describe('The command that mends it; null: nothing is to be mended, or only a backup would.'),
-});
-
 /** `verify --json`. */
 export const verifyDocument = documentOf('verify', 1, {
   at: z.string().describe('When it was asked, ISO 8601.'),
@@ -67,9 +54,8 @@ export const verifyDocument = documentOf('verify', 1, {
       notes: count('Things to know.'),
     })
     .describe('How many there are.'),
-  feeds: z.array(feed).describe('Each feed; none where tables are gone that a proof reads.'),
+  feeds: z.array(feed).describe('Each feed.'),
   repair: repair.describe('One command for all that walks would mend; null: none would.'),
-  rows: rows.nullable().describe('What --rows found; null: it was not asked for.'),
 });
 
 export type VerifyDocument = z.infer<typeof verifyDocument>;

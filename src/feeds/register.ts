@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { chainFacts, type ChainFacts } from '../chains.ts';
 import type { ChainSettings } from '../config/settings.ts';
-import { digestOf, digestOfRow } from '../db/digest.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import { feedName, ofFeed, type Feed, type FeedState } from '../lists/feed.ts';
@@ -9,7 +8,6 @@ import { kindOf } from '../lists/index.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { operationNames, operations } from '../operations/index.ts';
 import { claimFeeds, type Source } from './origin.ts';
-import { chains as chainsTable } from '../lists/tables.ts';
 import type { FeedTarget } from './targets.ts';
 
 export interface RegisteredFeed extends Feed {
@@ -41,23 +39,20 @@ export async function registerFeeds(
   await transact(db, async (tx) => {
     await tx.execute(sql`
       insert into explorer.chains as t (
-        chain_id, name, native_symbol, native_decimals, explorer_url, digest
+        chain_id, name, native_symbol, native_decimals, explorer_url
       )
-      select chain_id, name, native_symbol, native_decimals, explorer_url,
-             ${sql.raw(digestOf(chainsTable, (column) => column))}
+      select chain_id, name, native_symbol, native_decimals, explorer_url
       from json_to_recordset(${JSON.stringify([...chains.values()])}::json) as chain(
         chain_id bigint, name text, native_symbol text, native_decimals bigint, explorer_url text
       )
       order by chain_id
       on conflict (chain_id) do update
       set name = excluded.name, native_symbol = excluded.native_symbol,
-          native_decimals = excluded.native_decimals, explorer_url = excluded.explorer_url,
-          digest = excluded.digest
-      -- A row that something else has changed is not what a file said.
-      where (${from === 'file'} or t.digest is distinct from ${sql.raw(digestOfRow(chainsTable))})
-        and (t.name, t.native_symbol, t.native_decimals, t.explorer_url, t.digest)
+          native_decimals = excluded.native_decimals, explorer_url = excluded.explorer_url
+      where ${from === 'file'}
+        and (t.name, t.native_symbol, t.native_decimals, t.explorer_url)
             is distinct from (excluded.name, excluded.native_symbol, excluded.native_decimals,
-                              excluded.explorer_url, excluded.digest)
+                              excluded.explorer_url)
     `);
     await tx.execute(sql`
       insert into etl.feeds (chain_id, operation, kind, unit, settings)

@@ -4,7 +4,6 @@ import { every } from '../every.ts';
 import { thinHistory } from '../history/thin.ts';
 import { thinLedger } from '../lists/thin.ts';
 import { expireArchive } from '../replay/expire.ts';
-import { forgetDoneRereads } from '../rows/rereads.ts';
 import { rollUp } from '../rollups/roll.ts';
 import type { Log } from '../log.ts';
 
@@ -98,7 +97,6 @@ export async function tidyUp(
   { db, log, clock, archiveDays, ledgerDays }: HouseOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  await forgetDoneRereads(db);
   await thinHistory(db);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.tell('archive.expired', { pages });

@@ -1,5 +1,4 @@
 import type { SQL } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { OpenFinding } from '../documents/finding.ts';
@@ -196,20 +195,6 @@ export interface ListKind<
     history: Estimate,
     how: { readonly pageSize: number },
   ): Promise<RequestCount>;
-  /**
-   * Notes what is to be read again for damage that was found just now, at the moment of the transaction:
-   * rows of `etl.damage`.
-   *
-   * @returns the tables of which it took rows out for that
-   */
-  rereadDamaged(tx: Transaction): Promise<readonly PgTable[]>;
-  /**
-   * Keeps rows that are not as the program wrote them, where others that nobody tells again would go with
-   * them: what is wrong of them is emptied.
-   *
-   * @param changed the tables that have such rows
-   */
-  keepDamaged(tx: Transaction, changed: readonly PgTable[]): Promise<void>;
   /** Flags that bound it, as an example of `sync` and of `backfill`; null: it has none. */
   readonly examples: { readonly sync: string | null; readonly backfill: string | null };
 }

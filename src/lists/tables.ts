@@ -1,14 +1,6 @@
 import type { OperationName } from '../operations/index.ts';
 import { sql, type InferSelectModel } from 'drizzle-orm';
-import {
-  bigint,
-  bigserial,
-  index,
-  integer as int4,
-  jsonb,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core';
+import { bigserial, index, integer as int4, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { FailureClass } from '../failure.ts';
 import { lanes } from '../walk/tables.ts';
 import { etlSchema, explorerSchema, instant, integer } from '../db/column-types.ts';
@@ -20,7 +12,6 @@ export const chains = explorerSchema.table('chains', {
   native_symbol: text('native_symbol'),
   native_decimals: integer('native_decimals').notNull().default(18),
   explorer_url: text('explorer_url'),
-  digest: bigint('digest', { mode: 'bigint' }),
 });
 
 /** What a run covers, in the terms of its kind of list; kept as JSON, so that whoever resumes it knows. */

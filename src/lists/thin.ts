@@ -1,5 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { addressTables } from '../address/tables.ts';
+import { tableName } from '../db/column-types.ts';
 import { transact, type Database, type Transaction } from '../db/transaction.ts';
+import { operations, type OperationName } from '../operations/index.ts';
 import { kinds } from './index.ts';
 import type { ListKind } from './list.ts';
 
@@ -28,15 +31,17 @@ export async function thinLedger(
   signal: AbortSignal,
 ): Promise<Thinned> {
   if (days === null) return nothing;
-  const { rows: feeds } = await db.execute<{ feed: string; kind: ListKind['name'] }>(
-    sql`select feed, kind from etl.feeds order by feed`,
-  );
+  const { rows: feeds } = await db.execute<{
+    feed: string;
+    operation: OperationName;
+    kind: ListKind['name'];
+  }>(sql`select feed, operation, kind from etl.feeds order by feed`);
   let total = nothing;
-  for (const { feed, kind } of feeds) {
+  for (const { feed, operation, kind } of feeds) {
     const told = await timesTold(db, feed);
     let after = 0;
     while (!signal.aborted) {
-      const batch = { feed, kind: kinds[kind], days, at, after, told };
+      const batch = { feed, operation, kind: kinds[kind], days, at, after, told };
       const { thinned, last } = await transact(db, (tx) => thinBatch(tx, batch));
       total = sum(total, thinned);
       if (last === null) break;
@@ -67,6 +72,7 @@ async function timesTold(db: Database, feed: string): Promise<readonly string[]>
 /** Whose walks are looked at, and from which one on. */
 interface Batch {
   readonly feed: string;
+  readonly operation: OperationName;
   readonly kind: ListKind;
   readonly days: number;
   readonly at: Date;
@@ -123,7 +129,7 @@ async function spareWalks(
   ids: readonly number[],
 ): Promise<readonly number[]> {
   const { feed, kind, at, told } = batch;
-  const { rows } = await tx.execute<{ id: number }>(sql`
+  const { rows } = await tx.execute<{ id: number; pages: readonly number[] }>(sql`
     with idle as materialized (
       select later.*, span.lowest, span.highest
       from etl.walks as later
@@ -142,7 +148,10 @@ async function spareWalks(
     ), written as materialized (
       ${namedPages(feed)}
     )
-    select later.id::float8 as id
+    select later.id::float8 as id,
+           coalesce(
+             (select json_agg(pages.id) from etl.pages where walk_id = later.id), '[]'
+           ) as pages
     from idle as later
     cross join older
     cross join written
@@ -158,14 +167,38 @@ async function spareWalks(
         or exists (select ${near} and near.top >= later.top)
       )
       and later.started_at <> all(${sql.param(told)}::timestamptz[])
-      and not exists (select from etl.rereads where rereads.feed = ${feed} and after_walk < later.id)
       and not exists (
         select from etl.quarantine as item
         where item.feed = ${feed} and dropped_at is not null and ${kind.proof.readsAgain}
       )
       and ${kind.isSpare(at)}
   `);
-  return rows.map(({ id }) => id);
+  const written = await pagesOfRows(
+    tx,
+    batch,
+    rows.flatMap(({ pages }) => pages),
+  );
+  return rows.filter(({ pages }) => !pages.some((page) => written.has(page))).map(({ id }) => id);
+}
+
+/** Of some pages, those that rows came from. Each table by itself: one may be spread over servers. */
+async function pagesOfRows(
+  tx: Transaction,
+  { operation }: Batch,
+  pages: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const found = new Set<number>();
+  if (pages.length === 0) return found;
+  for (const table of [...addressTables, ...operations[operation].tables]) {
+    const { rows } = await tx.execute<{ page_id: number }>(sql`
+      select distinct page_id::float8 as page_id
+      from ${sql.raw(tableName(table))}
+      where page_id between ${Math.min(...pages)} and ${Math.max(...pages)}
+        and page_id = any(${sql.param(pages)}::bigint[])
+    `);
+    for (const { page_id } of rows) found.add(page_id);
+  }
+  return found;
 }
 
 /** As SQL: walks of the batch's part of the ledger that are older than a row `later`. */
@@ -177,25 +210,19 @@ const near = sql`
     and near.state <> 'running'
 `;
 
-/** As SQL: the pages, as one multirange, that rows and entries of other tables refer to, near those of `idle`. */
+/** As SQL: the pages, as one multirange, that entries of other tables of the ledger refer to, near those of `idle`. */
 const namedPages = (feed: string): SQL => sql`
-  select coalesce(range_agg(int8range(lowest_page_id, highest_page_id, '[]')), '{}') as numbers
+  select coalesce(range_agg(int8range(page_id, page_id, '[]')), '{}') as numbers
   from (
-    select lowest_page_id, highest_page_id
-    from etl.row_counts
-    where lowest_page_id <= (select max(highest) from idle)
-      and highest_page_id >= (select min(lowest) from idle)
+    select page_id from etl.quarantine where feed = ${feed}
     union all
-    select page_id, page_id from etl.quarantine where feed = ${feed}
+    select last_page_id from etl.quarantine where feed = ${feed} and last_page_id is not null
     union all
-    select last_page_id, last_page_id from etl.quarantine
-    where feed = ${feed} and last_page_id is not null
+    select first_page_id from etl.drift where feed = ${feed}
     union all
-    select first_page_id, first_page_id from etl.drift where feed = ${feed}
+    select page_id from etl.steady_fields where feed = ${feed}
     union all
-    select page_id, page_id from etl.steady_fields where feed = ${feed}
-    union all
-    select page_id, page_id from etl.raw_pages
+    select page_id from etl.raw_pages
     where page_id between (select min(lowest) from idle) and (select max(highest) from idle)
   ) as named
 `;

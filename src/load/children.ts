@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { digestOf, redigest, tallied, talliedGone, tally } from '../db/digest.ts';
 import type { Row } from '../db/row.ts';
 import { post, type Transaction } from '../db/transaction.ts';
 import { keyMatch, list, recordsOf, shapeOf } from './statement.ts';
@@ -31,7 +30,7 @@ export interface ChildLink {
  * others added or changed, equal ones not touched. A set older than the stored one is ignored: a
  * parent whose set changed takes the page's number, and so do the rows of a set that shrank, so
  * that an older page that commits later cannot bring a row back. Runs after the parents' own
- * upsert, which has locked them. Notes in the ledger what it writes and deletes.
+ * upsert, which has locked them.
  */
 export async function replaceChildren(
   tx: Transaction,
@@ -59,7 +58,7 @@ export async function replaceChildren(
 function statement({ table, parent, setKey, newness }: ChildLink) {
   const child = shapeOf(table);
   const owner = shapeOf(parent);
-  const columns = Object.keys(child.types).filter((column) => !bookkeeping.has(column));
+  const columns = Object.keys(child.types).filter((column) => !filled.has(column));
   const data = columns.filter((column) => column !== 'page_id' && !child.key.includes(column));
   const ownerKey = setKey.slice(0, owner.key.length);
   const ownerMatch = (side: string) =>
@@ -77,9 +76,7 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
     parent: 'false',
     set: `exists (select from gone where ${keyMatch(ownerKey, 'gone', 'stored')})`,
   };
-  const changed = [...data, 'page_id'];
-  const assignments = changed.map((column) => `"${column}" = excluded."${column}"`);
-  const digests = digestsOf(table, parent, changed);
+  const assignments = [...data, 'page_id'].map((column) => `"${column}" = excluded."${column}"`);
   return {
     given: recordsOf(child, [...setKey, 'page_id']),
     member: recordsOf(child, columns),
@@ -96,53 +93,27 @@ function statement({ table, parent, setKey, newness }: ChildLink) {
        delete from ${child.name} as stored using parent
        where ${keyMatch(setKey, 'stored', 'parent')}
          and (${list(child.key, 'stored.')}) not in (select ${list(child.key)} from incoming)
-       returning ${list(ownerKey.slice(1), 'stored.')}, parent.page_id as told_by, ${talliedGone('stored')}
+       returning ${list(ownerKey, 'stored.')}, parent.page_id
      ), kept as (
-       insert into ${child.name} as stored (${list(columns)}, first_seen_at, updated_at, digest)
-       select ${list(columns)}, now(), now(), ${digests.ofNew}
+       insert into ${child.name} as stored (${list(columns)}, first_seen_at, updated_at)
+       select ${list(columns)}, now(), now()
        from incoming order by ${list(child.key)}
        on conflict (${list(child.key)}) do update
-       set ${assignments.join(', ')}, updated_at = now(), ${digests.ofKept}
+       set ${assignments.join(', ')}, updated_at = now()
        where (${list(data, 'stored.')}) is distinct from (${list(data, 'excluded.')})
           or ${shrank[newness]}
-       returning ${list(ownerKey.slice(1), 'stored.')}, stored.page_id as told_by, ${tallied('stored')}
+       returning ${list(ownerKey, 'stored.')}, stored.page_id
      ), change as (
        select * from gone union all select * from kept
-     ), noted as (${tally(table, 'change')}
      ), touched as (
-       select ${list(ownerKey)}, max(told_by) as page_id from change group by ${list(ownerKey)}
-     ), moved as (
-       update ${owner.name} as owner
-       set page_id = touched.page_id, updated_at = now(), ${digests.ofOwner}
-       from touched
-       where ${ownerMatch('touched')} and owner.page_id < touched.page_id
-       returning ${tallied('owner')}
+       select ${list(ownerKey)}, max(page_id) as page_id from change group by ${list(ownerKey)}
      )
-     ${tally(parent, 'moved')}`,
-  };
-}
-
-/**
- * The digests of new rows, and the assignments for those of changed rows and of owners, as SQL.
- *
- * @param changed the columns that a row takes over from the page
- */
-function digestsOf(table: PgTable, parent: PgTable, changed: readonly string[]) {
-  const kept = (column: string) =>
-    column === 'updated_at'
-      ? 'now()'
-      : `${changed.includes(column) ? 'excluded' : 'stored'}."${column}"`;
-  const owners: Readonly<Record<string, string>> = {
-    page_id: 'touched.page_id',
-    updated_at: 'now()',
-  };
-  return {
-    ofNew: digestOf(table, (column) => (filled.has(column) ? 'now()' : `"${column}"`)),
-    ofKept: redigest(table, kept, 'stored'),
-    ofOwner: redigest(parent, (column) => owners[column] ?? `owner."${column}"`, 'owner'),
+     update ${owner.name} as owner
+     set page_id = touched.page_id, updated_at = now()
+     from touched
+     where ${ownerMatch('touched')} and owner.page_id < touched.page_id`,
   };
 }
 
 /** Columns that the statement itself fills. */
 const filled: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
-const bookkeeping: ReadonlySet<string> = new Set([...filled, 'digest', 'digest_before']);

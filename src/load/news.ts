@@ -86,7 +86,7 @@ const records = recordsOf(
 const columnsOf = (name: AddressList) =>
   Object.keys(shapeOf(links[name].table).types).filter((column) => !owned.has(column));
 const owned: ReadonlySet<string> = new Set(
-  'chain_id address_hash kind page_id first_seen_at updated_at digest digest_before'.split(' '),
+  'chain_id address_hash kind page_id first_seen_at updated_at'.split(' '),
 );
 
 const columnsByList = new Map(addressLists.map((name) => [name, columnsOf(name)]));

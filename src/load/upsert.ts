@@ -1,9 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { digestOf, redigest, tallied, tally } from '../db/digest.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import { list, recordsOf, shapeOf, type Records, type TableShape } from './statement.ts';
+import { list, recordsOf, shapeOf, type Records } from './statement.ts';
 
 /** How many rows a page added to its table, and how many it changed. */
 interface PageCounts {
@@ -74,12 +73,15 @@ export function insertStatement(table: PgTable, rows: readonly Row[]): SQL | nul
   return rows.length === 0 ? null : insertSpelled(table, records, records.spell(rows));
 }
 
+/** The columns that the database does not fill. */
 const givenColumns = (table: PgTable) =>
-  Object.keys(shapeOf(table).types).filter((column) => !isFilled(column));
+  Object.keys(shapeOf(table).types).filter((column) => !isTime.has(column));
+
+const isTime: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
 
 /**
- * A statement that adds those rows of which none is stored, and notes them in the ledger; it passes over the
- * others, unlocked, and returns the keys of those that it added. For a few rows it costs half of an upsert.
+ * A statement that adds those rows of which none is stored; it passes over the others, unlocked, and returns
+ * the keys of those that it added. For a few rows it costs half of an upsert.
  *
  * @param records how the rows travel: all of the table's columns, and perhaps more
  * @param text the rows as they were spelled
@@ -91,19 +93,15 @@ export function insertSpelled(
 ): SQL {
   const { name, key } = shapeOf(table);
   const own = key.filter((column) => column !== 'chain_id');
-  const head = `/* insert ${name} */ with written as (${insertInto(table, givenColumns(table))}${open}`;
-  const tail = `${close}${sortedBy(table)}
-    on conflict do nothing
-    returning ${list(own, 't.')}, ${tallied()}
-  ), noted as (${tally(table, 'written')})
-  select ${list(own)} from written`;
+  const head = `/* insert ${name} */ ${insertInto(table, givenColumns(table))}${open}`;
+  const tail = `${close}${sortedBy(table)} on conflict do nothing returning ${list(own, 't.')}`;
   return sql`${sql.raw(head)}${text}${sql.raw(tail)}`;
 }
 
-/** The insert up to its rows, whose digests it makes. */
+/** The insert up to its rows. */
 const insertInto = (table: PgTable, columns: readonly string[]): string => `
-  insert into ${shapeOf(table).name} as t (${list(columns)}, first_seen_at, updated_at, digest)
-  select ${list(columns)}, now(), now(), ${digestOf(table, newRow(shapeOf(table), columns))}
+  insert into ${shapeOf(table).name} as t (${list(columns)}, first_seen_at, updated_at)
+  select ${list(columns)}, now(), now()
   from `;
 
 /** So that no two deadlock. */
@@ -115,7 +113,10 @@ const isChangeable: Readonly<Record<Changeable, string>> = {
   any: '',
 };
 
-/** The statement before and after its rows. It notes in the ledger what it writes. */
+/**
+ * The statement before and after its rows. A row whose two times are one is new: `xmax` shows it too, but no
+ * partitioned table has one, nor has one that is spread over servers.
+ */
 function around(
   table: PgTable,
   columns: readonly string[],
@@ -124,24 +125,18 @@ function around(
   const shape = shapeOf(table);
   const data = columns.filter((column) => column !== 'page_id' && !shape.key.includes(column));
   const merged = data.map(rule);
-  const changes: Readonly<Record<string, string>> = {
-    ...Object.fromEntries(data.map((column, index) => [column, merged[index]])),
-    // What the new row bears: some servers of Citus would each say their own now.
-    updated_at: 'excluded."updated_at"',
-    page_id: 'greatest(t.page_id, excluded.page_id)',
-  };
-  const assignments = Object.entries(changes).map(([column, value]) => `"${column}" = ${value}`);
-  const digest = redigest(table, (column) => changes[column] ?? `t."${column}"`);
+  const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
   const differs = `(${list(data, 't.')}) is distinct from (${merged.join(', ')})`;
   return [
     `/* upsert ${shape.name} */
      with written as (${insertInto(table, columns)}`,
+    // Some servers of Citus would each say their own now: a changed row takes that of the row that is new.
     `${sortedBy(table)}
        on conflict (${list(shape.key)}) do update
-       set ${assignments.join(', ')}, ${digest}
+       set ${assignments.join(', ')}, updated_at = excluded.updated_at,
+           page_id = greatest(t.page_id, excluded.page_id)
        where ${isChangeable[changeable]}${differs}
-       returning ${tallied()}, ${isNew} as is_new
-     ), noted as (${tally(table, 'written')}
+       returning t.page_id, t.first_seen_at = t.updated_at as is_new
      )
      select page_id,
             count(*) filter (where is_new) as inserted,
@@ -150,22 +145,3 @@ function around(
      group by page_id`,
   ];
 }
-
-/**
- * As SQL: a change keeps the digest that the row had, so a row with one digest alone is new. `xmax` tells
- * it too, but no partitioned table has one, nor has one that is spread over servers.
- */
-const isNew = 't.digest_before is null and t.digest is not null';
-
-/** The columns of a row that is new, as SQL: those given, the times of now, and none of the others. */
-function newRow({ types }: TableShape, given: readonly string[]) {
-  const columns = new Set(given);
-  return (column: string): string => {
-    if (columns.has(column)) return `"${column}"`;
-    return timesOfNow.has(column) ? 'now()' : `null::${types[column]}`;
-  };
-}
-
-/** Columns that the database fills. */
-const timesOfNow: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
-const isFilled = (column: string) => timesOfNow.has(column) || column.startsWith('digest');

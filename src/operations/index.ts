@@ -1,4 +1,6 @@
-import { tableName } from '../db/digest.ts';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { addressTables } from '../address/tables.ts';
+import { tableName } from '../db/column-types.ts';
 import { factories } from './factories/index.ts';
 import type { Operation } from './operation.ts';
 import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';
@@ -20,6 +22,12 @@ export type OperationName = keyof typeof all;
 export const operations: Readonly<Record<OperationName, Operation>> = all;
 
 export const operationNames = Object.keys(all) as readonly OperationName[];
+
+/** Every table whose rows pages write. */
+export const dataTables: readonly PgTable[] = [
+  ...addressTables,
+  ...operationNames.flatMap((name) => operations[name].tables),
+];
 
 /** The table that outgrows a machine first, and the column of its key that tells its rows apart. */
 export const largeTable = { name: tableName(userOperations.table), spreadBy: 'hash' } as const;

@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import { assign, tallied, tally } from '../db/digest.ts';
 import { post, together, type Transaction } from '../db/transaction.ts';
 import type { ItemRows, NewestFirstWalk, OrderKey, ToldPage, WalkContext } from './operation.ts';
 import {
@@ -123,7 +122,7 @@ async function noteLateArrivals(
     tx,
     sql`
     with proven as (
-      select range_agg(proved) - etl.blocks_to_reread(${walk.feed}) as covered
+      select range_agg(proved) as covered
       from etl.walks
       where feed = ${walk.feed}
         and id <> ${walk.walk_id}
@@ -197,16 +196,9 @@ async function noteRemovals(
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
     ), ${present}, removed as (
       update ${table} as t
-      set ${assign(list.table, {
-        removed_at: presentTime,
-        updated_at: presentTime,
-        page_id: sql`${walk.page_id}::bigint`,
-      })}
+      set removed_at = ${presentTime}, updated_at = ${presentTime}, page_id = ${walk.page_id}
       from present
       where ${unseen} and exists (select from unseen) and not exists (select from unbelieved)
-      returning ${sql.raw(tallied())}
-    ), counted as (
-      ${sql.raw(tally(list.table, 'removed'))}
     )
     select from unbelieved
   `;

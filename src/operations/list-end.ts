@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import { assign, tallied, tally } from '../db/digest.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type {
   EndClaim,
@@ -221,18 +220,11 @@ export async function removeBelow(
   if (!walk.isUnbroken) return null;
   const end = (await lastPlace(tx, walk.walk_id)) ?? aboveAll;
   await tx.execute(sql`
-    with ${present}, removed as (
-      update ${columnsOf(list).table} as t
-      set ${assign(list.table, {
-        removed_at: presentTime,
-        updated_at: presentTime,
-        page_id: sql`${walk.page_id}::bigint`,
-      })}
-      from present
-      where ${listedBelow(list, walk.chain_id, end)} and page_id < ${walk.page_id}
-      returning ${sql.raw(tallied())}
-    )
-    ${sql.raw(tally(list.table, 'removed'))}
+    with ${present}
+    update ${columnsOf(list).table} as t
+    set removed_at = ${presentTime}, updated_at = ${presentTime}, page_id = ${walk.page_id}
+    from present
+    where ${listedBelow(list, walk.chain_id, end)} and page_id < ${walk.page_id}
   `);
   return null;
 }

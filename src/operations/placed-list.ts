@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { tableName } from '../db/digest.ts';
+import { tableName } from '../db/column-types.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { ListOrder, OrderKey } from './operation.ts';
 

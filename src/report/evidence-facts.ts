@@ -11,8 +11,6 @@ export interface FeedEvidence {
   readonly failure: FailureClass | null;
   /** Whether anything proves it. */
   readonly is_proved: boolean;
-  /** Rows were found damaged, and were not read again since. */
-  readonly is_damaged: boolean;
   /** Items of it stand in quarantine: what they can stand in is complete nowhere. */
   readonly is_quarantined: boolean;
   /** So many blocks or batches; 0 where they can stand anywhere. */
@@ -89,15 +87,12 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
   const { rows } = await db.execute<{ evidence: FeedEvidence }>(sql`
     with shown as (
       select feed, ${isProved} as is_proved from etl.feeds
-    ), damaged as (
-      select distinct feed from etl.reread_findings
     ), ${ofNumbers}
     select json_build_object(
       'feed', feeds.feed,
       'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
       'failure', feeds.failure,
       'is_proved', is_proved,
-      'is_damaged', damaged.feed is not null,
       'is_quarantined', held.feed is not null,
       'quarantined_places', coalesce(
         (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
@@ -122,7 +117,6 @@ export async function feedEvidence(db: Database): Promise<FeedEvidence[]> {
     -- A row that somebody deleted hides no feed.
     left join explorer.chains using (chain_id)
     join shown using (feed)
-    left join damaged using (feed)
     left join etl.quarantined as held using (feed)
     left join number using (feed)
     left join head using (feed)

@@ -48,7 +48,6 @@ const noEvidence = ({ feed, chain_id }: FeedNow): FeedFacts['evidence'] => ({
   chain_name: chainName(chain_id),
   failure: null,
   is_proved: false,
-  is_damaged: false,
   is_quarantined: false,
   quarantined_places: 0,
   numbers: null,
@@ -146,7 +145,6 @@ function reportFeed(
     data,
     proved: {
       is_proved: evidence.is_proved,
-      is_damaged: evidence.is_damaged,
       share,
       basis,
       numbers: evidence.numbers,

@@ -91,9 +91,6 @@ const findings = sql`
   )}
   union all
   select feed, finding
-  from etl.reread_findings
-  union all
-  select feed, finding
   from etl.total_findings
   union all
   select feed, jsonb_build_object('kind', 'quarantine', 'items', items)

@@ -30,8 +30,6 @@ const remedies: Readonly<Record<OpenFinding['kind'], Remedy>> = {
   'batch-proved-awaits-update': 'repair',
   'batch-list-differs': 'repair',
   'batch-empty-but-listed': 'repair',
-  'damaged-rows': 'repair',
-  'damaged-ranking': 'repair',
   'totals-differ': 'repair',
   quarantine: 'quarantine list',
   state: 'sync',

@@ -20,7 +20,6 @@ export const verdictOf: Readonly<Record<ReasonKind, VerdictKind>> = {
   rejected: 'needs-you',
   unsupported: 'needs-you',
   quarantine: 'needs-you',
-  damaged: 'needs-you',
   'nobody-works': 'stopped',
   paused: 'paused',
   waiting: 'waiting',
@@ -161,10 +160,9 @@ function idleness(feeds: readonly Feed[], workers: VerdictFacts['workers']): Rea
 
 /** What one feed has, each thing for itself. */
 function ofFeed(report: Feed, isWorkedOn: boolean): Reason[] {
-  const { feed, state, failure, reason, quarantined, proved, freshness, lanes } = report;
+  const { feed, state, failure, reason, quarantined, freshness, lanes } = report;
   const reasons: Reason[] = [];
   if (quarantined > 0) reasons.push({ kind: 'quarantine', feed, items: quarantined });
-  if (proved.is_damaged) reasons.push({ kind: 'damaged', feed });
   if (state === 'unread') return reasons;
   if (state === 'unsupported') reasons.push({ kind: 'unsupported', feed, reason });
   if (state === 'failed' && failure === 'rejected')

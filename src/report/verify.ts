@@ -2,7 +2,6 @@ import type { VerifyDocument } from '../documents/verify.ts';
 import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 import type { RequestCount } from '../lists/list.ts';
-import type { RowReport } from '../rows/check.ts';
 import { creditsPerPage } from '../walk/ledger.ts';
 import { registeredChains } from './lane-status.ts';
 import type { ForecastOptions } from './estimate.ts';
@@ -13,15 +12,10 @@ import { costsTogether, repairCosts } from './repairs.ts';
 
 type Repair = VerifyDocument['repair'];
 
-/**
- * What `verify` says of proofs: each finding with the command that mends it, and what that costs.
- *
- * @param rows what a check of all rows found; null: nobody asked
- */
+/** What `verify` says of proofs: each finding with the command that mends it, and what that costs. */
 export async function verifyReport(
   db: Database,
   proofs: readonly FeedProof[],
-  rows: RowReport | null,
   how: ForecastOptions,
 ): Promise<VerifyDocument> {
   const toRepair = proofs.filter((feed) => feed.open.some((what) => isRepaired(what, feed)));
@@ -42,10 +36,9 @@ export async function verifyReport(
     };
   });
   const open = feeds.filter(({ state }) => state === 'open');
-  const isDone = open.length === 0 && (rows === null || isWhole(rows));
   return {
     schema: 'explorer-etl/verify/1',
-    exit: isDone ? { code: 0, reason: 'done' } : { code: 1, reason: 'open' },
+    exit: open.length === 0 ? { code: 0, reason: 'done' } : { code: 1, reason: 'open' },
     at: how.at.toISOString(),
     counts: {
       feeds: feeds.length,
@@ -62,7 +55,6 @@ export async function verifyReport(
             'explorer-etl repair',
             toRepair.map(({ feed }) => costs.get(feed) ?? unknown),
           ),
-    rows: rows && { ...rowsOf(rows), command: rowCommand(rows) },
   };
 }
 
@@ -71,20 +63,6 @@ const unitOf = ({ kind, unit }: FeedProof) =>
   Object.values(kinds)
     .find(({ name }) => name === kind)
     ?.covers(unit) ?? null;
-
-const rowsOf = ({ tables, rows, findings, unlisted, isReadable }: RowReport) => ({
-  tables,
-  rows,
-  findings: [...findings],
-  unlisted,
-  is_readable: isReadable,
-});
-
-const isWhole = ({ findings, unlisted }: RowReport) => findings.length + unlisted === 0;
-
-/** A backup alone mends a table that is gone. */
-const rowCommand = (rows: RowReport): string | null =>
-  isWhole(rows) || !rows.isReadable ? null : 'explorer-etl repair --rows';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 

@@ -27,14 +27,10 @@ export function sayFinding(finding: OpenFinding | HeadFinding): Said {
   switch (finding.kind) {
     case 'gap':
       return ofBlocks(finding, 'a gap, no walk proves it');
-    case 'damaged-rows':
-      return ofBlocks(finding, 'rows were damaged, and are not read again yet');
     case 'unproved':
       return ofAll(`nothing proves it${lacking[finding.lacks ?? 'unknown']}`);
     case 'no-batch-found':
       return ofAll('no batch was found yet');
-    case 'damaged-ranking':
-      return ofAll('rows were damaged, and no ranking was published since');
     case 'totals-differ':
       return ofAll('what its walks come to is not what is kept of them: repair counts it again');
     case 'quarantine':

@@ -100,11 +100,6 @@ const says: {
     together: 'items are in quarantine',
     command: 'explorer-etl quarantine list',
   }),
-  damaged: () => ({
-    text: 'damaged rows are to be read again',
-    command: 'explorer-etl repair',
-    isOfFeed: true,
-  }),
   'nobody-works': ({ last_page_age_s: age }, document) => ({
     text: `nobody is working${age === null ? '' : `; last page ${duration(age)} ago`}`,
     command: goOn(document),

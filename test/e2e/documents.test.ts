@@ -76,7 +76,7 @@ const shared: Readonly<Record<string, readonly (readonly string[])[]>> = {
   sync: [['sync']],
   backfill: [['backfill']],
   status: [['status']],
-  verify: [['verify'], ['verify', '--rows']],
+  verify: [['verify']],
   repair: [['repair']],
   query: [
     ['query', 'select * from explorer.freshness'],

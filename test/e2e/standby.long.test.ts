@@ -54,7 +54,6 @@ test('on a streaming standby reading commands work and say so, and writing ones 
     ['status', '--json'],
     ['verify'],
     ['verify', '--json'],
-    ['verify', '--rows'],
     ['plan'],
     ['quarantine', 'list'],
     ['query', 'select count(*) from explorer.user_operations'],

@@ -1,7 +1,7 @@
 import { blocks, readBatches } from '../../src/operations/optimism-batch-blocks/tables.ts';
 import { feedOf, pages, pollTime, pollTop, runs, walks, type Numbers } from './ledger.ts';
 import { lostBatchOf, type Lanes } from './lists.ts';
-import { countRows, fill } from './rows.ts';
+import { fill } from './rows.ts';
 import {
   batchesPerPoll,
   blocksOf,
@@ -184,7 +184,6 @@ function blockRows(size: GrownSize, chain: GrownChain, lost: number, firstPage: 
       },
       stored: { at: at(batch), page: `${firstPage} + (n - 1) / ${pageItems} + 1` },
     }),
-    countRows(blocks),
     fill({
       table: readBatches,
       chain: id,
@@ -203,6 +202,5 @@ function blockRows(size: GrownSize, chain: GrownChain, lost: number, firstPage: 
       },
       stored: { at: at('n'), page: `${firstPage} + n * ${pagesPerBatch}` },
     }),
-    countRows(readBatches),
   ];
 }

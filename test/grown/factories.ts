@@ -2,7 +2,7 @@ import { addresses } from '../../src/address/tables.ts';
 import { factories, factoryHistory } from '../../src/operations/factories/tables.ts';
 import { feedOf, pages, runs, walks, type Numbers } from './ledger.ts';
 import type { Lanes } from './lists.ts';
-import { countRows, fill } from './rows.ts';
+import { fill } from './rows.ts';
 import { pageItems, pollsPerRanking, type GrownChain, type GrownSize } from './size.ts';
 import { beforeNow, hashSql, short } from './spell.ts';
 
@@ -79,5 +79,3 @@ export function growFactories(
   numbers.page += rankings * each;
   return statements;
 }
-
-export const factoryTables = [factories, factoryHistory].map(countRows);

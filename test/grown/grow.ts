@@ -1,21 +1,18 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { addresses } from '../../src/address/tables.ts';
 import type { ChainSettings } from '../../src/config/settings.ts';
 import { configuredFeeds, configuredLanes } from '../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../src/feeds/register.ts';
 import type { OperationName } from '../../src/operations/index.ts';
-import { userOperations } from '../../src/operations/user-operations/tables.ts';
 import { kindOf } from '../../src/lists/index.ts';
 import { growBatches } from './batches.ts';
-import { factoryTables, growFactories } from './factories.ts';
+import { growFactories } from './factories.ts';
 import type { GrownLane, Numbers } from './ledger.ts';
 import { growAddresses, growBatchList, growOperations, type Lanes } from './lists.ts';
-import { countRows } from './rows.ts';
 import type { GrownSize } from './size.ts';
 
 /**
- * Fills a migrated, empty database as a year of polls would leave it: rows with valid digests, runs,
+ * Fills a migrated, empty database as a year of polls would leave it: rows, runs,
  * walks with what they prove, and the ledger of pages. Takes part in no transaction; ends analysed.
  */
 export async function grow(
@@ -52,9 +49,6 @@ export async function grow(
     ...indexes,
     'alter table etl.walks enable trigger user',
     totals,
-    ...factoryTables,
-    countRows(addresses),
-    countRows(userOperations),
     lateArrivals(size),
     `update etl.feeds set last_success_at = now()`,
     `select setval('etl.runs_id_seq', ${numbers.run}), setval('etl.walks_id_seq', ${numbers.walk}),

@@ -1,7 +1,7 @@
 import { userOperations } from '../../src/operations/user-operations/tables.ts';
 import { listedBatches } from '../../src/operations/optimism-batches/tables.ts';
 import { addresses } from '../../src/address/tables.ts';
-import { countRows, fill } from './rows.ts';
+import { fill } from './rows.ts';
 import {
   follow,
   history,
@@ -115,7 +115,6 @@ export function growBatchList(
       },
       stored: storedAt(size, list, followed.rate, { historyFirst, pollsFirst, pagesPerPoll: 1 }),
     }),
-    countRows(listedBatches),
   );
   return ledger;
 }

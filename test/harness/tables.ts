@@ -10,8 +10,6 @@ const provenance = [
   'first_seen_at',
   'updated_at',
   'page_id',
-  'digest',
-  'digest_before',
   'observed_at',
   'walked_at',
   'native_symbol',

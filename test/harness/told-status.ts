@@ -64,7 +64,7 @@ export const toldFeed = (changes: Partial<ToldFeed> = {}): ToldFeed => ({
     limit_s: 21_600,
     is_met: true,
   },
-  proved: { is_proved: true, is_damaged: false, share: 1, basis: 'known', numbers: null },
+  proved: { is_proved: true, share: 1, basis: 'known', numbers: null },
   left: { requests: { least: 0, likely: 0, most: 0 }, ends_at: null },
   next_poll_at: '2026-11-22T11:25:00.000Z',
   lanes: [toldLane()],
@@ -82,7 +82,7 @@ export const toldReading = (changes: Partial<ToldFeed> = {}): ToldFeed =>
       objective: { seconds: 600, from: 'schedule' },
       is_met: null,
     },
-    proved: { is_proved: true, is_damaged: false, share: 0.187, basis: 'at-least', numbers: null },
+    proved: { is_proved: true, share: 0.187, basis: 'at-least', numbers: null },
     left: {
       requests: { least: 1_000, likely: null, most: 5_230 },
       ends_at: '2026-11-22T13:02:00.000Z',
@@ -120,7 +120,7 @@ export const sixFeeds = (): ToldFeed[] => {
       rows: 1_375,
       pages: 30,
       coverage: { of: 'batches', read: 6, settled: 6, newest: 10 },
-      proved: { is_proved: true, is_damaged: false, share: 0.6, basis: 'known', numbers },
+      proved: { is_proved: true, share: 0.6, basis: 'known', numbers },
       left: {
         requests: { least: 19, likely: 19, most: 19 },
         ends_at: '2026-11-22T11:25:10.000Z',

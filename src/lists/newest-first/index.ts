@@ -5,7 +5,6 @@ import { operations } from '../../operations/index.ts';
 import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { mostWalks } from '../walks-called-for.ts';
-import { rereadItems } from './damage.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
 import { listFacts, nothingKnown } from './facts.ts';
@@ -64,8 +63,6 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
     return (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [];
   },
   repairRequests: async (_db, _feed, history) => history,
-  rereadDamaged: rereadItems,
-  keepDamaged: async () => undefined,
   examples: { sync: '--since 2026-01-01', backfill: '--since 2023-01-01' },
 };
 
@@ -98,8 +95,6 @@ async function needsWalk(db: Database, feed: Feed): Promise<boolean> {
     select from etl.feed_gaps where ${ofFeed(feed)}
     union all
     select from etl.feeds where ${ofFeed(feed)} and not coalesce(${proof.shows}, false)
-    union all
-    select from etl.reread_findings where ${ofFeed(feed)}
   `);
   return rows.length > 0;
 }

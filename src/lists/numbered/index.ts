@@ -2,7 +2,6 @@ import type { NumberedWalk } from '../../operations/operation.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
 import { followWishes, noteAsked } from './wishes.ts';
-import { forgetBatches } from './damage.ts';
 import { isDue } from './due.ts';
 import { batchHistory, batchUpkeep } from './estimate.ts';
 import { batchFacts, nothingKnown } from './facts.ts';
@@ -58,8 +57,6 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
     const requests = await batchRequests(db, chain_id, pageSize);
     return { likely: requests, requests };
   },
-  rereadDamaged: forgetBatches,
-  keepDamaged: async () => undefined,
   examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
 };
 

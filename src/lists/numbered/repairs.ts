@@ -1,7 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { assign, tallied, tally } from '../../db/digest.ts';
 import { type Database, transact } from '../../db/transaction.ts';
-import { readBatches } from '../../operations/optimism-batch-blocks/tables.ts';
 import { lockEnds } from '../../walk/conclude.ts';
 import { feedName, type Feed } from '../feed.ts';
 import type { NumberedScope } from './scope.ts';
@@ -64,22 +62,14 @@ async function withdraw(db: Database, feed: Feed): Promise<void> {
   await transact(db, async (tx) => {
     await lockEnds(tx, { feed: feedName(feed) });
     await tx.execute(sql`
-      with withdrawn as (
       update explorer.read_batches as batch
-      set ${assign(
-        readBatches,
-        { state: sql`'open'`, is_proved: sql`false`, updated_at: sql`now()` },
-        'batch',
-      )}
+      set state = 'open', is_proved = false, updated_at = now()
       where chain_id = ${chainId}
         and state = 'settled'
         and exists (
           select from etl.batch_findings as finding
           where finding.chain_id = ${chainId} and batch_number <@ numbers
         )
-      returning ${sql.raw(tallied('batch'))}
-      )
-      ${sql.raw(tally(readBatches, 'withdrawn'))}
     `);
   });
 }
@@ -96,18 +86,11 @@ async function forgetBrokenBatches(db: Database, chainId: number): Promise<void>
     if (rows.length === 0) return;
     await tx.execute(sql`lock table etl.walks in exclusive mode`);
     await tx.execute(sql`
-      with broken as (
-        delete from explorer.read_batches as batch
-        using etl.block_findings as finding
-        where batch.chain_id = ${chainId}
-          and finding.chain_id = batch.chain_id
-          and batch_number <@ numbers
-        returning batch.chain_id, first_seen_at, digest
-      )
-      insert into etl.row_counts (chain_id, table_name, first_seen_at, rows, digests)
-      select chain_id, 'explorer.read_batches', first_seen_at, -count(*), -coalesce(sum(digest), 0)
-      from broken
-      group by chain_id, first_seen_at
+      delete from explorer.read_batches as batch
+      using etl.block_findings as finding
+      where batch.chain_id = ${chainId}
+        and finding.chain_id = batch.chain_id
+        and batch_number <@ numbers
     `);
   });
 }

@@ -3,7 +3,6 @@ import type { RankedWalk } from '../../operations/operation.ts';
 import type { Database } from '../../db/transaction.ts';
 import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
-import { keepFactories, rereadFactories } from './damage.ts';
 import { rankingHistory, rankingUpkeep } from './estimate.ts';
 import { nothingKnown, rankingFacts } from './facts.ts';
 import { rankingLeft } from './left.ts';
@@ -48,8 +47,6 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   },
   repairs: async (db, { lane, scope }) => ((await needsRanking(db, lane)) ? [scope] : []),
   repairRequests: async (_db, _feed, history) => history,
-  rereadDamaged: rereadFactories,
-  keepDamaged: keepFactories,
   examples: { sync: null, backfill: null },
 };
 
@@ -63,8 +60,6 @@ async function hasSucceeded(db: Database, feed: Feed): Promise<boolean> {
 async function needsRanking(db: Database, feed: Feed): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.feeds where ${ofFeed(feed)} and not ${proof.shows}
-    union all
-    select from etl.reread_findings where ${ofFeed(feed)}
   `);
   return rows.length > 0;
 }

@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { assign, digestOf, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { WalkContext } from '../operation.ts';
-import { factories, factoryHistory } from './tables.ts';
 
 /** What is known of a ranking beside its entries. */
 interface RankingFacts {
@@ -68,31 +66,27 @@ async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
       from explorer.factories as factory
       left join ranked using (address_hash)
       where factory.chain_id = ${walk.chain_id}
-    ), ranked_anew as (
+    )
     update explorer.factories as t
-    set ${assign(factories, {
-      rank: sql`judged.rank`,
-      missing_since: sql`judged.missing_since`,
-      updated_at: sql`now()`,
-      page_id: sql`greatest(t.page_id, ${walk.page_id}::bigint)`,
-    })}
+    set rank = judged.rank,
+        missing_since = judged.missing_since,
+        updated_at = now(),
+        page_id = greatest(t.page_id, ${walk.page_id}::bigint)
     from judged
     where t.chain_id = ${walk.chain_id}
       and t.address_hash = judged.address_hash
       and (t.rank, t.missing_since) is distinct from (judged.rank, judged.missing_since)
-    returning ${sql.raw(tallied())}
-    )
-    ${sql.raw(tally(factories, 'ranked_anew'))}
   `);
 }
 
 /** A count that was not told, or came as something else, is no change: a history would keep it for good. */
 async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void> {
   await tx.execute(sql`
-    with news as (
-    select ${walk.chain_id}::bigint as chain_id, observation.address_hash, now() as observed_at,
-           observation.total_accounts, now() as first_seen_at, now() as updated_at,
-           ${walk.page_id}::bigint as page_id
+    insert into explorer.factory_history (
+      chain_id, address_hash, observed_at, total_accounts, page_id
+    )
+    select ${walk.chain_id}::bigint, observation.address_hash, now(), observation.total_accounts,
+           ${walk.page_id}::bigint
     from (${latestObservations(walk)}) as observation
     left join lateral (
       select total_accounts
@@ -103,16 +97,7 @@ async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void>
     ) as last on true
     where observation.total_accounts is not null
       and last.total_accounts is distinct from observation.total_accounts
-    ), written as (
-    insert into explorer.factory_history as t (
-      chain_id, address_hash, observed_at, total_accounts, first_seen_at, updated_at, page_id, digest
-    )
-    select *, ${sql.raw(digestOf(factoryHistory, (column) => column))}
-    from news
     order by address_hash
-    returning ${sql.raw(tallied())}
-    )
-    ${sql.raw(tally(factoryHistory, 'written'))}
   `);
 }
 

@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { assign, digestOf, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { NumberedWalk, WalkEndContext } from '../operation.ts';
-import { readBatches } from './tables.ts';
 
 /**
  * Says of batches what their blocks are: how many, from where to where, whether their heights are
@@ -32,12 +30,15 @@ export async function describeBatches(
       from unnest(${sql.param(batches)}::bigint[]) as number
       left join members on members.batch_number = number
       group by number
-    ), told as (
-    select ${walk.chain_id}::bigint as chain_id, batch_number,
-           case when blocks_count = 0 then 'empty' else 'open' end as state,
-           blocks_count, first_height, last_height, is_contiguous, is_linked, false as is_proved,
-           now() as walked_at, now() as first_seen_at, now() as updated_at,
-           ${walk.page_id}::bigint as page_id
+    )
+    insert into explorer.read_batches as t (
+      chain_id, batch_number, state, blocks_count, first_height, last_height,
+      is_contiguous, is_linked, is_proved, walked_at, page_id
+    )
+    select ${walk.chain_id}::bigint, batch_number,
+           case when blocks_count = 0 then 'empty' else 'open' end,
+           blocks_count, first_height, last_height, is_contiguous, is_linked, false,
+           now(), ${walk.page_id}::bigint
     from summary
     where blocks_count > 0
       or not ${walk.scope.probe ?? false}
@@ -45,37 +46,25 @@ export async function describeBatches(
         select from explorer.read_batches as known
         where known.chain_id = ${walk.chain_id} and known.batch_number = summary.batch_number
       )
-    ), written as (
-    insert into explorer.read_batches as t (
-      chain_id, batch_number, state, blocks_count, first_height, last_height,
-      is_contiguous, is_linked, is_proved, walked_at, first_seen_at, updated_at, page_id, digest
-    )
-    select *, ${sql.raw(digestOf(readBatches, (column) => column))}
-    from told
     order by batch_number
     on conflict (chain_id, batch_number) do update
-    set ${assign(readBatches, {
-      state: sql`case
+    set state = case
           when excluded.blocks_count = 0 then 'empty'
           when t.blocks_count = 0 then 'open'
           else t.state
-        end`,
-      is_proved: sql`(t.is_proved and (t.blocks_count = 0) = (excluded.blocks_count = 0))`,
-      blocks_count: sql`excluded.blocks_count`,
-      first_height: sql`excluded.first_height`,
-      last_height: sql`excluded.last_height`,
-      is_contiguous: sql`excluded.is_contiguous`,
-      is_linked: sql`excluded.is_linked`,
-      walked_at: sql`excluded.walked_at`,
-      updated_at: sql`now()`,
-      page_id: sql`greatest(t.page_id, excluded.page_id)`,
-    })}
+        end,
+        is_proved = t.is_proved and (t.blocks_count = 0) = (excluded.blocks_count = 0),
+        blocks_count = excluded.blocks_count,
+        first_height = excluded.first_height,
+        last_height = excluded.last_height,
+        is_contiguous = excluded.is_contiguous,
+        is_linked = excluded.is_linked,
+        walked_at = excluded.walked_at,
+        updated_at = now(),
+        page_id = greatest(t.page_id, excluded.page_id)
     where (t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
           is distinct from
           (excluded.blocks_count, excluded.first_height, excluded.last_height,
            excluded.is_contiguous, excluded.is_linked)
-    returning ${sql.raw(tallied())}
-    )
-    ${sql.raw(tally(readBatches, 'written'))}
   `);
 }

@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { assign, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { NumberedWalk, WalkEndContext } from '../operation.ts';
-import { blocks } from './tables.ts';
 
 /**
  * Makes membership true: blocks that say they are in the batch, and which its walk did not serve
@@ -62,18 +60,11 @@ export async function releaseBlocks(
           )
         )
       for update of block skip locked
-    ), released as (
-      update explorer.blocks as t
-      set ${assign(blocks, {
-        optimism_batch_number: sql`null::bigint`,
-        updated_at: sql`now()`,
-        page_id: sql`${walk.page_id}::bigint`,
-      })}
-      from gone
-      where t.chain_id = ${walk.chain_id} and t.height = gone.height
-      returning ${sql.raw(tallied())}
     )
-    ${sql.raw(tally(blocks, 'released'))}
+    update explorer.blocks as t
+    set optimism_batch_number = null, updated_at = now(), page_id = ${walk.page_id}
+    from gone
+    where t.chain_id = ${walk.chain_id} and t.height = gone.height
   `);
 }
 

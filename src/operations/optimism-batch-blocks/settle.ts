@@ -1,11 +1,9 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { assign, digestSql, tallied, tally } from '../../db/digest.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 import { describeBatches } from './describe.ts';
 import { releaseBlocks, touchedBatches } from './membership.ts';
 import { noteObservation } from './observations.ts';
-import { readBatches } from './tables.ts';
 
 /**
  * Numbers between two batches that meet are written down as empty without being read, if they are
@@ -156,23 +154,6 @@ const isSettled = (chainId: number, runId: number) => sql`(
   )
 ) is true`;
 
-/** The digest of a number that is proved empty without being read, as SQL over its `number`. */
-function digestOfEmpty(chainId: number, pageId: number): SQL {
-  const told: Readonly<Record<string, SQL>> = {
-    chain_id: sql`${chainId}::bigint`,
-    batch_number: sql`number`,
-    state: sql`'empty'::text`,
-    blocks_count: sql`0::bigint`,
-    is_proved: sql`true`,
-    page_id: sql`${pageId}::bigint`,
-  };
-  const times = new Set(['walked_at', 'first_seen_at', 'updated_at']);
-  return digestSql(
-    readBatches,
-    (column) => told[column] ?? (times.has(column) ? sql`now()` : sql`null::bigint`),
-  );
-}
-
 /**
  * Judges the given batches and those around them. Empty numbers between two that meet are proved,
  * and so are those below a lowest that is settled.
@@ -187,17 +168,14 @@ async function settleBatches(
       select *, ${isSettled(chain_id, run_id)} as is_settled from placed
     ), full_ones as (
       update explorer.read_batches as t
-      set ${assign(readBatches, {
-        state: sql`case when is_settled then 'settled' else 'open' end`,
-        is_proved: sql`is_settled`,
-        updated_at: sql`now()`,
-        page_id: sql`greatest(page_id, ${page_id}::bigint)`,
-      })}
+      set state = case when is_settled then 'settled' else 'open' end,
+          is_proved = is_settled,
+          updated_at = now(),
+          page_id = greatest(page_id, ${page_id}::bigint)
       from judged
       where chain_id = ${chain_id}
         and t.batch_number = judged.batch_number
         and (t.is_proved, t.state = 'settled') is distinct from (is_settled, is_settled)
-      returning ${sql.raw(tallied())}
     ), holes as (
       select batch_number as low, least(above, ceiling) as high, meets_above as is_proved
       from judged
@@ -222,28 +200,19 @@ async function settleBatches(
       ) as wrong
     ), empty_ones as (
       update explorer.read_batches as t
-      set ${assign(readBatches, {
-        is_proved: sql`wrong_ones.is_proved`,
-        updated_at: sql`now()`,
-        page_id: sql`greatest(page_id, ${page_id}::bigint)`,
-      })}
+      set is_proved = wrong_ones.is_proved,
+          updated_at = now(),
+          page_id = greatest(page_id, ${page_id}::bigint)
       from wrong_ones
       where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
-      returning ${sql.raw(tallied())}
-    ), new_ones as (
-      insert into explorer.read_batches as t (
-        chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id, digest
-      )
-      select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint,
-             ${digestOfEmpty(chain_id, page_id)}
-      from holes, generate_series(low + 1, high - 1) as number
-      where is_proved and high - low <= ${widestHole}
-      order by number
-      on conflict do nothing
-      returning ${sql.raw(tallied())}
-    ), changed as (
-      select * from full_ones union all select * from empty_ones union all select * from new_ones
     )
-    ${sql.raw(tally(readBatches, 'changed'))}
+    insert into explorer.read_batches (
+      chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id
+    )
+    select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint
+    from holes, generate_series(low + 1, high - 1) as number
+    where is_proved and high - low <= ${widestHole}
+    order by number
+    on conflict do nothing
   `);
 }

@@ -59,6 +59,7 @@ export const blocks = explorerSchema.table(
     index('blocks_optimism_batch_number').on(table.optimism_batch_number, table.chain_id),
     index('blocks_timestamp').on(table.timestamp, table.chain_id),
     index('blocks_updated_at').using('brin', table.updated_at).with({ autosummarize: true }),
+    index('blocks_page').using('brin', table.page_id).with({ autosummarize: true }),
     // Few at any time, and asked for at the end of each walk.
     index('blocks_pending')
       .on(table.optimism_batch_number, table.chain_id)

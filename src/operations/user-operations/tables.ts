@@ -43,5 +43,7 @@ export const userOperations = explorerSchema.table(
     index('user_operations_updated_at')
       .using('brin', table.updated_at)
       .with({ autosummarize: true }),
+    // Which rows came from some pages: the ledger is thinned of those that none did.
+    index('user_operations_page').using('brin', table.page_id).with({ autosummarize: true }),
   ],
 );

@@ -1,7 +1,7 @@
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
-import { tableName } from '../../db/digest.ts';
+import { tableName } from '../../db/column-types.ts';
+import { dataTables } from '../../operations/index.ts';
 import type { Term } from '../../page/why/facts.ts';
-import { countedTables } from '../../rows/check.ts';
 
 /** A column by which rows of a table are found through an index. */
 export interface Place {
@@ -20,7 +20,7 @@ export interface Place {
  */
 export function placesOf({ is }: Pick<Term, 'is'>): readonly Place[] {
   const isSought = is === 'number' ? isCount : isHex;
-  const places = countedTables.flatMap((table) => placesIn(table, isSought));
+  const places = dataTables.flatMap((table) => placesIn(table, isSought));
   return places.toSorted((one, other) => partOf(one) - partOf(other));
 }
 

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
-import { keyOf } from '../../db/digest.ts';
 import type { Database } from '../../db/transaction.ts';
 import type { FoundRow, FoundRows, Term } from '../../page/why/facts.ts';
 import { placesOf, type Place } from './places.ts';
@@ -11,7 +10,7 @@ const mostRows = 3;
 const longestField = 300;
 
 /** Columns that are the program's own: they are told in sentences. */
-const own = ['first_seen_at', 'updated_at', 'page_id', 'digest', 'digest_before'];
+const own = ['first_seen_at', 'updated_at', 'page_id'];
 
 /** The rows that have it, of these chains, a few of each table, and where it was looked for. */
 export async function findRows(
@@ -73,6 +72,15 @@ async function rowsAt(
     limit ${mostRows + 1}
   `);
   return answer.map(({ row }) => row);
+}
+
+/** As SQL: the primary key of a row as a JSON object. */
+function keyOf(table: PgTable, alias: string) {
+  const { primaryKeys } = getTableConfig(table);
+  const columns = primaryKeys.flatMap((key) => key.columns.map(({ name }) => name));
+  return sql.raw(
+    `json_build_object(${columns.map((name) => `'${name}', ${alias}."${name}"`).join(', ')})`,
+  );
 }
 
 const ordered = (column: PgColumn): string =>

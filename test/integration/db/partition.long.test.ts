@@ -34,9 +34,9 @@ async function rowsOfChains({ pool }: TestDatabase): Promise<Record<string, numb
 
 /** What there is of the table: all of it, wherever it is. */
 async function contents({ pool }: TestDatabase) {
-  const { rows } = await pool.query<{ rows: string; digests: string; named: string }>(
-    `select count(*) as rows, sum(digest) as digests, (select count(*) from public.named) as named
-     from explorer.user_operations`,
+  const { rows } = await pool.query<{ rows: string; hashes: string; named: string }>(
+    `select count(*) as rows, sum(hash_record_extended(operation, 0)) as hashes, (select count(*) from public.named) as named
+     from explorer.user_operations as operation`,
   );
   return rows[0];
 }

@@ -31,8 +31,8 @@ const argued: Readonly<Record<string, string>> = {
     'it looks at each old walk of a feed once an hour, 500 of them in a transaction',
   'lists/thin.ts spareWalks: etl.walks':
     'it holds those that brought nothing against what all older walks prove',
-  'lists/thin.ts spareWalks: etl.row_counts':
-    'and against the pages that rows were written from, from the oldest to the newest of the 500',
+  'lists/thin.ts pagesOfRows: explorer.addresses':
+    'and it asks which of their pages addresses came from: any page may have changed any of them',
 };
 
 /** The statements that a backfill lane of a newest-first list plans its walks by. */

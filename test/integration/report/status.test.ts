@@ -210,13 +210,6 @@ test.each<[what: string, statement: string, kind: string, reason: string]>([
     'quarantine',
   ],
   [
-    'rows that are to be read again',
-    `insert into etl.rereads (chain_id, operation, after_walk, blocks)
-     select chain_id, operation, max(id), null from etl.walks where operation = 'factories' group by 1, 2`,
-    'needs-you',
-    'damaged',
-  ],
-  [
     'an order that was broken',
     `update etl.feeds set state = 'unordered', reason = 'unordered: page 3' where operation = 'factories'`,
     'behind',

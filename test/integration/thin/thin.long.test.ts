@@ -111,18 +111,6 @@ test('of walks that alone prove some blocks the oldest stays', async () => {
   expect(await told()).toEqual(before);
 });
 
-test('what was damaged and read again is not forgotten before the damage is', async () => {
-  const { sync, thin, age, query } = await listWorld(50);
-  await sync(5);
-  await age(100);
-  await query(`
-    insert into etl.rereads (chain_id, operation, after_walk, blocks)
-    values (10, 'user-operations', 0, '{[1,51)}')
-  `);
-
-  expect(await thin()).toEqual({ walks: 0, pages: 0, runs: 0 });
-});
-
 test('a poll of which an item waits in quarantine stays', async () => {
   const { sync, thin, age, query } = await listWorld(50);
   await sync(5);

@@ -2,7 +2,6 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { thinLedger } from '../../../src/lists/thin.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { feedStatus } from '../../../src/report/status.ts';
-import { checkRows } from '../../../src/rows/check.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
@@ -56,7 +55,6 @@ export function houseOf(database: TestDatabase) {
     /** All that people are told of what is proved, what is there, and what it cost. */
     told: async () => ({
       proof: await prove(db),
-      rows: await checkRows(db),
       status: (await feedStatus(db)).map(({ feed, ...rest }) => ({ feed, ...untimed(rest) })),
       coverage: await query('select * from explorer.coverage order by feed, from_block'),
       gaps: await query('select * from explorer.gaps order by feed, from_block'),

@@ -1,5 +1,4 @@
 import type { Note, OpenFinding } from '../../../src/documents/finding.ts';
-import type { RowFinding } from '../../../src/documents/row-finding.ts';
 
 type ByKind<Finding extends { kind: string }> = {
   readonly [Kind in Finding['kind']]: Extract<Finding, { kind: Kind }>;
@@ -51,8 +50,6 @@ export const open: ByKind<OpenFinding> = {
     listed_from_block: 4,
     listed_to_block: 5,
   },
-  'damaged-rows': { kind: 'damaged-rows', unit: 'batches', from_block: 4, to_block: 5 },
-  'damaged-ranking': { kind: 'damaged-ranking' },
   'totals-differ': { kind: 'totals-differ' },
   quarantine: { kind: 'quarantine', items: 2 },
   state: { kind: 'state', state: 'degraded', reason: 'truncated: 批次 \u001b[2J is short' },
@@ -73,37 +70,4 @@ export const notes: ByKind<Note> = {
   'mistyped-field': { kind: 'mistyped-field', ...drifted, type: 'null' },
   'malformed-field': { kind: 'malformed-field', ...drifted, expected: 'a hash' },
   'new-value': { kind: 'new-value', ...drifted, value: 'in_"space' },
-};
-
-const moment = {
-  chain_id: 10,
-  first_seen_at: '2026-11-22T11:26:42.099+00:00',
-  sources: [
-    {
-      feed: '10/user-operations',
-      walk_id: 3,
-      first_page_id: 40,
-      last_page_id: 44,
-      batch: null,
-      from_block: 105_000_000,
-      to_block: 105_000_100,
-    },
-  ],
-};
-const table = 'explorer.user_operations';
-
-/** What can be wrong with rows, one of each kind. */
-export const rowFindings: ByKind<RowFinding> = {
-  'row-changed': {
-    kind: 'row-changed',
-    table,
-    key: { chain_id: 10, hash: `0x${'ab'.repeat(32)}` },
-  },
-  'rows-gone': { kind: 'rows-gone', table, ...moment, rows: 1, written: 1_200 },
-  'rows-added': { kind: 'rows-added', table, ...moment, sources: [], rows: 1 },
-  'rows-older': { kind: 'rows-older', table, ...moment, rows: 12 },
-  'address-gone': { kind: 'address-gone', table, key: { chain_id: 10, hash: '0xab' } },
-  'chain-gone': { kind: 'chain-gone', table: 'explorer.chains', key: { chain_id: 10 } },
-  'table-gone': { kind: 'table-gone', table },
-  'columns-gone': { kind: 'columns-gone', table, columns: ['fee', 'hash'] },
 };

@@ -52,7 +52,7 @@ const unread: Partial<ToldFeed> = {
     objective: { seconds: 600, from: 'schedule' },
     is_met: null,
   },
-  proved: { is_proved: false, is_damaged: false, share: null, basis: 'unknown', numbers: null },
+  proved: { is_proved: false, share: null, basis: 'unknown', numbers: null },
   left: { requests: { least: 0, likely: null, most: null }, ends_at: null },
   lanes: [],
 };
@@ -101,7 +101,7 @@ const states: Readonly<Record<ToldFeed['state'], StatusDocument>> = {
     toldFeed({
       state: 'partial',
       coverage: { of: 'blocks', unit: 'blocks', covered: 108_000_000, gaps: 2, missing: 1_234 },
-      proved: { is_proved: true, is_damaged: false, share: 0.98, basis: 'reckoned', numbers: null },
+      proved: { is_proved: true, share: 0.98, basis: 'reckoned', numbers: null },
       left: { requests: { least: 12, likely: 12, most: 12 }, ends_at: null },
     }),
   ]),
@@ -231,7 +231,7 @@ test('every verdict and every reason is drawn', () => {
   const shown = new Set(told.flatMap((verdict) => verdict.reasons.map((reason) => reason.kind)));
   const known = reasons.element.options.map((option) => option.shape.kind.value);
   // Held against a real copy in test/integration/report/status.test.ts.
-  const elsewhere = new Set(['damaged', 'doubtful', 'without-blocks', 'unproved', 'unattended']);
+  const elsewhere = new Set(['doubtful', 'without-blocks', 'unproved', 'unattended']);
   expect(known.filter((name) => !shown.has(name) && !elsewhere.has(name))).toEqual([]);
 });
 
