@@ -178,12 +178,6 @@ export const isNameLost = (error: unknown): boolean => {
   return root instanceof DatabaseError && lostNames.includes(root.code ?? '');
 };
 
-/** True when an earlier statement of the transaction had failed: that one's failure is the reason. */
-export const isAftermath = (error: unknown): boolean => {
-  const root = rootOf(error);
-  return root instanceof DatabaseError && root.code === '25P02';
-};
-
 /** True when the role that connects lacks a right. */
 export function isPermissionDenied(error: unknown): boolean {
   const root = rootOf(error);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Pool, type ClientBase, type PoolClient } from 'pg';
-import { sendTogether } from './batch.ts';
 import { isNameLost } from './failure.ts';
 import { signals, stopwatch } from '../signals.ts';
 import {
@@ -33,7 +32,6 @@ const connectTimeoutMs = 10_000;
  * @param options.planned which statements are planned once for each connection: those that begin with a
  *   comment, their label. That is for work that repeats a few of them many times. A plan that
  *   is kept was made for the tables as they were, so it must hold for larger ones.
- * @param options.isPipelined whether statements are sent before those before them are answered.
  */
 export function createPool(options: {
   url: string;
@@ -44,7 +42,6 @@ export function createPool(options: {
   settings?: ServerSettings;
   pooled?: 'sessions' | 'transactions';
   planned?: 'labelled';
-  isPipelined?: boolean;
 }): Pool {
   const { url, dbTimeouts, pooled } = options;
   const settings = {
@@ -58,7 +55,6 @@ export function createPool(options: {
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    pipeline: options.isPipelined ?? false,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
     ...(pooled === 'sessions' && { onConnect: (client) => tellSession(client, settings) }),
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
@@ -71,7 +67,6 @@ export function createPool(options: {
   pool.on('connect', (client) => {
     client.on('error', () => {});
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
-    if (options.isPipelined === true) sendTogether(client);
     if (options.planned !== undefined) nameStatements(client, naming);
     if (pooled === 'transactions') tellTransactions(client, settings);
   });

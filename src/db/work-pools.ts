@@ -23,7 +23,6 @@ export function openWorkPools(
     url,
     dbTimeouts,
     planned: 'labelled',
-    isPipelined: true,
     ...(isPooled && { pooled: 'transactions' as const }),
   } as const;
   return {

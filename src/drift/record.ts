@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, post, type Asked, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { DriftKind, DriftReport } from './drift.ts';
 
 /** A way to differ from the specification that the feed had not shown before. */
@@ -44,7 +44,7 @@ export async function recordDrift(
   feed: CountedFeed,
   pages: readonly CountedPage[],
   steady: ReadonlySet<string>,
-): Promise<Asked<{ readonly drift: NewDrift }>> {
+): Promise<readonly NewDrift[]> {
   const known = new Set(steady);
   const entries: Entry[] = [];
   const newlySteady: { path: string; page_id: number }[] = [];
@@ -61,7 +61,7 @@ export async function recordDrift(
     }
   }
   if (newlySteady.length > 0) await keepSteady(tx, feed, newlySteady);
-  return entries.length === 0 ? { rows: Promise.resolve([]) } : countDrift(tx, feed, entries);
+  return entries.length === 0 ? [] : countDrift(tx, feed, entries);
 }
 
 async function keepSteady(
@@ -69,27 +69,22 @@ async function keepSteady(
   { chain_id, operation }: CountedFeed,
   fields: readonly { readonly path: string; readonly page_id: number }[],
 ): Promise<void> {
-  await post(
-    tx,
-    sql`
+  await tx.execute(sql`
     insert into etl.steady_fields (chain_id, operation, path, page_id)
     select ${chain_id}::bigint, ${operation}, path, page_id
     from json_to_recordset(${JSON.stringify(fields)}::json) as field(path text, page_id bigint)
     order by path
     on conflict do nothing
-  `,
-  );
+  `);
 }
 
 /** It has a label, for it comes with every page once a service has a field more: what it joins stays small. */
-function countDrift(
+async function countDrift(
   tx: Transaction,
   { chain_id, operation, feed }: CountedFeed,
   entries: readonly Entry[],
-): Promise<Asked<{ readonly drift: NewDrift }>> {
-  return ask(
-    tx,
-    sql`/* drift */
+): Promise<readonly NewDrift[]> {
+  const { rows } = await tx.execute<{ drift: NewDrift }>(sql`/* drift */
     with told as (
       select kind, path, detail, sum(occurrences) as occurrences, min(page_id) as page_id
       from json_to_recordset(${JSON.stringify(entries)}::json)
@@ -123,6 +118,6 @@ function countDrift(
            ) as drift
     from counted
     where is_new
-  `,
-  );
+  `);
+  return rows.map(({ drift }) => drift);
 }

@@ -3,7 +3,7 @@ import { mergedColumns, mergeExpression, mergeObservations } from '../address/me
 import { completeMembers, sameMember } from '../address/members.ts';
 import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
 import type { Row } from '../db/row.ts';
-import { post, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { kinds, links } from './address-lists.ts';
 import { replaceChildren, type ChildLink, type ChildSet } from './children.ts';
 import { storedRows } from './complete.ts';
@@ -41,7 +41,7 @@ export async function writeNews(
     const link = links[list];
     const members = ofAdded.flatMap((observation) => membersOf(observation, list));
     const statement = insertStatement(link.table, members);
-    if (statement !== null) await post(tx, statement);
+    if (statement !== null) await tx.execute(statement);
     const told = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
     await replaceChildren(tx, link, await completeLists(tx, link, told));
   }
@@ -87,7 +87,7 @@ async function upsertObservations(
         changeable: 'any',
       },
     );
-    if (statement !== null) await post(tx, statement);
+    if (statement !== null) await tx.execute(statement);
   }
 }
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
-import { post, type Transaction } from '../db/transaction.ts';
-import { keyMatch, list, recordsOf, shapeOf } from './statement.ts';
+import type { Transaction } from '../db/transaction.ts';
+import { keyMatch, list, recordset, shapeOf } from './statement.ts';
 
 /** The whole set of rows that one parent has in a child table, as a page showed it. */
 export interface ChildSet {
@@ -31,6 +31,10 @@ export interface ChildLink {
  * parent whose set changed takes the page's number, and so do the rows of a set that shrank, so
  * that an older page that commits later cannot bring a row back. Runs after the parents' own
  * upsert, which has locked them.
+ *
+ * The statement has no label: its joins are planned anew each time, for the tables as they are. `not in`, since
+ * Postgres hashes it; `not exists` compared each stored row with each given one, and took 7 s for 1,600 blocks
+ * read again. No key is null.
  */
 export async function replaceChildren(
   tx: Transaction,
@@ -42,77 +46,76 @@ export async function replaceChildren(
   const rows = sets.flatMap(({ parent, page_id, rows: members }) =>
     members.map((row) => ({ ...row, ...parent, page_id })),
   );
-  const { given, member, head, middle, tail } = statement(link);
-  await post(
-    tx,
-    sql`${sql.raw(head + given.open)}${given.spell(parents)}${sql.raw(given.close + middle + member.open)}${member.spell(rows)}${sql.raw(member.close + tail)}`,
-  );
+  const { setKey } = link;
+  const child = shapeOf(link.table);
+  const columns = Object.keys(child.types).filter((column) => !filled.has(column));
+  const { isNewest, ownerKey, ownerMatch, owner } = ownerOf(link);
+  await tx.execute(sql`
+    with parent as (
+      select given.* from ${recordset('given', child, [...setKey, 'page_id'], parents)}
+      ${sql.raw(`join ${owner} as owner on ${ownerMatch('given')}
+      where ${isNewest}`)}
+    ), incoming as (
+      select member.* from ${recordset('member', child, columns, rows)}
+      ${sql.raw(`join parent on ${keyMatch(setKey, 'parent', 'member')}
+    ), gone as (
+      delete from ${child.name} as stored using parent
+      where ${keyMatch(setKey, 'stored', 'parent')}
+        and (${list(child.key, 'stored.')}) not in (select ${list(child.key)} from incoming)
+      returning ${list(ownerKey, 'stored.')}, parent.page_id
+    ), kept as (
+      ${keptRows(link, columns)}
+      returning ${list(ownerKey, 'stored.')}, stored.page_id
+    ), change as (
+      select * from gone union all select * from kept
+    ), touched as (
+      select ${list(ownerKey)}, max(page_id) as page_id from change group by ${list(ownerKey)}
+    )
+    update ${owner} as owner
+    set page_id = touched.page_id, updated_at = now()
+    from touched
+    where ${ownerMatch('touched')} and owner.page_id < touched.page_id`)}
+  `);
 }
 
-/**
- * The statement around its two parameters: the parents, and the rows of all their sets. It has no label:
- * its joins are planned anew each time, for the tables as they are. `not in`, since Postgres hashes it;
- * `not exists` compared each stored row with each given one, and took 7 s
- * for 1,600 blocks read again. No key is null.
- */
-function statement({ table, parent, setKey, newness }: ChildLink) {
-  const child = shapeOf(table);
+/** How a statement finds the parent of rows, and whether what it is shown is the newest of it, as SQL. */
+function ownerOf({ table, parent, setKey, newness }: ChildLink) {
   const owner = shapeOf(parent);
-  const columns = Object.keys(child.types).filter((column) => !filled.has(column));
-  const data = columns.filter((column) => column !== 'page_id' && !child.key.includes(column));
   const ownerKey = setKey.slice(0, owner.key.length);
-  const ownerMatch = (side: string) =>
-    owner.key
-      .map((column, index) => `owner."${column}" = ${side}."${ownerKey[index]}"`)
-      .join(' and ');
   const isNewest = {
     parent: 'owner.page_id <= given.page_id',
     set: `not exists (
-         select from ${child.name} as stored
-         where ${keyMatch(setKey, 'stored', 'given')} and stored.page_id > given.page_id
-       )`,
+        select from ${shapeOf(table).name} as stored
+        where ${keyMatch(setKey, 'stored', 'given')} and stored.page_id > given.page_id
+      )`,
   };
+  return {
+    owner: owner.name,
+    ownerKey,
+    ownerMatch: (side: string) =>
+      owner.key
+        .map((column, index) => `owner."${column}" = ${side}."${ownerKey[index]}"`)
+        .join(' and '),
+    isNewest: isNewest[newness],
+  };
+}
+
+/** The upsert of the incoming rows, as SQL. */
+function keptRows(link: ChildLink, columns: readonly string[]): string {
+  const { name, key } = shapeOf(link.table);
+  const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
   const shrank = {
     parent: 'false',
-    set: `exists (select from gone where ${keyMatch(ownerKey, 'gone', 'stored')})`,
+    set: `exists (select from gone where ${keyMatch(ownerOf(link).ownerKey, 'gone', 'stored')})`,
   };
   const assignments = [...data, 'page_id'].map((column) => `"${column}" = excluded."${column}"`);
-  return {
-    given: recordsOf(child, [...setKey, 'page_id']),
-    member: recordsOf(child, columns),
-    head: `with parent as (
-       select given.* from `,
-    middle: ` as given
-       join ${owner.name} as owner on ${ownerMatch('given')}
-       where ${isNewest[newness]}
-     ), incoming as (
-       select ${list(columns, 'member.')} from `,
-    tail: ` as member
-       join parent on ${keyMatch(setKey, 'parent', 'member')}
-     ), gone as (
-       delete from ${child.name} as stored using parent
-       where ${keyMatch(setKey, 'stored', 'parent')}
-         and (${list(child.key, 'stored.')}) not in (select ${list(child.key)} from incoming)
-       returning ${list(ownerKey, 'stored.')}, parent.page_id
-     ), kept as (
-       insert into ${child.name} as stored (${list(columns)}, first_seen_at, updated_at)
-       select ${list(columns)}, now(), now()
-       from incoming order by ${list(child.key)}
-       on conflict (${list(child.key)}) do update
-       set ${assignments.join(', ')}, updated_at = now()
-       where (${list(data, 'stored.')}) is distinct from (${list(data, 'excluded.')})
-          or ${shrank[newness]}
-       returning ${list(ownerKey, 'stored.')}, stored.page_id
-     ), change as (
-       select * from gone union all select * from kept
-     ), touched as (
-       select ${list(ownerKey)}, max(page_id) as page_id from change group by ${list(ownerKey)}
-     )
-     update ${owner.name} as owner
-     set page_id = touched.page_id, updated_at = now()
-     from touched
-     where ${ownerMatch('touched')} and owner.page_id < touched.page_id`,
-  };
+  return `insert into ${name} as stored (${list(columns)}, first_seen_at, updated_at)
+      select ${list(columns)}, now(), now()
+      from incoming order by ${list(key)}
+      on conflict (${list(key)}) do update
+      set ${assignments.join(', ')}, updated_at = now()
+      where (${list(data, 'stored.')}) is distinct from (${list(data, 'excluded.')})
+         or ${shrank[link.newness]}`;
 }
 
 /** Columns that the statement itself fills. */

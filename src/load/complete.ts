@@ -4,7 +4,7 @@ import { completeMembers, fill } from '../address/members.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
-import { keyMatch, list, recordsOf, shapeOf } from './statement.ts';
+import { keyMatch, list, recordset, shapeOf } from './statement.ts';
 
 /** What of an item was not read: its own columns, and for each child table positions of its rows. */
 export interface Untold {
@@ -103,11 +103,10 @@ export async function storedRows(
   lock: 'for update of stored' | '' = '',
 ): Promise<Row[]> {
   const shape = shapeOf(table);
-  const { open, close, spell: text } = recordsOf(shape, columns);
   const { rows: stored } = await tx.execute<{ row: string }>(sql`
     select (to_jsonb(stored) - array['first_seen_at', 'updated_at', 'page_id'])::text as row
     from ${sql.raw(shape.name)} as stored
-    join ${sql.raw(open)}${text(rows)}${sql.raw(close)} as given
+    join ${recordset('given', shape, columns, rows)}
       on ${sql.raw(keyMatch(columns, 'stored', 'given'))}
     order by ${sql.raw(list(shape.key, 'stored.'))}
     ${sql.raw(lock)}

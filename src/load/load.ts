@@ -1,7 +1,7 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { AddressObservation } from '../address/observe.ts';
 import type { Row } from '../db/row.ts';
-import { together, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { newsOf, writeNews } from './addresses.ts';
 import { replaceChildren } from './children.ts';
 import { completeFromStored, completeItem, type Untold } from './complete.ts';
@@ -55,18 +55,16 @@ export async function loadPages(
     }
   }
   const items = await completeFromStored(tx, tables, [...newest.values()]);
-  const [counts, news] = await together(
-    upsert(
-      tx,
-      own,
-      items.map(({ row, page_id }) => ({ ...row, page_id })),
-      changeable,
-    ),
-    newsOf(
-      tx,
-      // Of repeated items too, and in the order of the pages: each observation may tell what no other does.
-      pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
-    ),
+  const counts = await upsert(
+    tx,
+    own,
+    items.map(({ row, page_id }) => ({ ...row, page_id })),
+    changeable,
+  );
+  const news = await newsOf(
+    tx,
+    // Of repeated items too, and in the order of the pages: each observation may tell what no other does.
+    pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
   );
   const { key } = shapeOf(own);
   for (const [index, { table, parentKey }] of children.entries()) {

@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm';
 import { mergedColumns, mergeExpression } from '../address/merge.ts';
 import { addressLists, type AddressList, type AddressObservation } from '../address/observe.ts';
 import { addresses } from '../address/tables.ts';
-import { together, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { kinds, links } from './address-lists.ts';
-import { keyMatch, list, recordsOf, shapeOf } from './statement.ts';
-import { insertSpelled } from './upsert.ts';
+import { keyMatch, list, recordset, shapeOf } from './statement.ts';
+import { insertStatement } from './upsert.ts';
 
 /** Observations that may change something. */
 export interface News {
@@ -28,32 +28,30 @@ export async function tellingNews(
 ): Promise<News> {
   const whole = observations.filter(isWhole);
   if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: observations };
-  const { open, spell, close } = records;
-  const text = spell(
-    whole.map((observation, at) => ({
-      ...observation.row,
-      ...spellLists(observation),
-      at,
-      page_id: observation.page_id,
-    })),
+  const inserting = insertStatement(
+    addresses,
+    whole.map(({ row, page_id }) => ({ ...row, page_id })),
   );
-  const looking = sql`/* news of addresses */
+  const added = inserting === null ? [] : (await tx.execute<{ hash: string }>(inserting)).rows;
+  const shown = whole.map((observation, at) => ({
+    ...observation.row,
+    ...spellLists(observation),
+    at,
+    page_id: observation.page_id,
+  }));
+  const { rows: looked } = await tx.execute<{ at: number; told: Told }>(sql`/* news of addresses */
     select at, told
     from (
       select at, ${sql.raw(toldOf)} as told
-      from ${sql.raw(open)}${text}${sql.raw(close)} as excluded
+      from ${recordset('excluded', toldShape, toldColumns, shown)}
       -- So that each address is looked at once.
       offset 0
     ) as looked
     where told is distinct from 'nothing'
-  `;
-  const [added, looked] = await together(
-    tx.execute<{ hash: string }>(insertSpelled(addresses, records, text)),
-    tx.execute<{ at: number; told: Told }>(looking),
-  );
-  const isNew = new Set(added.rows.map(({ hash }) => hash));
+  `);
+  const isNew = new Set(added.map(({ hash }) => hash));
   const those = (...what: readonly Told[]) =>
-    looked.rows.flatMap(({ at, told }) => (what.includes(told) ? (whole[at] ?? []) : []));
+    looked.flatMap(({ at, told }) => (what.includes(told) ? (whole[at] ?? []) : []));
   return {
     ofAdded: whole.filter(({ row }) => isNew.has(row.hash)),
     ofStored: those('columns'),
@@ -70,17 +68,16 @@ const isWhole = ({ untold, inPart }: AddressObservation) =>
   untold.length === 0 && Object.keys(inPart).length === 0;
 
 const shape = shapeOf(addresses);
-const records = recordsOf(
-  {
-    ...shape,
-    types: {
-      ...shape.types,
-      at: 'int',
-      ...Object.fromEntries(addressLists.map((name) => [name, 'jsonb'])),
-    },
+/** An observation, with its place among all and its lists. */
+const toldShape = {
+  ...shape,
+  types: {
+    ...shape.types,
+    at: 'int',
+    ...Object.fromEntries(addressLists.map((name) => [name, 'jsonb'])),
   },
-  ['chain_id', 'hash', 'page_id', 'at', ...mergedColumns, ...addressLists],
-);
+};
+const toldColumns = ['chain_id', 'hash', 'page_id', 'at', ...mergedColumns, ...addressLists];
 
 /** The members of a list as the check spells them: in the order of the columns, and of their places. */
 const columnsOf = (name: AddressList) =>

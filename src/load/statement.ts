@@ -1,3 +1,4 @@
+import { sql, type SQL } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 
@@ -32,34 +33,15 @@ export function shapeOf(table: PgTable): TableShape {
 export const list = (columns: readonly string[], prefix = '') =>
   columns.map((column) => `${prefix}"${column}"`).join(', ');
 
-/** Rows as they travel to Postgres: one JSON text, and the relation that Postgres makes of it. */
-export interface Records {
-  /** SQL before and after the text: a relation that wants a name. */
-  readonly open: string;
-  readonly close: string;
-  /** The text: names of two letters, and no null, since a column that is absent is null. */
-  readonly spell: (rows: readonly Row[]) => string;
-}
-
-/** How rows with these columns travel. Their names and nulls are half of a row's JSON, and cost as much. */
-export function recordsOf(shape: TableShape, columns: readonly string[]): Records {
-  const named = columns.map((column, at) => [column, `c${at.toString(36)}`] as const);
-  const told = named.map(([column, short]) => `${short} ${typeOf(shape, column)}`);
-  return {
-    open: `(select ${named.map(([column, short]) => `${short} as "${column}"`).join(', ')} from json_to_recordset(`,
-    close: `::json) as told(${told.join(', ')}))`,
-    spell: (rows) =>
-      JSON.stringify(
-        rows.map((row) => {
-          const short: Record<string, unknown> = {};
-          for (const [column, name] of named) {
-            const value = row[column] ?? null;
-            if (value !== null) short[name] = value;
-          }
-          return short;
-        }),
-      ),
-  };
+/** Rows as a relation, as SQL: one JSON parameter. A column that a row does not have is null. */
+export function recordset(
+  name: string,
+  shape: TableShape,
+  columns: readonly string[],
+  rows: readonly Row[],
+): SQL {
+  const types = columns.map((column) => `"${column}" ${typeOf(shape, column)}`);
+  return sql`json_to_recordset(${JSON.stringify(rows)}::json) as ${sql.raw(`${name}(${types.join(', ')})`)}`;
 }
 
 function typeOf(shape: TableShape, column: string): string {

@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import { list, recordsOf, shapeOf, type Records } from './statement.ts';
+import { list, recordset, shapeOf } from './statement.ts';
 
 /** How many rows a page added to its table, and how many it changed. */
 interface PageCounts {
@@ -57,91 +57,62 @@ export async function upsert(
 export function upsertStatement(
   table: PgTable,
   rows: readonly Row[],
-  options: UpsertOptions,
+  { rule, changeable }: UpsertOptions,
 ): SQL | null {
   const [first] = rows;
   if (first === undefined) return null;
   const columns = Object.keys(first);
-  const records = recordsOf(shapeOf(table), columns);
-  const [head, tail] = around(table, columns, options);
-  return sql`${sql.raw(head + records.open)}${records.spell(rows)}${sql.raw(records.close + tail)}`;
+  const { name, key } = shapeOf(table);
+  const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
+  const merged = data.map(rule);
+  const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
+  const differs = `(${list(data, 't.')}) is distinct from (${merged.join(', ')})`;
+  // Some servers of Citus would each say their own now: a changed row takes that of the row that is new.
+  // A row whose two times are one is new: no row that is partitioned or spread over servers has an `xmax`.
+  return sql`${sql.raw(`/* upsert ${name} */ with written as (`)}
+      ${insertOf(table, columns, rows)}
+      ${sql.raw(`on conflict (${list(key)}) do update
+      set ${assignments.join(', ')}, updated_at = excluded.updated_at,
+          page_id = greatest(t.page_id, excluded.page_id)
+      where ${isChangeable[changeable]}${differs}
+      returning t.page_id, t.first_seen_at = t.updated_at as is_new`)}
+    )
+    select page_id,
+           count(*) filter (where is_new) as inserted,
+           count(*) filter (where not is_new) as changed
+    from written
+    group by page_id`;
 }
-
-/** What `insertSpelled` runs with these rows; null where there are none. */
-export function insertStatement(table: PgTable, rows: readonly Row[]): SQL | null {
-  const records = recordsOf(shapeOf(table), givenColumns(table));
-  return rows.length === 0 ? null : insertSpelled(table, records, records.spell(rows));
-}
-
-/** The columns that the database does not fill. */
-const givenColumns = (table: PgTable) =>
-  Object.keys(shapeOf(table).types).filter((column) => !isTime.has(column));
-
-const isTime: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
 
 /**
  * A statement that adds those rows of which none is stored; it passes over the others, unlocked, and returns
- * the keys of those that it added. For a few rows it costs half of an upsert.
- *
- * @param records how the rows travel: all of the table's columns, and perhaps more
- * @param text the rows as they were spelled
+ * the keys of those that it added. For a few rows it costs half of an upsert. Null where there are no rows.
  */
-export function insertSpelled(
-  table: PgTable,
-  { open, close }: Pick<Records, 'open' | 'close'>,
-  text: string,
-): SQL {
-  const { name, key } = shapeOf(table);
+export function insertStatement(table: PgTable, rows: readonly Row[]): SQL | null {
+  if (rows.length === 0) return null;
+  const { name, key, types } = shapeOf(table);
+  const columns = Object.keys(types).filter((column) => !isTime.has(column));
   const own = key.filter((column) => column !== 'chain_id');
-  const head = `/* insert ${name} */ ${insertInto(table, givenColumns(table))}${open}`;
-  const tail = `${close}${sortedBy(table)} on conflict do nothing returning ${list(own, 't.')}`;
-  return sql`${sql.raw(head)}${text}${sql.raw(tail)}`;
+  return sql`${sql.raw(`/* insert ${name} */`)} ${insertOf(table, columns, rows)}
+    on conflict do nothing
+    returning ${sql.raw(list(own, 't.'))}`;
 }
 
-/** The insert up to its rows. */
-const insertInto = (table: PgTable, columns: readonly string[]): string => `
-  insert into ${shapeOf(table).name} as t (${list(columns)}, first_seen_at, updated_at)
-  select ${list(columns)}, now(), now()
-  from `;
+/** Columns that the statement itself fills. */
+const isTime: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
 
-/** So that no two deadlock. */
-const sortedBy = (table: PgTable): string => ` as row order by ${list(shapeOf(table).key)}`;
+/** An insert as far as its rows, which are in the order of their keys, so that no two deadlock. */
+function insertOf(table: PgTable, columns: readonly string[], rows: readonly Row[]): SQL {
+  const shape = shapeOf(table);
+  return sql`
+    ${sql.raw(`insert into ${shape.name} as t (${list(columns)}, first_seen_at, updated_at)
+    select ${list(columns)}, now(), now()
+    from`)} ${recordset('row', shape, columns, rows)}
+    ${sql.raw(`order by ${list(shape.key)}`)}`;
+}
 
 const isChangeable: Readonly<Record<Changeable, string>> = {
   older: 't.page_id < excluded.page_id and ',
   'older and own': 't.page_id <= excluded.page_id and ',
   any: '',
 };
-
-/**
- * The statement before and after its rows. A row whose two times are one is new: `xmax` shows it too, but no
- * partitioned table has one, nor has one that is spread over servers.
- */
-function around(
-  table: PgTable,
-  columns: readonly string[],
-  { rule, changeable }: UpsertOptions,
-): readonly [string, string] {
-  const shape = shapeOf(table);
-  const data = columns.filter((column) => column !== 'page_id' && !shape.key.includes(column));
-  const merged = data.map(rule);
-  const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
-  const differs = `(${list(data, 't.')}) is distinct from (${merged.join(', ')})`;
-  return [
-    `/* upsert ${shape.name} */
-     with written as (${insertInto(table, columns)}`,
-    // Some servers of Citus would each say their own now: a changed row takes that of the row that is new.
-    `${sortedBy(table)}
-       on conflict (${list(shape.key)}) do update
-       set ${assignments.join(', ')}, updated_at = excluded.updated_at,
-           page_id = greatest(t.page_id, excluded.page_id)
-       where ${isChangeable[changeable]}${differs}
-       returning t.page_id, t.first_seen_at = t.updated_at as is_new
-     )
-     select page_id,
-            count(*) filter (where is_new) as inserted,
-            count(*) filter (where not is_new) as changed
-     from written
-     group by page_id`,
-  ];
-}

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { post, together, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { ItemRows, NewestFirstWalk, OrderKey, ToldPage, WalkContext } from './operation.ts';
 import {
   columnsOf,
@@ -46,7 +46,7 @@ export async function pagesWithChanges(
   const last = ranges
     .map((range): OrderKey => range.last)
     .reduce((a, b) => (inOrder(a, b) ? b : a));
-  const stored = tx.execute(sql`/* stored within a range */
+  const { rows: stored } = await tx.execute(sql`/* stored within a range */
     select page_id from ${table}
     where chain_id = ${first.walk.chain_id}
       and ${isBelow(columns, above)}
@@ -56,26 +56,28 @@ export async function pagesWithChanges(
       and page_id < ${Math.max(...numbers)}
     limit 1
   `);
+  if (stored.length > 0) return numbers;
   const heights = ranges.flatMap((range) => range.heights);
-  const looks = meetsKnown(first.walk) ? [stored, provedAt(tx, first.walk, heights)] : [stored];
-  const found = await together(...looks);
-  return found.every(({ rows }) => rows.length === 0) ? new Set() : numbers;
+  return meetsKnown(first.walk) && (await isProvedWithin(tx, first.walk, heights))
+    ? numbers
+    : new Set();
 }
 
 /** Whether others have proved anything between the lowest and the highest block: what is new there came late. */
-function provedAt(
+async function isProvedWithin(
   tx: Transaction,
   { feed, walk_id }: Pick<WalkContext, 'feed' | 'walk_id'>,
   heights: readonly number[],
-) {
+): Promise<boolean> {
   const blocks = sql`int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')`;
-  return tx.execute(sql`/* proved within a range */
+  const { rows } = await tx.execute(sql`/* proved within a range */
     select from etl.lane_totals where feed = ${feed} and proved && ${blocks}
     union all
     select from etl.walks
     where feed = ${feed} and state = 'running' and id <> ${walk_id} and proved && ${blocks}
     limit 1
   `);
+  return rows.length > 0;
 }
 
 const isPlaced = (item: ItemRows): item is PlacedRows => item.height !== null;
@@ -118,9 +120,7 @@ async function noteLateArrivals(
 ): Promise<void> {
   const heights = placed.map((item) => item.height);
   const { table, height, key, time } = columnsOf(list);
-  await post(
-    tx,
-    sql`
+  await tx.execute(sql`
     with proven as (
       select range_agg(proved) as covered
       from etl.walks
@@ -139,8 +139,7 @@ async function noteLateArrivals(
       and first_seen_at = updated_at
       and ${height} <@ covered
     on conflict do nothing
-  `,
-  );
+  `);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
-import { post, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { largestBodyBytes } from '../explorer/body.ts';
 
 /** Whether the bodies of pages are kept, for a replay. */
@@ -37,15 +37,12 @@ export function unpackBody(body: Buffer, packedAs: string): Buffer {
 /** Keeps the bodies of one transaction's pages. */
 export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody[]): Promise<void> {
   if (bodies.length === 0) return;
-  await post(
-    tx,
-    sql`
+  await tx.execute(sql`
     insert into etl.raw_pages (page_id, body, encoding)
     select page_id, body, ${encoding}
     from unnest(
            ${sql.param(bodies.map(({ page_id }) => page_id))}::bigint[],
            ${sql.param(bodies.map(({ body }) => body))}::bytea[]
          ) as raw(page_id, body)
-  `,
-  );
+  `);
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { post, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { ReadPage } from './fetch.ts';
 import type { WalkRow } from './walk-row.ts';
 
@@ -41,17 +41,13 @@ const above = (arriving: Arriving, block: number) => sql`
  */
 export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<void> {
   const { walk, first, height } = arriving;
-  await post(
-    tx,
+  await tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`arrivals beside walk ${first}`}, 0))`,
   );
-  await post(
-    tx,
+  await tx.execute(
     sql`select from etl.walks where ${above(arriving, height)} order by id for no key update`,
   );
-  await post(
-    tx,
-    sql`
+  await tx.execute(sql`
     update etl.walks
     set floor = below.top
     from (
@@ -63,8 +59,7 @@ export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<vo
         and (reason is null or reason not in ('astray', 'nothing'))
     ) as below
     where id = ${walk.id} and coalesce(floor, 0) < below.top
-  `,
-  );
+  `);
 }
 
 /**
@@ -79,7 +74,7 @@ export async function takeOver(
 ): Promise<void> {
   const top = first?.page.top ?? null;
   if (top === null || hasStrayed(first)) return;
-  await post(tx, sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
+  await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
 }
 
 /** Whether a walk ends with a page because it is not the one that was asked for: it says nothing of the list. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { post, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
 import type { Cursor } from '../operations/operation.ts';
 import type { Proof, ProvedRange } from './proof.ts';
@@ -86,8 +86,9 @@ export interface WalkAdvance {
 }
 
 /**
- * Moves the checkpoint by compare-and-set on the walk's revision (promise 2). Whoever wrote before has locked
- * the walk; for one who has not and no longer holds it the transaction fails.
+ * Moves the checkpoint by compare-and-set on the walk's revision (promise 2).
+ *
+ * @throws FencedError when the worker no longer holds the walk
  */
 export async function moveCheckpoint(
   tx: Transaction,
@@ -95,10 +96,7 @@ export async function moveCheckpoint(
   advance: WalkAdvance,
 ): Promise<WalkRow> {
   const { proof } = advance;
-  await post(
-    tx,
-    sql`/* checkpoint */
-    with moved as (
+  const { rowCount } = await tx.execute(sql`/* checkpoint */
     update etl.walks
     set revision = revision + 1,
         cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,
@@ -122,12 +120,8 @@ export async function moveCheckpoint(
         updated_at = now(),
         finished_at = case when ${advance.state} = 'running' then null else now() end
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
-    returning revision
-    )
-    -- Nobody waits for the answer: a walk that is not ours any more is a failure.
-    select 1 / count(*) from moved
-  `,
-  );
+  `);
+  if (rowCount === 0) throw new FencedError(`walk ${walk.id} was taken over`);
   return {
     ...walk,
     revision: walk.revision + 1,

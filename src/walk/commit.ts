@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import { post, together, transact, type Database } from '../db/transaction.ts';
+import { transact, type Database } from '../db/transaction.ts';
 import { recordDrift, type NewDrift } from '../drift/record.ts';
 import { shapeOf } from '../load/statement.ts';
 import type { CountsByPage } from '../load/upsert.ts';
@@ -33,17 +32,6 @@ export interface ToCommit {
   readonly above: PageEnd | null | 'unknown';
 }
 
-/** Cursors of the pages were used before, or not those that they were taken for. */
-class UsedCursorsError extends Error {
-  override readonly name = 'UsedCursorsError';
-  readonly used: ReadonlySet<number>;
-
-  constructor(used: ReadonlySet<number>) {
-    super('cursors were used before in the walk');
-    this.used = used;
-  }
-}
-
 /**
  * Commits pages whole: their rows, their ledger entries and the walk's checkpoint, in one
  * transaction (promise 1). A page whose next cursor was used before is kept, and the walk ends
@@ -55,63 +43,41 @@ export async function commitPages(
   db: Database,
   operation: Operation,
   walk: HeldWalk,
-  toCommit: ToCommit,
+  { read, above: known }: ToCommit,
 ): Promise<Committed> {
-  const committing = (used: ReadonlySet<number>) =>
-    tryToCommit(db, operation, walk, { ...toCommit, used });
-  try {
-    return await committing(none);
-  } catch (error) {
-    if (!(error instanceof UsedCursorsError)) throw error;
-    return await committing(error.used);
-  }
-}
-
-const none: ReadonlySet<number> = new Set();
-
-/**
- * Writes rows before it is known that the walk is ours and which cursors it used: all is asked in one go,
- * and undone where it turns out otherwise.
- *
- * @param used which of the next cursors are taken for used
- */
-async function tryToCommit(
-  db: Database,
-  operation: Operation,
-  walk: HeldWalk,
-  { read, above: known, used }: ToCommit & { readonly used: ReadonlySet<number> },
-): Promise<Committed> {
-  const { kept, end } = untilLoop(read, used);
-  const pages = kept.map(({ page }) => page);
   const taken = stopwatch();
-  const { moved, drift, counts } = await transact(db, async (tx) => {
-    // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
-    // concludes something is on the disk before anybody is told.
-    if (end === null) await post(tx, sql`set local synchronous_commit = off`);
+  const { pages, end, moved, drift, counts } = await transact(db, async (tx) => {
     const seam = walkAbove(walk);
     await lockOrder(tx, walk, read);
     if (seam !== null) await lockAbove(tx, seam);
-    const above = known === 'unknown' ? await endAbove(tx, operation, walk) : known;
-    const [locked, written] = await together(
-      lockWalk(
-        tx,
-        walk,
-        read.map(({ page }) => page.cursor_out),
-      ),
-      writeRows(tx, operation, walk, { pages, above }),
+    const locked = await lockWalk(
+      tx,
+      walk,
+      read.map(({ page }) => page.cursor_out),
     );
-    if (!isDeepStrictEqual(locked.used, used)) throw new UsedCursorsError(locked.used);
-    const advanced = await concludePages(tx, operation, walk, { kept, end, ...written });
+    const { kept, end: reached } = untilLoop(read, locked.used);
+    // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
+    // concludes something is on the disk before anybody is told.
+    if (reached === null) await tx.execute(sql`set local synchronous_commit = off`);
+    const written = kept.map(({ page }) => page);
+    const above = known === 'unknown' ? await endAbove(tx, operation, walk) : known;
+    const rows = await writeRows(tx, operation, walk, { pages: written, above });
+    const advanced = await concludePages(tx, operation, walk, { kept, end: reached, ...rows });
     if (seam !== null) await takeOver(tx, seam, kept);
     // Entries that several walks share come last: who waits for them holds up nobody's rows.
-    await recordQuarantined(tx, walk, pages);
-    const bodies = kept.flatMap(({ page: { page_id }, body }) =>
-      body === null ? [] : [{ page_id, body }],
+    await recordQuarantined(tx, walk, written);
+    const differing = await recordDrift(tx, walk, written, locked.steady);
+    await archiveBodies(
+      tx,
+      kept.flatMap(({ page: { page_id }, body }) => (body === null ? [] : [{ page_id, body }])),
     );
-    const differing = await recordDrift(tx, walk, pages, locked.steady);
-    await archiveBodies(tx, bodies);
-    const { counts: came } = written;
-    return { moved: { ...advanced, floor: locked.floor }, drift: differing, counts: came };
+    return {
+      pages: written,
+      end: reached,
+      moved: { ...advanced, floor: locked.floor },
+      drift: differing,
+      counts: rows.counts,
+    };
   });
   signals.commit.tell(() => ({
     by: db.$client,
@@ -126,7 +92,7 @@ async function tryToCommit(
     walk: { ...moved, incarnation: walk.incarnation },
     end,
     above: last === undefined ? null : endOf(last),
-    drift: (await drift.rows).map((row) => row.drift),
+    drift,
   };
 }
 

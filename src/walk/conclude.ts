@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { post, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { Operation, PageEnd, WalkContext, WalkEndContext } from '../operations/operation.ts';
 import type { ReadPage } from './fetch.ts';
@@ -60,7 +60,7 @@ export async function lockOrder(
  * @param walk the feed by its name, `<chain>/<operation>`
  */
 export async function lockEnds(tx: Transaction, { feed }: Pick<WalkRow, 'feed'>): Promise<void> {
-  await post(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`ends of ${feed}`}, 0))`);
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`ends of ${feed}`}, 0))`);
 }
 
 /** What an operation is told of a page that is written as part of a walk. */

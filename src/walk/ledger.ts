@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { post, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { NormalisedPage } from './page.ts';
@@ -44,9 +44,7 @@ export async function recordPages(
     credits: page.attempts * creditsPerPage,
     fetched_at: page.fetched_at,
   }));
-  await post(
-    tx,
-    sql`/* ledger */
+  await tx.execute(sql`/* ledger */
     insert into etl.pages (
       id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
       changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
@@ -56,8 +54,7 @@ export async function recordPages(
            changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
            fetched_at
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
-  `,
-  );
+  `);
 }
 
 /** The heights of a page's rows as a multirange: usually one range. */
@@ -116,9 +113,7 @@ export async function recordQuarantined(
     })),
   );
   if (entries.length === 0) return;
-  await post(
-    tx,
-    sql`
+  await tx.execute(sql`
     insert into etl.quarantine as t (
       chain_id, operation, scope, raw, raw_hash, reason, position, from_block, to_block, page_id,
       last_page_id
@@ -131,6 +126,5 @@ export async function recordQuarantined(
     on conflict (feed, raw_hash, md5(scope::text)) do update
     set last_page_id = excluded.last_page_id
     where coalesce(t.last_page_id, t.page_id) < excluded.last_page_id
-  `,
-  );
+  `);
 }

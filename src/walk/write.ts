@@ -1,4 +1,4 @@
-import { together, type Transaction } from '../db/transaction.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { loadPages } from '../load/load.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { Operation, PageEnd, ToldPage } from '../operations/operation.ts';
@@ -42,10 +42,8 @@ export async function writeRows(
     walk: contextOf(walk, page, new Map(), page.isJoined ? (ends[at] ?? null) : null),
     rows: page.rows,
   }));
-  const [telling, counts] = await together(
-    operation.tellingPages(tx, told),
-    loadPages(tx, operation, pages),
-  );
+  const telling = await operation.tellingPages(tx, told);
+  const counts = await loadPages(tx, operation, pages);
   return { counts, told, telling };
 }
 
