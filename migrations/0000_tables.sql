@@ -192,20 +192,6 @@ CREATE TABLE "etl"."runs" (
 	"closed_at" timestamp with time zone
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."notices" (
-	"id" integer PRIMARY KEY DEFAULT 1 NOT NULL,
-	"looked_at" timestamp with time zone NOT NULL,
-	"as_of" timestamp with time zone,
-	"seen" text,
-	"seen_since" timestamp with time zone,
-	"number" bigint DEFAULT 0 NOT NULL,
-	"attempts" integer DEFAULT 0 NOT NULL,
-	"next_attempt_at" timestamp with time zone,
-	"told" jsonb,
-	"told_at" timestamp with time zone,
-	CONSTRAINT "notices_one_row" CHECK ("etl"."notices"."id" = 1)
-);
---> statement-breakpoint
 CREATE TABLE "explorer"."factories" (
 	"chain_id" bigint NOT NULL,
 	"address_hash" text collate "C" NOT NULL,

@@ -1477,18 +1477,6 @@ comment on column etl.lane_minutes.credits is 'What those cost of the key''s cre
 comment on column etl.lane_minutes.span_s is 'How much time the row tells of, in seconds: 60, once thinned 900.';
 comment on column etl.lane_minutes.failures is 'Requests that failed, by class of failure, such as {"throttled": 3}; empty where none did.';
 --> statement-breakpoint
-comment on table etl.notices is 'What the webhook of notify.url was told last, and what it is to be told: one row, shared by all processes. Empty: no process has had a webhook.';
-comment on column etl.notices.id is 'Always 1.';
-comment on column etl.notices.looked_at is 'When a process looked last whether there is something to tell. The others leave that look to it.';
-comment on column etl.notices.as_of is 'As of when the verdict was seen last. Null: it was not yet.';
-comment on column etl.notices.seen is 'The verdict that was seen last, as status names it.';
-comment on column etl.notices.seen_since is 'Since when it has been the same.';
-comment on column etl.notices.number is 'Number of the change that was tried last: it rises with each one, and stands in the notification.';
-comment on column etl.notices.attempts is 'How often it was tried to tell what was seen last. 0: not yet.';
-comment on column etl.notices.next_attempt_at is 'When it is tried again, unless it was told by then. Null: at the next look.';
-comment on column etl.notices.told is 'The verdict that was delivered last, with its reasons. Null: none was.';
-comment on column etl.notices.told_at is 'When it was delivered.';
---> statement-breakpoint
 comment on table etl.lane_totals is 'What the ended walks of each lane come to together, kept by triggers on etl.walks, with those of etl.thinnings: reports and polls read it instead of a year of walks.';
 comment on column etl.lane_totals.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.lane_totals.lane is 'live or backfill.';

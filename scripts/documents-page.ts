@@ -21,7 +21,6 @@ const calls: Readonly<Record<string, string>> = {
   'query-list': '`query --list`',
   'query-sql': '`query NAME --sql`',
   'simulate-faults': '`simulate --fault list`',
-  notification: 'none: posted to [`notify.url`](alerts.md#the-webhook)',
   error: 'any command that failed before it wrote its own',
 };
 

@@ -9,7 +9,7 @@ const floors: readonly (readonly string[])[] = [
   ['feeds', 'replay'],
   ['export'],
   ['open-database.ts'],
-  ['config', 'notify', 'quarantine', 'query'],
+  ['config', 'quarantine', 'query'],
   ['lists'],
   ['history'],
   ['walk'],

@@ -20,7 +20,6 @@ interface FieldRule {
 export const fields = {
   added: { holds: 'number', meaning: 'rows that are new' },
   again_in_ms: { holds: 'number', meaning: 'when it is tried again, from now' },
-  attempt: { holds: 'number', meaning: 'which attempt it is, from 1' },
   chain: { holds: 'number', meaning: 'the chain' },
   chains: { holds: 'number', meaning: 'how many chains' },
   changed: { holds: 'number', meaning: 'rows that were there and differ now' },
@@ -61,11 +60,9 @@ export const fields = {
   state: { holds: 'name', meaning: 'the state that the feed has now' },
   url: { holds: 'text', meaning: 'where the page is' },
   variable: { holds: 'name', meaning: 'the environment variable that holds the API key' },
-  verdict: { holds: 'name', meaning: 'how all is, as `status` says' },
   walks: { holds: 'number', meaning: 'how many walks' },
   was: { holds: 'name', meaning: 'the state that the feed had' },
   ways: { holds: 'number', meaning: 'in how many new ways items differ' },
-  webhook: { holds: 'text', meaning: 'scheme and host of the webhook; the rest may be a secret' },
 } as const satisfies Readonly<Record<string, FieldRule>>;
 
 export type FieldName = keyof typeof fields;
@@ -76,7 +73,7 @@ export type FieldsOf<Name extends FieldName> = {
 };
 
 /** What repeats and ends together: one line reports it, however many feeds it stops. */
-export type Trouble = 'feed' | 'key' | 'chain' | 'database' | 'webhook';
+export type Trouble = 'feed' | 'key' | 'chain' | 'database';
 
 /** How an event is told, and what of. */
 export interface EventRule<Name extends FieldName> {

@@ -204,29 +204,6 @@ export const events = {
     says: () => 'it answers again',
     ends: 'database',
   }),
-  'notify.delivered': event({
-    level: 'info',
-    meaning: 'the [webhook](alerts.md#the-webhook) was told that the verdict has changed',
-    fields: ['webhook', 'verdict', 'attempt'],
-    says: ({ webhook, verdict }) => `${webhook} was told: ${verdict}`,
-    ends: 'webhook',
-  }),
-  'notify.undelivered': event({
-    level: 'warn',
-    meaning:
-      'the webhook could not be told that the verdict has changed; it is tried again, twelve times in all',
-    fields: ['webhook', 'verdict', 'attempt', 'problem'],
-    says: ({ webhook, verdict, attempt, problem }) =>
-      `${webhook} was not told: ${verdict}: ${problem} (attempt ${attempt})`,
-    repeats: { of: 'webhook', same: ['problem'] },
-  }),
-  'notify.failure': event({
-    level: 'warn',
-    meaning: 'it could not be looked whether the webhook is to be told',
-    fields: ['error'],
-    says: ({ error }) => error,
-    repeats: { of: 'webhook', same: ['error'] },
-  }),
   'queue.failure': event({
     level: 'warn',
     meaning: 'the database did not answer the queue, which tries again by itself',

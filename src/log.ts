@@ -86,7 +86,6 @@ const whoseOf: Readonly<Record<Trouble, FieldName | null>> = {
   key: 'variable',
   chain: 'chain',
   database: null,
-  webhook: null,
 };
 
 function countOf(event: EventName, values: Values, repeats: Repeats) {

@@ -11,7 +11,6 @@ import { serve } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
 import { awaitEngine } from './await-engine.ts';
 import { addSameData } from './chosen-feeds.ts';
-import { startNotifier } from './notifier.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
 import { failureOf, writeFailure } from './failure.ts';
 import { watchConfig } from './reload.ts';
@@ -107,18 +106,6 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
   let readyAt: Date | null = null;
   if (opened === null) return end(context, options, readyAt);
   const { database, engine } = opened;
-  const { session } = engine;
-  const notifier = startNotifier({
-    settings,
-    databaseUrl: database.url,
-    session,
-    log,
-    status: page === null ? null : () => page.snapshots.newest(),
-  });
-  const reconfigure = async (wanted: Settings) => {
-    await engine.reconfigure(wanted);
-    await notifier.use(wanted);
-  };
   try {
     const lanes = configuredLanes(await withTargets(database.db, settings.chains));
     if (settings.configFile === null) await followWishes(database.db, lanes);
@@ -126,13 +113,12 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
     tellReady(settings, log);
     await whileCurrent(database.pool, context.signal, (signal) =>
       serve(lanes, engine, signal, {
-        changes: changesOf({ reconfigure, db: database.db }),
+        changes: changesOf(engine),
         onRound: () => page?.pulse.beat(),
       }),
     );
     log.tell('start.stopped', {});
   } finally {
-    await notifier.close();
     await engine.close();
     await database.close();
   }

@@ -9,7 +9,6 @@ export interface Environment {
   readonly baseUrl: string | null;
   readonly databaseUrl: string | null;
   readonly directUrl: string | null;
-  readonly notifyUrl: string | null;
   readonly configFile: string | null;
   readonly httpToken: string | null;
 }
@@ -34,7 +33,6 @@ export function readEnvironment(
     baseUrl,
     databaseUrl: secret('DATABASE_URL'),
     directUrl: secret('DATABASE_URL_DIRECT'),
-    notifyUrl: secret('EXPLORER_ETL_NOTIFY_URL'),
     configFile: value(env.EXPLORER_ETL_CONFIG),
     httpToken: secret('EXPLORER_ETL_HTTP_TOKEN'),
   };

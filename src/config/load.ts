@@ -6,7 +6,6 @@ import { errorCode, readEnvironment, readSecret } from './environment.ts';
 import { ConfigError, type Problem } from './error.ts';
 import { explorer } from './explorer-schema.ts';
 import { defaultListen } from './http-schema.ts';
-import { notifyUrlProblem } from './notify-schema.ts';
 import type { Config } from './schema.ts';
 import { selectChains } from './select.ts';
 import type { NamedKey, Settings } from './settings.ts';
@@ -49,11 +48,9 @@ export function loadSettings(input: SettingsInput): Settings {
   };
   const environment = readEnvironment(input.env, input.cwd, report);
   const databaseUrl = input.databaseUrl ?? environment.databaseUrl;
-  const { directUrl, notifyUrl } = environment;
+  const { directUrl } = environment;
   reportUrl(input.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url', databaseUrl);
   reportUrl('DATABASE_URL_DIRECT', directUrl);
-  const notifyProblem = notifyUrl === null ? null : notifyUrlProblem(notifyUrl);
-  if (notifyProblem !== null) report(`EXPLORER_ETL_NOTIFY_URL: ${notifyProblem}`);
   if (directUrl !== null && databaseUrl === null) {
     report(
       'DATABASE_URL_DIRECT is set and DATABASE_URL is not: with a server alone, set DATABASE_URL',
@@ -94,7 +91,6 @@ export function loadSettings(input: SettingsInput): Settings {
     },
     databaseUrl,
     directUrl,
-    notifyUrl: notifyUrl ?? config.notify?.url ?? null,
     chains,
     http: httpSettings(config.http, environment.httpToken),
     configFile,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { baseUrlProblem, explorer } from './explorer-schema.ts';
 import { http } from './http-schema.ts';
-import { notify } from './notify-schema.ts';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../operations/index.ts';
 
@@ -68,7 +67,6 @@ function refuseRepeats(chains: readonly { id: number }[], context: z.RefinementC
 export const configSchema = z
   .strictObject({
     explorer: orDefaults(explorer),
-    notify: orDefaults(notify),
     chains: z
       .array(chain)
       .superRefine(refuseRepeats, { when: ({ value }) => Array.isArray(value) })

@@ -53,8 +53,6 @@ export interface Settings {
   readonly databaseUrl: string | null;
   /** Past the pooler that `databaseUrl` leads through; null: there is none, or it keeps sessions. */
   readonly directUrl: string | null;
-  /** Who is told when the verdict changes; it may hold a secret. Null: nobody. */
-  readonly notifyUrl: string | null;
   readonly chains: readonly ChainSettings[];
   readonly http: {
     /** Where the page is; null: the configuration has none. */

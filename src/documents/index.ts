@@ -14,7 +14,6 @@ import {
   quarantineRetryDocument,
 } from './quarantine.ts';
 import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
-import { notificationDocument } from './notification.ts';
 import { planDocument } from './plan.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
@@ -55,19 +54,13 @@ export const documents = {
 /** Any of them. */
 export type Document = z.infer<(typeof documents)[keyof typeof documents]>;
 
-/** What no command writes: the webhook is posted it. */
-const posted = { notification: notificationDocument } as const;
-
 /** The JSON Schemas of all, as the texts of the files in schemas/, by name. */
 export const documentSchemas = (): ReadonlyMap<string, string> =>
-  new Map([
-    ...Object.entries(documents).map(([name, document]) =>
+  new Map(
+    Object.entries(documents).map(([name, document]) =>
       schemaText(name, `explorer-etl ${name} --json`, document),
     ),
-    ...Object.entries(posted).map(([name, document]) =>
-      schemaText(name, `explorer-etl ${name}`, document),
-    ),
-  ]);
+  );
 
 const schemaText = (name: string, title: string, document: z.ZodType) =>
   [name, `${JSON.stringify({ title, ...z.toJSONSchema(document) }, null, 2)}\n`] as const;

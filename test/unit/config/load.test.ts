@@ -57,7 +57,6 @@ describe('without a file', () => {
       },
       databaseUrl: null,
       directUrl: null,
-      notifyUrl: null,
       chains: [
         { id: 10, name: 'optimism', operations: { ...standard, 'optimism-batches': listed } },
         // Nobody knows whether it has them: they are for whoever names them.
