@@ -1,16 +1,8 @@
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { createAssets, pathsOf, readAssets } from './assets.ts';
 import { createEvents } from './events.ts';
-import {
-  createTokenGuard,
-  headers,
-  knownHosts,
-  ownSite,
-  signInPath,
-  uncached,
-  type Bindings,
-} from './guard.ts';
+import { tokenPage } from '../page/layout.ts';
+import { demandToken, headers, knownHosts, ownSite, uncached } from './guard.ts';
 import { healthOf, readinessOf, type Pulse } from './health.ts';
 import { createPages } from './pages.ts';
 import type { Metrics } from './metrics.ts';
@@ -38,22 +30,15 @@ export interface Access {
   readonly hosts: readonly string[];
 }
 
-/** A form with a token in it, in bytes. */
-const formBytes = 4_096;
-
 /** All that is served with the page. */
-export function createApp(sources: AppSources, { token, hosts }: Access): Hono<Bindings> {
+export function createApp(sources: AppSources, { token, hosts }: Access): Hono {
   const { snapshots, signal } = sources;
   const assets = readAssets();
-  const app = new Hono<Bindings>();
+  const app = new Hono();
   app.use(headers(), uncached, knownHosts({ hosts, hasToken: token !== null }), ownSite);
   app.route('/', createProbes(sources, { isOpen: token === null }));
   app.route('/', createAssets(assets));
-  if (token !== null) {
-    const guard = createTokenGuard(token, pathsOf(assets));
-    app.post(signInPath, bodyLimit({ maxSize: formBytes }), guard.accept);
-    app.use(guard.demand);
-  }
+  if (token !== null) app.use(demandToken(token, tokenPage(pathsOf(assets))));
   app.get('/status.json', async (context) => context.json(await snapshots.newest()));
   app.get('/events', createEvents(snapshots, signal));
   serveMetrics(app, sources);
@@ -68,11 +53,8 @@ export function createApp(sources: AppSources, { token, hosts }: Access): Hono<B
  *
  * @param hosts names by which it is reached; null: any will do, because it is not this machine's alone
  */
-export function createMonitoring(
-  sources: AppSources,
-  hosts: readonly string[] | null,
-): Hono<Bindings> {
-  const app = new Hono<Bindings>();
+export function createMonitoring(sources: AppSources, hosts: readonly string[] | null): Hono {
+  const app = new Hono();
   app.use(headers(), uncached);
   if (hosts !== null) app.use(knownHosts({ hosts, hasToken: false }));
   app.use(ownSite);
@@ -96,7 +78,7 @@ function createProbes({ pulse, snapshots }: AppSources, { isOpen }: { isOpen: bo
     });
 }
 
-function serveMetrics(app: Hono<Bindings>, { metrics }: AppSources): void {
+function serveMetrics(app: Hono, { metrics }: AppSources): void {
   if (metrics === null) return;
   app.get('/metrics', async (context) =>
     context.body(await metrics.scrape(), 200, { 'content-type': metrics.contentType }),

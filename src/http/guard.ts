@@ -1,17 +1,7 @@
-import { createHash, scryptSync, timingSafeEqual } from 'node:crypto';
-import { isIPv6 } from 'node:net';
-import type { HttpBindings } from '@hono/node-server';
-import type { Context, MiddlewareHandler } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Html } from '../page/html.ts';
-import { signIn } from '../page/sign-in.ts';
-
-/** What a handler knows of the connection. */
-export interface Bindings {
-  readonly Bindings: HttpBindings;
-}
 
 /** Nothing of elsewhere, nothing inline, in nobody's frame. */
 export const headers = (): MiddlewareHandler =>
@@ -27,7 +17,6 @@ export const headers = (): MiddlewareHandler =>
       baseUri: ["'none'"],
     },
     xFrameOptions: 'DENY',
-    // With "no-referrer" a browser would say of the form's own site that it is "null" (Fetch standard).
     referrerPolicy: 'same-origin',
     crossOriginResourcePolicy: 'same-origin',
     // Whoever puts TLS in front decides it.
@@ -64,9 +53,9 @@ export function knownHosts(options: {
 
 /** Refuses what another site's page asks for, and what would write. */
 export const ownSite: MiddlewareHandler = async (context, next) => {
-  const { method, path } = context.req;
+  const { method } = context.req;
   const isRead = method === 'GET' || method === 'HEAD';
-  if (!isRead && !(method === 'POST' && path === signInPath)) {
+  if (!isRead) {
     return context.text('Only GET and HEAD: nothing here writes.\n', 405, { allow: 'GET, HEAD' });
   }
   const origin = context.req.header('origin');
@@ -80,98 +69,17 @@ export const ownSite: MiddlewareHandler = async (context, next) => {
   return next();
 };
 
-export const signInPath = '/sign-in';
-const cookieName = 'explorer_etl';
-const cookieBytes = 32;
-/** In seconds. */
-const cookieAge = 30 * 86_400;
-
-/** So many wrong tokens from one address in so many seconds; then none is looked at. */
-const wrongTokens = { points: 10, duration: 60 } as const;
-
-/** Lets in who shows the token: in the Authorization header, or in the form, which leaves a cookie. */
-export interface TokenGuard {
-  readonly demand: MiddlewareHandler<Bindings>;
-  /** Answers the form. */
-  readonly accept: (context: Context<Bindings>) => Promise<Response>;
-}
-
-/** @param asset the path of a file that the page loads */
-export function createTokenGuard(token: string, asset: (name: string) => string): TokenGuard {
-  const limit = new RateLimiterMemory(wrongTokens);
-  // What a browser keeps is not the token, and a changed token ends it. Slow to make, so that a token is slow
-  // to guess by it: a right one is let in also where wrong ones are refused.
-  const cookie = scryptSync(token, 'explorer-etl page', cookieBytes).toString('hex');
-  const form = (wasWrong: boolean): Html => signIn({ wasWrong, asset });
-
-  /** Shown again by all that an old page asks for, which is no other guess. */
-  let lastWrong = '';
-
-  /** Seconds to wait; 0 where another try may be made. Counts the one that was wrong. */
-  const waitAfter = async (context: Context<Bindings>, isWrong: boolean): Promise<number> => {
-    const from = originOf(context.env.incoming.socket.remoteAddress ?? '');
-    const told: unknown = await limit
-      .consume(from, isWrong ? 1 : 0)
-      .catch((refused: unknown) => refused);
-    return isUsedUp(told) ? Math.ceil(told.msBeforeNext / 1000) : 0;
+/** Lets in who shows the token in the Authorization header. A browser gets the page without its data, to show it by. */
+export const demandToken =
+  (token: string, shell: Html): MiddlewareHandler =>
+  async (context, next) => {
+    const { authorization = '', accept = '' } = context.req.header();
+    const shown = /^Bearer (?<token>.+)$/u.exec(authorization)?.groups?.['token'];
+    if (shown !== undefined && isSame(shown, token)) return next();
+    context.header('www-authenticate', 'Bearer');
+    if (accept.includes('text/html')) return context.html(shell, 401);
+    return context.text('A token is needed: Authorization: Bearer <token>.\n', 401);
   };
-
-  return {
-    demand: async (context, next) => {
-      const kept = getCookie(context, cookieName);
-      if (kept !== undefined && isSame(kept, cookie)) return next();
-      if (kept !== undefined && kept !== lastWrong) {
-        lastWrong = kept;
-        await waitAfter(context, true);
-      }
-      const shown = /^Bearer (?<token>.+)$/u.exec(context.req.header('authorization') ?? '')
-        ?.groups?.['token'];
-      const waitSeconds = await waitAfter(context, false);
-      if (waitSeconds > 0 && shown !== undefined) return refuse(context, waitSeconds);
-      if (shown !== undefined && isSame(shown, token)) return next();
-      if (shown !== undefined) await waitAfter(context, true);
-      context.header('www-authenticate', 'Bearer');
-      const isPerson = context.req.header('accept')?.includes('text/html') ?? false;
-      if (isPerson) return context.html(form(false), 401);
-      return context.text('A token is needed: Authorization: Bearer <token>.\n', 401);
-    },
-    accept: async (context) => {
-      // Before it is counted: many could be begun together, and sent to their ends after.
-      const { token: written } = await context.req.parseBody();
-      const waitSeconds = await waitAfter(context, false);
-      if (waitSeconds > 0) return refuse(context, waitSeconds);
-      if (typeof written !== 'string' || !isSame(written.trim(), token)) {
-        await waitAfter(context, true);
-        return context.html(form(true), 401);
-      }
-      setCookie(context, cookieName, cookie, {
-        httpOnly: true,
-        sameSite: 'Strict',
-        path: '/',
-        maxAge: cookieAge,
-        secure: context.req.header('x-forwarded-proto') === 'https',
-      });
-      return context.redirect('/', 303);
-    },
-  };
-}
-
-const refuse = async (context: Context<Bindings>, waitSeconds: number): Promise<Response> =>
-  context.text(`Too many wrong tokens. Try again in ${waitSeconds} s.\n`, 429, {
-    'retry-after': String(waitSeconds),
-  });
-
-/** What the limiter rejects with where no point is left, or it would be with the next one. */
-const isUsedUp = (told: unknown): told is { readonly msBeforeNext: number } =>
-  typeof told === 'object' &&
-  told !== null &&
-  'remainingPoints' in told &&
-  told.remainingPoints === 0 &&
-  'msBeforeNext' in told;
-
-/** One who has an IPv6 address has 2^64 of them. */
-const originOf = (address: string): string =>
-  isIPv6(address) && !address.startsWith('::') ? address.split(':').slice(0, 4).join(':') : address;
 
 /** Takes as long for a token that is nearly right as for any other. */
 const isSame = (shown: string, wanted: string): boolean =>

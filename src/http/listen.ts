@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { spellAddress, type Address } from './address.ts';
-import type { Bindings } from './guard.ts';
 
 /** It can't be listened there. The message says what to do. */
 export class ListenError extends Error {
@@ -36,7 +35,7 @@ export interface Listening {
 
 /** @throws ListenError */
 export async function listen(
-  app: Hono<Bindings>,
+  app: Hono,
   wanted: Address,
   bounds: Partial<Bounds> = {},
 ): Promise<Listening> {

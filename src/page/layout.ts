@@ -20,16 +20,7 @@ export interface PageOptions {
 export const layout = ({ verdict, panels, asset }: PageOptions): Html =>
   html`<!doctype html>
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${verdict} · explorer-etl</title>
-        <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml" />
-        <link rel="stylesheet" href="${asset('page.css')}" />
-        <script src="${asset('idiomorph.js')}" defer></script>
-        <script src="${asset('main.js')}" type="module"></script>
-      </head>
+      ${head(verdict, asset)}
       <body>
         <header>
           <a class="skip" href="#main">Skip to the panels</a>
@@ -43,6 +34,34 @@ export const layout = ({ verdict, panels, asset }: PageOptions): Html =>
         <footer class="quiet">All times are UTC. This page only reads.</footer>
       </body>
     </html>`;
+
+/** The page without data, for a browser that shows no token yet: its script fetches the rest with the token it keeps. */
+export const tokenPage = (asset: PageOptions['asset']): Html =>
+  html`<!doctype html>
+    <html lang="en">
+      ${head('token needed', asset)}
+      <body id="token-page">
+        <main>
+          <h1>explorer-etl</h1>
+          <p role="alert">
+            The token is missing or wrong. Add it to the end of this address:
+            <code>#token=…</code>
+          </p>
+        </main>
+      </body>
+    </html>`;
+
+const head = (title: string, asset: PageOptions['asset']): Html =>
+  html`<head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${title} · explorer-etl</title>
+    <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml" />
+    <link rel="stylesheet" href="${asset('page.css')}" />
+    <script src="${asset('idiomorph.js')}" defer></script>
+    <script src="${asset('main.js')}" type="module"></script>
+  </head>`;
 
 const section = ({ id, title, body }: PanelFrame): Html =>
   html`<section id="${id}" aria-labelledby="${id}-title">

@@ -128,17 +128,31 @@ test('the keyboard reaches the panels, the ribbons and the commands', async () =
   );
 });
 
-// A form whose answer the browser never gets, because it sends another Origin than was thought of.
-test('the form lets in who has the token, and nobody else', async () => {
-  const token = 'a-token-of-thirty-characters-x';
+// A token that stays in the address, is asked for again at each reload, or does not reach the events.
+test("the token in the address's fragment lets in, and nothing else", async () => {
+  const token = 'a-token+of-thirty-characters-x';
   const guarded = await servedPage(well.database.url, { token });
-  const { page } = await openPage(browser, `http://127.0.0.1:${guarded.address.port}/`);
-  await page.fill('#token', 'no token at all');
-  await page.click('button');
-  expect(await page.getByRole('alert').textContent()).toBe('This is not the token.');
-  await page.fill('#token', token);
-  await page.click('button');
-  expect(await page.locator('#coverage h2').textContent()).toBe('Coverage');
+  const url = `http://127.0.0.1:${guarded.address.port}/`;
+  const { page } = await openPage(browser, `${url}#token=no-token-at-all`);
+  const refusal = page.getByRole('alert');
+  const coverage = page.locator('#coverage h2');
+  await expect.poll(() => page.url()).toBe(url);
+  expect(await refusal.textContent()).toContain('The token is missing or wrong.');
+  expect(await coverage.count()).toBe(0);
+
+  const events = page.waitForResponse('**/events');
+  await page.goto(`${url}#token=${token}`);
+  await coverage.waitFor({ timeout: 120_000 });
+  expect(page.url()).toBe(url);
+  expect((await events).status()).toBe(200);
+  await page.reload();
+  await coverage.waitFor({ timeout: 120_000 });
+  await page
+    .locator('#throughput a', { hasText: /30 days/i })
+    .first()
+    .click();
+  await expect.poll(() => page.url()).toContain('throughput-span=');
+  expect(await page.context().cookies()).toEqual([]);
 });
 
 // A page that stays unconnected for ever, because a browser makes no second try.

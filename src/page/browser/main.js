@@ -1,9 +1,48 @@
-// The page's only script. Without it everything works by reloading.
+// The page's only script. Without it everything works by reloading, unless a token is needed.
 
 /** @type {{ morph(this: void, old: Element, content: string, options: object): void }} */
 const { morph } = Reflect.get(globalThis, 'Idiomorph');
 
-const connection = document.querySelector('#connection');
+/** Takes the token from the address, whose fragment no server sees. This tab keeps it. */
+function takeToken() {
+  const fragment = new URLSearchParams(location.hash.slice(1).replaceAll('+', '%2B'));
+  const given = fragment.get('token');
+  if (given === null) return false;
+  sessionStorage.setItem('token', given.trim());
+  history.replaceState(null, '', location.pathname + location.search);
+  return true;
+}
+
+/** What is sent with each request; null where none is needed. @type {string | null} */
+let token = null;
+
+/**
+ * @param {string} path
+ * @param {AbortSignal | null} [signal]
+ */
+function request(path, signal = null) {
+  const headers = new Headers();
+  if (token !== null) headers.set('authorization', `Bearer ${token}`);
+  return fetch(path, { headers, signal });
+}
+
+takeToken();
+addEventListener('hashchange', () => {
+  if (takeToken()) location.reload();
+});
+
+/** @returns whether the page is there: where a token is needed, it came without its data */
+async function fill() {
+  if (document.body.id !== 'token-page') return true;
+  token = sessionStorage.getItem('token');
+  if (token === null) return false;
+  const answer = await request(`/${location.search}`);
+  if (!answer.ok) return false;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  document.title = page.title;
+  document.body.replaceWith(page.body);
+  return true;
+}
 
 /** Panels that are asked for only when somebody acts: they may cost a second. @type {ReadonlySet<string>} */
 const onDemand = new Set(['why', 'explore']);
@@ -25,7 +64,7 @@ async function refresh(id, isAsked) {
   underWay.set(id, controller);
   if (isAsked) panel.setAttribute('aria-busy', 'true');
   try {
-    const answer = await fetch(`/panels/${id}${location.search}`, { signal: controller.signal });
+    const answer = await request(`/panels/${id}${location.search}`, controller.signal);
     if (answer.status === 401) return location.reload();
     if (answer.ok)
       morph(panel, await answer.text(), {
@@ -70,26 +109,51 @@ function refreshAll(facts) {
 
 /** @param {string} text */
 const say = (text) => {
+  const connection = document.querySelector('#connection');
   if (connection !== null && connection.textContent !== text) connection.textContent = text;
 };
 
 /** The program says something each 15 s; after so long, in ms, it is asked anew. */
 const silenceMs = 40_000;
-const stream = { events: listen(), heardMs: performance.now() };
+const stream = { ending: new AbortController(), heardMs: 0 };
 
-/** Of a refusal a browser's own stream makes no second try, and of a route that fell silent it knows nothing. */
+/** Listens anew. An EventSource could not send the token. */
 function listen() {
-  const events = new EventSource('/events');
-  events.addEventListener('open', hear);
-  events.addEventListener('heartbeat', hear);
-  events.addEventListener('changed', ({ data }) => {
+  stream.ending.abort();
+  Object.assign(stream, { ending: new AbortController(), heardMs: performance.now() });
+  void follow(stream.ending.signal);
+}
+
+/** @param {AbortSignal} signal */
+async function follow(signal) {
+  try {
+    const answer = await request('/events', signal);
+    if (!answer.ok || answer.body === null) return lose();
     hear();
-    const { verdict, facts } = JSON.parse(data);
-    document.title = `${verdict.replaceAll('-', ' ')} · explorer-etl`;
-    refreshAll(facts);
-  });
-  events.addEventListener('error', lose);
-  return events;
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const events = (text + part.value).split('\n\n');
+      text = events.pop() ?? '';
+      for (const event of events) take(event);
+    }
+  } catch {
+    // The program is away, or silent for too long.
+  }
+  if (signal.aborted) return;
+  // It was not refused: it is tried again soon.
+  stream.heardMs = -Infinity;
+  lose();
+}
+
+/** @param {string} event one of the stream's, as it was sent */
+function take(event) {
+  hear();
+  const data = /^event: changed\ndata: (.*)$/m.exec(event)?.[1];
+  if (data === undefined) return;
+  const { verdict, facts } = JSON.parse(data);
+  document.title = `${verdict.replaceAll('-', ' ')} · explorer-etl`;
+  refreshAll(facts);
 }
 
 function hear() {
@@ -101,14 +165,6 @@ function lose() {
   say('Not connected. What is shown may be old.');
   document.title = 'not connected · explorer-etl';
 }
-
-setInterval(() => {
-  if (performance.now() - stream.heardMs < silenceMs) return;
-  lose();
-  stream.events.close();
-  Object.assign(stream, { events: listen(), heardMs: performance.now() });
-}, 5_000);
-document.addEventListener('visibilitychange', () => refreshAll(''));
 
 /**
  * Shows another query of one panel. What other panels were asked meanwhile stays: a panel's links and forms are as
@@ -171,4 +227,14 @@ async function copy(button) {
     button.textContent = 'Selected';
   }
   setTimeout(() => (button.textContent = before), 2_000);
+}
+
+if (await fill()) {
+  listen();
+  setInterval(() => {
+    if (performance.now() - stream.heardMs < silenceMs) return;
+    lose();
+    listen();
+  }, 5_000);
+  document.addEventListener('visibilitychange', () => refreshAll(''));
 }
