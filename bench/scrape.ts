@@ -17,7 +17,7 @@ import { thinHistory } from '../src/history/thin.ts';
 import { noteFeedMinutes } from '../src/history/write.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 import { installQueues } from '../src/jobs/boss.ts';
-import { queueDepths } from '../src/jobs/boss-tables.ts';
+import { laneHolders } from '../src/jobs/takeover.ts';
 import { feedMinutes } from '../src/report/feed-minute.ts';
 import { describeStatus } from '../src/report/status-document.ts';
 import { signals } from '../src/signals.ts';
@@ -68,7 +68,7 @@ async function scrapes(
 ): Promise<{ readonly rested: Cost; readonly anew: Cost; readonly bytes: number }> {
   let status = await read();
   const snapshot = async () => status;
-  const metrics = createMetrics({ snapshot, queue: () => queueDepths(db), version: '0.0.0', now });
+  const metrics = createMetrics({ snapshot, queue: () => laneHolders(db), version: '0.0.0', now });
   try {
     const rested = await each(dataDirectory, () => metrics.scrape());
     const anew = await each(dataDirectory, async () => {

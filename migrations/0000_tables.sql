@@ -188,6 +188,8 @@ CREATE TABLE "etl"."runs" (
 	"frontier_before" bigint,
 	"failures_in_a_row" integer DEFAULT 0 NOT NULL,
 	"stopped_at" timestamp with time zone,
+	"taken_up_at" timestamp with time zone,
+	"due_at" timestamp with time zone DEFAULT now(),
 	"opened_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"closed_at" timestamp with time zone
 );

@@ -1252,6 +1252,8 @@ comment on column etl.runs.next_batch is 'Of a backfill of batches: the highest 
 comment on column etl.runs.frontier_before is 'Of a live run of batches: etl.feeds.frontier when it first looked; batches above are new to it. Null: it did not yet, or another run.';
 comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the rest after each grows with it.';
 comment on column etl.runs.stopped_at is 'When a process that was told to stop let go of it: nobody has taken it up since. Null: it is worked on, waits for its turn, or its process ended without a word.';
+comment on column etl.runs.taken_up_at is 'When the worker took it up that has it, or that was killed. Null: no worker has it.';
+comment on column etl.runs.due_at is 'When a worker is to take it up. Null: the process that had it let go of it.';
 comment on column etl.runs.opened_at is 'When it was first opened.';
 comment on column etl.runs.closed_at is 'When it left the state open. Null: it is open.';
 --> statement-breakpoint

@@ -81,7 +81,7 @@ export interface EngineOptions {
   readonly settings: Settings;
   readonly database: OpenDatabase;
   readonly log: Log;
-  /** Whether this process runs schedules and pg-boss's housekeeping. */
+  /** Whether this process sends what schedules say. */
   readonly supervise: boolean;
   readonly onCommit?: ServeOptions['onCommit'];
   /** The bounds that a command names: the target of the feeds that they concern from now on. */

@@ -5,7 +5,7 @@ import { spellAddress } from '../http/address.ts';
 import { isAddressInUse } from '../http/listen.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { startHttp, type HttpServer } from '../http/server.ts';
-import { queueDepths } from '../jobs/boss-tables.ts';
+import { laneHolders } from '../jobs/takeover.ts';
 import { asCalled } from './called.ts';
 import type { Context } from './context.ts';
 import { version } from './version.ts';
@@ -59,7 +59,7 @@ export const servePage = (
     metrics: (snapshots, db) =>
       createMetrics({
         snapshot: () => snapshots.newest(),
-        queue: () => queueDepths(db),
+        queue: () => laneHolders(db),
         version: version(),
         now: () => performance.now(),
       }),

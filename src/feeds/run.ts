@@ -32,7 +32,10 @@ export async function openRun(
     await supersedeOthers(tx, lane, wanted);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.runs
-      set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null, scope = scope || ${wanted}::jsonb,
+      set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null,
+          taken_up_at = case when state = 'open' then taken_up_at end,
+          due_at = case when state = 'open' and due_at is not null then due_at else clock_timestamp() end,
+          scope = scope || ${wanted}::jsonb,
           failures_in_a_row = case when state = 'open' then failures_in_a_row else 0 end
       where id = (
         select id from etl.runs
@@ -127,7 +130,7 @@ export async function noteStopped(
   which: FeedLane | readonly number[] | 'all',
 ): Promise<void> {
   await db.execute(sql`
-    update etl.runs set stopped_at = now()
+    update etl.runs set stopped_at = now(), taken_up_at = null, due_at = null
     where state = 'open' and ${thoseOf(which)}
   `);
 }

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { StatusDocument } from '../documents/status.ts';
-import type { QueueDepth } from '../jobs/boss-tables.ts';
+import type { LaneHolder } from '../jobs/takeover.ts';
 import { isSeen, unreadableStatus } from '../report/status-document.ts';
 import { definitions, type Definition, type MetricName } from './metrics/definitions.ts';
 import { factsOf } from './metrics/facts.ts';
@@ -11,7 +11,7 @@ export interface MetricsOptions {
   /** The newest snapshot; where the database is away it says so. It rests between two readings. */
   readonly snapshot: () => Promise<StatusDocument>;
   /** Reads how many jobs wait; asked for only while the database is there, and seldom. */
-  readonly queue: () => Promise<readonly QueueDepth[]>;
+  readonly queue: () => Promise<readonly LaneHolder[]>;
   readonly version: string;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -62,7 +62,7 @@ export function createMetrics({ snapshot, queue, version, now }: MetricsOptions)
     poolSeconds: new Histogram(configOf('explorer_etl_pool_wait_seconds', registry)),
   });
   const facts = recent(snapshot, unreadableStatus(new Date(), 'reading it takes too long'), now);
-  const depths = recent<readonly QueueDepth[] | null>(resting(queue, queueRestMs, now), null, now);
+  const depths = recent<readonly LaneHolder[] | null>(resting(queue, queueRestMs, now), null, now);
   return {
     contentType: registry.contentType,
     async scrape() {

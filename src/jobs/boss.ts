@@ -1,4 +1,5 @@
-import { PgBoss, type ConstructorOptions } from 'pg-boss';
+import { sql } from 'drizzle-orm';
+import { fromDrizzle, PgBoss, type ConstructorOptions } from 'pg-boss';
 import {
   keepAliveDelayMs,
   settingsFor,
@@ -7,6 +8,8 @@ import {
   type DatabaseTimeouts,
 } from '../db/timeouts.ts';
 import { describeDatabaseError } from '../db/failure.ts';
+import type { Database } from '../db/transaction.ts';
+import type { FeedLane } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
@@ -15,10 +18,15 @@ export const sliceQueue = 'slices';
 export const runQueue = 'runs';
 
 /**
- * A slice ends by its own budget within seconds, and a dead worker is found by its lock; this is
+ * A slice ends by its own budget within seconds, and a dead worker is found by its lock or its silence; this is
  * the last resort against a job that hangs, in seconds.
  */
 const expireSeconds = 3600;
+
+/** After so long a silence a job's worker counts as gone, in seconds: a slice may keep its process busy for a while. */
+const silenceSeconds = { slice: 30, run: 10 } as const;
+/** How often such workers are looked for, in seconds. */
+const superviseSeconds = 5;
 
 /** A takeover uses up a retry, and a lane may be taken over any number of times. */
 const unlimitedRetries = 1_000_000;
@@ -35,7 +43,7 @@ export interface BossOptions {
   /** Whether a pooler is in between, which may refuse what a session is told at its beginning. */
   readonly isPooled?: boolean;
   readonly log: Log;
-  /** Whether this process runs schedules and housekeeping; any number of processes may. */
+  /** Whether this process sends what schedules say; any number of processes may. */
   readonly supervise: boolean;
   /** How long the database may take; `workTimeouts` if absent. */
   readonly dbTimeouts?: DatabaseTimeouts;
@@ -48,7 +56,8 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     ...connection(databaseUrl, isPooled, dbTimeouts),
     migrate: false,
     createSchema: false,
-    supervise,
+    superviseIntervalSeconds: superviseSeconds,
+    monitorIntervalSeconds: superviseSeconds,
     schedule: supervise,
     useListenNotify: true,
   });
@@ -73,6 +82,7 @@ export async function installQueues(databaseUrl: string): Promise<void> {
     await boss.createQueue(sliceQueue, {
       policy: 'exclusive',
       notify: true,
+      heartbeatSeconds: silenceSeconds.slice,
       retryLimit: unlimitedRetries,
       expireInSeconds: expireSeconds,
       deleteAfterSeconds: keepFinishedSeconds,
@@ -80,6 +90,7 @@ export async function installQueues(databaseUrl: string): Promise<void> {
     await boss.createQueue(runQueue, {
       policy: 'exclusive',
       notify: true,
+      heartbeatSeconds: silenceSeconds.run,
       deleteAfterSeconds: keepFinishedSeconds,
     });
   } finally {
@@ -107,3 +118,31 @@ const connection = (
   };
   return { ...pool, schema: 'pgboss' };
 };
+
+/** When a lane is polled by whoever works by schedules. */
+export interface LaneTimes {
+  readonly lane: FeedLane;
+  readonly cron: string;
+  readonly timezone: string;
+}
+
+/** The schedules that the last `start` set; none where there was never one. */
+export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
+  const { rows } = await db.execute<{ is_there: boolean }>(
+    sql`select to_regnamespace('pgboss') is not null as is_there`,
+  );
+  if (rows[0]?.is_there !== true) return [];
+  // Never started: it only reads, over a connection of ours.
+  const boss = new PgBoss({
+    db: fromDrizzle(db, sql),
+    schema: 'pgboss',
+    supervise: false,
+    schedule: false,
+  });
+  const schedules = await boss.getSchedules(runQueue);
+  return schedules.map(({ data, cron, timezone }) => ({
+    lane: (data as { readonly lane: FeedLane }).lane,
+    cron,
+    timezone,
+  }));
+}

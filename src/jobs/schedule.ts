@@ -6,9 +6,7 @@ import type { FeedLane } from '../lists/feed.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { dropRun, openRun, type OpenedRun } from '../feeds/run.ts';
 import { runQueue } from './boss.ts';
-import { dropWaiting } from './boss-tables.ts';
 import { bringForward, sendSlice } from './send.ts';
-import type { JobLocks } from './takeover.ts';
 
 /** When a lane gets its runs, and what each covers. */
 export interface LaneSchedule {
@@ -53,7 +51,12 @@ export async function setSchedules(
       continue;
     }
     // What it has sent and nobody has answered yet.
-    await dropWaiting(db, runQueue, key);
+    const waiting = await boss.findJobs(runQueue, { key, queued: true });
+    if (waiting.length > 0)
+      await boss.deleteJob(
+        runQueue,
+        waiting.map(({ id }) => id),
+      );
     await dropRun(db, lane, scope);
     if (!wanted.has(key)) await boss.unschedule(runQueue, key);
   }
@@ -81,7 +84,7 @@ export async function openLane(
 ): Promise<OpenedRun> {
   const run = await openRun(db, lane, scope);
   if (run === null) throw new Error('a run that supersedes others is always opened');
-  await bringForward(db, lane);
+  await bringForward(db, boss, lane);
   await sendSlice(boss, lane);
   return run;
 }
@@ -93,7 +96,7 @@ export async function openLaneInTurn(
   { lane, scope }: Pick<LaneSchedule, 'lane' | 'scope'>,
 ): Promise<void> {
   if ((await openRun(db, lane, scope, 'yield')) === null) return;
-  await bringForward(db, lane);
+  await bringForward(db, boss, lane);
   await sendSlice(boss, lane);
 }
 
@@ -103,11 +106,8 @@ interface RunDependencies {
   readonly clock: () => Date;
 }
 
-/** Opens the runs that schedules ask for, until the boss stops. `locks` show to others that they are at work. */
-export async function workOnRuns(
-  { db, boss, clock }: RunDependencies,
-  locks: JobLocks,
-): Promise<void> {
+/** Opens the runs that schedules ask for, until the boss stops. */
+export async function workOnRuns({ db, boss, clock }: RunDependencies): Promise<void> {
   const options = {
     pollingIntervalSeconds: pollSeconds,
     notifyPollingIntervalSeconds: pollSeconds,
@@ -115,12 +115,7 @@ export async function workOnRuns(
     burstWhenBatchFull: true,
   };
   await boss.work<RunJob>(runQueue, options, async (jobs) => {
-    await Promise.all(jobs.map((job) => locks.hold(job)));
-    try {
-      for (const { data } of jobs) await answerRun(db, boss, data, clock());
-    } finally {
-      await Promise.allSettled(jobs.map(({ id }) => locks.release(id)));
-    }
+    for (const { data } of jobs) await answerRun(db, boss, data, clock());
   });
 }
 

@@ -1,14 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { fromDrizzle, type PgBoss } from 'pg-boss';
 import type { Database, Transaction } from '../db/transaction.ts';
-import { feedName, type FeedLane } from '../lists/feed.ts';
-import { currentRun } from '../feeds/run.ts';
+import { feedName, ofLane, type FeedLane } from '../lists/feed.ts';
 import type { Lane } from '../walk/tables.ts';
-import { startWaiting } from './boss-tables.ts';
 import { sliceQueue } from './boss.ts';
 
 /** A lane's job: its key makes sure that there is one at most. */
-const keyOf = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
+export const keyOf = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
 
 /** What is new is taken up before what is old, where both wait for a worker. */
 const priorities: Readonly<Record<Lane, number>> = { live: 1, backfill: 0 };
@@ -34,8 +32,12 @@ export async function sendSlice(
 }
 
 /** Lets a lane's waiting job start at once, where it rests after a failure or was put back. */
-export const bringForward = (db: Database, lane: FeedLane): Promise<void> =>
-  startWaiting(db, sliceQueue, keyOf(lane));
+export async function bringForward(db: Database, boss: PgBoss, lane: FeedLane): Promise<void> {
+  await db.execute(sql`
+    update etl.runs set due_at = clock_timestamp() where ${ofLane(lane)} and state = 'open'
+  `);
+  await boss.update(sliceQueue, undefined, { singletonKey: keyOf(lane), startAfter: 0 });
+}
 
 /**
  * Ends a slice's job and, while the lane has an open run, queues the next one in the same
@@ -53,5 +55,11 @@ export async function chainSlice(
   const done = await boss.complete(sliceQueue, attempt, null, { db: fromDrizzle(tx, sql) });
   // pg-boss 12.35 answers with the count, but declares an empty type.
   if ((done as { affected: number }).affected === 0) return;
-  if ((await currentRun(tx, job.data)) !== null) await sendSlice(boss, job.data, { tx, afterMs });
+  const { rows } = await tx.execute(sql`
+    update etl.runs
+    set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond'
+    where ${ofLane(job.data)} and state = 'open'
+    returning id
+  `);
+  if (rows.length > 0) await sendSlice(boss, job.data, { tx, afterMs });
 }

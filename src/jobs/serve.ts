@@ -5,12 +5,11 @@ import { every } from '../every.ts';
 import { dueLanes } from '../feeds/due.ts';
 import { noteStopped } from '../feeds/run.ts';
 import type { FeedLane } from '../lists/feed.ts';
-import { presentWorkers } from './presence.ts';
 import { runQueue } from './boss.ts';
-import { returnToPresent } from './boss-tables.ts';
 import { keepHouse, keepSums, type HouseOptions } from './housekeeping.ts';
 import { openLaneInTurn, setSchedules, workOnRuns, type LaneSchedule } from './schedule.ts';
 import { sendSlice } from './send.ts';
+import { presentWorkers } from './takeover.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & HouseOptions;
@@ -39,7 +38,7 @@ export async function serve(
   await setSchedules(db, boss, schedules);
   await openDue(schedules, options);
   const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
-  await workOnRuns(options, worker.locks);
+  await workOnRuns(options);
   await Promise.all([
     checkRegularly(options, { changes, onRound }, signal),
     keepHouse(options, signal),
@@ -71,9 +70,7 @@ async function openDue(
 const pollIntervalMs = 2_000;
 
 /**
- * Until the signal aborts, puts a changed configuration in force, follows a database's clock that
- * was set back, and queues a slice for each lane
- * whose run is open. Where a job is there already nothing happens; where it was lost, with the
+ * Until the signal aborts, puts a changed configuration in force, and queues a slice for each lane whose run is open. Where a job is there already nothing happens; where it was lost, with the
  * process that held it or because a run was opened at the moment the lane's last slice ended, the
  * lane goes on.
  */
@@ -93,7 +90,6 @@ async function checkRegularly(
       await openDue(await setSchedules(db, boss, wanted), options);
       wanted = null;
     }
-    await returnToPresent(db);
     for (const lane of await openLanes(db)) await sendSlice(boss, lane);
     if (isAway) log.tell('database.back', {});
     isAway = false;
@@ -104,9 +100,13 @@ async function checkRegularly(
   });
 }
 
-/** Lanes whose run is open: their job may have been lost with the process that held it. */
+/** Lanes whose run is open: their job may have been lost with the process that held it. One that was let go of is due. */
 async function openLanes(db: Database): Promise<FeedLane[]> {
   const { rows } = await db.execute<{ lane: FeedLane }>(sql`
+    with taken_on as (
+      update etl.runs set due_at = clock_timestamp()
+      where state = 'open' and due_at is null and taken_up_at is null
+    )
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane
     from etl.runs
     where state = 'open'

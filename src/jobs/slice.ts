@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'drizzle-orm';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import type { NewDrift } from '../drift/record.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
-import { transact } from '../db/transaction.ts';
+import { transact, type Database } from '../db/transaction.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from '../feeds/advance.ts';
 import { failures } from '../failure.ts';
-import { feedName, type FeedLane, type FeedState } from '../lists/feed.ts';
+import { feedName, ofLane, type FeedLane, type FeedState } from '../lists/feed.ts';
 import { pollLater } from '../feeds/recover.ts';
 import { setFeedState } from '../feeds/register.ts';
 import { closeRun, countFailure, currentRun, noteStopped } from '../feeds/run.ts';
@@ -13,7 +14,6 @@ import { runNews } from '../feeds/run-news.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { defectOf, refusal, restMs, type FeedFailure } from '../feeds/failure.ts';
 import type { Log } from '../log.ts';
-import { isSliceAwaited } from './boss-tables.ts';
 import { chainSlice } from './send.ts';
 import { openSliceBudget } from './slice-budget.ts';
 
@@ -63,7 +63,7 @@ export async function runSlice(
     now,
     stopping,
     // The next one's walks are read as the configuration says by then.
-    givesWay: async () => !isDeepStrictEqual(reading(), before) || (await isSliceAwaited(db)),
+    givesWay: async () => !isDeepStrictEqual(reading(), before) || (await isOtherAwaited(db, lane)),
   });
   const drift: NewDrift[] = [];
   const onCommit: SliceDependencies['onCommit'] = (of, progress) => {
@@ -87,6 +87,20 @@ export async function runSlice(
     stopping.aborted && outcome.is === 'more' ? { is: 'stopped' } : outcome,
     dependencies,
   );
+}
+
+/** A lane that is taken up at once waits for no longer. */
+const takenUpWithin = '1 second';
+
+/** Whether another lane has been due for a while and no worker was free. */
+async function isOtherAwaited(db: Pick<Database, 'execute'>, lane: FeedLane): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.runs
+    where state = 'open' and taken_up_at is null and not (${ofLane(lane)})
+      and due_at < clock_timestamp() - ${takenUpWithin}::interval
+    limit 1
+  `);
+  return rows.length > 0;
 }
 
 /** Whose event it is. */

@@ -7,7 +7,6 @@ import { noteStopped, runResults, type RunResult } from '../feeds/run.ts';
 import { runSums, sumsSince, type RunSums } from '../feeds/run-sums.ts';
 import { countLanes, type LaneCounts } from '../history/counts.ts';
 import type { RunScope } from '../lists/tables.ts';
-import { returnToPresent } from './boss-tables.ts';
 import { openLane } from './schedule.ts';
 import { sendSlice } from './send.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
@@ -157,7 +156,6 @@ async function untilClosed(
     if (open.length === 0) return;
     if (now() - nudged >= nudgeIntervalMs) {
       nudged = now();
-      await returnToPresent(db);
       for (const { id } of open) {
         const target = ids.get(id);
         if (target !== undefined) await sendSlice(boss, target.lane);

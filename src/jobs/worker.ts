@@ -6,7 +6,7 @@ import { linkAbort } from '../walk/abort.ts';
 import { sliceQueue } from './boss.ts';
 import { readingNews } from './reading-news.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
-import { openJobLocks, watchForLostJobs, type JobLocks } from './takeover.ts';
+import { openPresence, watchForLostLanes } from './takeover.ts';
 
 /** How often a worker that was not woken looks for jobs, in seconds; pg-boss's minimum. */
 const pollSeconds = 0.5;
@@ -22,8 +22,6 @@ export interface WorkerOptions extends SliceDependencies {
 }
 
 export interface Worker {
-  /** Those of this process, for jobs beside the slices. */
-  readonly locks: JobLocks;
   /** Lets slices come to rest, gives their jobs back, and ends. */
   stop(): Promise<void>;
 }
@@ -40,13 +38,16 @@ function withNews({ log, now, onCommit }: WorkerOptions): WorkerOptions['onCommi
 /** Works on slices until stopped, and takes over those whose worker is gone. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, boss, log, session, concurrency } = options;
-  const locks = await openJobLocks(session, options.onFailure === 'come-back' ? 'start' : 'once');
+  const presence = await openPresence(
+    session,
+    options.onFailure === 'come-back' ? 'start' : 'once',
+  );
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
   const told =
     options.onFailure === 'come-back' ? { ...options, onCommit: withNews(options) } : options;
-  const watching = watchForLostJobs(pool, boss, log, stopping.signal);
+  const watching = watchForLostLanes(pool, boss, log, stopping.signal);
   await boss.work(
     sliceQueue,
     {
@@ -57,10 +58,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
     async ([job]: JobWithMetadata<FeedLane>[]) => {
       if (job === undefined) return;
-      if (!(await locks.hold(job))) {
-        await locks.release(job.id);
-        return;
-      }
+      await presence.hold(job.data);
       using either = linkAbort(job.signal, abort.signal);
       const slice = runSlice(job, told, {
         stopping: stopping.signal,
@@ -71,12 +69,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         await slice;
       } finally {
         running.delete(slice);
-        await locks.release(job.id).catch(() => undefined);
+        await presence.release(job.data).catch(() => undefined);
       }
     },
   );
   return {
-    locks,
     async stop() {
       stopping.abort(new Error('stopping'));
       const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);
@@ -84,7 +81,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       clearTimeout(grace);
       await boss.offWork(sliceQueue, { wait: true });
       await watching;
-      await locks.close();
+      await presence.close();
     },
   };
 }

@@ -39,6 +39,10 @@ export const runs = etlSchema.table(
     failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
     /** When a process that was told to stop let go of it; null again once another takes it up. */
     stopped_at: instant('stopped_at'),
+    /** When the worker that has it took it up, whose lock shows that it lives. */
+    taken_up_at: instant('taken_up_at'),
+    /** When it is to be taken up, where no worker has it; null once a process let go of it. */
+    due_at: instant('due_at').defaultNow(),
     opened_at: instant('opened_at').notNull().defaultNow(),
     closed_at: instant('closed_at'),
   },

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedMinute } from '../history/write.ts';
-import { schedulesSet } from '../jobs/boss-tables.ts';
+import { schedulesSet } from '../jobs/boss.ts';
 import { headSchedule } from './feed-report.ts';
 import { objectiveOf, type Look } from './freshness.ts';
 

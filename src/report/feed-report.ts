@@ -1,8 +1,8 @@
 import type { StatusDocument } from '../documents/status.ts';
 import { chainName } from '../chains.ts';
 import type { Database } from '../db/transaction.ts';
-import { schedulesSet, type LaneTimes } from '../jobs/boss-tables.ts';
-import type { Workers } from '../jobs/presence.ts';
+import { schedulesSet, type LaneTimes } from '../jobs/boss.ts';
+import type { Workers } from '../jobs/takeover.ts';
 import { feedName } from '../lists/feed.ts';
 import { none } from '../lists/estimates.ts';
 import type { Estimate } from '../lists/list.ts';

@@ -3,8 +3,7 @@ import type { Database } from '../db/transaction.ts';
 import { feedName, type FeedState } from '../lists/feed.ts';
 import { laneRecords, type LaneRecord } from './lane-status.ts';
 import { feedStatus, type FeedStatus } from './status.ts';
-import { jobHolders, type JobHolder } from '../jobs/boss-tables.ts';
-import { presentWorkers } from '../jobs/presence.ts';
+import { laneHolders, presentWorkers, type LaneHolder } from '../jobs/takeover.ts';
 
 /**
  * What a lane is doing. `idle`: no run is open. Of an open one: `running`, by a worker that lives;
@@ -72,7 +71,7 @@ export async function feedsNow(db: Database): Promise<FeedNow[]> {
   const [feeds, records, jobs] = [
     await feedStatus(db),
     await laneRecords(db),
-    await jobHolders(db),
+    await laneHolders(db),
   ];
   const view = await viewOf(db);
   return feeds.map((status) => {
@@ -107,13 +106,13 @@ function silence(state: string, lanes: readonly LaneNow[]): string | null {
 
 const quietSeconds = (
   { last_page_age_s }: Pick<LaneRecord, 'last_page_age_s'>,
-  job: Pick<JobHolder, 'age_s'>,
+  job: Pick<LaneHolder, 'age_s'>,
 ): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
 
 /** What a lane is doing, by its run and its job, as far as can be seen from there. Pure. */
 export function laneState(
   record: Pick<LaneRecord, 'run_state' | 'last_page_age_s' | 'stopped_at'>,
-  job: Pick<JobHolder, 'is' | 'age_s'> | undefined,
+  job: Pick<LaneHolder, 'is' | 'age_s'> | undefined,
   view: View,
 ): LaneState {
   const { run_state, last_page_age_s, stopped_at } = record;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { StatusDocument } from '../documents/status.ts';
 import type { Database } from '../db/transaction.ts';
-import { presentWorkers } from '../jobs/presence.ts';
+import { presentWorkers } from '../jobs/takeover.ts';
 import {
   creditsToday,
   forecastCredits,

@@ -64,7 +64,7 @@ async function openScene(settings: Readonly<Record<string, string | number>>, la
 async function advisoryLocks(pool: Pool): Promise<number> {
   const { rows } = await pool.query(
     `select from pg_locks
-     where locktype = 'advisory' and objsubid = 1
+     where locktype = 'advisory'
        and database = (select oid from pg_database where datname = current_database())`,
   );
   return rows.length;

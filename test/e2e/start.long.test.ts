@@ -50,16 +50,15 @@ async function openScene(chains: readonly SimulatedChain[]) {
   return { pool, startWorker };
 }
 
-/** The feeds whose job is locked by a worker's session: those that it works on. */
+/** The feeds of which a worker's session locks a lane: those that it works on. */
 async function feedsOf(pool: Pool, worker: string): Promise<string[]> {
   const { rows } = await pool.query<{ feed: string }>(
-    `select data ->> 'chain_id' || '/' || (data ->> 'operation') as feed
-     from pgboss.job
-     join pg_locks on locktype = 'advisory' and granted
-       and (classid::bigint << 32) | objid::bigint = hashtextextended(job.id::text, 0)
+    `select feed
+     from etl.runs
+     join pg_locks on locktype = 'advisory' and granted and objsubid = 2
+       and objid::bigint = hashtext(feed || '/' || lane)::bigint & 4294967295
      join pg_stat_activity using (pid)
-     where job.name = 'slices' and job.state = 'active' and application_name = $1
-       and datname = current_database()
+     where state = 'open' and application_name = $1 and datname = current_database()
      order by feed`,
     [worker],
   );

@@ -75,7 +75,7 @@ test('connections that swallow all are given up, on both sides', async () => {
   scene.proxy.set('swallow');
   await eventually('the server to end the silent session of locks', hangMs, async () => {
     const { rows } = await scene.database.pool.query(`
-      select from pg_locks where locktype = 'advisory' and objsubid = 1 and mode = 'ExclusiveLock'
+      select from pg_locks where locktype = 'advisory' and objsubid = 2
         and database = (select oid from pg_database where datname = current_database())
     `);
     return rows.length === 0;

@@ -116,8 +116,8 @@ export const definitions = {
     ['post'],
   ),
   explorer_etl_queue_depth: shared(
-    'Unfinished jobs of the queue: queued waits for a worker, resting is not due yet, active is worked on.',
-    ['queue', 'state'],
+    'Lanes with an open run: queued waits for a worker, resting is not due yet, active is worked on.',
+    ['state'],
   ),
   explorer_etl_budget_credits_spent: shared('Credits that all keys spent today (UTC).'),
   explorer_etl_budget_credits_remaining: shared(

@@ -1,6 +1,6 @@
 import type { StatusDocument } from '../../documents/status.ts';
 import { verdict } from '../../documents/verdict.ts';
-import type { QueueDepth } from '../../jobs/boss-tables.ts';
+import type { LaneHolder } from '../../jobs/takeover.ts';
 import { isSeen } from '../../report/status-document.ts';
 import { verdictOf } from '../../report/verdict.ts';
 import type { MetricName } from './definitions.ts';
@@ -21,7 +21,7 @@ type Feed = StatusDocument['feeds'][number];
  */
 export function factsOf(
   status: StatusDocument,
-  queue: readonly QueueDepth[] | null,
+  queue: readonly LaneHolder[] | null,
 ): readonly Sample[] {
   const { kind } = status.verdict;
   const up = kind === 'unknown' ? null : Number(kind !== 'database-away');
@@ -33,13 +33,20 @@ export function factsOf(
     ...Object.entries(status.workers ?? {}).map(([post, number]) =>
       sample('explorer_etl_workers', number, { post }),
     ),
-    ...(queue ?? []).map(({ queue: name, state, jobs }) =>
-      sample('explorer_etl_queue_depth', jobs, { queue: name, state }),
-    ),
+    ...(queue === null ? [] : queueFacts(queue)),
     ...creditFacts(status),
     ...status.feeds.flatMap(feedFacts),
   ];
 }
+
+/** How many lanes wait and are worked on; none of a state is told as 0. */
+const queueFacts = (holders: readonly LaneHolder[]): readonly Sample[] =>
+  (['queued', 'resting', 'active'] as const).map((state) => {
+    const lanes = holders.filter(
+      ({ is }) => (is === 'held' || is === 'lost' ? 'active' : is) === state,
+    );
+    return sample('explorer_etl_queue_depth', lanes.length, { state });
+  });
 
 const sample = (name: MetricName, value: number, labels: Sample['labels'] = {}): Sample => ({
   name,

@@ -4,7 +4,7 @@ import type { StatusDocument } from '../../../src/documents/status.ts';
 import { spellAddress } from '../../../src/http/address.ts';
 import { createMetrics } from '../../../src/http/metrics.ts';
 import { definitions, type Definition } from '../../../src/http/metrics/definitions.ts';
-import { queueDepths } from '../../../src/jobs/boss-tables.ts';
+import { laneHolders } from '../../../src/jobs/takeover.ts';
 import { describeStatus } from '../../../src/report/status-document.ts';
 import {
   startSimulator,
@@ -91,7 +91,7 @@ test('the facts of the database are those of status', async () => {
   expect(told.of('explorer_etl_budget_credits_spent')).toBe(status.credits.spent);
   expect(told.of('explorer_etl_database_up')).toBe(1);
   expect(told.of('explorer_etl_budget_credits_remaining')).toBe(status.credits.left);
-  expect(told.all('explorer_etl_queue_depth')).toHaveLength(6);
+  expect(told.all('explorer_etl_queue_depth')).toHaveLength(3);
 });
 
 test('requests that fail are counted by class, and a page that did not come by its lane', async () => {
@@ -175,7 +175,7 @@ async function simulate(faults: Faults = () => null) {
 function observed(database: TestDatabase, change = (status: StatusDocument) => status) {
   const db = drizzle(database.pool);
   const snapshot = async () => change(await describeStatus(db, { pageSize: 50, standby: null }));
-  return { snapshot, ...observing({ snapshot, queue: () => queueDepths(db) }) };
+  return { snapshot, ...observing({ snapshot, queue: () => laneHolders(db) }) };
 }
 
 type Told = Awaited<ReturnType<ReturnType<typeof observing>['scrape']>>;
@@ -223,7 +223,7 @@ test('it is served, also on an address of its own, and where the database has go
     metrics: (snapshots, db) =>
       createMetrics({
         snapshot: () => snapshots.newest(),
-        queue: () => queueDepths(db),
+        queue: () => laneHolders(db),
         version: '1.2.3',
         now,
       }),

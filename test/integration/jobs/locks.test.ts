@@ -1,37 +1,48 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { lostJobs } from '../../../src/jobs/boss-tables.ts';
+import { registerFeeds } from '../../../src/feeds/register.ts';
 import { installQueues, sliceQueue, startBoss } from '../../../src/jobs/boss.ts';
-import { sendSlice } from '../../../src/jobs/send.ts';
-import { openJobLocks } from '../../../src/jobs/takeover.ts';
+import { openLane } from '../../../src/jobs/schedule.ts';
+import { laneHolders, openPresence, watchForLostLanes } from '../../../src/jobs/takeover.ts';
 import { createLog } from '../../../src/log.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { eventually } from '../../harness/process.ts';
 
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
-test('a job that was given back before its lock was there is not worked on, and its next attempt is', async () => {
+test('a lane goes back to the queue when the session of its worker ends, and not before', async () => {
   const { url, pool } = await freshDatabase();
   await installQueues(url);
   const log = createLog('silent', () => undefined);
   const boss = await startBoss({ databaseUrl: url, log, supervise: false });
   onTestFinished(() => boss.stop({ graceful: false }));
-  const locks = await openJobLocks({ url, isPooled: false }, 'start');
-  onTestFinished(() => locks.close());
-  const lost = async () => (await lostJobs(pool, '0')).map(({ id }) => id);
-  await sendSlice(boss, lane);
+  const db = drizzle(pool);
+  const named = { ...lane, chain_name: 'optimism', settings: {} };
+  await registerFeeds(db, [named], 'file', { origin: 'http://127.0.0.1', isSameData: false });
+  const holder = async () => (await laneHolders(db)).map(({ is }) => is);
+  const presence = await openPresence({ url, isPooled: false }, 'start');
+  await openLane(db, boss, lane, {});
+  expect(await holder()).toEqual(['queued']);
 
-  const [slow] = await boss.fetch(sliceQueue);
-  if (slow === undefined) throw new Error('no job');
-  expect(await lost()).toEqual([slow.id]);
-  await boss.fail(sliceQueue, { id: slow.id, retryCount: slow.retryCount });
-  expect(await locks.hold(slow)).toBe(false);
-  await locks.release(slow.id);
+  const [job] = await boss.fetch(sliceQueue);
+  await presence.hold(lane);
+  expect(await holder()).toEqual(['held']);
+  const ending = new AbortController();
+  const watching = watchForLostLanes(pool, boss, log, ending.signal);
+  onTestFinished(async () => {
+    ending.abort();
+    await watching;
+  });
+  // It looks twice a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  expect(await holder()).toEqual(['held']);
+  expect(await boss.fetch(sliceQueue)).toEqual([]);
 
-  const [next] = await boss.fetch(sliceQueue);
-  if (next === undefined) throw new Error('no second attempt');
-  expect(await locks.hold(next)).toBe(true);
-  expect(await locks.hold(slow)).toBe(false);
-  await locks.release(slow.id);
-  expect(await lost()).toEqual([]);
-  await locks.release(next.id);
-  expect(await lost()).toEqual([next.id]);
+  await presence.close();
+  await eventually('the lane to be taken back', hangMs, async () => {
+    const [again] = await boss.fetch(sliceQueue);
+    return again?.id === job?.id && again !== undefined;
+  });
+  expect(await holder()).toEqual(['queued']);
 });

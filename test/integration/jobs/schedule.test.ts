@@ -1,17 +1,12 @@
-import { CLOCK_OVERRIDE_SETTING, PgBoss, TestClock } from 'pg-boss';
+import { PgBoss, TestClock } from 'pg-boss';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { withSettings } from '../../../src/db/timeouts.ts';
-import { createPool } from '../../../src/db/pool.ts';
 import type { Database } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { closeRun, currentRun } from '../../../src/feeds/run.ts';
 import { installQueues, runQueue } from '../../../src/jobs/boss.ts';
-import { returnToPresent } from '../../../src/jobs/boss-tables.ts';
 import { setSchedules, workOnRuns, type LaneSchedule } from '../../../src/jobs/schedule.ts';
-import { openJobLocks } from '../../../src/jobs/takeover.ts';
-import { setClockBack } from '../../harness/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
@@ -53,19 +48,11 @@ async function scene(start: string) {
     isSameData: false,
   });
   const clock = new TestClock(start);
-  const onTestClock = createPool({
-    url: withSettings(database.url, { [CLOCK_OVERRIDE_SETTING]: 'on' }),
-    max: 1,
-    applicationName: 'explorer-etl test',
-  });
   let boss = await openBoss(database, clock);
-  const locks = await openJobLocks({ url: database.url, isPooled: false }, 'start');
   onTestFinished(async () => {
     await boss.stop({ graceful: false });
-    await locks.close();
-    await onTestClock.end();
   });
-  const work = () => workOnRuns({ db, boss, clock: () => new Date(clock.now()) }, locks);
+  const work = () => workOnRuns({ db, boss, clock: () => new Date(clock.now()) });
   /** How many runs the scheduler has sent, and none of them waits to be answered. */
   const sent = async () => {
     const { rows } = await database.pool.query<{ sent: number; waiting: number }>(
@@ -106,11 +93,6 @@ async function scene(start: string) {
     sent: async () => (await sent()).sent,
     set: (schedule: LaneSchedule) => setSchedules(db, boss, [schedule]),
     work,
-    /** The database's clock is set back, and a worker notices. */
-    setBack: async (by: string) => {
-      await setClockBack(database.pool, by);
-      await returnToPresent(drizzle(onTestClock));
-    },
     /** All processes stop, and one starts `ms` later. */
     sleep: async (ms: number) => {
       await boss.stop({ graceful: false });
@@ -172,30 +154,4 @@ test('times that passed while no process ran are made up for once', async () => 
 
   expect(await sent()).toBe(1);
   expect(await runs()).toEqual(['open']);
-});
-
-test('runs come as before after the clock was set back by an hour', async () => {
-  const { set, work, pass, sent, setBack } = await scene('2026-11-21T05:01:30Z');
-  await set(scheduleOf('*/5 * * * *'));
-  await work();
-  await pass(10 * minuteMs);
-  const before = await sent();
-
-  await setBack('1 hour');
-  await pass(10 * minuteMs);
-
-  expect(await sent()).toBeGreaterThanOrEqual(before + 2);
-});
-
-test('minutes that come again after the clock was set back have their runs again', async () => {
-  const { set, work, pass, sent, setBack } = await scene('2026-11-21T05:01:30Z');
-  await set(scheduleOf('*/5 * * * *'));
-  await work();
-  await pass(10 * minuteMs);
-  const before = await sent();
-
-  await setBack('10 minutes');
-  await pass(10 * minuteMs);
-
-  expect(await sent()).toBeGreaterThanOrEqual(before + 2);
 });

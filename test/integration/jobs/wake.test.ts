@@ -85,7 +85,7 @@ test.each([
 ])('a slice whose time is over %s', async (_, due, left) => {
   const { simulator, engine, pool, job, queued, work } = await openScene();
   await openLane(engine.db, engine.boss, { ...lane, lane: 'live' }, {});
-  await pool.query(`update pgboss.job set start_after = ${due} where state = 'created'`);
+  await pool.query(`update etl.runs set due_at = ${due} where lane = 'live'`);
 
   await work(job, { ...engine, now: () => (simulator.requests > 5 ? 11_000 : 0) });
 
@@ -117,9 +117,7 @@ test('a slice tells how items drift before the run is done, and another one noth
       .reduce((sum, { ways = 0 }) => sum + ways, 0);
   const counted = async () => (await pool.query('select from etl.drift')).rows.length;
   await openLane(engine.db, engine.boss, { ...lane, lane: 'live' }, {});
-  await pool.query(
-    "update pgboss.job set start_after = now() - interval '1 minute' where state = 'created'",
-  );
+  await pool.query("update etl.runs set due_at = now() - interval '1 minute' where lane = 'live'");
 
   await work(job, { ...engine, log, now: () => (simulator.requests > 5 ? 11_000 : 0) });
   expect(await queued()).toBe(2);

@@ -53,16 +53,17 @@ test('a scrape waits for no slow reading once it knows something, and tells the 
 test('the queue is read once for several scrapes, and again some seconds later', async () => {
   let nowMs = 0;
   let reads = 0;
+  const lane = { chain_id: 10, operation: 'factories', lane: 'live' } as const;
+  const waiting = { lane, is: 'queued', until: null, age_s: 1 } as const;
   const { scrape } = observing({
     snapshot: async () => healthy,
     queue: async () => {
       reads += 1;
-      return [{ queue: 'slices', state: 'queued', jobs: reads }];
+      return Array.from({ length: reads }, () => waiting);
     },
     now: () => nowMs,
   });
-  const depth = async () =>
-    (await scrape()).of('explorer_etl_queue_depth', { queue: 'slices', state: 'queued' });
+  const depth = async () => (await scrape()).of('explorer_etl_queue_depth', { state: 'queued' });
   expect([await depth(), await depth()]).toEqual([1, 1]);
   nowMs += 3_001;
   expect(await depth()).toBe(2);
