@@ -21,7 +21,8 @@ export interface OpenDatabase {
   readonly db: Database;
   /** Null when `DATABASE_URL` names the server. */
   readonly embedded: EmbeddedPostgres | null;
-  close(): Promise<'stopped' | 'left-running'>;
+  /** Ends the pool. An embedded server runs on: `db stop` stops it. */
+  close(): Promise<unknown>;
 }
 
 /** Where the embedded server is, and which of its databases is meant. */
@@ -57,23 +58,19 @@ export async function openDatabase(
     // Told once connected: a pooler refuses it in the connection's options.
     pooled: 'sessions',
   });
-  const close = async () => {
-    await pool.end();
-    return (await embedded?.release()) ?? 'left-running';
-  };
   try {
     await pool.query('select 1');
   } catch (error) {
-    await close();
+    await pool.end();
     throw new DatabaseUnavailableError(
       `the database can't be used: ${describeDatabaseError(error)}.`,
       { cause: error },
     );
   }
-  return { url, pool, db: drizzle(pool), embedded, close };
+  return { url, pool, db: drizzle(pool), embedded, close: () => pool.end() };
 }
 
-/** @throws as `openDatabase`; the server is let go then */
+/** @throws as `openDatabase` */
 async function databaseOf(
   embedded: EmbeddedPostgres | null,
   { name = 'postgres', mustExist = false }: EmbeddedPlace,
@@ -89,12 +86,9 @@ async function databaseOf(
       );
     }
     if (rows.length === 0) await server.query(`create database "${name}"`);
-  } catch (error) {
+  } finally {
     await server.end();
-    await embedded.release();
-    throw error;
   }
-  await server.end();
   url.pathname = `/${name}`;
   return url.href;
 }

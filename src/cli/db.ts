@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
-import { openDatabase } from '../open-database.ts';
-import type { Settings } from '../config/settings.ts';
 import {
   inspectEmbeddedPostgres,
+  startEmbeddedPostgres,
   stopEmbeddedPostgres,
-  stopUnlessUsed,
   type EmbeddedPostgresState,
 } from '../postgres/postgres.ts';
 import {
@@ -32,19 +30,12 @@ export function registerDb({ command, run }: Registry): void {
     'after',
     '\nExamples:\n  explorer-etl db start\n  explorer-etl db shell\n  explorer-etl db stop\n',
   );
-  group
-    .command('start')
-    .description('start it, and let it run until db stop, whoever comes and goes')
-    .action(run<object>(start));
+  group.command('start').description('start it; it runs until db stop').action(run<object>(start));
   group
     .command('stop')
-    .description('stop it, unless somebody is connected')
-    .option('--force', 'cut off who is connected; what they had not committed is lost')
-    .action(run<{ force?: boolean }>(stop));
-  group
-    .command('status')
-    .description('whether it runs, where, and who is connected')
-    .action(run<object>(status));
+    .description('stop it; connected programs lose what they had not committed')
+    .action(run<object>(stop));
+  group.command('status').description('whether it runs, and where').action(run<object>(status));
   addDemo(group.command('url'))
     .description('print its address, password included, for other programs')
     .action(run<DemoOption>(url));
@@ -64,38 +55,18 @@ const addDemo = (command: Command): Command =>
   command.option('--demo', "the demo's database instead");
 
 async function start(context: Context, options: GlobalOptions): Promise<ExitCode> {
-  const settings = demandEmbedded(context, options);
-  const database = await openDatabase(settings, context);
-  await database.pool.end();
-  await database.embedded?.detach();
-  const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
-  return tell(context, options, 'db-start', state);
-}
-
-async function stop(
-  context: Context,
-  options: GlobalOptions & { readonly force?: boolean },
-): Promise<ExitCode> {
   demandEmbedded(context, options);
   const directory = embeddedDirectory(context);
-  if (options.force === true) return told(context, options, await stopEmbeddedPostgres(directory));
-  const users = await stopUnlessUsed(directory);
-  if (users !== null && users.length > 0) {
-    throw new UsageError(
-      `the embedded Postgres is in use by ${users.join(', ')}: end that first, or cut it off with --force.`,
-    );
-  }
-  return told(context, options, users !== null);
+  await startEmbeddedPostgres({ directory });
+  return tell(context, options, 'db-start', await inspectEmbeddedPostgres(directory));
 }
 
-function told(context: Context, { json }: GlobalOptions, isStopped: boolean): ExitCode {
-  if (json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/db-stop/1',
-      exit: exits.done,
-      stopped: isStopped,
-    });
-  } else context.stdout(isStopped ? 'Stopped.\n' : 'It was not running.\n');
+async function stop(context: Context, options: GlobalOptions): Promise<ExitCode> {
+  demandEmbedded(context, options);
+  const stopped = await stopEmbeddedPostgres(embeddedDirectory(context));
+  if (options.json) {
+    writeDocument(context, { schema: 'explorer-etl/db-stop/1', exit: exits.done, stopped });
+  } else context.stdout(stopped ? 'Stopped.\n' : 'It was not running.\n');
   return exitCodes.done;
 }
 
@@ -118,10 +89,8 @@ function tell(
       schema: `explorer-etl/${name}/1`,
       exit: exits.done,
       running: server !== null,
-      kept: server?.isKept ?? false,
       pid: server?.pid ?? null,
       port: server?.port ?? null,
-      users: [...(server?.users ?? [])],
       data_directory: state?.dataDirectory ?? null,
       log_file: state?.logFile ?? null,
     });
@@ -134,10 +103,8 @@ function tell(
 function lines({ server, dataDirectory, logFile }: EmbeddedPostgresState): string[] {
   const files = [`Data:      ${dataDirectory}`, `Log:       ${logFile}`];
   if (server === null) return ['Not running.  Start it:  explorer-etl db start', ...files];
-  const { pid, port, isKept, users } = server;
   return [
-    `Running on 127.0.0.1:${port}, process ${pid}, ${isKept ? 'until "explorer-etl db stop"' : 'until nobody uses it any more'}.`,
-    `Used by:   ${users.length === 0 ? 'nobody' : users.join(', ')}`,
+    `Running on 127.0.0.1:${server.port}, process ${server.pid}, until "explorer-etl db stop".`,
     ...files,
     'Look:      explorer-etl query --list    or in SQL:  explorer-etl db shell',
     'Connect:   explorer-etl db url    prints its address, with the password',
@@ -153,7 +120,7 @@ async function url(context: Context, options: GlobalOptions & DemoOption): Promi
     return tellUrl(context, options, withoutPassword(databaseUrl).url);
   }
   const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
-  if (state?.server === null || state === null) {
+  if (state === null || state.server === null) {
     throw new UsageError(
       'the embedded Postgres does not run, so it has no address: start it with "explorer-etl db start".',
     );
@@ -174,10 +141,9 @@ function tellUrl(context: Context, { json }: GlobalOptions, address: string): Ex
   return exitCodes.done;
 }
 
-/** @throws UsageError where another Postgres is in use */
-function demandEmbedded(context: Context, options: GlobalOptions): Settings {
-  const settings = settingsOf(context, options, 'database');
-  if (settings.databaseUrl === null) return settings;
+/** @throws UsageError if another Postgres is in use */
+function demandEmbedded(context: Context, options: GlobalOptions): void {
+  if (settingsOf(context, options, 'database').databaseUrl === null) return;
   const named = options.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
   throw new UsageError(
     `no embedded Postgres is in use: ${named} names a server of your own, which this program neither starts nor stops.`,

@@ -88,9 +88,7 @@ async function demo(context: Context, options: GlobalOptions): Promise<ExitCode>
       await prepareDatabase(database, waitingOf(context));
       return await demoOn(database, { context, options, settings, screen, worker });
     } finally {
-      // The server is left running on purpose: the last lines say how to look into it.
-      await database.pool.end();
-      await database.embedded?.detach();
+      await database.close();
     }
   } finally {
     await screen.end();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { EmbeddedPlace, OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
-import { hasEmbeddedPostgres } from '../postgres/postgres.ts';
+import { inspectEmbeddedPostgres } from '../postgres/postgres.ts';
 import { UsageError, type Context } from './context.ts';
 
 /** The database of the embedded Postgres that demo fills. */
@@ -29,7 +29,7 @@ export async function existing(
       '--demo is of the embedded Postgres, and DATABASE_URL or --database-url names another: leave one out.',
     );
   }
-  if (!(await hasEmbeddedPostgres(embeddedDirectory(context)))) {
+  if ((await inspectEmbeddedPostgres(embeddedDirectory(context))) === null) {
     throw new UsageError(
       `there is no database yet: ${context.cwd} has no .explorer-etl, and DATABASE_URL is not set. Run demo or sync first, or go to the folder where you did.`,
     );

@@ -11,7 +11,6 @@ export function tellWhere(
   const why = embedded.relocated
     ? ' (the server does not run as root and cannot enter this folder)'
     : '';
-  context.stderr(
-    `Embedded Postgres ${embedded.attached ? 'was running' : 'started'}; its data is in ${embedded.dataDirectory}${why}\n`,
-  );
+  const state = embedded.attached ? 'runs' : 'started (explorer-etl db stop stops it)';
+  context.stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
 }

@@ -3,10 +3,8 @@ import { documentOf } from './envelope.ts';
 
 const server = {
   running: z.boolean().describe('Whether the embedded Postgres runs.'),
-  kept: z.boolean().describe('Whether it runs until db stop, whoever comes and goes.'),
   pid: z.int().nullable().describe('Its process; null where it does not run.'),
   port: z.int().nullable().describe('Where it listens on 127.0.0.1; null where it does not run.'),
-  users: z.array(z.string()).describe('Who is connected.'),
   data_directory: z
     .string()
     .nullable()

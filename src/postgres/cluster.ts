@@ -1,76 +1,99 @@
-import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import * as files from 'node:fs/promises';
 import { join } from 'node:path';
-import { give, run, type Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
-import { EmbeddedPostgresError, unlessMissing } from './failure.ts';
-import type { Home } from './home.ts';
-import { draftPassword, writeAccess } from './password.ts';
+import { unlessMissing } from './failure.ts';
+import { canRun, give, isRoot, run, sharedDirectory, type Account } from './programs.ts';
 
 /** `initdb` takes a second; a slow disk that syncs is given this many milliseconds. */
 const initdbTimeoutMs = 120_000;
 
-/** `initdb` fills a directory of this name, so one that was killed half-way is never mistaken for data. */
+/** `initdb` works in a directory of this name, so one that was killed is never mistaken for data. */
 const draftPrefix = 'data.new-';
 
-/**
- * Makes the data directory of `home` unless it is there. Call under the lock.
- * @throws EmbeddedPostgresError when it belongs to another major version, or cannot be made.
- */
-export async function provideCluster(
-  home: Home,
-  binaries: Binaries,
-  account: Account,
-  isDurable: boolean,
-): Promise<void> {
-  const { dataDirectory } = home;
-  const major = await unlessMissing(readFile(join(dataDirectory, 'PG_VERSION'), 'utf8'));
-  if (major === undefined) return createCluster(home, binaries, account, isDurable);
-  if (major.trim() === binaries.major) return undefined;
-  throw new EmbeddedPostgresError(
-    `${dataDirectory} holds data of Postgres ${major.trim()}, and this program ships ` +
-      `Postgres ${binaries.major}: dump it with the program version that wrote it, or move it away`,
-  );
+/** More than anyone can guess. In base64url they need no escape in a URL or a shell. */
+const passwordBytes = 24;
+
+/** It is in the data directory, which only its owner can enter. */
+const passwordName = 'explorer-etl.password';
+
+/** Where the data of `directory` is: in it, or where a link leads; undefined if there is none. */
+export function findData(directory: string): Promise<string | undefined> {
+  return unlessMissing(files.realpath(join(directory, 'data')));
 }
 
-async function createCluster(
-  home: Home,
-  { initdb }: Binaries,
+/** Where the server on that data listens, with its password. */
+export async function urlOf(dataDirectory: string, port: number): Promise<string> {
+  const password = await files.readFile(join(dataDirectory, passwordName), 'utf8');
+  return `postgres://postgres:${password.trim()}@127.0.0.1:${port}/postgres`;
+}
+
+/** Makes the data of `directory`. Call under the lock. */
+export async function createData(
+  directory: string,
+  programs: string,
   account: Account,
   isDurable: boolean,
-): Promise<void> {
-  const { directory, dataDirectory, passwordFile } = home;
+): Promise<string> {
   await removeDrafts(directory);
-  // It was of data that is gone.
-  await rm(passwordFile, { force: true });
-  const draft = await mkdtemp(join(directory, draftPrefix));
+  const canReach = !isRoot() || (await canRun('/bin/sh', ['-c', 'cd "$0"', directory], account));
+  const home = canReach ? directory : await relocatedHome(directory);
+  const dataDirectory = join(home, 'data');
+  const draft = await files.mkdtemp(join(home, draftPrefix));
   try {
     await give(draft, account);
-    const options = [
-      '--username=postgres',
-      '--auth=scram-sha-256',
-      `--pwfile=${(await draftPassword(home, account)).file}`,
-      '--encoding=UTF8',
-      // C for what libc decides: macOS has no C.UTF-8 of its own. The builtin provider does the rest.
-      '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      ...(isDurable ? [] : ['--no-sync']),
-    ];
-    await run(initdb, [...options, '--pgdata', draft], account, initdbTimeoutMs);
-    await writeAccess(draft, account);
-    await rename(draft, dataDirectory);
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    throw new EmbeddedPostgresError(`Cannot create a database in ${directory}`, { cause: error });
+    await initialize(draft, programs, account, isDurable);
+    await files.rename(join(draft, 'data'), dataDirectory);
+  } finally {
+    await files.rm(draft, { recursive: true, force: true });
   }
+  if (!canReach) {
+    // There may be a link to data that is gone.
+    await files.rm(join(directory, 'data'), { force: true });
+    await files.symlink(dataDirectory, join(directory, 'data'));
+  }
+  return dataDirectory;
 }
 
 async function removeDrafts(directory: string): Promise<void> {
-  for (const name of await readdir(directory)) {
+  for (const name of await files.readdir(directory)) {
     if (!name.startsWith(draftPrefix)) continue;
     // An initdb whose launcher was killed may still write there; its draft goes next time.
-    await rm(join(directory, name), { recursive: true, force: true, maxRetries: 2 }).catch(
-      () => {},
-    );
+    await files.rm(join(directory, name), { recursive: true, force: true }).catch(() => {});
   }
+}
+
+/** Where root keeps the data of a directory that the server's account cannot enter. */
+async function relocatedHome(directory: string): Promise<string> {
+  const name = directory.replaceAll(/[^A-Za-z0-9]+/gu, '-').slice(-60);
+  const home = await files.mkdtemp(join(await sharedDirectory('data'), `${name}-`));
+  await files.chmod(home, 0o755);
+  return home;
+}
+
+/** Makes a cluster that asks every client for a password: `data` in the draft. */
+async function initialize(
+  draft: string,
+  programs: string,
+  account: Account,
+  isDurable: boolean,
+): Promise<void> {
+  const passwordFile = join(draft, passwordName);
+  const password = randomBytes(passwordBytes).toString('base64url');
+  const options = { flag: 'wx', mode: 0o600, flush: isDurable };
+  await files.writeFile(passwordFile, `${password}\n`, options);
+  await give(passwordFile, account);
+  const flags = [
+    '--username=postgres',
+    '--auth=scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '--encoding=UTF8',
+    // C for what libc decides: macOS has no C.UTF-8 of its own. The builtin provider does the rest.
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    ...(isDurable ? [] : ['--no-sync']),
+    `--pgdata=${join(draft, 'data')}`,
+  ];
+  await run(join(programs, 'initdb'), flags, account, initdbTimeoutMs);
+  await files.rename(passwordFile, join(draft, 'data', passwordName));
 }

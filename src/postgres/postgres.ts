@@ -1,215 +1,277 @@
-import { realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isConnectionLost } from '../db/failure.ts';
-import { accountFor } from './account.ts';
-import { provideBinaries } from './binaries.ts';
-import { provideCluster } from './cluster.ts';
-import { unlessMissing } from './failure.ts';
-import { findHome, prepareDirectory, settleHome, type Home } from './home.ts';
-import { launch } from './launch.ts';
-import { withLock } from './lock.ts';
-import { closeToOthers, readPassword } from './password.ts';
-import { findPostmaster, stopPostmaster, type Postmaster } from './postmaster.ts';
-import { takeLease, usersOf, type Lease } from './users.ts';
+import { promisify } from 'node:util';
+import { createData, findData, urlOf } from './cluster.ts';
+import { EmbeddedPostgresError, systemCode, unlessMissing } from './failure.ts';
+import { accountFor, providePrograms, run, type Account } from './programs.ts';
 
-/** A Postgres server of this machine that this process uses, until `release` or `stop`. */
-export interface EmbeddedPostgres {
+/** A start takes 100 ms, so look often; in milliseconds. */
+const pollMs = 20;
+/** Recovery after a crash reads at most max_wal_size (1 GB) of log; in seconds. */
+const startTimeoutS = 300;
+/** A fast shutdown writes one checkpoint; more than this many seconds means it hangs. */
+const stopTimeoutS = 60;
+/** Longer than the slowest start, so whoever waits for it does not give up first; in milliseconds. */
+const lockTimeoutMs = 400_000;
+/** How long a start is repeated whose obstacle goes away, and how often; in milliseconds. */
+const retryTimeoutMs = 30_000;
+const retryPollMs = 250;
+/** What a program gets beyond its own time limit to report that; in milliseconds. */
+const graceMs = 10_000;
+/** How much of the log an error quotes, in lines. */
+const quotedLines = 5;
+
+/** A running Postgres server of this machine. */
+interface Server {
   /**
-   * `postgres://postgres:PASSWORD@127.0.0.1:PORT/postgres`; the same port at the next start if it is
-   * free. For this process and the terminal of who started it: no log line, no error text.
+   * With the password, so for this process and its user's terminal: no log line, no error text.
+   * The port is the same at the next start if it is free.
    */
   readonly url: string;
-  /** Where the data really lives. */
+  readonly pid: number;
+  readonly port: number;
+  /** Where the data really is. */
   readonly dataDirectory: string;
-  /** True when the data could not live in the asked directory. */
-  readonly relocated: boolean;
-  /** True when a server already ran there. */
+}
+
+/** The server of a directory, which runs on until somebody stops it. */
+export interface EmbeddedPostgres extends Server {
+  /** True if it ran already. */
   readonly attached: boolean;
-  /**
-   * Ends this process's use: the last one out stops the server. Anyone connected counts, also a
-   * person with psql. Close your own pools first, or they keep it running.
-   */
-  release(): Promise<'stopped' | 'left-running'>;
-  /** Ends this process's use and lets the server run until `stop`, whoever comes and goes. */
-  detach(): Promise<void>;
-  /** Stops the server whoever uses it. */
+  /** True if the data could not be in the directory that was requested. */
+  readonly relocated: boolean;
   stop(): Promise<void>;
-}
-
-/**
- * Uses the Postgres server of `directory`, starting it if it does not run and making its data if
- * there is none. Any number of processes may call this at once and share one server. Commits are
- * durable unless `settings` say otherwise.
- *
- * @param options.directory made if absent; holds `data`, `postgres.log`, `postgres.password` and
- *   `postgres.lock`. As root, when the unprivileged server cannot reach it, all but the lock go under
- *   `/var/lib/explorer-etl`.
- * @param options.settings server settings by name, in effect only if this call starts the server.
- * @throws EmbeddedPostgresError saying what to do.
- */
-export async function startEmbeddedPostgres(options: {
-  directory: string;
-  settings?: Readonly<Record<string, string>>;
-}): Promise<EmbeddedPostgres> {
-  const directory = await prepareDirectory(options.directory);
-  const lockFile = lockOf(directory);
-  return withLock(lockFile, async () => {
-    const home = await settleHome(directory);
-    const { url, lease, running } = await enter(home, options.settings ?? {});
-    return {
-      url,
-      dataDirectory: home.dataDirectory,
-      relocated: home.relocated,
-      attached: running !== undefined,
-      release: () => withLock(lockFile, () => release(home, lease)),
-      detach: () =>
-        withLock(lockFile, async () => {
-          await writeFile(home.keepFile, '');
-          await lease.client.end();
-        }),
-      stop: () =>
-        withLock(lockFile, async () => {
-          await lease.client.end();
-          await stopIn(home);
-        }),
-    };
-  });
-}
-
-/** Stops the server of `directory`, whoever uses it; false when none runs there. */
-export async function stopEmbeddedPostgres(directory: string): Promise<boolean> {
-  const path = await unlessMissing(realpath(directory));
-  if (path === undefined) return false;
-  return withLock(lockOf(path), async () => {
-    const home = await findHome(path);
-    return home !== undefined && stopIn(home);
-  });
-}
-
-/**
- * Stops the server of `directory` unless somebody is connected.
- *
- * @returns who is; nobody where it was stopped. Null when none runs there.
- */
-export async function stopUnlessUsed(directory: string): Promise<readonly string[] | null> {
-  const path = await unlessMissing(realpath(directory));
-  if (path === undefined) return null;
-  return withLock(lockOf(path), async () => {
-    const home = await findHome(path);
-    const postmaster = home === undefined ? undefined : await findPostmaster(home.dataDirectory);
-    if (home === undefined || postmaster === undefined) return null;
-    const users = await usersOf(await urlOf(home, postmaster.port));
-    if (users.length === 0) await stopIn(home);
-    return users;
-  });
 }
 
 /** The Postgres of a directory as it is now. */
 export interface EmbeddedPostgresState {
   readonly dataDirectory: string;
   readonly logFile: string;
-  /** Null when it does not run. */
-  readonly server: {
-    readonly pid: number;
-    readonly port: number;
-    /** As that of EmbeddedPostgres. */
-    readonly url: string;
-    /** Whether it runs on when nobody uses it any more. */
-    readonly isKept: boolean;
-    /** Who is connected, by name. */
-    readonly users: readonly string[];
-  } | null;
+  /** Null if it does not run. */
+  readonly server: Server | null;
 }
 
-/** Whether there is a Postgres of `directory`, running or not. */
-export async function hasEmbeddedPostgres(directory: string): Promise<boolean> {
-  const path = await unlessMissing(realpath(directory));
-  return path !== undefined && (await findHome(path)) !== undefined;
-}
-
-/** Looks at the Postgres of `directory`, and starts nothing; null when there is no data. */
-export async function inspectEmbeddedPostgres(
-  directory: string,
-): Promise<EmbeddedPostgresState | null> {
-  const path = await unlessMissing(realpath(directory));
-  if (path === undefined) return null;
-  // Whoever leaves meanwhile would take the look for use.
-  return withLock(lockOf(path), async () => {
-    const home = await findHome(path);
-    if (home === undefined) return null;
-    const { dataDirectory, logFile } = home;
-    const postmaster = await findPostmaster(dataDirectory);
-    if (postmaster === undefined) return { dataDirectory, logFile, server: null };
-    const { pid, port } = postmaster;
-    const url = await urlOf(home, port);
-    const users = await usersOf(url);
-    return {
-      dataDirectory,
-      logFile,
-      server: { pid, port, url, isKept: await isKept(home), users },
-    };
+/**
+ * Uses the Postgres server of `directory`, starting it if it does not run and making its data if
+ * there is none. Any number of processes may call this at once: one starts it, the others use it.
+ * It runs until `stopEmbeddedPostgres`. Commits are durable unless `settings` say otherwise.
+ *
+ * @param options.directory made if absent. If we are root and the server's account cannot enter it, `data`
+ *   in it is a link into `/var/lib/explorer-etl`.
+ * @param options.settings server settings by name, in effect only if this call starts the server
+ * @throws EmbeddedPostgresError saying what to do
+ */
+export async function startEmbeddedPostgres(options: {
+  directory: string;
+  settings?: Readonly<Record<string, string>>;
+}): Promise<EmbeddedPostgres> {
+  return explained(options.directory, async () => {
+    await mkdir(options.directory, { recursive: true });
+    const directory = await realpath(options.directory);
+    const lock = await takeLock(join(directory, 'postgres.lock'));
+    try {
+      const running = await findServer(await findData(directory));
+      const server = running ?? (await launch(directory, options.settings ?? {}));
+      return {
+        ...server,
+        attached: running !== undefined,
+        relocated: dirname(server.dataDirectory) !== directory,
+        stop: async () => {
+          await stopEmbeddedPostgres(directory);
+        },
+      };
+    } finally {
+      lock.close();
+    }
   });
 }
 
-/** How often a server that is there but lets nobody in is looked at again. */
-const entries = 20;
-/** Between two polls, in milliseconds: a killed server is gone within a few. */
-const entryPauseMs = 50;
+/**
+ * Stops the server of `directory`: clients are cut off, open transactions roll back.
+ *
+ * @returns false if none runs there
+ */
+export async function stopEmbeddedPostgres(directory: string): Promise<boolean> {
+  return explained(directory, async () => {
+    const server = await findServer(await findData(directory));
+    if (server === undefined) return false;
+    const { dataDirectory } = server;
+    const account = await accountFor(dataDirectory);
+    const pgCtl = join(await providePrograms(account, directory), 'pg_ctl');
+    const args = ['stop', '-s', '-m', 'fast', '-t', String(stopTimeoutS), '-D', dataDirectory];
+    await run(pgCtl, args, account, stopTimeoutS * 1000 + graceMs);
+    return true;
+  });
+}
 
-/** Attaches to the home's server, or starts one. A server that dies at this moment is replaced. */
-async function enter(home: Home, settings: Readonly<Record<string, string>>) {
-  for (let entry = 1; ; entry += 1) {
-    const running = await findPostmaster(home.dataDirectory);
-    const { port } = running ?? (await startIn(home, settings));
-    try {
-      // Missing where an earlier version made the data: its server asked nobody for a password.
-      if ((await readPassword(home)) === undefined) await closeToOthers(home, port);
-      const url = await urlOf(home, port);
-      return { url, lease: await takeLease(url), running };
-    } catch (error) {
-      if (running === undefined || entry === entries || !isConnectionLost(error)) throw error;
-      await sleep(entryPauseMs);
-    }
+/** Looks at the Postgres of `directory`, and starts nothing; null if there is no data. */
+export async function inspectEmbeddedPostgres(
+  directory: string,
+): Promise<EmbeddedPostgresState | null> {
+  return explained(directory, async () => {
+    const dataDirectory = await findData(directory);
+    if (dataDirectory === undefined) return null;
+    const server = (await findServer(dataDirectory)) ?? null;
+    return { dataDirectory, logFile: logFileOf(dataDirectory), server };
+  });
+}
+
+const logFileOf = (dataDirectory: string): string => join(dataDirectory, 'postgres.log');
+
+/** @throws EmbeddedPostgresError whatever the reason is why `work` fails */
+async function explained<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof EmbeddedPostgresError) throw cause;
+    const isDenied = systemCode(cause) === 'EACCES';
+    const hint = isDenied ? ' (it may be that of another user: was the program run as root?)' : '';
+    throw new EmbeddedPostgresError(`Cannot use the Postgres of ${directory}${hint}`, { cause });
   }
 }
 
-function lockOf(directory: string): string {
-  return join(directory, 'postgres.lock');
+/**
+ * Waits until no other process holds the lock. It is a transaction on an empty SQLite file: the only
+ * lock in Node's library that the kernel drops when its holder dies.
+ */
+async function takeLock(file: string): Promise<DatabaseSync> {
+  for (const deadlineMs = performance.now() + lockTimeoutMs; ;) {
+    const lock = new DatabaseSync(file, { timeout: 0 });
+    try {
+      lock.exec('begin exclusive');
+      return lock;
+    } catch (error) {
+      lock.close();
+      // SQLITE_BUSY, https://www.sqlite.org/rescode.html#busy
+      const isBusy = error instanceof Error && 'errcode' in error && error.errcode === 5;
+      if (!isBusy || performance.now() > deadlineMs) throw error;
+    }
+    await sleep(pollMs);
+  }
 }
 
-async function startIn(
-  home: Home,
+/**
+ * The server that runs on `dataDirectory` once it accepts connections; undefined if none runs.
+ * Waits for one that starts, recovers or stops. The lines of `postmaster.pid`: pid, data directory,
+ * start time, port, socket directory, address, shared memory key, status.
+ */
+async function findServer(dataDirectory: string | undefined): Promise<Server | undefined> {
+  if (dataDirectory === undefined) return undefined;
+  for (const deadlineMs = performance.now() + startTimeoutS * 1000; ;) {
+    const file = readFile(join(dataDirectory, 'postmaster.pid'), 'utf8');
+    const lines = (await unlessMissing(file))?.split('\n') ?? [];
+    const [pid, port] = [Number(lines[0]), Number(lines[3])];
+    if (!(await isServer(pid, dataDirectory))) return undefined;
+    if (lines[7]?.trim() === 'ready') {
+      return { url: await urlOf(dataDirectory, port), pid, port, dataDirectory };
+    }
+    if (performance.now() > deadlineMs) {
+      throw new EmbeddedPostgresError(
+        `Postgres, process ${pid}, has not been ready for ${startTimeoutS} s`,
+      );
+    }
+    await sleep(pollMs);
+  }
+}
+
+/**
+ * Whether the process is a server of that data. Its number alone says nothing: after a restart of
+ * the machine or the container another process may have it, or a dead server may be a zombie.
+ */
+async function isServer(pid: number, dataDirectory: string): Promise<boolean> {
+  try {
+    const command =
+      process.platform === 'linux'
+        ? (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ')
+        : (await promisify(execFile)('/bin/ps', ['-o', 'command=', '-p', String(pid)])).stdout;
+    return command.includes(`postgres -D ${dataDirectory} -c`);
+  } catch {
+    // No such process: ps exits with 1, /proc has no file.
+    return false;
+  }
+}
+
+/** Starts a server and waits until it accepts connections. Call under the lock. */
+async function launch(
+  directory: string,
   settings: Readonly<Record<string, string>>,
-): Promise<Postmaster> {
-  await rm(home.keepFile, { force: true });
-  const account = await accountFor(home.dataDirectory);
-  const binaries = await provideBinaries(account, home.binariesDirectory);
-  await provideCluster(home, binaries, account, settings['fsync'] !== 'off');
-  return launch(home, binaries, account, settings);
+): Promise<Server> {
+  const account = await accountFor(join(directory, 'data'));
+  const programs = await providePrograms(account, directory);
+  const dataDirectory =
+    (await findData(directory)) ??
+    (await createData(directory, programs, account, settings['fsync'] !== 'off'));
+  await disownPid(dataDirectory);
+  let port = (await lastPort(dataDirectory)) ?? somePort();
+  for (const deadlineMs = performance.now() + retryTimeoutMs; ;) {
+    const failure = await tryStart(dataDirectory, programs, account, { ...settings, port });
+    if (failure === null) break;
+    const isTaken = failure.message.includes('Address already in use');
+    // Busy processes of a killed server end when they notice.
+    const isLeaving = failure.message.includes('pre-existing shared memory block');
+    if (!(isTaken || isLeaving) || performance.now() > deadlineMs) throw failure;
+    if (isTaken) port = somePort();
+    else await sleep(retryPollMs);
+  }
+  const server = await findServer(dataDirectory);
+  if (server !== undefined) return server;
+  throw new EmbeddedPostgresError(`Postgres stopped at once: see ${logFileOf(dataDirectory)}`);
 }
 
-const isKept = async ({ keepFile }: Home) => (await unlessMissing(stat(keepFile))) !== undefined;
-
-async function stopIn({ dataDirectory, keepFile }: Home): Promise<boolean> {
-  await rm(keepFile, { force: true });
-  const postmaster = await findPostmaster(dataDirectory);
-  if (postmaster === undefined) return false;
-  await stopPostmaster(postmaster.pid, dataDirectory);
-  return true;
+/**
+ * Postgres refuses to start while the process id in `postmaster.pid` lives, even if it now is another
+ * program's. It ignores ours, as that of pg_ctl's parent, and still checks the rest of the file: do
+ * processes of the old server still use its memory? Deleting the file would skip that check.
+ */
+async function disownPid(dataDirectory: string): Promise<void> {
+  const file = join(dataDirectory, 'postmaster.pid');
+  const text = await unlessMissing(readFile(file, 'utf8'));
+  // The machine stopped while it was written: it names no memory, and Postgres would refuse it.
+  if (text?.trim() === '') await rm(file);
+  else if (text !== undefined) await writeFile(file, text.replace(/^\d+/u, String(process.pid)));
 }
 
-async function release(home: Home, lease: Lease): Promise<'stopped' | 'left-running'> {
-  await lease.client.end();
-  const postmaster = await findPostmaster(home.dataDirectory);
-  if (postmaster === undefined) return 'stopped';
-  if (await isKept(home)) return 'left-running';
-  const users = await usersOf(await urlOf(home, postmaster.port), lease.pid);
-  if (users.length > 0) return 'left-running';
-  await stopPostmaster(postmaster.pid, home.dataDirectory);
-  return 'stopped';
+/** @returns null once the server is ready; otherwise the error that quotes its log */
+async function tryStart(
+  dataDirectory: string,
+  programs: string,
+  account: Account,
+  settings: Readonly<Record<string, string | number>>,
+): Promise<EmbeddedPostgresError | null> {
+  // pg_ctl puts paths between double quotes, for a shell.
+  if (/["$`\\]/u.test(dataDirectory + programs)) {
+    throw new EmbeddedPostgresError(
+      `Postgres cannot run in ${dataDirectory}: rename folders with a quote, dollar sign or backslash`,
+    );
+  }
+  // For programs of this machine only.
+  const all = { ...settings, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+  const options = Object.entries(all).map(([name, value]) => `-c '${name}=${value}'`);
+  const log = logFileOf(dataDirectory);
+  const before = (await unlessMissing(stat(log)))?.size ?? 0;
+  try {
+    const flags = ['-s', '-t', String(startTimeoutS), '-D', dataDirectory, '-l', log];
+    const args = ['start', ...flags, '-o', options.join(' ')];
+    await run(join(programs, 'pg_ctl'), args, account, startTimeoutS * 1000 + graceMs);
+    return null;
+  } catch (cause) {
+    const text = (await unlessMissing(readFile(log)))?.subarray(before).toString() ?? '';
+    if (text === '') return new EmbeddedPostgresError('Postgres did not start', { cause });
+    const tail = text.trimEnd().split('\n').slice(-quotedLines).join('\n');
+    return new EmbeddedPostgresError(`Postgres did not start. ${log} ends with:\n${tail}\n`);
+  }
 }
 
-async function urlOf(home: Home, port: number): Promise<string> {
-  return `postgres://postgres:${await readPassword(home)}@127.0.0.1:${port}/postgres`;
+/** Any of the dynamic ports: one that is taken is noticed by the start. */
+const somePort = (): number => randomInt(49_152, 65_536);
+
+/** Postgres keeps the arguments of its last start. */
+async function lastPort(dataDirectory: string): Promise<number | null> {
+  const text = await unlessMissing(readFile(join(dataDirectory, 'postmaster.opts'), 'utf8'));
+  const [, port] = /"port=(\d+)"/u.exec(text ?? '') ?? [];
+  return port === undefined ? null : Number(port);
 }

@@ -3,7 +3,7 @@ import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:f
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { accountFor, give, run } from '../../src/postgres/account.ts';
+import { accountFor, give, run } from '../../src/postgres/programs.ts';
 import { hangMs } from '../harness/hang.ts';
 
 /** A server of a cluster, as a test that kills it and starts it again knows it. */

@@ -174,7 +174,7 @@ describe('with --json there is one document on stdout', () => {
     };
     expect(await db('status')).toMatchObject({ running: false, data_directory: null });
     const started = (await db('start')) as { port: number };
-    expect(started).toMatchObject({ schema: 'explorer-etl/db-start/1', kept: true });
+    expect(started).toMatchObject({ schema: 'explorer-etl/db-start/1', running: true });
     expect(await db('status')).toEqual({ ...started, schema: 'explorer-etl/db-status/1' });
     expect((await db('url'))['url']).toMatch(new RegExp(`:${started.port}/postgres$`, 'u'));
     expect(await db('stop')).toMatchObject({ stopped: true });

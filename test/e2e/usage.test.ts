@@ -270,9 +270,9 @@ describe('help', () => {
   });
 
   test('of a command is the same by help, and tells of the flags of all commands where they are', async () => {
-    const { stdout } = await call(['help', 'db', 'stop']);
-    expect(await call(['db', 'stop', '--help'])).toMatchObject({ stdout, code: 0 });
-    expect(stdout).toContain('--force');
+    const { stdout } = await call(['help', 'db', 'url']);
+    expect(await call(['db', 'url', '--help'])).toMatchObject({ stdout, code: 0 });
+    expect(stdout).toContain('--demo');
     expect(stdout).not.toContain('--log-level');
     expect(stdout).toContain('explorer-etl help');
   });

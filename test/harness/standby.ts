@@ -5,8 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
-import { accountFor, give, launchEnvironment } from '../../src/postgres/account.ts';
-import { provideBinaries } from '../../src/postgres/binaries.ts';
+import {
+  accountFor,
+  give,
+  launchEnvironment,
+  providePrograms,
+} from '../../src/postgres/programs.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { freshDirectory } from './database.ts';
 import { hangMs } from './hang.ts';
@@ -33,10 +37,6 @@ export async function startPair(): Promise<Pair> {
   const directory = await freshDirectory();
   const first = await startEmbeddedPostgres({ directory, settings });
   const { dataDirectory } = first;
-  await appendFile(
-    join(dataDirectory, 'pg_hba.conf'),
-    'host replication all 127.0.0.1/32 scram-sha-256\n',
-  );
   await first.stop();
   const copy = join(await freshDirectory(), 'data');
   // With its owner and its rights.
@@ -65,12 +65,12 @@ async function startStandby(data: string, primaryUrl: string): Promise<string> {
   await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
   await writeFile(join(data, 'standby.signal'), '');
   await give(join(data, 'standby.signal'), account);
-  const { postgres } = await provideBinaries(account, join(data, '..', 'binaries'));
+  const programs = await providePrograms(account, join(data, '..'));
   const url = new URL(primaryUrl);
   url.port = String(await freePort());
   const flags = { port: url.port, listen_addresses: hostname, unix_socket_directories: '' };
   const child = spawn(
-    postgres,
+    join(programs, 'postgres'),
     ['-D', data, ...Object.entries(flags).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     { ...account, cwd: '/', env: launchEnvironment, stdio: 'ignore' },
   );

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
@@ -11,8 +11,6 @@ const settings = { fsync: 'off' };
 const isRoot = process.geteuid?.() === 0;
 /** `daemon`: an account every Unix has, that is neither root nor the one root's server runs as. */
 const ordinary = { uid: 1, gid: 1 };
-
-const everybody = 'host all all 127.0.0.1/32 trust\n';
 
 async function query(url: string, statement: string): Promise<unknown[][]> {
   const client = new Client({ connectionString: url });
@@ -41,19 +39,6 @@ async function strangerMeets(url: string): Promise<string> {
 
 const refused = '28P01';
 
-/** A running server as earlier versions made it: it lets everybody in, and there is no password. */
-async function trustingServer() {
-  const directory = await freshDirectory();
-  const postgres = await startEmbeddedPostgres({ directory, settings });
-  await writeFile(join(postgres.dataDirectory, 'pg_hba.conf'), everybody);
-  await query(postgres.url, 'select pg_reload_conf()');
-  await expect.poll(() => strangerMeets(postgres.url)).toBe('is let in');
-  await query(postgres.url, 'create table kept as select 1 as n');
-  await query(postgres.url, 'alter role postgres password null');
-  await rm(join(directory, 'postgres.password'));
-  return { directory, server: postgres };
-}
-
 describe('the embedded Postgres', () => {
   test('lets in whoever has the password, and nobody else', async () => {
     const directory = await freshDirectory();
@@ -68,11 +53,11 @@ describe('the embedded Postgres', () => {
   test('keeps it in a file that only its owner may read', async () => {
     const directory = await freshDirectory();
     const { url } = await startEmbeddedPostgres({ directory, settings });
-    const file = join(directory, 'postgres.password');
+    const file = join(directory, 'data/explorer-etl.password');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readFile(file, 'utf8')).toBe(`${new URL(url).password}\n`);
     expect(new URL(url).password.length).toBeGreaterThanOrEqual(32);
-    expect(await readFile(join(directory, 'postgres.log'), 'utf8')).not.toContain(
+    expect(await readFile(join(directory, 'data/postgres.log'), 'utf8')).not.toContain(
       new URL(url).password,
     );
   });
@@ -81,7 +66,7 @@ describe('the embedded Postgres', () => {
     const directory = await freshDirectory();
     await startEmbeddedPostgres({ directory, settings });
     const reading = () =>
-      execFileSync('/bin/cat', [join(directory, 'postgres.password')], {
+      execFileSync('/bin/cat', [join(directory, 'data/explorer-etl.password')], {
         ...ordinary,
         cwd: '/',
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -97,7 +82,7 @@ describe('the embedded Postgres', () => {
     const home = dirname(postgres.dataDirectory);
     try {
       expect(postgres.relocated).toBe(true);
-      const { mode, uid } = await stat(join(home, 'postgres.password'));
+      const { mode, uid } = await stat(join(postgres.dataDirectory, 'explorer-etl.password'));
       expect(mode & 0o777).toBe(0o600);
       expect(uid).toBe((await stat(postgres.dataDirectory)).uid);
       expect(await strangerMeets(postgres.url)).toBe(refused);
@@ -106,47 +91,4 @@ describe('the embedded Postgres', () => {
       await rm(home, { recursive: true });
     }
   });
-});
-
-describe('a database of a version that let everybody in', () => {
-  test('asks for a password from the next start on, and keeps its data', async () => {
-    const { directory, server } = await trustingServer();
-    await server.stop();
-    const { url } = await startEmbeddedPostgres({ directory, settings });
-    expect(await strangerMeets(url)).toBe(refused);
-    expect(await query(url, 'select n from kept')).toEqual([[1]]);
-    const log = await readFile(join(directory, 'postgres.log'), 'utf8');
-    expect(log).not.toContain(new URL(url).password);
-  });
-
-  test('asks for one while it runs, as soon as somebody attaches', async () => {
-    const { directory } = await trustingServer();
-    const second = await startEmbeddedPostgres({ directory, settings });
-    expect(second.attached).toBe(true);
-    expect(await strangerMeets(second.url)).toBe(refused);
-    expect(await query(second.url, 'select n from kept')).toEqual([[1]]);
-  });
-
-  test('is let go on by whoever comes after a kill in the middle of that', async () => {
-    const directory = await freshDirectory();
-    const first = await startEmbeddedPostgres({ directory, settings });
-    const file = join(directory, 'postgres.password');
-    await rename(file, `${file}.new`);
-    const second = await startEmbeddedPostgres({ directory, settings });
-    expect(second.url).toBe(first.url);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-  });
-});
-
-test('a password that is lost is told, with what to do, which then works', async () => {
-  const directory = await freshDirectory();
-  const server = await startEmbeddedPostgres({ directory, settings });
-  await rm(join(directory, 'postgres.password'));
-  await expect(startEmbeddedPostgres({ directory, settings })).rejects.toThrow(
-    /postgres\.password is missing[^]*127\.0\.0\.1\/32 trust[^]*start again/,
-  );
-  await server.stop();
-  await writeFile(join(server.dataDirectory, 'pg_hba.conf'), everybody);
-  const { url } = await startEmbeddedPostgres({ directory, settings });
-  expect(await strangerMeets(url)).toBe(refused);
 });

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
 import { freshDirectory } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
+import { untilRefused } from '../../harness/own-server.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };
@@ -72,11 +73,6 @@ async function query(url: string, statement: string): Promise<unknown[][]> {
   }
 }
 
-async function serverPid(dataDirectory: string): Promise<number> {
-  const [pid] = (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n');
-  return Number(pid);
-}
-
 /** A living process of the account that root's server runs as, or of ours. */
 function bystander(): ChildProcess {
   const child = spawn('sleep', ['60'], isRoot ? { uid: 65534, gid: 65534 } : {});
@@ -118,25 +114,25 @@ describe('after a kill', () => {
     await once(child, 'exit');
     const next = await startEmbeddedPostgres({ directory });
     expect(next.attached).toBe(true);
-    expect(await next.release()).toBe('stopped');
+    expect(await query(next.url, 'select 1')).toEqual([[1]]);
   });
 
   test('of the server, the next start recovers what was committed', async () => {
     const directory = await freshDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     await query(first.url, 'create table kept as select 1 as n');
-    process.kill(await serverPid(first.dataDirectory), 'SIGKILL');
+    process.kill(first.pid, 'SIGKILL');
+    await untilRefused(first.url);
     const second = await startEmbeddedPostgres({ directory, settings });
     expect(second).toMatchObject({ attached: false, url: first.url });
     expect(await query(second.url, 'select n from kept')).toEqual([[1]]);
-    expect(await first.release()).toBe('left-running');
-    expect(await second.release()).toBe('stopped');
   });
 
   test('of the server, four starts at once still make one server', async () => {
     const directory = await freshDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
-    process.kill(await serverPid(first.dataDirectory), 'SIGKILL');
+    process.kill(first.pid, 'SIGKILL');
+    await untilRefused(first.url);
     const started = await Promise.all(
       Array.from({ length: 4 }, () => runProgram(directory, 'process.exit();')),
     );
@@ -160,10 +156,11 @@ describe('after a kill', () => {
         { timeout: hangMs },
       )
       .toHaveLength(1);
-    process.kill(await serverPid(first.dataDirectory), 'SIGKILL');
+    process.kill(first.pid, 'SIGKILL');
+    await untilRefused(first.url);
     await startEmbeddedPostgres({ directory, settings });
     expect(performance.now()).toBeGreaterThan(await busy);
-    const log = await readFile(join(directory, 'postgres.log'), 'utf8');
+    const log = await readFile(join(directory, 'data/postgres.log'), 'utf8');
     expect(log).toContain('pre-existing shared memory block');
   });
 
@@ -171,7 +168,7 @@ describe('after a kill', () => {
     const directory = await freshDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     const file = join(first.dataDirectory, 'postmaster.pid');
-    const pid = await serverPid(first.dataDirectory);
+    const { pid } = first;
     const before = await readFile(file, 'utf8');
     await first.stop();
     await writeFile(file, before.replace(String(pid), String(bystander().pid)));
@@ -214,8 +211,8 @@ describe('the server', () => {
     const directory = await freshDirectory();
     process.env['EXPLORER_API_KEY'] = 'canary';
     onTestFinished(() => void delete process.env['EXPLORER_API_KEY']);
-    const { dataDirectory } = await startEmbeddedPostgres({ directory, settings });
-    const environment = await readFile(`/proc/${await serverPid(dataDirectory)}/environ`, 'utf8');
+    const { pid } = await startEmbeddedPostgres({ directory, settings });
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
     expect(environment).toContain('LC_ALL=C');
     expect(environment).not.toContain('canary');
   });
@@ -226,19 +223,19 @@ describe.runIf(isRoot && isProjectOpen())('an ordinary user', () => {
     const directory = await freshDirectory();
     await chown(directory, ordinary.uid, ordinary.gid);
     await chmod(directory, 0o700);
-    const started = await runProgram(directory, 'await postgres.release();', ordinary);
+    const started = await runProgram(directory, 'await postgres.stop();', ordinary);
     expect(started).toMatchObject({ attached: false, dataDirectory: join(directory, 'data') });
-    const again = await runProgram(directory, 'await postgres.release();', ordinary);
+    const again = await runProgram(directory, 'await postgres.stop();', ordinary);
     expect(again.url).toBe(started.url);
   });
 
   test('keeps their directory when root uses it in between', async () => {
     const directory = await freshDirectory();
     await chown(directory, ordinary.uid, ordinary.gid);
-    await runProgram(directory, 'await postgres.release();', ordinary);
+    await runProgram(directory, 'await postgres.stop();', ordinary);
     const root = await startEmbeddedPostgres({ directory, settings });
-    expect(await root.release()).toBe('stopped');
-    const again = await runProgram(directory, 'await postgres.release();', ordinary);
+    await root.stop();
+    const again = await runProgram(directory, 'await postgres.stop();', ordinary);
     expect(again.attached).toBe(false);
   });
 

@@ -19,34 +19,29 @@ async function project() {
 
 const stateSchema = z.object({
   running: z.boolean(),
-  kept: z.boolean(),
   pid: z.number().nullable(),
-  users: z.array(z.string()),
 });
 
 async function stateOf({ run }: Awaited<ReturnType<typeof project>>) {
   return stateSchema.parse(JSON.parse((await run(['db', 'status', '--json'])).stdout));
 }
 
-test('without db start, the command that started it stops it', async () => {
+test('the first command starts it, the next ones use it, until db stop; data stays', async () => {
   const place = await project();
   expect((await place.run(['db', 'status'])).stdout).toBe('There is none here yet.\n');
-  expect((await place.run(['migrate'])).code).toBe(0);
-  expect(await stateOf(place)).toEqual({ running: false, kept: false, pid: null, users: [] });
-});
-
-test('after db start it runs through all commands until db stop, and data stays', async () => {
-  const place = await project();
-  expect(await place.run(['db', 'start'])).toMatchObject({ code: 0, stderr: '' });
-  const { pid } = await stateOf(place);
-  expect((await place.run(['migrate'])).code).toBe(0);
+  expect((await place.run(['migrate'])).stderr).toMatch(
+    /^Embedded Postgres started \(explorer-etl db stop stops it\); its data is in/u,
+  );
+  const { pid, running } = await stateOf(place);
+  expect(running).toBe(true);
   expect((await place.run(['query', 'what-is-missing'])).code).toBe(0);
-  expect((await place.run(['db', 'start'])).code).toBe(0);
-  expect(await stateOf(place)).toEqual({ running: true, kept: true, pid, users: [] });
+  expect(await place.run(['db', 'start'])).toMatchObject({ code: 0, stderr: '' });
+  expect(await stateOf(place)).toEqual({ running: true, pid });
   expect((await place.run(['db', 'stop'])).stdout).toBe('Stopped.\n');
   expect((await place.run(['db', 'stop'])).stdout).toBe('It was not running.\n');
+  expect(await stateOf(place)).toEqual({ running: false, pid: null });
   expect((await place.run(['query', 'what-is-missing'])).code).toBe(0);
-  expect(await stateOf(place)).toMatchObject({ running: false });
+  expect(await stateOf(place)).toMatchObject({ running: true });
 });
 
 test("who asks for the demo's data makes no database for it", async () => {
@@ -65,7 +60,6 @@ test("who asks for the demo's data makes no database for it", async () => {
     expect(ended.stderr).toMatch(/has no database "demo" yet: run demo first/u);
     expect(ended.code).toBe(2);
   }
-  expect(await stateOf(place)).toMatchObject({ running: false, users: [] });
 });
 
 test("status, verify, plan and check look at the demo's data, whatever file is there", async () => {
@@ -93,39 +87,12 @@ test("status, verify, plan and check look at the demo's data, whatever file is t
   expectOneMessage(await place.run(['plan', '--demo', '--probe']), /--probe reads pages/u);
 });
 
-test('db start keeps one that another command started, and two at once start one', async () => {
+test('two commands at once start one server', async () => {
   const place = await project();
-  const atWork = await startEmbeddedPostgres({ directory: place.directory });
-  const started = await Promise.all([place.run(['db', 'start']), place.run(['db', 'start'])]);
+  const started = await Promise.all([place.run(['db', 'start']), place.run(['migrate'])]);
   expect(started.map(({ code }) => code)).toEqual([0, 0]);
-  expect(await atWork.release()).toBe('left-running');
-  expect(await stateOf(place)).toMatchObject({ running: true, kept: true });
-});
-
-describe('db stop', () => {
-  test('refuses while a command is at work, and names its process', async () => {
-    const place = await project();
-    const atWork = await startEmbeddedPostgres({ directory: place.directory });
-    expectOneMessage(
-      await place.run(['db', 'stop']),
-      new RegExp(`in use by explorer-etl process ${process.pid}: end that first.*--force`),
-    );
-    expect(await stateOf(place)).toMatchObject({ running: true });
-    expect((await place.run(['db', 'stop', '--force'])).stdout).toBe('Stopped.\n');
-    expect(await stateOf(place)).toMatchObject({ running: false });
-    expect(await atWork.release()).toBe('stopped');
-  });
-
-  test('refuses while another program is connected, and names it', async () => {
-    const place = await project();
-    await place.run(['db', 'start']);
-    const url = (await place.run(['db', 'url'])).stdout.trim();
-    const client = new Client({ connectionString: url, application_name: 'a notebook' });
-    await client.connect();
-    expectOneMessage(await place.run(['db', 'stop']), /in use by a notebook: end that first/);
-    await client.end();
-    expect((await place.run(['db', 'stop'])).stdout).toBe('Stopped.\n');
-  });
+  const { url } = await startEmbeddedPostgres({ directory: place.directory });
+  expect((await place.run(['db', 'url'])).stdout).toBe(`${url}\n`);
 });
 
 describe('db url', () => {
@@ -200,12 +167,13 @@ describe('db shell', () => {
     expect(await told('env')).not.toMatch(/EXPLORER|DATABASE_URL|a-key/);
   });
 
-  test('starts a server that does not run, and stops it at the end', async () => {
+  test('starts a server that does not run', async () => {
     const place = await project();
     await place.run(['migrate']);
+    await place.run(['db', 'stop']);
     const { env } = await standIn(3);
     expect(await place.run(['db', 'shell'], env)).toMatchObject({ code: 1 });
-    expect(await stateOf(place)).toMatchObject({ running: false });
+    expect(await stateOf(place)).toMatchObject({ running: true });
   });
 
   test('says what to do where there is no psql', async () => {
