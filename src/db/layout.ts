@@ -1,9 +1,11 @@
 import type { PoolClient, Pool } from 'pg';
 import { isRetryable } from './failure.ts';
+import { withAdvisoryLock, type Lock, type Waiting } from './lock.ts';
 import { MigrationError } from './migrate.ts';
+import { isEnforced } from './relations.ts';
 import { inTransaction } from './session.ts';
 
-/** A table that may outgrow one machine, and the column that its rows are spread by then. */
+/** A table that may outgrow one machine, and the column that its rows are distributed by then. */
 export interface LargeTable {
   /** Schema and name. */
   readonly name: string;
@@ -11,116 +13,166 @@ export interface LargeTable {
   readonly spreadBy: string;
 }
 
-/** How a large table lies: whole, as partitions of this server, or spread over servers by Citus. */
-export type Layout = 'plain' | 'partitioned' | 'distributed';
+/** What distributing a table did: `already` is one that was distributed before. */
+export interface Distributed {
+  readonly table: string;
+  readonly outcome: 'done' | 'already';
+  /** Rows that moved to other servers; null if none had to. */
+  readonly rows: number | null;
+}
+
+/** One for every explorer-etl on a database, while a table moves: "etllayt" in ASCII. */
+const layoutLock: Lock = {
+  key: 0x65_74_6c_6c_61_79_74n,
+  work: 'distributes a table',
+};
 
 /**
- * How long a change of layout waits for a lock, in ms: whoever writes waits behind it as long. Unless the
+ * How long distributing waits for a table lock, in ms: whoever writes waits behind it as long. Unless the
  * URL or the role has a lock_timeout of its own.
  */
 const lockWaitMs = 10_000;
-
-/**
- * How a table lies now.
- *
- * @throws MigrationError where Citus keeps it in a way that this program does not know
- */
-export async function layoutOf(
-  session: Pick<PoolClient, 'query'>,
-  { name, spreadBy }: LargeTable,
-): Promise<Layout> {
-  const { rows } = await session.query<{ kind: string; has_citus: boolean }>(
-    `select relkind as kind,
-            exists (select from pg_extension where extname = 'citus') as has_citus
-     from pg_class where oid = to_regclass($1)`,
-    [name],
-  );
-  const [table] = rows;
-  if (table?.has_citus === true) {
-    const { rows: spread } = await session.query<{ by: string | null }>(
-      `select column_to_column_name(logicalrelid, partkey) as by
-       from pg_dist_partition where logicalrelid = $1::regclass`,
-      [name],
-    );
-    const by = spread[0]?.by;
-    if (by === spreadBy) return 'distributed';
-    if (by !== undefined) {
-      throw new MigrationError(
-        `Citus keeps ${name} ${by === null ? 'without a distribution column' : `distributed by ${by}`}, which is not by ${spreadBy}: run "select undistribute_table('${name}')" first.`,
-      );
-    }
-  }
-  return table?.kind === 'p' ? 'partitioned' : 'plain';
-}
 
 /** Whoever begins a walk reads the table before it writes the walk: of two that wait one goes first. */
 const mostAttempts = 5;
 
 /**
- * Runs a change of layout in a transaction, with nobody writing meanwhile. Whoever commits a page, or
- * retries an item, locks its walk's row first: so that nobody who has read the table is to write to it.
+ * Whether Citus has distributed a table over its servers.
  *
- * @param lock of the table: `exclusive` leaves it readable
- * @param work may be run again, where Postgres ended it for another transaction's sake
- * @throws MigrationError where somebody holds a lock for too long; nothing is changed then
+ * @throws MigrationError if Citus keeps it in a way that this program does not know
  */
-export async function changeLayout<T>(
-  pool: Pool,
-  { name }: Pick<LargeTable, 'name'>,
-  lock: 'exclusive' | 'access exclusive',
-  work: (session: PoolClient) => Promise<T>,
-): Promise<T> {
+export async function layoutOf(
+  session: Pick<PoolClient, 'query'>,
+  { name, spreadBy }: LargeTable,
+): Promise<'plain' | 'distributed'> {
+  if (!(await hasCitus(session))) return 'plain';
+  const { rows } = await session.query<{ by: string | null }>(
+    `select column_to_column_name(logicalrelid, partkey) as by
+     from pg_dist_partition where logicalrelid = $1::regclass`,
+    [name],
+  );
+  const by = rows[0]?.by;
+  if (by === spreadBy) return 'distributed';
+  if (by === undefined) return 'plain';
+  throw new MigrationError(
+    `Citus keeps ${name} ${by === null ? 'without a distribution column' : `distributed by ${by}`}, which is not by ${spreadBy}: run "select undistribute_table('${name}')" first.`,
+  );
+}
+
+async function hasCitus(session: Pick<PoolClient, 'query'>): Promise<boolean> {
+  const { rows } = await session.query(`select from pg_extension where extname = 'citus'`);
+  return rows.length > 0;
+}
+
+/**
+ * Distributes a table over the servers of a Citus cluster. All other tables stay on the coordinator. In
+ * one transaction: killed at any moment, it is distributed or it is not, and can be run again. The table
+ * can be read meanwhile; whoever writes waits.
+ *
+ * @throws MigrationError if there is no Citus, no server that takes rows, or somebody holds a lock for too
+ *   long; nothing is changed then
+ */
+export function distribute(pool: Pool, table: LargeTable, waiting?: Waiting): Promise<Distributed> {
+  return withAdvisoryLock(pool, layoutLock, () => distributeAlone(pool, table), waiting);
+}
+
+async function distributeAlone(pool: Pool, table: LargeTable): Promise<Distributed> {
+  const { name } = table;
+  if (!(await hasCitus(pool))) {
+    throw new MigrationError(
+      `Citus is not installed in this database, so ${name} stays on this server. On the coordinator and each worker: "create extension citus"; then citus_add_node for each worker.`,
+    );
+  }
+  const isPlain = (await layoutOf(pool, table)) === 'plain';
+  if (isPlain) await demandNodes(pool);
+  const rows = isPlain ? await moveRows(pool, table) : null;
+  await dropLocalRows(pool, name);
+  return { table: name, outcome: isPlain ? 'done' : 'already', rows };
+}
+
+async function demandNodes(pool: Pick<PoolClient, 'query'>): Promise<void> {
+  const { rows } = await pool.query<{ nodes: number; is_coordinator: boolean }>(
+    `select (
+       select count(*) from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'
+     )::int as nodes,
+     (select groupid = 0 from pg_dist_local_group) as is_coordinator`,
+  );
+  const [found] = rows;
+  if (found?.is_coordinator === false) {
+    throw new MigrationError(
+      'This server is a worker of a Citus cluster: name the coordinator in DATABASE_URL.',
+    );
+  }
+  if ((found?.nodes ?? 0) > 0) return;
+  throw new MigrationError(
+    'The Citus cluster has no server that takes rows: add each worker with citus_add_node, on the coordinator.',
+  );
+}
+
+/** @returns how many rows there are */
+async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await changeOnce(pool, name, lock, work);
+      return await inTransaction(pool, async (session) => {
+        await lockOut(session, name);
+        const before = await countOf(session, name);
+        await dropRelations(session, name);
+        await session.query(`select create_distributed_table($1, $2)`, [name, spreadBy]);
+        const after = await countOf(session, name);
+        if (before === after) return before;
+        throw new MigrationError(
+          `${name} held ${before} rows before and would hold ${after} after: nothing was changed.`,
+        );
+      });
     } catch (error) {
       if (attempt < mostAttempts && isRetryable(error)) continue;
       if (!isLocked(error)) throw error;
       throw new MigrationError(
-        `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed since the last line; run the command again.`,
+        `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed; run the command again.`,
         { cause: error },
       );
     }
   }
 }
 
-async function changeOnce<T>(
-  pool: Pool,
-  name: string,
-  lock: string,
-  work: (session: PoolClient) => Promise<T>,
-): Promise<T> {
-  return inTransaction(pool, async (session) => {
-    await session.query(
-      `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,
-      [String(lockWaitMs)],
-    );
-    await session.query('lock table etl.walks in exclusive mode');
-    await session.query(`lock table ${name} in ${lock} mode`);
-    return work(session);
-  });
+/**
+ * Nobody writes until the transaction ends. Whoever commits a page, or retries an item, locks its walk's
+ * row first: so nobody who has read the table is about to write to it.
+ */
+async function lockOut(session: PoolClient, name: string): Promise<void> {
+  await session.query(
+    `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,
+    [String(lockWaitMs)],
+  );
+  await session.query('lock table etl.walks in exclusive mode');
+  await session.query(`lock table ${name} in exclusive mode`);
 }
 
 const isLocked = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === '55P03';
 
-/** How many rows a table, or a part of it, holds. */
-export async function countRows(
-  session: Pick<PoolClient, 'query'>,
-  from: string,
-  values: readonly unknown[] = [],
-): Promise<string> {
-  const { rows } = await session.query<{ rows: string }>(
-    `select count(*)::text as rows from ${from}`,
-    [...values],
-  );
-  return rows[0]?.rows ?? '0';
+async function countOf(session: PoolClient, name: string): Promise<number> {
+  const { rows } = await session.query<{ rows: string }>(`select count(*) as rows from ${name}`);
+  return Number(rows[0]?.rows);
 }
 
-/** @throws MigrationError where rows were lost on the way; the transaction ends with it */
-export function demandSame(name: string, before: string, after: string): void {
-  if (before === after) return;
-  throw new MigrationError(
-    `${name} held ${before} rows before and would hold ${after} after: nothing was changed.`,
+/** Citus refuses foreign keys to tables that stay on the coordinator, also those not enforced. */
+async function dropRelations(session: PoolClient, name: string): Promise<void> {
+  const { rows } = await session.query<{ statement: string }>(
+    `select format('alter table %s drop constraint %I', $1::text, conname) as statement
+     from pg_constraint
+     where conrelid = $1::regclass and contype = 'f' and not ${isEnforced}`,
+    [name],
   );
+  for (const { statement } of rows) await session.query(statement);
+}
+
+/** Citus leaves what was copied where it was, unseen; also if a run was killed before this. */
+async function dropLocalRows(pool: Pool, name: string): Promise<void> {
+  const { rows } = await pool.query<{ bytes: string }>(
+    'select pg_relation_size($1::regclass) as bytes',
+    [name],
+  );
+  if (rows[0]?.bytes === '0') return;
+  await pool.query('select truncate_local_data_after_distributing_table($1)', [name]);
 }

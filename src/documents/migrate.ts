@@ -8,19 +8,14 @@ export const migrateDocument = documentOf('migrate', 1, {
   layout: z
     .strictObject({
       table: z.string().describe('The table.'),
-      is: z.enum(['partitioned', 'distributed']).describe('How it lies now.'),
       outcome: z
         .enum(['done', 'already'])
-        .describe('done: it was changed now. already: it lay so before.'),
-      partitions: z
-        .array(z.string())
-        .nullable()
-        .describe('Partitions that it has; null where it is distributed.'),
+        .describe('done: Citus distributed it now. already: it was distributed before.'),
       rows: z
         .int()
         .nullable()
         .describe('Rows that were moved to other servers; null where none had to be.'),
     })
     .nullable()
-    .describe('The large table; null where its layout was not asked for.'),
+    .describe('The table that --distribute names; null without that flag.'),
 });

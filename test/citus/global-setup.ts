@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { changeLargeTable } from '../../src/cli/large-table.ts';
+import { distribute } from '../../src/db/layout.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { largeTable } from '../../src/operations/index.ts';
 import { bundleProgram } from '../harness/bundle.ts';
 import { citusBinaries } from './binaries.ts';
 import {
@@ -47,7 +48,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await joinNodes(cluster, template);
     await migrate(urlOf(coordinator, template));
     const pool = createPool({ url: urlOf(coordinator, template), max: 2, applicationName: 'test' });
-    await changeLargeTable(pool, 'distributed', () => undefined);
+    await distribute(pool, largeTable);
     await pool.end();
     for (const node of nodes) await close(node);
   } catch (error) {

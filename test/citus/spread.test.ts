@@ -7,7 +7,7 @@ import { upsert } from '../../src/load/upsert.ts';
 import { userOperations } from '../../src/operations/user-operations/tables.ts';
 import { killSyncs, seedOr } from '../fault/kills.ts';
 import { openDatabaseScene } from '../fault/database-scene.ts';
-import { call, expectOneMessage } from '../harness/call.ts';
+import { call } from '../harness/call.ts';
 import { emptyFolder } from '../harness/child.ts';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
@@ -105,18 +105,11 @@ test('a full table is spread, though that is killed, and then followed', async (
   const again = await migrate(database, '--distribute');
   expect(again.stdout).toMatch(/is already spread over the servers/);
   expect(again.code).toBe(0);
-  expectOneMessage(await migrate(database, '--partition'), /spread over servers by Citus/);
   await copy.follow(pollMs);
   const { rows } = await database.pool.query(
     `select pg_relation_size('explorer.user_operations')::int as bytes`,
   );
   expect(rows).toEqual([{ bytes: 0 }]);
-});
-
-test('what cannot be spread is refused, with what to do', async () => {
-  const database = await unspread();
-  await migrate(database, '--partition');
-  expectOneMessage(await migrate(database, '--distribute'), /is partitioned: .* not both/);
 });
 
 const seed = seedOr(1);
