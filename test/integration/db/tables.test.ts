@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { isEnforced } from '../../../src/db/relations.ts';
+import { isEnforced } from '../../../src/db/layout.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const source = join(import.meta.dirname, '../../../src');
