@@ -1,40 +1,48 @@
-import { minerOf } from './address-facts.ts';
-import { drawArbitrum, type ArbitrumFacts } from './arbitrum.ts';
+import { minerOf } from './addresses.ts';
 import { listedAtMs, newestBatchFloor } from './batches.ts';
-import { lacksHash, weiOf, type World } from './chain.ts';
-import { instantOf } from './instant.ts';
-import { plausibleContents } from './plausible-block.ts';
-import { editionOf, Random } from './random.ts';
-import { reorgsOf } from './reorgs.ts';
+import { activityAt, minedAt } from './calendar.ts';
+import { feeVault } from './directory.ts';
+import { reorgsOf } from './motion.ts';
+import type { Random } from './random.ts';
+import { instantOf, lacksHash, weiOf, type Lived, type World } from './world.ts';
 
 /** A block as the chain knows it, before any generation prints it. Wei as decimal strings. */
-export interface Block {
+export interface Block extends Contents {
   readonly height: number;
   readonly hash: string;
   readonly lacksHash: boolean;
   readonly parentHash: string;
-  readonly timestampMs: number;
-  readonly minerHash: string;
-  readonly baseFeePerGas: string | null;
-  readonly burntFees: string | null;
-  readonly burntFeesPercentage: number | null;
-  readonly difficulty: string | null;
-  readonly totalDifficulty: string | null;
-  readonly priorityFee: string | null;
-  readonly transactionFees: string;
-  readonly gasLimit: string;
-  readonly gasUsed: string;
-  readonly gasUsedPercentage: number;
-  readonly gasTargetPercentage: number;
-  readonly nonce: string;
-  readonly size: number | null;
-  readonly transactionsCount: number;
-  readonly isPendingUpdate: boolean | null;
-  readonly rewards: readonly Reward[];
-  readonly uncles: readonly string[];
-  readonly arbitrum: ArbitrumFacts | null;
   /** Members of the object that the contract does not list. */
   readonly extra: Readonly<Record<string, unknown>> | null;
+}
+
+/** What a block holds: all that does not identify it. */
+interface Contents {
+  readonly timestampMs: number;
+  readonly minerHash: string;
+  /** Under the contract's names, in the order in which the service prints them. */
+  readonly fields: Fields;
+  readonly rewards: readonly Reward[];
+  readonly uncles: readonly string[];
+  readonly arbitrum: Arbitrum | null;
+}
+
+interface Fields {
+  readonly nonce: string;
+  readonly size: number | null;
+  readonly transactions_count: number;
+  readonly gas_limit: string;
+  readonly gas_used: string;
+  readonly gas_used_percentage: number;
+  readonly gas_target_percentage: number;
+  readonly difficulty: string | null;
+  readonly total_difficulty: string | null;
+  readonly base_fee_per_gas: string | null;
+  readonly burnt_fees: string | null;
+  readonly burnt_fees_percentage: number | null;
+  readonly priority_fee: string | null;
+  readonly transaction_fees: string;
+  readonly is_pending_update: boolean | null;
 }
 
 export interface Reward {
@@ -50,129 +58,129 @@ const miners = 12;
 /** Every how many blocks of the newest batch one is announced to change, on a chain that rests. */
 const pendingEvery = 7;
 
-const rewardTypes = {
-  v10: ['Miner Reward', 'Emission Reward', 'Uncle Reward'],
-  v11: ['emission_funds', 'uncle', 'validator'],
-  v12: ['emission_funds', 'uncle', 'validator'],
-} as const;
-
 /** The block that stands at a height at a time: a function of seed, chain, height and time alone. */
 export function blockAt(world: World, height: number, atMs: number): Block {
   const { course } = world;
-  if (course === null) return restingBlock(world, height);
-  const reorgs = reorgsOf(world, course, height, atMs);
-  const parentEdition = reorgsOf(world, course, height - 1, atMs).length;
-  const parentHash = blockHash(world, height - 1, parentEdition);
-  const block = drawBlock(world, height, reorgs.length, parentHash);
+  if (course === null) {
+    // Some of the newest blocks stay pending, and none below them.
+    const isPending = height % pendingEvery === 0 && height >= newestBatchFloor(world);
+    const block = drawBlock(world, height, 0, 0);
+    return isPending ? withFields(block, { is_pending_update: true }) : block;
+  }
+  const reorgs = reorgsOf(course, height, atMs);
+  const parentEdition = reorgsOf(course, height - 1, atMs).length;
+  const block = drawBlock(world, height, reorgs.length, parentEdition);
   const listedMs = Math.max(listedAtMs(world, course, height), reorgs.at(-1)?.atMs ?? -Infinity);
   return atMs < listedMs + course.pendingMs ? withoutLateFacts(block) : block;
 }
 
 /** The hash of a block, `edition` of those that have stood at its height; 0 is the first. */
-export function blockHash(world: World, height: number, edition: number): string {
-  return new Random(editionOf(world.streams.block, edition), height).hex(8);
-}
+export const blockHash = ({ draw }: World, height: number, edition: number): string =>
+  draw('block', height, edition).hex(8);
+
+const withFields = (block: Block, fields: Partial<Fields>): Block => ({
+  ...block,
+  fields: { ...block.fields, ...fields },
+});
 
 /** What a block shows while it says that more will come. */
-function withoutLateFacts(block: Block): Block {
-  return {
-    ...block,
-    isPendingUpdate: true,
-    burntFees: null,
-    burntFeesPercentage: null,
-    priorityFee: null,
-    transactionFees: '0',
-    transactionsCount: Math.floor(block.transactionsCount / 2),
-  };
-}
+const withoutLateFacts = (block: Block): Block =>
+  withFields(block, {
+    is_pending_update: true,
+    burnt_fees: null,
+    burnt_fees_percentage: null,
+    priority_fee: null,
+    transaction_fees: '0',
+    transactions_count: Math.floor(block.fields.transactions_count / 2),
+  });
 
-/** On a chain that rests some of the newest blocks stay pending, and none below them. */
-function restingBlock(world: World, height: number): Block {
-  const block = drawBlock(world, height, 0, blockHash(world, height - 1, 0));
-  const isPending = height % pendingEvery === 0 && height >= newestBatchFloor(world);
-  return isPending ? { ...block, isPendingUpdate: true } : block;
-}
-
-function drawBlock(world: World, height: number, edition: number, parentHash: string): Block {
-  const random = new Random(editionOf(world.streams.block, edition), height);
+function drawBlock(world: World, height: number, edition: number, parentEdition: number): Block {
+  const random = world.draw('block', height, edition);
   const hash = random.hex(8);
   const wei = weiOf(world, height);
-  const contents =
-    world.lived === null
-      ? drawContents(world, height, random)
-      : plausibleContents(world.lived, height, random);
+  const { lived } = world;
+  const { fields, rewards, ...contents } =
+    lived === null ? drawContents(world, height, random) : drawLivedContents(lived, height, random);
   return {
-    ...contents,
     height,
     hash,
     lacksHash: lacksHash(world, height),
-    parentHash,
-    gasLimit: wei(contents.gasLimit),
-    gasUsed: wei(contents.gasUsed),
-    baseFeePerGas: wei(contents.baseFeePerGas),
-    burntFees: wei(contents.burntFees),
-    difficulty: wei(contents.difficulty),
-    totalDifficulty: wei(contents.totalDifficulty),
-    priorityFee: wei(contents.priorityFee),
-    transactionFees: wei(contents.transactionFees),
-    rewards: contents.rewards.map((reward) => ({ ...reward, reward: wei(reward.reward) })),
+    parentHash: blockHash(world, height - 1, parentEdition),
+    ...contents,
+    fields: {
+      ...fields,
+      gas_limit: wei(fields.gas_limit),
+      gas_used: wei(fields.gas_used),
+      difficulty: wei(fields.difficulty),
+      total_difficulty: wei(fields.total_difficulty),
+      base_fee_per_gas: wei(fields.base_fee_per_gas),
+      burnt_fees: wei(fields.burnt_fees),
+      priority_fee: wei(fields.priority_fee),
+      transaction_fees: wei(fields.transaction_fees),
+    },
+    rewards: rewards.map((reward) => ({ ...reward, reward: wei(reward.reward) })),
     extra: drawExtra(world, height, random),
   };
 }
 
-/** What a block holds: all but what tells it from others. */
-export type Contents = Omit<Block, 'height' | 'hash' | 'lacksHash' | 'parentHash' | 'extra'>;
-
 function drawContents(world: World, height: number, random: Random): Contents {
-  const gas = drawGas(random);
-  return {
-    timestampMs: instantOf(world, height, random.below(1000)),
-    minerHash: minerOf(world, random.below(miners)),
-    ...gas,
-    baseFeePerGas: drawWei(random, 2),
-    burntFees: drawWei(random, 4),
-    burntFeesPercentage: random.oneIn(8) ? null : random.below(1_300_000) / 10_000,
-    difficulty: random.oneIn(2) ? '0' : drawWei(random, 3),
-    totalDifficulty: drawWei(random, 8),
-    priorityFee: drawWei(random, 3),
-    transactionFees: random.decimal(1 + random.below(6)),
-    nonce: random.hex(2),
-    size: random.oneIn(15) ? null : 600 + random.below(200_000),
-    transactionsCount: random.below(400),
-    isPendingUpdate: random.oneIn(10) ? null : false,
-    rewards: drawRewards(world, random),
-    uncles: random.oneIn(9) ? [random.hex(8)] : [],
-    arbitrum: world.chain.family === 'arbitrum' ? drawArbitrum(world, height, random) : null,
-  };
-}
-
-function drawWei(random: Random, groups: number): string | null {
-  return random.oneIn(9) ? null : random.decimal(1 + random.below(groups));
-}
-
-function drawGas(random: Random) {
+  const { family } = world.chain;
   const limit = 30_000_000 + random.below(30_000_000);
   const used = random.below(limit);
+  const part = used / limit;
+  const gas_target_percentage = random.oneIn(12) ? -100 : part * 200 - 100;
+  const timestampMs = instantOf(world, height, random.below(1000));
+  const minerHash = minerOf(world, random.below(miners));
+  const base_fee_per_gas = drawWei(random, 2);
+  const burnt_fees = drawWei(random, 4);
+  const burnt_fees_percentage = random.oneIn(8) ? null : random.below(1_300_000) / 10_000;
+  const difficulty = random.oneIn(2) ? '0' : drawWei(random, 3);
+  const total_difficulty = drawWei(random, 8);
+  const priority_fee = drawWei(random, 3);
+  const transaction_fees = random.decimal(1 + random.below(6));
   return {
-    gasLimit: String(limit),
-    gasUsed: String(used),
-    gasUsedPercentage: (used / limit) * 100,
-    gasTargetPercentage: random.oneIn(12) ? -100 : (used / limit) * 200 - 100,
+    timestampMs,
+    minerHash,
+    fields: {
+      nonce: random.hex(2),
+      size: random.oneIn(15) ? null : 600 + random.below(200_000),
+      transactions_count: random.below(400),
+      gas_limit: String(limit),
+      gas_used: String(used),
+      gas_used_percentage: part * 100,
+      gas_target_percentage,
+      difficulty,
+      total_difficulty,
+      base_fee_per_gas,
+      burnt_fees,
+      burnt_fees_percentage,
+      priority_fee,
+      transaction_fees,
+      is_pending_update: random.oneIn(10) ? null : false,
+    },
+    rewards: drawRewards(world, random),
+    uncles: random.oneIn(9) ? [random.hex(8)] : [],
+    arbitrum: family === 'arbitrum' ? drawArbitrum(world, height, random) : null,
   };
 }
 
+const drawWei = (random: Random, groups: number): string | null =>
+  random.oneIn(9) ? null : random.decimal(1 + random.below(groups));
+
+const oldRewardTypes = ['Miner Reward', 'Emission Reward', 'Uncle Reward'] as const;
+const rewardTypes = ['emission_funds', 'uncle', 'validator'] as const;
+
 function drawRewards(world: World, random: Random): readonly Reward[] {
-  const { generation } = world.chain;
+  const isOld = world.chain.generation === 'v10';
   return Array.from({ length: random.below(3) }, () => ({
     reward: random.decimal(1 + random.below(4)),
-    type: random.pick(rewardTypes[generation]),
-    addressHash: generation === 'v10' ? minerOf(world, random.below(miners)) : null,
+    type: random.pick(isOld ? oldRewardTypes : rewardTypes),
+    addressHash: isOld ? minerOf(world, random.below(miners)) : null,
   }));
 }
 
-function drawExtra(world: World, height: number, random: Random): Record<string, unknown> | null {
-  const { family } = world.chain;
-  if (family === 'celo') {
+function drawExtra({ chain }: World, height: number, random: Random): Block['extra'] {
+  if (chain.family === 'celo') {
     return {
       celo: {
         epoch_number: Math.floor(height / 17_280),
@@ -182,8 +190,100 @@ function drawExtra(world: World, height: number, random: Random): Record<string,
       l1_epoch_number: random.below(100_000),
     };
   }
-  if (family === 'optimism' && random.oneIn(3)) {
+  if (chain.family === 'optimism' && random.oneIn(3)) {
     return { optimism: { batch_data_container: 'in_blob4844', frames: [random.below(9), null] } };
   }
   return null;
+}
+
+const arbitrumStatuses = [
+  'Confirmed on base',
+  'Sent to base',
+  'Sealed on rollup',
+  'Processed on rollup',
+] as const;
+
+const containers = [
+  'in_blob4844',
+  'in_calldata',
+  'in_celestia',
+  'in_anytrust',
+  'in_eigenda',
+] as const;
+
+export type Arbitrum = ReturnType<typeof drawArbitrum>;
+
+/** What an Arbitrum chain says of a block. */
+function drawArbitrum(world: World, height: number, random: Random) {
+  const known = <Value>(value: () => Value) => (random.oneIn(7) ? null : value());
+  const transaction = () => {
+    if (random.oneIn(4)) return { hash: null, status: null, timestampMs: null };
+    return {
+      hash: random.oneIn(6) ? null : random.hex(8),
+      status: random.oneIn(6) ? null : random.pick(['unfinalized', 'finalized']),
+      timestampMs: random.oneIn(6) ? null : instantOf(world, height + 300, random.below(1000)),
+    };
+  };
+  return {
+    fields: {
+      status: random.pick(arbitrumStatuses),
+      batch_number: known(() => 1 + random.below(900_000)),
+      batch_data_container: known(() => random.pick(containers)),
+      delayed_messages: known(() => random.below(5)),
+      l1_block_number: known(() => 20_000_000 + random.below(1_000_000)),
+      send_count: known(() => random.below(200_000)),
+      send_root: known(() => random.hex(8)),
+    },
+    commitment: transaction(),
+    confirmation: transaction(),
+  };
+}
+
+const gasLimit = 60_000_000;
+/** Blocks hold twice their target. */
+const elasticity = 2;
+
+/** Gas of a transaction, and bytes, on average. */
+const gasEach = 120_000;
+const bytesEach = 310;
+const emptyBytes = 900;
+
+/** Wei a gas: the base fee of a quiet hour, and what is paid on top. */
+const quietBaseFee = 900_000;
+const usualTip = 1_200_000;
+
+/** What a block holds on a chain that lives by the calendar, by how busy its hour is. */
+function drawLivedContents({ timetable }: Lived, height: number, random: Random): Contents {
+  const timestampMs = minedAt(timetable, height);
+  const activity = activityAt(timetable, timestampMs);
+  const part = Math.min(0.97, 0.11 * activity * Math.exp(0.5 * random.bell()));
+  const used = Math.round(gasLimit * part);
+  const count = 1 + Math.round(used / (gasEach * (0.7 + 0.6 * random.part())));
+  const baseFee = Math.round(quietBaseFee * activity * (0.95 + 0.1 * random.part()));
+  const tip = Math.round(usualTip * Math.exp(0.6 * random.bell()));
+  const [burnt, paid] = [BigInt(baseFee) * BigInt(used), BigInt(tip) * BigInt(used)];
+  return {
+    timestampMs,
+    minerHash: feeVault,
+    fields: {
+      nonce: '0x0000000000000000',
+      size: emptyBytes + Math.round(count * bytesEach * (0.8 + 0.4 * random.part())),
+      transactions_count: count,
+      gas_limit: String(gasLimit),
+      gas_used: String(used),
+      gas_used_percentage: part * 100,
+      gas_target_percentage: (part * elasticity - 1) * 100,
+      difficulty: '0',
+      total_difficulty: '0',
+      base_fee_per_gas: String(baseFee),
+      burnt_fees: String(burnt),
+      burnt_fees_percentage: (100 * baseFee) / (baseFee + tip),
+      priority_fee: String(paid),
+      transaction_fees: String(burnt + paid),
+      is_pending_update: false,
+    },
+    rewards: [],
+    uncles: [],
+    arbitrum: null,
+  };
 }

@@ -1,8 +1,9 @@
-import { Random, type Stream } from './random.ts';
+import { firstHeight, itemsPerRung, lastWhere, startOf, type Ladder } from './ladder.ts';
+import type { Draw } from './random.ts';
 
 /**
  * A chain that lives by the calendar, as people do: busy days and quiet nights, weekends, growth,
- * one outage. What has happened until a time is the same whenever it is asked for.
+ * one outage. The past of a time is the same whenever it is requested.
  */
 export interface Calendar {
   /** A midnight (UTC) when the lowest height was mined, milliseconds since 1970. */
@@ -13,18 +14,34 @@ export interface Calendar {
   readonly batchesFromMs: number;
 }
 
-/** The life of a chain: how busy it is, and when its bundlers were out of order. */
-export interface Rhythm extends Calendar {
-  readonly stream: Stream;
-  /** End exclusive. */
+/** How busy a chain is, and which operations fall into which of its blocks. */
+export interface Timetable extends Rhythm {
+  /** The lowest height that a batch holds. */
+  readonly batchesFloor: number;
+  /** How many operations there are until the end. */
+  readonly operations: number;
+  readonly ladder: Ladder;
+}
+
+interface Rhythm extends Calendar {
+  readonly draw: Draw;
+  /** When its bundlers fail; end exclusive. */
   readonly outage: { readonly fromMs: number; readonly untilMs: number };
 }
 
 /** Days that a chain is described by: the growth, the versions and the outage all fall into them. */
 export const storyDays = 90;
 
-export const hourMs = 60 * 60_000;
+const hourMs = 60 * 60_000;
 export const dayMs = 24 * hourMs;
+
+/** Block time of an Optimism chain. */
+export const blockTimeMs = 2000;
+const blocksPerHour = hourMs / blockTimeMs;
+const storyHours = storyDays * 24;
+
+/** Each rung has blocks of its own. */
+const mostRungsPerBlock = 0.5;
 
 /** From Sunday on. */
 const weekdays = [0.6, 0.96, 1.04, 1.08, 1.06, 0.98, 0.7] as const;
@@ -38,18 +55,40 @@ const outageHours = 7;
 /** What is still sent while most of it fails. */
 const sentInOutage = 0.7;
 
-/** The rhythm that a stream gives a calendar. */
-export function planRhythm(calendar: Calendar, stream: Stream): Rhythm {
-  const random = new Random(stream, 0);
+/**
+ * Spreads operations over blocks as the rhythm says. Throws a RangeError if they are too many.
+ *
+ * @param operations how many the first 90 days hold
+ */
+export function planTimetable(calendar: Calendar, operations: number, draw: Draw): Timetable {
+  if (!(operations > 0)) throw new RangeError('a calendar needs operations');
+  const random = draw('calendar', 0);
   const day = outageDay + random.below(7);
   const fromMs = calendar.startMs + day * dayMs + (9 + random.below(6)) * hourMs;
-  return { ...calendar, stream, outage: { fromMs, untilMs: fromMs + outageHours * hourMs } };
+  const outage = { fromMs, untilMs: fromMs + outageHours * hourMs };
+  const rhythm = { ...calendar, draw, outage };
+  const heightAt = (atMs: number) => firstHeight + blocksBetween(calendar.startMs, atMs);
+  const ladder = planLadder(rhythm, operations);
+  return {
+    ...rhythm,
+    batchesFloor: heightAt(calendar.batchesFromMs),
+    operations: startOf(ladder.rungsBelow(heightAt(calendar.endMs) + 1)),
+    ladder,
+  };
 }
+
+/** How many blocks are mined from one time to another. */
+export const blocksBetween = (fromMs: number, untilMs: number): number =>
+  Math.floor((untilMs - fromMs) / blockTimeMs);
+
+/** When a height was mined, milliseconds since 1970. */
+export const minedAt = ({ startMs }: Calendar, height: number): number =>
+  startMs + (height - firstHeight) * blockTimeMs;
 
 /** Days since the start, with fractions. */
 export const daysAt = ({ startMs }: Calendar, atMs: number): number => (atMs - startMs) / dayMs;
 
-/** By what the chain has grown since its start. */
+/** The factor by which the chain has grown since its start. */
 export const growthAt = (calendar: Calendar, atMs: number): number =>
   1 + (1.6 * daysAt(calendar, atMs)) / storyDays;
 
@@ -62,7 +101,45 @@ export function activityAt(rhythm: Rhythm, atMs: number): number {
   const time = new Date(atMs);
   const daily = 1 + 0.6 * Math.cos((2 * Math.PI * (time.getUTCHours() - peakHour)) / 24);
   const weekly = weekdays[time.getUTCDay()] ?? 1;
-  const mood = Math.exp(0.09 * new Random(rhythm.stream, Math.floor(atMs / dayMs)).bell());
+  const mood = Math.exp(0.09 * rhythm.draw('calendar', Math.floor(atMs / dayMs)).bell());
   const left = isOutage(rhythm, atMs) ? sentInOutage : 1;
   return growthAt(rhythm, atMs) * daily * weekly * mood * left;
+}
+
+function planLadder(rhythm: Rhythm, operations: number): Ladder {
+  const { reached, perRung } = sumActivity(rhythm, operations / itemsPerRung);
+  /** Where the blocks of a rung begin. */
+  const floorOf = (rung: number) => {
+    const wanted = rung * perRung;
+    const hour = lastWhere(reached.length, (index) => (reached[index] ?? 0) <= wanted);
+    const [from, to] = [reached[hour] ?? 0, reached[hour + 1] ?? Infinity];
+    return firstHeight + Math.floor((hour + (wanted - from) / (to - from)) * blocksPerHour);
+  };
+  const valueOf = (rung: number) => {
+    const floor = floorOf(rung);
+    return floor + rhythm.draw('user-operation-rung', rung).below(floorOf(rung + 1) - floor);
+  };
+  const rungs = Math.ceil((reached.at(-1) ?? 0) / perRung) - 1;
+  const rungsBelow = (value: number) => lastWhere(rungs, (rung) => valueOf(rung) < value) + 1;
+  return { valueOf, rungsBelow };
+}
+
+/** Activity until each hour up to the end, and beyond as far as the next rungs reach. */
+function sumActivity(rhythm: Rhythm, rungs: number) {
+  const { startMs, endMs } = rhythm;
+  const reached = [0];
+  const add = () => {
+    const hour = reached.length - 1;
+    reached.push((reached[hour] ?? 0) + activityAt(rhythm, startMs + hour * hourMs));
+  };
+  while (reached.length <= storyHours) add();
+  const perRung = (reached[storyHours] ?? 0) / rungs;
+  while (reached.length <= (endMs - startMs) / hourMs + 1) add();
+  const wanted = (reached.at(-1) ?? 0) + 2 * perRung;
+  while ((reached.at(-1) ?? Infinity) <= wanted) add();
+  const busiest = Math.max(...reached.map((sum, hour) => sum - (reached[hour - 1] ?? 0)));
+  if (!(busiest / perRung / blocksPerHour <= mostRungsPerBlock)) {
+    throw new RangeError('more operations than the blocks of a calendar hold');
+  }
+  return { reached, perRung };
 }

@@ -1,10 +1,25 @@
-import type { AddressFacts } from './address-facts.ts';
-import type { SimulatedChain } from './chain.ts';
-import type { MetadataTag } from './miner-facts.ts';
-import { plausibleAccount } from './plausible-address.ts';
-import { Random, type Stream } from './random.ts';
+import type { Draw } from './random.ts';
 
-/** The addresses that everyone knows on a chain which lives by the calendar. */
+/** What the explorer knows of an address, fixed by its hash. */
+export interface AddressFacts {
+  readonly hash: string;
+  /** Scalars under the contract's names, in the order in which the service prints them. */
+  readonly fields: {
+    readonly name: string | null;
+    readonly is_contract: boolean | null;
+    readonly is_scam: false;
+    readonly is_verified: boolean | null;
+    readonly proxy_type: string | null;
+    readonly reputation: 'ok';
+  };
+  /** The service prints a NUL character inside the name. */
+  readonly hasNul: boolean;
+  readonly implementations: readonly { readonly hash: string; readonly name: string | null }[];
+  /** Members of the object that the contract does not list. */
+  readonly extra: Readonly<Record<string, unknown>> | null;
+}
+
+/** The well-known addresses of a chain that lives by the calendar. */
 export interface Directory {
   /** The factories, the one with the most accounts last. */
   readonly factories: readonly string[];
@@ -26,91 +41,46 @@ export const entryPoints = [
 export const feeVault = '0x4200000000000000000000000000000000000011';
 const feeVaultCode = '0xc0d3c0d3c0d3c0d3c0d3c0d3c0d3c0d3c0d30011';
 
-/** The tags of the fee vault, the only address of such a chain that blocks show as miner. */
-export const feeVaultTags: readonly MetadataTag[] = [
-  {
-    slug: 'sequencer-fee-vault',
-    name: 'Sequencer Fee Vault',
-    tagType: 'name',
-    ordinal: 10,
-    meta: { tooltipDescription: 'Collects the fees of the sequencer' },
-  },
-  { slug: 'op-stack', name: 'OP Stack', tagType: 'protocol', ordinal: 5, meta: null },
-  {
-    slug: 'predeploy',
-    name: 'Predeploy',
-    tagType: 'generic',
-    ordinal: 0,
-    meta: { bgColor: '#ff0420', textColor: '#ffffff' },
-  },
-];
+/** A text as a list: what its commas part. */
+export const listOf = (text: string): readonly string[] => text.trim().split(/,\s+/u);
 
 /** Factories by name, the largest first; the others have none. */
-const factoryNames = [
-  'Safe Proxy Factory',
-  'Kernel Factory',
-  'LightAccount Factory',
-  'SimpleAccountFactory',
-  'Smart Wallet Factory',
-  'Nexus Account Factory',
-  'Modular Account Factory',
-  'Harbor Wallet Factory',
-  'Multi Owner LightAccount Factory',
-  'Passkey Account Factory',
-  'Kernel Factory Staker',
-  'Lumen Account Factory',
-  'SimpleAccountFactory v0.8',
-  'Session Key Account Factory',
-  'Arcade Games: Wallet Factory',
-  'Social Recovery Wallet Factory',
-  'Beacon Account Factory',
-  'WebAuthn Account Factory',
-  'Postcard Wallet Factory',
-  'Tipjar Account Factory',
-] as const;
+const factoryNames = listOf(`
+  Safe Proxy Factory, Kernel Factory, LightAccount Factory, SimpleAccountFactory,
+  Smart Wallet Factory, Nexus Account Factory, Modular Account Factory, Harbor Wallet Factory,
+  Multi Owner LightAccount Factory, Passkey Account Factory, Kernel Factory Staker,
+  Lumen Account Factory, SimpleAccountFactory v0.8, Session Key Account Factory,
+  Arcade Games: Wallet Factory, Social Recovery Wallet Factory, Beacon Account Factory,
+  WebAuthn Account Factory, Postcard Wallet Factory, Tipjar Account Factory`);
 
 /** Companies are invented: what they are seen to do here is too. */
-const senderNames = [
-  'Basalt Exchange: Hot Wallet 2',
-  'Pelican: Bundler 1',
-  'Tollgate: Verifying Paymaster',
-  'Arcade Games: Session Hub',
-  'Kiosk Exchange: Withdrawals',
-  'Pelican: Bundler 4',
-  'Swiftbridge: Filler',
-  'Lumen Wallet: Relayer',
-  'Tollgate: ERC-20 Paymaster',
-  'Mosaic DEX: Order Executor',
-  'Harbor: Paymaster',
-  'Basalt Exchange: Deposits',
-] as const;
+const senderNames = listOf(`
+  Basalt Exchange: Hot Wallet 2, Pelican: Bundler 1, Tollgate: Verifying Paymaster,
+  Arcade Games: Session Hub, Kiosk Exchange: Withdrawals, Pelican: Bundler 4,
+  Swiftbridge: Filler, Lumen Wallet: Relayer, Tollgate: ERC-20 Paymaster,
+  Mosaic DEX: Order Executor, Harbor: Paymaster, Basalt Exchange: Deposits`);
 
-/**
- * The directory of a chain. Takes memory for each of its factories.
- *
- * @param accounts what all accounts of the chain are drawn from
- */
-export function createDirectory(
-  { factories }: SimulatedChain,
-  stream: Stream,
-  accounts: Stream,
-): Directory {
-  const address = (index: number) => new Random(stream, index).hex(5);
+/** The directory of a chain. Takes memory for each of its factories. */
+export function createDirectory(factories: number, draw: Draw): Directory {
+  const address = (index: number) => draw('directory', index).hex(5);
   const senders = senderNames.map((_, rank) => address(rank));
   const ranked = Array.from({ length: factories }, (_, rank) => address(senderNames.length + rank));
+  const vault = contract(feeVault, 'SequencerFeeVault');
   const facts = [
     ...entryPoints.map(({ hash, version }) => contract(hash, `EntryPoint ${version}`)),
     {
-      ...contract(feeVault, 'SequencerFeeVault'),
-      proxyType: 'eip1967',
+      ...vault,
+      fields: { ...vault.fields, proxy_type: 'eip1967' },
       implementations: [{ hash: feeVaultCode, name: 'SequencerFeeVault' }],
     },
-    ...senders.map((hash, rank) => ({
-      ...plausibleAccount(hash, accounts),
-      name: senderNames[rank] ?? null,
-      isContract: true,
-      isVerified: true,
-    })),
+    ...senders.map((hash, rank) => {
+      const account = accountFacts(hash, draw);
+      const name = senderNames[rank] ?? null;
+      return {
+        ...account,
+        fields: { ...account.fields, name, is_contract: true, is_verified: true },
+      };
+    }),
     ...ranked.map((hash, rank) => contract(hash, factoryNames[rank] ?? null)),
   ];
   return {
@@ -124,12 +94,48 @@ export function createDirectory(
 function contract(hash: string, name: string | null): AddressFacts {
   return {
     hash,
-    name,
+    fields: {
+      name,
+      is_contract: true,
+      is_scam: false,
+      is_verified: name !== null,
+      proxy_type: null,
+      reputation: 'ok',
+    },
     hasNul: false,
-    isContract: true,
-    isVerified: name !== null,
-    proxyType: null,
     implementations: [],
     extra: null,
+  };
+}
+
+/** The kinds of smart accounts, by how many of them there are; code is that of their proxies. */
+const accounts = [
+  { proxy: 'SafeProxy', type: 'master_copy', code: 'SafeL2' },
+  { proxy: 'SafeProxy', type: 'master_copy', code: 'SafeL2' },
+  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'Kernel' },
+  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'Kernel' },
+  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'LightAccount' },
+  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'SimpleAccount' },
+  { proxy: null, type: 'erc7760', code: 'ModularAccount' },
+  { proxy: null, type: 'eip1167', code: 'Nexus' },
+  { proxy: null, type: 'eip7702', code: 'EIP7702StatelessDeleGator' },
+] as const;
+
+/** Every how many accounts one has sent operations, and is not deployed. */
+const undeployedEvery = 12;
+
+/** What is known of a user's account, fixed by its hash. Accounts of a kind share their code. */
+export function accountFacts(hash: string, draw: Draw): AddressFacts {
+  const random = draw('address-facts', Number.parseInt(hash.slice(-8), 16));
+  const isDeployed = !random.oneIn(undeployedEvery);
+  const { proxy, type, code } = random.pick(accounts);
+  const isVerified = isDeployed && proxy !== null && !random.oneIn(4);
+  const kind = accounts.findIndex((account) => account.code === code);
+  const implementation = { hash: draw('address-facts', kind).hex(5), name: code };
+  const known = contract(hash, isVerified ? proxy : null);
+  return {
+    ...known,
+    fields: { ...known.fields, is_contract: isDeployed, proxy_type: isDeployed ? type : null },
+    implementations: isDeployed ? [implementation] : [],
   };
 }

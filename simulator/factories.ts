@@ -1,10 +1,12 @@
-import { isKnown, type Appearance } from './address-facts.ts';
-import { lacksHash, type World } from './chain.ts';
-import { evenLadder, rankDigits, seekOrdinal, standingOf, type Ladder } from './ladder.ts';
-import { plausibleRank, seekPlausibleFactory } from './plausible-factory.ts';
-import { Random } from './random.ts';
+import { checksumAddress, isKnown, renderAddress, type Appearance } from './addresses.ts';
+import { growthAt } from './calendar.ts';
+import { evenLadder, rankDigits, rungOf } from './ladder.ts';
+import type { Course } from './motion.ts';
+import { isAbove, type Position, type RankedList } from './pages.ts';
+import type { Random } from './random.ts';
+import { lacksHash, type World } from './world.ts';
 
-/** A wallet factory; ordinal 0 is the last of the list. */
+/** A wallet factory; ordinal 0 is the last of the list at the start. */
 export interface Factory {
   readonly ordinal: number;
   readonly addressHash: string;
@@ -15,14 +17,70 @@ export interface Factory {
   readonly extra: Readonly<Record<string, unknown>> | null;
 }
 
-function ladderOf(world: World): Ladder {
-  return evenLadder(1, 29, world.streams['factory-rung']);
+/** A factory that was seen, and since when it is missing; null while it is listed. */
+export interface SeenFactory extends Factory {
+  readonly missingSinceMs: number | null;
 }
 
-/** The factory with this ordinal: a function of seed, chain and ordinal alone. */
-export function factoryAt(world: World, ordinal: number): Factory {
-  const random = new Random(world.streams.factory, ordinal);
-  const { addressHash, totalAccounts } = rankAt(world, ordinal, random);
+/** The list at a time, most accounts first. */
+export function listFactories(world: World, atMs: number): RankedList<Factory> {
+  const listed = factoriesSeen(world, atMs).filter(({ missingSinceMs }) => missingSinceMs === null);
+  return {
+    below(position, length) {
+      const from = listed.findIndex(
+        (factory) => position === null || !isAbove(positionOf(factory), position),
+      );
+      return from === -1 ? [] : listed.slice(from, from + length);
+    },
+    above: ({ ordinal }) => listed[listed.findIndex((other) => other.ordinal === ordinal) - 1],
+    served: (factory) => factory,
+    token: ({ totalAccounts, addressHash }) => `${totalAccounts},${checksumAddress(addressHash)}`,
+    digits: 40,
+    render: (factory) => renderFactory(world, factory),
+  };
+}
+
+/** Every factory that was on the list at some moment until a time, most accounts first. */
+export function factoriesSeen(world: World, atMs: number): SeenFactory[] {
+  const { course } = world;
+  const factories = drawnFactories(world);
+  const seen = factories.flatMap((factory): SeenFactory[] => {
+    if (course === null) return [{ ...factory, missingSinceMs: null }];
+    const state = stateAt(course, factory.ordinal, atMs);
+    if (state === 'unseen') return [];
+    const missingSinceMs = state === 'listed' ? null : state.sinceMs;
+    // The last that anyone could read of a missing one.
+    const readMs = missingSinceMs === null ? atMs : missingSinceMs - 1;
+    const rise = countRise(course, factory.ordinal, readMs);
+    return [{ ...factory, totalAccounts: factory.totalAccounts + rise, missingSinceMs }];
+  });
+  return seen.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
+}
+
+/** The address of the factory with this ordinal. */
+export const factoryAddressAt = (world: World, ordinal: number): string =>
+  drawnFactories(world)[ordinal]?.addressHash ?? '';
+
+const positionOf = ({ totalAccounts, addressHash }: Factory): Position => ({
+  value: totalAccounts,
+  key: addressHash,
+});
+
+/** The factories of each world with their least counts: drawing them for each page would be slow. */
+const drawn = new WeakMap<World, readonly Factory[]>();
+
+function drawnFactories(world: World): readonly Factory[] {
+  const known = drawn.get(world);
+  if (known !== undefined) return known;
+  const length = world.chain.factories;
+  const factories = Array.from({ length }, (_, ordinal) => drawFactory(world, ordinal));
+  drawn.set(world, factories);
+  return factories;
+}
+
+function drawFactory(world: World, ordinal: number): Factory {
+  const random = world.draw('factory', ordinal);
+  const { addressHash, totalAccounts } = drawRank(world, ordinal, random);
   const hasExtra = world.chain.generation === 'v12' && random.oneIn(4);
   return {
     ordinal,
@@ -34,28 +92,71 @@ export function factoryAt(world: World, ordinal: number): Factory {
   };
 }
 
-function rankAt(
-  world: World,
-  ordinal: number,
-  random: Random,
-): Pick<Factory, 'addressHash' | 'totalAccounts'> {
-  if (world.lived !== null) return plausibleRank(world.lived, ordinal, random);
-  const standing = standingOf(ladderOf(world), ordinal);
-  return { addressHash: rankDigits(random.hex(5), standing), totalAccounts: standing.value };
-}
+/** Accounts of the largest factory at the start of a calendar, about. */
+const largest = 60_000;
+/** How fast counts fall with the rank: the second has a third, the hundredth has a few. */
+const steepness = 1.5;
 
-/** The address of the factory with this ordinal, without its other facts. */
-export function factoryAddressAt(world: World, ordinal: number): string {
-  const digits = new Random(world.streams.factory, ordinal).hex(5);
-  return rankDigits(digits, standingOf(ladderOf(world), ordinal));
-}
-
-/** The highest ordinal not above (total_accounts, address), or -1. */
-export function seekFactory(world: World, totalAccounts: number, address: string): number {
-  const { lived, streams } = world;
-  if (lived !== null) {
-    return seekPlausibleFactory(lived, streams.factory, totalAccounts, address);
+function drawRank({ lived, draw }: World, ordinal: number, random: Random) {
+  if (lived === null) {
+    const ladder = evenLadder(1, 29, (rung) => draw('factory-rung', rung));
+    const addressHash = rankDigits(random.hex(5), ordinal);
+    return { addressHash, totalAccounts: ladder.valueOf(rungOf(ordinal)) };
   }
-  const keyOf = (ordinal: number) => factoryAddressAt(world, ordinal);
-  return seekOrdinal(ladderOf(world), totalAccounts, address, keyOf);
+  // Less than one rank, so that the order stays.
+  const rank = lived.factories.length - ordinal + random.part() * 0.9;
+  const growth = growthAt(lived.timetable, lived.timetable.endMs);
+  return {
+    addressHash: lived.factories[ordinal] ?? '',
+    // The ordinal keeps the smallest apart, so that no two share a count.
+    totalAccounts: 1 + ordinal + Math.floor((largest * growth) / rank ** steepness),
+  };
+}
+
+/** How far a count rises above its least at most: three rungs, so about nine places up and down. */
+const countSpread = 90;
+
+const hourMs = 60 * 60_000;
+/** A factory that is absent at times is so for the last 12 hours of each 48. */
+const absentCycleMs = 48 * hourMs;
+const absentForMs = 12 * hourMs;
+/** New factories enter within a week: the length of a long test. */
+const entersWithinMs = 7 * 24 * hourMs;
+
+/** Whether a factory is listed at a time, and since when it is missing, watched from time 0 on. */
+function stateAt(
+  { draw, newFactoriesPercent, absentFactoriesPercent }: Course,
+  ordinal: number,
+  atMs: number,
+): 'listed' | 'unseen' | { readonly sinceMs: number } {
+  const random = draw('factory-life', ordinal);
+  const fate = random.below(100_000) / 1000;
+  if (fate < newFactoriesPercent) {
+    return atMs < 1 + random.below(entersWithinMs) ? 'unseen' : 'listed';
+  }
+  if (fate >= newFactoriesPercent + absentFactoriesPercent) return 'listed';
+  const inCycleMs = (atMs + random.below(absentCycleMs)) % absentCycleMs;
+  const sinceMs = atMs - (inCycleMs - (absentCycleMs - absentForMs));
+  if (sinceMs > atMs) return 'listed';
+  return sinceMs > 0 ? { sinceMs } : 'unseen';
+}
+
+/** By how much the count of a factory exceeds its least at a time; 0 if counts rest. */
+function countRise({ draw, factoryChangeMs }: Course, ordinal: number, atMs: number): number {
+  if (factoryChangeMs === Infinity) return 0;
+  // Each factory changes at its own moments, so that a walk sees single rows move.
+  const phaseMs = draw('factory-life', ordinal, 1).below(factoryChangeMs);
+  const period = Math.floor((atMs + phaseMs) / factoryChangeMs);
+  return draw('factory-life', ordinal, period + 2).below(countSpread + 1);
+}
+
+/** A factory as the chain's generation prints it. */
+function renderFactory(world: World, factory: Factory): unknown {
+  const { addressHash, shown } = factory;
+  const shape = world.draw('factory-shape', factory.ordinal);
+  return {
+    address: factory.lacksHash ? { name: 'x' } : renderAddress(world, addressHash, shown, shape),
+    total_accounts: factory.totalAccounts,
+    ...factory.extra,
+  };
 }

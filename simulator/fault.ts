@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Answer } from './answer.ts';
+import type { Answer } from './pages.ts';
 import type { OperationName } from './route.ts';
 
 /** What goes wrong with one answer. */

@@ -1,5 +1,11 @@
-export type { Family, Generation, Oddity, SimulatedChain } from './chain.ts';
-export type { Disorder } from './disorder.ts';
+export {
+  startInstantMs,
+  type Disorder,
+  type Family,
+  type Generation,
+  type Oddity,
+  type SimulatedChain,
+} from './world.ts';
 export { statusFaults, type Fault, type Faults, type StatusFault } from './fault.ts';
 export {
   faultNames,
@@ -10,7 +16,6 @@ export {
   type FaultRate,
   type HostileFault,
 } from './faults/index.ts';
-export { startInstantMs } from './instant.ts';
 export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
 export { demoChains, demoStart, longestList } from './presets.ts';

@@ -1,4 +1,7 @@
-import { Random, type Stream } from './random.ts';
+import type { Random } from './random.ts';
+
+/** The lowest height of every chain, and of its user operations: as long as those of OP Mainnet. */
+export const firstHeight = 105_000_000;
 
 /** How many items share a rung, over and over: ties of 1 to 7, so order within a tie is exercised. */
 const sizes = [1, 3, 1, 7, 2, 5, 1, 4] as const;
@@ -9,63 +12,22 @@ const rungOfRest = sizes.flatMap((size, rung) => Array.from({ length: size }, ()
 /** Items on a rung, on average. */
 export const itemsPerRung = itemsPerRound / sizes.length;
 
-/** Where an item stands: items of one rung share its value, and differ by place. */
-export interface Standing {
-  readonly value: number;
-  readonly place: number;
-  readonly size: number;
-}
-
-/** Sort values that rise with the ordinal (0 is the lowest item), computed and inverted in O(log). */
+/** Sort values that rise with the ordinal; ordinal 0 is the lowest item of a list. */
 export interface Ladder {
-  /** The value of a rung; rises with the rung. */
+  /** The value that all items of a rung have; never falls from rung to rung. */
   readonly valueOf: (rung: number) => number;
-  /** The only rung that can have a value; one below 0 or without items if there is none. */
-  readonly rungAt: (value: number) => number;
+  /** How many rungs have a value below this one. */
+  readonly rungsBelow: (value: number) => number;
 }
 
 /** Rung t has a value in [first + t * step, first + (t + 1) * step). */
-export function evenLadder(first: number, step: number, stream: Stream): Ladder {
-  return {
-    valueOf: (rung) => first + rung * step + new Random(stream, rung).below(step),
-    rungAt: (value) => Math.floor((value - first) / step),
+export function evenLadder(first: number, step: number, draw: (rung: number) => Random): Ladder {
+  const valueOf = (rung: number) => first + rung * step + draw(rung).below(step);
+  const rungsBelow = (value: number) => {
+    const rung = Math.max(0, Math.floor((value - first) / step));
+    return valueOf(rung) < value ? rung + 1 : rung;
   };
-}
-
-/** The standing of item `ordinal`. */
-export function standingOf(ladder: Ladder, ordinal: number): Standing {
-  const rung = rungOf(ordinal);
-  const place = ordinal - startOf(rung);
-  return { value: ladder.valueOf(rung), place, size: sizes[rung % sizes.length] ?? 1 };
-}
-
-/**
- * The highest ordinal whose (value, key) is not above the given one, or -1. Keys of one rung rise
- * with the place.
- */
-export function seekOrdinal(
-  ladder: Ladder,
-  value: number,
-  key: string,
-  keyOf: (ordinal: number) => string,
-): number {
-  const rung = ladder.rungAt(value);
-  if (rung < 0) return -1;
-  const start = startOf(rung);
-  const rungValue = ladder.valueOf(rung);
-  if (rungValue > value) return start - 1;
-  const end = startOf(rung + 1) - 1;
-  if (rungValue < value) return end;
-  let ordinal = end;
-  while (ordinal >= start && keyOf(ordinal) > key) ordinal -= 1;
-  return ordinal;
-}
-
-/** Hexadecimal digits with 0x whose first byte is made to rise with the place on the rung. */
-export function rankDigits(digits: string, { place, size }: Standing): string {
-  const width = Math.floor(256 / size);
-  const byte = place * width + (Number.parseInt(digits.slice(2, 4), 16) % width);
-  return `0x${byte.toString(16).padStart(2, '0')}${digits.slice(4)}`;
+  return { valueOf, rungsBelow };
 }
 
 /** The rung that an ordinal stands on. */
@@ -78,4 +40,24 @@ export function rungOf(ordinal: number): number {
 export function startOf(rung: number): number {
   const round = Math.floor(rung / sizes.length);
   return round * itemsPerRound + (starts[rung % sizes.length] ?? 0);
+}
+
+/** Hexadecimal digits with 0x whose first byte is made to rise with the item's place on its rung. */
+export function rankDigits(digits: string, ordinal: number): string {
+  const rung = rungOf(ordinal);
+  const width = Math.floor(256 / (sizes[rung % sizes.length] ?? 1));
+  const byte =
+    (ordinal - startOf(rung)) * width + (Number.parseInt(digits.slice(2, 4), 16) % width);
+  return `0x${byte.toString(16).padStart(2, '0')}${digits.slice(4)}`;
+}
+
+/** The highest index below `count` for which something holds that holds up to there, or -1. */
+export function lastWhere(count: number, holds: (index: number) => boolean): number {
+  let [below, above] = [-1, count];
+  while (above - below > 1) {
+    const middle = Math.floor((below + above) / 2);
+    if (holds(middle)) below = middle;
+    else above = middle;
+  }
+  return below;
 }

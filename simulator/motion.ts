@@ -1,3 +1,6 @@
+import { firstHeight, itemsPerRung, type Ladder } from './ladder.ts';
+import type { Draw, Random } from './random.ts';
+
 /**
  * How a chain moves with the simulated clock. Whatever is absent rests, but for the head, which
  * always grows. Times are simulated milliseconds.
@@ -37,7 +40,8 @@ export interface Motion {
 }
 
 /** A motion with nothing left open, and where on the chain it began. */
-export interface Course extends Required<Omit<Motion, 'blockSeconds'>> {
+export interface Course extends Required<Motion> {
+  readonly draw: Draw;
   readonly blockMs: number;
   /** The newest height at the start. */
   readonly headAtStart: number;
@@ -48,48 +52,51 @@ export interface Course extends Required<Omit<Motion, 'blockSeconds'>> {
 }
 
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
-/** Longer than the five minutes in which a list is usually read again: an orphan can be seen. */
-const orphanedAfterMs = [6 * minuteMs, 15 * minuteMs] as const;
-const reincludedAfterMs = [10_000, 4 * minuteMs] as const;
-
-/** How many blocks the history of a chain takes, and its lowest height. */
-interface History {
-  readonly lowest: number;
-  readonly operations: number;
-  readonly batchBlocks: number;
-}
+const resting: Required<Omit<Motion, 'operationsPerMinute'>> = {
+  blockSeconds: 2,
+  latePercent: 0,
+  latestLateMs: 20 * 60 * minuteMs,
+  orphanedPercent: 0,
+  // Longer than the five minutes in which a list is usually read again: an orphan can be seen.
+  orphanedAfterMs: [6 * minuteMs, 15 * minuteMs],
+  reincludedPercent: 50,
+  reincludedAfterMs: [10_000, 4 * minuteMs],
+  reorgsPerDay: 0,
+  pendingMs: 10 * minuteMs,
+  oddBatchesPercent: 0,
+  factoryChangeMs: Infinity,
+  absentFactoriesPercent: 0,
+  newFactoriesPercent: 0,
+};
 
 /**
  * Sets the motion of a chain on its history, which ends at the head of the start. Throws a
- * RangeError where no operations are made.
+ * RangeError if no operations are made.
+ *
+ * @param operations how many its history holds
+ * @param batchBlocks how many blocks the batches of its history hold
  */
-export function planCourse(motion: Motion, history: History): Course {
-  if (!(motion.operationsPerMinute > 0))
-    throw new RangeError('operationsPerMinute must be above 0');
-  const blockMs = Math.round((motion.blockSeconds ?? 2) * 1000);
-  const operationBlocks = Math.ceil(
-    (history.operations * minuteMs) / (motion.operationsPerMinute * blockMs),
-  );
-  const headAtStart = history.lowest - 1 + Math.max(operationBlocks, history.batchBlocks);
+export function planCourse(
+  motion: Motion,
+  operations: number,
+  batchBlocks: number,
+  draw: Draw,
+): Course {
+  const complete = { ...resting, ...motion };
+  const { operationsPerMinute, blockSeconds } = complete;
+  if (!(operationsPerMinute > 0)) throw new RangeError('operationsPerMinute must be above 0');
+  const blockMs = Math.round(blockSeconds * 1000);
+  const operationBlocks = Math.ceil((operations * minuteMs) / (operationsPerMinute * blockMs));
+  const above = firstHeight + Math.max(operationBlocks, batchBlocks);
   return {
-    operationsPerMinute: motion.operationsPerMinute,
-    latePercent: motion.latePercent ?? 0,
-    latestLateMs: motion.latestLateMs ?? 20 * 60 * minuteMs,
-    orphanedPercent: motion.orphanedPercent ?? 0,
-    orphanedAfterMs: motion.orphanedAfterMs ?? orphanedAfterMs,
-    reincludedPercent: motion.reincludedPercent ?? 50,
-    reincludedAfterMs: motion.reincludedAfterMs ?? reincludedAfterMs,
-    reorgsPerDay: motion.reorgsPerDay ?? 0,
-    pendingMs: motion.pendingMs ?? 10 * minuteMs,
-    oddBatchesPercent: motion.oddBatchesPercent ?? 0,
-    factoryChangeMs: motion.factoryChangeMs ?? Infinity,
-    absentFactoriesPercent: motion.absentFactoriesPercent ?? 0,
-    newFactoriesPercent: motion.newFactoriesPercent ?? 0,
+    ...complete,
+    draw,
     blockMs,
-    headAtStart,
-    operationsFloor: headAtStart + 1 - operationBlocks,
-    batchesFloor: headAtStart + 1 - history.batchBlocks,
+    headAtStart: above - 1,
+    operationsFloor: above - operationBlocks,
+    batchesFloor: above - batchBlocks,
   };
 }
 
@@ -101,4 +108,143 @@ export function headAt(course: Course, atMs: number): number {
 /** When a height appeared on the chain; below 0 for history. */
 export function minedAtMs(course: Course, height: number): number {
   return (height - course.headAtStart) * course.blockMs;
+}
+
+/**
+ * Which operations are first made in which block: rung after rung, evenly spread with some jitter,
+ * so that both directions are known at once and blocks hold ties.
+ */
+export function courseLadder({
+  operationsPerMinute,
+  blockMs,
+  operationsFloor,
+  draw,
+}: Course): Ladder {
+  const rungsPerBlock = (operationsPerMinute * blockMs) / minuteMs / itemsPerRung;
+  const rungsBelow = (height: number) => {
+    const place = height - operationsFloor;
+    if (place <= 0) return 0;
+    const jitter = draw('user-operation-rung', place).below(1000) / 1000;
+    return Math.floor(rungsPerBlock * (place + jitter));
+  };
+  const valueOf = (rung: number) => {
+    let height = operationsFloor + Math.ceil((rung + 1) / rungsPerBlock) + 1;
+    // At most four steps: the jitter is below one block.
+    while (rungsBelow(height) > rung) height -= 1;
+    return height;
+  };
+  return { valueOf, rungsBelow };
+}
+
+/** When an operation enters the list, leaves it, and returns; Infinity for never. */
+interface Life {
+  readonly entersAtMs: number;
+  readonly leavesAtMs: number;
+  readonly returnsAtMs: number;
+}
+
+/** What has become of an operation: its place on the chain, and whether it is on the list. */
+export interface Whereabouts {
+  /** When it left the list; null while it is on it. */
+  readonly leftAtMs: number | null;
+  /** 1 once it has returned: another transaction of the same operation. */
+  readonly edition: 0 | 1;
+  readonly blockNumber: number;
+}
+
+/** The least that an operation can be late: the explorer takes longer to look again. */
+const leastLateMs = 5000;
+
+/** The life of an operation that was made in this block. */
+function lifeOf(course: Course, ordinal: number, blockNumber: number): Life {
+  const random = course.draw('user-operation-life', ordinal);
+  const fate = drawFate(course, random);
+  const minedMs = minedAtMs(course, blockNumber);
+  const steady = { entersAtMs: minedMs, leavesAtMs: Infinity, returnsAtMs: Infinity };
+  if (fate === 'steady') return steady;
+  if (fate === 'late') {
+    // Cubed: one in two is late by less than an eighth of the most.
+    const part = (random.below(1_000_000) / 1_000_000) ** 3;
+    const lateMs = Math.max(leastLateMs, Math.floor(part * course.latestLateMs));
+    return { ...steady, entersAtMs: minedMs + lateMs };
+  }
+  const leavesAtMs = minedMs + between(random, course.orphanedAfterMs);
+  const returns = random.below(100_000) < course.reincludedPercent * 1000;
+  const delayMs = between(random, course.reincludedAfterMs);
+  return { ...steady, leavesAtMs, returnsAtMs: returns ? leavesAtMs + delayMs : Infinity };
+}
+
+/** How many blocks above its first one an operation can return at most. */
+export function longestReturn(course: Course): number {
+  const longestMs = course.orphanedAfterMs[1] + course.reincludedAfterMs[1];
+  return course.orphanedPercent > 0 ? Math.ceil(longestMs / course.blockMs) + 1 : 0;
+}
+
+/**
+ * What has become at a time of an operation that was made in this block; null if it was never on
+ * the list since time 0.
+ */
+export function whereaboutsAt(
+  course: Course,
+  ordinal: number,
+  blockNumber: number,
+  atMs: number,
+): Whereabouts | null {
+  const life = lifeOf(course, ordinal, blockNumber);
+  if (life.returnsAtMs <= atMs) {
+    return { leftAtMs: null, edition: 1, blockNumber: headAt(course, life.returnsAtMs) };
+  }
+  if (life.entersAtMs > atMs) return null;
+  if (life.leavesAtMs > atMs) return { leftAtMs: null, edition: 0, blockNumber };
+  return life.leavesAtMs > 0 ? { leftAtMs: life.leavesAtMs, edition: 0, blockNumber } : null;
+}
+
+/** Whether an operation leaves the list at some time. */
+export function isOrphaned(course: Course, ordinal: number): boolean {
+  return drawFate(course, course.draw('user-operation-life', ordinal)) === 'orphaned';
+}
+
+function drawFate(course: Course, random: Random): 'late' | 'orphaned' | 'steady' {
+  const percent = random.below(100_000) / 1000;
+  if (percent < course.latePercent) return 'late';
+  return percent < course.latePercent + course.orphanedPercent ? 'orphaned' : 'steady';
+}
+
+function between(random: Random, [least, most]: readonly [number, number]): number {
+  return least + random.below(Math.max(1, most - least));
+}
+
+/** A reorganisation: at its time the heights of its range get other hashes. */
+export interface Reorg {
+  readonly atMs: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+/** How deep one reaches at most, blocks. */
+const deepest = 10;
+
+/** All reorganisations of a span of time, both ends included, oldest first. */
+export function reorgsBetween(course: Course, fromMs: number, toMs: number): readonly Reorg[] {
+  if (course.reorgsPerDay <= 0) return [];
+  const everyMs = dayMs / course.reorgsPerDay;
+  const first = Math.max(0, Math.floor(fromMs / everyMs));
+  const count = Math.max(0, Math.floor(toMs / everyMs) - first + 1);
+  const reorgs = Array.from({ length: count }, (_, place): Reorg => {
+    const random = course.draw('reorg', first + place);
+    const atMs = Math.floor(everyMs * (first + place + random.below(1000) / 1000));
+    const highest = headAt(course, atMs);
+    return { atMs, lowest: highest - random.below(deepest), highest };
+  });
+  return reorgs.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
+}
+
+/** The reorganisations until a time that replaced the block at a height, oldest first. */
+export function reorgsOf(course: Course, height: number, atMs: number): readonly Reorg[] {
+  const minedMs = minedAtMs(course, height);
+  // One block later the head is one higher, and `deepest` blocks later out of reach.
+  const untilMs = Math.min(atMs, minedMs + deepest * course.blockMs);
+  return reorgsBetween(course, minedMs, untilMs).filter(
+    ({ lowest, highest }) => height >= lowest && height <= highest,
+  );
 }

@@ -1,4 +1,4 @@
-import { Random, type Stream } from './random.ts';
+import type { Random } from './random.ts';
 
 /** Which batch numbers are in use: all from `first` on but the holes. */
 export interface Numbering {
@@ -7,7 +7,7 @@ export interface Numbering {
   readonly holes: readonly number[];
   /** How many more of every hundred numbers are not used; below 100. */
   readonly holesPerCycle: number;
-  readonly stream: Stream;
+  readonly draw: (round: number) => Random;
 }
 
 /** Holes are dealt to every hundred numbers anew, so that those below a number are known at once. */
@@ -15,11 +15,10 @@ const cycle = 100;
 
 /** How many used numbers lie below a number, which must not lie below the first. */
 export function slotsBefore(numbering: Numbering, number: number): number {
-  const { holesPerCycle } = numbering;
   const place = placeOf(numbering, number);
   const [round, rest] = [Math.floor(place / cycle), place % cycle];
   const below = holesOfCycle(numbering, round).filter((hole) => hole < rest).length;
-  return round * (cycle - holesPerCycle) + rest - below;
+  return round * (cycle - numbering.holesPerCycle) + rest - below;
 }
 
 /** The slot of a number, counted from 0 over the used numbers; null if it is not used. */
@@ -48,11 +47,33 @@ function skip(value: number, holes: readonly number[]): number {
   return holes.reduce((reached, hole) => (hole <= reached ? reached + 1 : reached), value);
 }
 
-function holesOfCycle({ holesPerCycle, stream }: Numbering, round: number): number[] {
-  const random = new Random(stream, round);
+function holesOfCycle({ holesPerCycle, draw }: Numbering, round: number): number[] {
+  const random = draw(round);
   const rests = Array.from({ length: holesPerCycle === 0 ? 0 : cycle }, (_, rest) => rest);
   const holes = Array.from({ length: holesPerCycle }, () =>
     rests.splice(random.below(rests.length), 1),
   );
   return holes.flat().sort((left, right) => left - right);
+}
+
+/** How far sizes of batches differ from the average; they cancel out over one period. */
+function deviationsOf(average: number): readonly number[] {
+  const large = Math.floor((average * 3) / 8);
+  const small = Math.floor(average / 7);
+  return [large, -small, 0, -large, small];
+}
+
+/** How many blocks the first `slots` batches hold together. */
+export function blocksBefore(average: number, slots: number): number {
+  const deviations = deviationsOf(average);
+  const rest = slots % deviations.length;
+  return average * slots + deviations.slice(0, rest).reduce((sum, part) => sum + part, 0);
+}
+
+/** The slot of the batch that holds the block at this place, counted from 0. */
+export function slotAtPlace(average: number, place: number): number {
+  const period = deviationsOf(average).length;
+  let slot = Math.floor(place / (average * period)) * period;
+  while (blocksBefore(average, slot + 1) <= place) slot += 1;
+  return slot;
 }

@@ -1,7 +1,6 @@
-import { slotAtPlace } from './batch-size.ts';
-import { dayMs, storyDays, type Calendar } from './calendar.ts';
-import type { SimulatedChain } from './chain.ts';
-import { blocksBetween } from './timetable.ts';
+import { slotAtPlace } from './numbering.ts';
+import { blocksBetween, dayMs, storyDays, type Calendar } from './calendar.ts';
+import type { SimulatedChain } from './world.ts';
 
 /** Blocks of a batch: one every six to seven minutes. */
 const blocks = 200;

@@ -1,13 +1,26 @@
 import { hash } from 'node:crypto';
 
 /** Names one sequence of pseudo-random items; two streams never give the same item. */
-export interface Stream {
+interface Stream {
   readonly offset: number;
   readonly salt: number;
 }
 
-/** The stream of these parts, the same for the same parts everywhere. */
-export function createStream(...parts: readonly (string | number)[]): Stream {
+/** The draws of item `index` of a named stream; other editions of an item are unlike each other. */
+export type Draw = (name: string, index: number, edition?: number) => Random;
+
+/** The draws under these parts, the same for the same parts everywhere. */
+export function drawsOf(...parts: readonly (string | number)[]): Draw {
+  const streams = new Map<string, Stream>();
+  return (name, index, edition = 0) => {
+    const stream = streams.get(name) ?? createStream(...parts, name);
+    streams.set(name, stream);
+    const salt = edition === 0 ? stream.salt : mix(stream.salt + edition);
+    return new Random(stream.offset, salt, index);
+  };
+}
+
+function createStream(...parts: readonly (string | number)[]): Stream {
   const digest = hash('sha256', parts.join(':'), 'buffer');
   return { offset: digest.readUInt32LE(0), salt: digest.readUInt32LE(4) };
 }
@@ -27,26 +40,21 @@ function mix(value: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** Another telling of a stream's items, unlike all other editions; edition 0 is the stream itself. */
-export function editionOf(stream: Stream, edition: number): Stream {
-  return edition === 0 ? stream : { offset: stream.offset, salt: mix(stream.salt + edition) };
-}
-
 /** Where digits are put together: five times faster than printing word by word. 8 words at most. */
 const scratch = Buffer.alloc(32);
 
 /**
- * The random draws of item `index` of a stream, always the same ones in the same order.
- * Draw k is a bijection of the index, so equal draws of two items are impossible below 2^32 items.
+ * The random draws of one item, always the same ones in the same order. Draw k is a bijection of
+ * the index, so equal draws of two items are impossible below 2^32 items.
  */
 export class Random {
   readonly #start: number;
   readonly #salt: number;
   #drawn = 0;
 
-  constructor(stream: Stream, index: number) {
-    this.#start = mix(index ^ stream.offset);
-    this.#salt = stream.salt;
+  constructor(offset: number, salt: number, index: number) {
+    this.#start = mix(index ^ offset);
+    this.#salt = salt;
   }
 
   /** An integer of 32 bits. */
@@ -76,8 +84,8 @@ export class Random {
   }
 
   /** One of the values, which must not be an empty list. */
-  pick<const Values extends readonly [unknown, ...unknown[]]>(values: Values): Values[number] {
-    return values[this.below(values.length)] ?? values[0];
+  pick<const Value>(values: readonly Value[]): Value {
+    return values[this.below(values.length)] as Value;
   }
 
   /** Lower-case hexadecimal, 8 digits a word, at most 8 words, with 0x. */

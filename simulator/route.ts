@@ -1,8 +1,9 @@
-import { refuse, type Answer } from './answer.ts';
-import { answerBatch } from './batch-page.ts';
-import type { World } from './chain.ts';
-import { answerBatches } from './listed-batches.ts';
-import { answerFactories, answerUserOperations } from './ranked-page.ts';
+import { answerBatches } from './batches.ts';
+import { answerBatch } from './block-pages.ts';
+import { listFactories } from './factories.ts';
+import { answerRanked, refuse, type Answer } from './pages.ts';
+import { listUserOperations } from './user-operations.ts';
+import type { World } from './world.ts';
 
 /** The lists of the service. */
 export type OperationName =
@@ -64,9 +65,9 @@ export function answerRoute(service: Service, route: Route | null, query: URLSea
     case 'optimism-batches':
       return answerBatches(world, query, atMs);
     case 'user-operations':
-      return answerUserOperations(world, query, atMs);
+      return answerRanked(world, query, listUserOperations(world, atMs));
     case 'factories':
-      return answerFactories(world, query, atMs);
+      return answerRanked(world, query, listFactories(world, atMs));
   }
 }
 

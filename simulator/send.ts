@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { Answer } from './answer.ts';
+import type { Answer } from './pages.ts';
 
 /** A smaller body is not worth a compressor's set-up, bytes. */
 const gzipFromBytes = 1024;

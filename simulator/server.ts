@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { refuse, type Answer } from './answer.ts';
-import { createWorld, type SimulatedChain } from './chain.ts';
 import type { Fault, FaultRequest, Faults } from './fault.ts';
 import { Limiter, type Admission, type Limits } from './limit.ts';
-import { createStream, Random } from './random.ts';
+import { refuse, type Answer } from './pages.ts';
+import { drawsOf } from './random.ts';
 import { answerRoute, findRoute, type OperationName, type Route, type Service } from './route.ts';
 import { sendAnswer, spellBody } from './send.ts';
+import { createWorld, type SimulatedChain } from './world.ts';
 
 /** How the simulated explorer answers, and to whom. */
 export interface SimulatorOptions {
@@ -190,7 +190,7 @@ const unixNow = () => performance.timeOrigin + performance.now();
 
 function faultOf(request: FaultRequest, { faults, seed }: SimulatorOptions): Fault | null {
   if (faults === undefined) return null;
-  const random = new Random(createStream(seed, 'fault'), request.number);
+  const random = drawsOf(seed)('fault', request.number);
   return faults(request, () => random.part());
 }
 

@@ -1,6 +1,6 @@
-import { refuse, type Answer } from '../answer.ts';
+import { refuse, type Answer } from '../pages.ts';
 import type { AskedPage, Fault } from '../fault.ts';
-import { pageLimit } from '../parameters.ts';
+import { pageLimit } from '../pages.ts';
 
 /** A page as the service's lists make it. */
 export interface Page {

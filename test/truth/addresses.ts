@@ -1,6 +1,5 @@
-import { addressFactsOf } from '../../simulator/address-facts.ts';
-import type { World } from '../../simulator/chain.ts';
-import { minerFactsOf, type Label } from '../../simulator/miner-facts.ts';
+import { addressFactsOf, minerFactsOf, type Label } from '../../simulator/addresses.ts';
+import type { World } from '../../simulator/world.ts';
 import type { Row } from './row.ts';
 import type { Observation, Observations } from './observations.ts';
 
@@ -39,17 +38,22 @@ export function addressRows(
   };
 }
 
+/** What is stored of an address that was seen as its hash alone. */
+const unknownFields = {
+  name: null,
+  is_contract: null,
+  is_scam: null,
+  is_verified: null,
+  proxy_type: null,
+  reputation: null,
+};
+
 function addressRow(world: World, hash: string, { isFull, isMiner }: Observation): Row {
   const facts = isFull ? addressFactsOf(world, hash) : null;
   return {
     hash,
-    name: facts?.name ?? null,
+    ...(facts?.fields ?? unknownFields),
     ens_domain_name: isMiner ? minerFactsOf(world, hash).ensDomainName : null,
-    is_contract: facts?.isContract ?? null,
-    is_scam: isFull ? false : null,
-    is_verified: facts?.isVerified ?? null,
-    proxy_type: facts?.proxyType ?? null,
-    reputation: isFull ? 'ok' : null,
     extra: facts?.extra ?? null,
   };
 }
@@ -78,10 +82,10 @@ function tagRows(world: World, address: string): Row[] {
 }
 
 function labelRows(address: string, labels: readonly Label[]): Row[] {
-  return labels.map(({ label, displayName }, position) => ({
+  return labels.map(({ label, display_name }, position) => ({
     address_hash: address,
     position,
     label,
-    display_name: displayName,
+    display_name,
   }));
 }

@@ -1,8 +1,7 @@
 import { batchRange } from '../../simulator/batches.ts';
 import { blockAt, type Block } from '../../simulator/blocks.ts';
-import type { World } from '../../simulator/chain.ts';
-import { isoOf } from '../../simulator/instant.ts';
-import type { Row } from './row.ts';
+import type { World } from '../../simulator/world.ts';
+import { isoOf, type Row } from './row.ts';
 import type { Observations } from './observations.ts';
 import { provenHoles, settledNumbers } from './settled.ts';
 
@@ -95,26 +94,12 @@ function blockRow(batchNumber: number, block: Block): Row {
     height: block.height,
     hash: block.hash,
     parent_hash: block.parentHash,
-    nonce: block.nonce,
+    ...block.fields,
     type: 'block',
     timestamp: new Date(block.timestampMs).toISOString(),
     miner_hash: block.minerHash,
-    size: block.size,
-    transactions_count: block.transactionsCount,
     internal_transactions_count: null,
     withdrawals_count: null,
-    gas_limit: block.gasLimit,
-    gas_used: block.gasUsed,
-    gas_used_percentage: block.gasUsedPercentage,
-    gas_target_percentage: block.gasTargetPercentage,
-    difficulty: block.difficulty,
-    total_difficulty: block.totalDifficulty,
-    base_fee_per_gas: block.baseFeePerGas,
-    burnt_fees: block.burntFees,
-    burnt_fees_percentage: block.burntFeesPercentage,
-    priority_fee: block.priorityFee,
-    transaction_fees: block.transactionFees,
-    is_pending_update: block.isPendingUpdate,
     optimism_batch_number: batchNumber,
     extra: block.extra,
   };
@@ -126,13 +111,7 @@ function arbitrumRows({ height, arbitrum }: Block): Row[] {
   return [
     {
       block_height: height,
-      batch_number: arbitrum.batchNumber,
-      status: arbitrum.status,
-      batch_data_container: arbitrum.batchDataContainer,
-      delayed_messages: arbitrum.delayedMessages,
-      l1_block_number: arbitrum.l1BlockNumber,
-      send_count: arbitrum.sendCount,
-      send_root: arbitrum.sendRoot,
+      ...arbitrum.fields,
       commitment_transaction_hash: commitment.hash,
       commitment_transaction_status: commitment.status,
       commitment_transaction_timestamp: isoOf(commitment.timestampMs),

@@ -1,6 +1,5 @@
-import { isoOf } from '../../simulator/instant.ts';
-import type { ListedBatch } from '../../simulator/listed-batches.ts';
-import type { Row } from './row.ts';
+import type { ListedBatch } from '../../simulator/batches.ts';
+import { isoOf, type Row } from './row.ts';
 
 /** Tables that the list of batches fills. */
 export type ListedBatchTable = 'listed_batches' | 'optimism_batch_l1_transactions';

@@ -1,7 +1,7 @@
 import { listedAtMs } from '../../simulator/batches.ts';
 import { blockHash } from '../../simulator/blocks.ts';
-import { lacksHash, type World } from '../../simulator/chain.ts';
-import { reorgsBetween, reorgsOf } from '../../simulator/reorgs.ts';
+import { reorgsBetween, reorgsOf } from '../../simulator/motion.ts';
+import { lacksHash, type World } from '../../simulator/world.ts';
 import type { Row } from './row.ts';
 import type { ScopedBatch } from './batches.ts';
 
@@ -10,7 +10,7 @@ export function reorgRows(world: World, batches: readonly ScopedBatch[], atMs: n
   const { course } = world;
   if (course === null) return [];
   const listed = new Set(batches.flatMap(({ blocks }) => blocks.map(({ height }) => height)));
-  return reorgsBetween(world, course, 0, atMs).flatMap((reorg) => {
+  return reorgsBetween(course, 0, atMs).flatMap((reorg) => {
     const heights = Array.from(
       { length: reorg.highest - reorg.lowest + 1 },
       (_, place) => reorg.lowest + place,
@@ -19,7 +19,7 @@ export function reorgRows(world: World, batches: readonly ScopedBatch[], atMs: n
       .filter((height) => listed.has(height) && !lacksHash(world, height))
       .filter((height) => listedAtMs(world, course, height) < reorg.atMs)
       .map((height) => {
-        const edition = reorgsOf(world, course, height, reorg.atMs).length;
+        const edition = reorgsOf(course, height, reorg.atMs).length;
         return {
           height,
           old_hash: blockHash(world, height, edition - 1),

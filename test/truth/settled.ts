@@ -17,7 +17,7 @@ export function settledNumbers(batches: readonly ScopedBatch[]): ReadonlySet<num
         ...blocks,
         ...(below === undefined ? [] : below.blocks.slice(0, 1)),
       ]) &&
-      blocks.every(({ isPendingUpdate }) => isPendingUpdate !== true)
+      blocks.every(({ fields }) => fields.is_pending_update !== true)
     );
   });
   return new Set(settled.map(({ number }) => number));

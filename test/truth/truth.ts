@@ -1,7 +1,8 @@
-import { newestNumber } from '../../simulator/batches.ts';
-import { listedBatches } from '../../simulator/listed-batches.ts';
-import { createWorld, type SimulatedChain, type World } from '../../simulator/chain.ts';
+import { listedBatches, newestNumber } from '../../simulator/batches.ts';
+import { factoriesSeen } from '../../simulator/factories.ts';
 import type { OperationName } from '../../simulator/route.ts';
+import { operationsSeen } from '../../simulator/user-operations.ts';
+import { createWorld, type SimulatedChain, type World } from '../../simulator/world.ts';
 import type { Row } from './row.ts';
 import { createObservations } from './observations.ts';
 import { addressRows, type AddressTable } from './addresses.ts';
@@ -12,10 +13,10 @@ import {
   type BatchTable,
   type ScopedBatch,
 } from './batches.ts';
-import { factoriesInScope, factoryRows, historyRows } from './factories.ts';
+import { factoryRows, historyRows } from './factories.ts';
 import { listedBatchRows, type ListedBatchTable } from './listed-batches.ts';
 import { reorgRows } from './reorgs.ts';
-import { operationRows, operationsInScope } from './user-operations.ts';
+import { operationRows } from './user-operations.ts';
 
 /** The tables of schema `explorer` that follow from what is listed at one time. */
 type ListedTable =
@@ -91,11 +92,9 @@ export function quarantined(
   atMs = 0,
 ): number {
   const { batches, operations, factories } = readScope(createWorld(seed, chain), scope, atMs);
-  return [
-    ...batches.flatMap(({ blocks }) => blocks),
-    ...operations.map(({ operation }) => operation),
-    ...factories.map(({ factory }) => factory),
-  ].filter(({ lacksHash }) => lacksHash).length;
+  return [...batches.flatMap(({ blocks }) => blocks), ...operations, ...factories].filter(
+    ({ lacksHash }) => lacksHash,
+  ).length;
 }
 
 function listedRows(
@@ -122,9 +121,9 @@ function readScope(world: World, scope: TruthScope, atMs: number) {
   return {
     batches: numbers.map((number) => ({ number, blocks: blocksInScope(world, number, atMs) })),
     operations: reads(world, scope, 'user-operations')
-      ? operationsInScope(world, atMs, scope.userOperations?.newest)
+      ? operationsSeen(world, atMs, scope.userOperations?.newest ?? Infinity)
       : [],
-    factories: reads(world, scope, 'factories') ? factoriesInScope(world, atMs) : [],
+    factories: reads(world, scope, 'factories') ? factoriesSeen(world, atMs) : [],
   };
 }
 

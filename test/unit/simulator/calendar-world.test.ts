@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { demoStart, type SimulatedChain } from '../../../simulator/index.ts';
-import { createWorld } from '../../../simulator/chain.ts';
+import { createWorld } from '../../../simulator/world.ts';
 import { truth } from '../../truth/truth.ts';
 import { chainsAt, demoSeed as seed, nowMs, startAt, startMs } from './calendar.ts';
 import { dayMs, hourMs, livelyMotion } from './moving.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checksumAddress } from '../../../simulator/checksum.ts';
+import { checksumAddress } from '../../../simulator/addresses.ts';
 
 // The examples of https://eips.ethereum.org/EIPS/eip-55.
 test.each([

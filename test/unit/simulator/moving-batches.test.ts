@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { batchRange } from '../../../simulator/batches.ts';
-import { createWorld } from '../../../simulator/chain.ts';
+import { createWorld } from '../../../simulator/world.ts';
 import { startInstantMs, type Motion } from '../../../simulator/index.ts';
 import { truthAt } from '../../truth/truth.ts';
 import { dayMs, hourMs, livelyChain, livelyMotion, minuteMs, seed, startMoving } from './moving.ts';

@@ -1,14 +1,9 @@
-import { blocksBefore } from './batch-size.ts';
-import { planRhythm, type Calendar } from './calendar.ts';
+import { blocksBefore, slotsBefore, type Numbering } from './numbering.ts';
+import { blockTimeMs, minedAt, planTimetable, type Calendar, type Timetable } from './calendar.ts';
 import { createDirectory, type Directory } from './directory.ts';
-import type { Disorder } from './disorder.ts';
-import { planCourse, type Course, type Motion } from './motion.ts';
-import { slotsBefore, type Numbering } from './numbering.ts';
-import { createStream, type Stream } from './random.ts';
-import { planTimetable, type Timetable } from './timetable.ts';
-
-/** The lowest height of every chain, and of its user operations: as long as those of OP Mainnet. */
-export const firstHeight = 105_000_000;
+import { evenLadder, firstHeight, type Ladder } from './ladder.ts';
+import { courseLadder, planCourse, type Course, type Motion } from './motion.ts';
+import { drawsOf, type Draw } from './random.ts';
 
 /** The shape of the answers: v10 has older names, v12 the newest cursor. */
 export type Generation = 'v10' | 'v11' | 'v12';
@@ -27,6 +22,16 @@ export type Oddity =
   | 'end-absent'
   | 'end-empty-object'
   | 'echo-key';
+
+/** Serves a part of a list in wrong order, at a time or always. Cursors stay in order. */
+export interface Disorder {
+  /** How much of the list is in wrong order. */
+  readonly percent: number;
+  /** Simulated milliseconds; from the start if absent. */
+  readonly fromMs?: number;
+  /** Simulated milliseconds, exclusive; for good if absent. */
+  readonly untilMs?: number;
+}
 
 /** A chain of the simulated explorer: how much it holds, and how it answers. */
 export interface SimulatedChain {
@@ -62,93 +67,100 @@ export interface SimulatedChain {
   readonly calendar?: Calendar;
 }
 
-const streamNames = [
-  'address-facts',
-  'batch-fate',
-  'batch-hole',
-  'block',
-  'block-shape',
-  'calendar',
-  'directory',
-  'disorder',
-  'factory',
-  'factory-life',
-  'factory-rung',
-  'factory-shape',
-  'implementation',
-  'listed-batch',
-  'miner',
-  'miner-facts',
-  'page',
-  'reorg',
-  'sender',
-  'user-operation',
-  'user-operation-bundle',
-  'user-operation-life',
-  'user-operation-rung',
-  'user-operation-shape',
-] as const;
-
-/** Which sequence of pseudo-random items. */
-type StreamName = (typeof streamNames)[number];
-
-/** A chain with the streams that its seed gives it: all that an item is a function of. */
+/** A chain under a seed: all that an item is a function of. */
 export interface World {
   /** As described; with a calendar `userOperations` are those until its end. */
   readonly chain: SimulatedChain;
   readonly oddities: ReadonlySet<Oddity>;
   readonly numbering: Numbering;
-  /** Null where nothing moves. */
+  /** The lowest height that a batch holds. */
+  readonly batchesFloor: number;
+  /** The heights of the user operations. */
+  readonly ladder: Ladder;
+  /** Null if nothing moves. */
   readonly course: Course | null;
   /** What a calendar makes of the chain; null without one. */
   readonly lived: Lived | null;
-  readonly streams: Readonly<Record<StreamName, Stream>>;
+  readonly draw: Draw;
 }
 
 /** What is peculiar to a chain that lives by the calendar. */
-export interface Lived {
+export interface Lived extends Directory {
   readonly timetable: Timetable;
-  readonly directory: Directory;
+}
+
+/** The world of a chain. Throws a RangeError if its motion or calendar makes no sense. */
+export function createWorld(seed: number, described: SimulatedChain): World {
+  const draw = drawsOf(seed, described.id);
+  const { batches, motion, holesPercent, holes = [] } = described;
+  const lived = liveBy(described, draw);
+  const chain = {
+    ...described,
+    userOperations: lived?.timetable.operations ?? described.userOperations,
+  };
+  const numbering: Numbering = {
+    first: batches.first,
+    holes: [...new Set(holes)].filter((hole) => hole >= batches.first).sort((a, b) => a - b),
+    holesPerCycle: holesPercent ?? 0,
+    draw: (round) => draw('batch-hole', round),
+  };
+  const batchBlocks = blocksBefore(
+    batches.blocks,
+    slotsBefore(numbering, batches.first + batches.count),
+  );
+  const course =
+    motion === undefined ? null : planCourse(motion, chain.userOperations, batchBlocks, draw);
+  return {
+    chain,
+    oddities: new Set(chain.oddities),
+    numbering,
+    batchesFloor: (course ?? lived?.timetable)?.batchesFloor ?? firstHeight,
+    ladder:
+      course === null
+        ? (lived?.timetable.ladder ??
+          evenLadder(firstHeight, 3, (rung) => draw('user-operation-rung', rung)))
+        : courseLadder(course),
+    course,
+    lived,
+    draw,
+  };
+}
+
+function liveBy(chain: SimulatedChain, draw: Draw): Lived | null {
+  const { calendar, motion, userOperations, factories } = chain;
+  if (calendar === undefined) return null;
+  if (motion !== undefined) throw new RangeError('a chain has a calendar or motion, not both');
+  return {
+    timetable: planTimetable(calendar, userOperations, draw),
+    ...createDirectory(factories, draw),
+  };
 }
 
 /**
- * The world of a chain under a seed. Throws a RangeError where its motion or calendar makes no sense.
+ * When the lowest height was mined, milliseconds since 1970; on a chain that moves, the start of
+ * the simulated clock. A chain may have its own (`startsAtMs`).
  */
-export function createWorld(seed: number, described: SimulatedChain): World {
-  const streams = Object.fromEntries(
-    streamNames.map((name) => [name, createStream(seed, described.id, name)]),
-  ) as Record<StreamName, Stream>;
-  const lived = liveBy(described, streams);
-  const userOperations = lived?.timetable.operations ?? described.userOperations;
-  const chain = { ...described, userOperations };
-  const { first, count, blocks } = chain.batches;
-  const numbering: Numbering = {
-    first,
-    holes: [...new Set(chain.holes)]
-      .filter((number) => number >= first)
-      .sort((left, right) => left - right),
-    holesPerCycle: chain.holesPercent ?? 0,
-    stream: streams['batch-hole'],
-  };
-  const history = {
-    lowest: firstHeight,
-    operations: userOperations,
-    batchBlocks: blocksBefore(blocks, slotsBefore(numbering, first + count)),
-  };
-  const course = chain.motion === undefined ? null : planCourse(chain.motion, history);
-  return { chain, oddities: new Set(chain.oddities), numbering, course, lived, streams };
+export const startInstantMs = Date.UTC(2026, 9, 1);
+
+/**
+ * When a height was mined, milliseconds since 1970; whole seconds in v10, which prints no decimals.
+ * On a chain that moves it lies in the block time before the height appears, never in the future; on
+ * one with a calendar it is the block's own time, in whole seconds as on real chains.
+ */
+export function instantOf(world: World, height: number, fractionMs: number): number {
+  const { chain, course, lived } = world;
+  if (lived !== null) return minedAt(lived.timetable, height);
+  const blockMs = course?.blockMs ?? blockTimeMs;
+  const origin = course === null ? firstHeight : course.headAtStart + 1;
+  const instantMs = (chain.startsAtMs ?? startInstantMs) + (height - origin) * blockMs;
+  if (chain.generation === 'v10') return Math.floor(instantMs / 1000) * 1000;
+  return instantMs + (fractionMs % blockMs);
 }
 
-function liveBy(chain: SimulatedChain, streams: World['streams']): Lived | null {
-  const { calendar, motion, userOperations: operations } = chain;
-  if (calendar === undefined) return null;
-  if (motion !== undefined) throw new RangeError('a chain has a calendar or motion, not both');
-  const rhythm = planRhythm(calendar, streams.calendar);
-  const stream = streams['user-operation-rung'];
-  return {
-    timetable: planTimetable(rhythm, { lowest: firstHeight, operations, stream }),
-    directory: createDirectory(chain, streams.directory, streams['address-facts']),
-  };
+/** An instant as the service prints it: ISO 8601 UTC with six decimals, or none in v10. */
+export function printInstant(generation: Generation, instantMs: number): string {
+  const printed = new Date(instantMs).toISOString();
+  return generation === 'v10' ? `${printed.slice(0, 19)}Z` : `${printed.slice(0, 23)}000Z`;
 }
 
 /** The largest value of 256 bits, which fills every wei field under `max-wei`. */

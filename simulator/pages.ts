@@ -1,0 +1,220 @@
+import type { Generation, World } from './world.ts';
+
+/** What the service answers: a status and a JSON body. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  /** How many items the body hands out, copies included. */
+  readonly items: number;
+}
+
+/** An answer without items. */
+export const refuse = (status: number, body: unknown): Answer => ({ status, body, items: 0 });
+
+/** What is wrong with a query parameter. */
+interface Problem {
+  readonly name: string;
+  readonly detail: string;
+}
+
+/** The answer to parameters that the operation does not take. */
+export function refuseParameters(problems: readonly Problem[]): Answer {
+  const errors = problems.map(({ name, detail }) => ({
+    title: 'Invalid value',
+    source: { pointer: `/${name}` },
+    detail,
+  }));
+  return refuse(422, { errors });
+}
+
+/** The query of one request, checked against what its operation declares. */
+interface Parameters {
+  /** A parameter's integer; undefined when it is not in the query or is a problem. */
+  readonly integer: (name: string, lowest: number, highest?: number) => number | undefined;
+  readonly text: (name: string) => string | undefined;
+  /** Grows as integers are read. */
+  readonly problems: Problem[];
+}
+
+/** Every operation takes these: the API key, and the optional secret key. */
+const credentials = ['apikey', 'key'] as const;
+
+/** Reads a query; a parameter that is not among the declared ones is a problem. */
+export function readParameters(query: URLSearchParams, declared: readonly string[]): Parameters {
+  const allowed = new Set<string>([...credentials, ...declared]);
+  const problems: Problem[] = [...new Set(query.keys())]
+    .filter((name) => !allowed.has(name))
+    .map((name) => ({ name, detail: `Unexpected field: ${name}` }));
+  const text = (name: string) => query.get(name) ?? undefined;
+  const integer = (name: string, lowest: number, highest = Number.MAX_SAFE_INTEGER) => {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    const detail = findFault(value, lowest, highest);
+    if (detail === null) return Number(value);
+    problems.push({ name, detail });
+    return undefined;
+  };
+  return { integer, text, problems };
+}
+
+function findFault(value: string, lowest: number, highest: number): string | null {
+  if (!/^-?\d{1,15}$/.test(value)) return 'Invalid integer. Got: string';
+  const number = Number(value);
+  if (number < lowest) return `${number} is smaller than inclusive minimum ${lowest}`;
+  if (number > highest) return `${number} is larger than inclusive maximum ${highest}`;
+  return null;
+}
+
+/** Largest page that the lists serve, and the size of a page when none is requested. */
+export const pageLimit = 50;
+
+/** Where v12 stops to grow a page, however large an `items_count` is requested. */
+const clampedLimit = 100;
+
+/** How many items a page has of a list that takes `items_count`. */
+export const countedSize = (generation: Generation, requested: number | undefined): number =>
+  generation === 'v12' ? Math.min(requested ?? pageLimit, clampedLimit) : pageLimit;
+
+/** The cursor of such a list: older generations add the length of the page just served. */
+export const countedCursor = (
+  generation: Generation,
+  place: Readonly<Record<string, number>>,
+  served: number,
+): Cursor => (generation === 'v12' ? place : { ...place, items_count: served });
+
+type Cursor = Readonly<Record<string, string | number>>;
+
+/** A page as the service wraps it; `next` null at the end, `key` the secret key as sent. */
+export function answerPage(
+  { oddities }: World,
+  items: readonly unknown[],
+  next: Cursor | null,
+  key: string | undefined,
+): Answer {
+  const answer = (rest: object) => ({ status: 200, body: { items, ...rest }, items: items.length });
+  if (next !== null) {
+    const echoed = oddities.has('echo-key') && key !== undefined ? { key } : {};
+    return answer({ next_page_params: { ...next, ...echoed } });
+  }
+  if (oddities.has('end-absent')) return answer({});
+  return answer({ next_page_params: oddities.has('end-empty-object') ? {} : null });
+}
+
+/** Every how many pages each oddity shows. */
+const withinEvery = 7;
+const beforeEvery = 5;
+const emptyEvery = 9;
+
+/** What is odd about the page that begins at a position; the same at every reading. */
+interface PageEvents {
+  /** One item comes twice: which, as a number to be taken modulo the items. */
+  readonly copyWithin: number | null;
+  /** The last item of the page before comes again as the first. */
+  readonly repeatsBefore: boolean;
+  /** An empty page comes first, whose cursor leads on. */
+  readonly emptyFirst: boolean;
+}
+
+/** The events of the page whose first item has this index in its list. */
+export function pageEventsAt({ draw, oddities }: World, index: number): PageEvents {
+  const random = draw('page', index);
+  const isWithin = random.oneIn(withinEvery);
+  const isBefore = random.oneIn(beforeEvery);
+  const isEmpty = random.oneIn(emptyEvery);
+  return {
+    copyWithin: oddities.has('duplicates-in-page') && isWithin ? random.next() : null,
+    repeatsBefore: oddities.has('duplicates-across-pages') && isBefore,
+    emptyFirst: oddities.has('empty-page-with-cursor') && isEmpty,
+  };
+}
+
+/**
+ * The items of a page with its copies. An item that cannot be a row is never copied, so that the
+ * number of those handed out stays known.
+ */
+export function addCopies<Item extends { readonly lacksHash: boolean }>(
+  items: readonly Item[],
+  before: Item | undefined,
+  { copyWithin, repeatsBefore }: PageEvents,
+): Item[] {
+  const place = (copyWithin ?? 0) % items.length;
+  const copied = items.flatMap((item, at) =>
+    copyWithin !== null && at === place && !item.lacksHash ? [item, item] : [item],
+  );
+  const repeats = repeatsBefore && items.length > 0 && before?.lacksHash === false;
+  return repeats ? [before, ...copied] : copied;
+}
+
+/** Where an item stands in a list in descending order. */
+export interface Position {
+  readonly value: number;
+  /** Tells items of one value apart: lower-case hexadecimal with 0x. */
+  readonly key: string;
+}
+
+/** Whether an item at the left position comes before one at the right. */
+export const isAbove = (left: Position, right: Position): boolean =>
+  left.value === right.value ? left.key > right.key : left.value > right.value;
+
+/** A list in descending order, as it stands at one time. */
+export interface RankedList<Item> {
+  /** The items from a position downward, or from the head; `length` at most. */
+  readonly below: (position: Position | null, length: number) => readonly Item[];
+  /** The item just above one that is on the list. */
+  readonly above: (item: Item) => Item | undefined;
+  /** What is served in the place of an item: itself, if the order is right. */
+  readonly served: (item: Item) => Item;
+  /** The token of a page that begins with this item: its position. */
+  readonly token: (item: Item) => string;
+  /** How many hexadecimal digits the key of a position has. */
+  readonly digits: number;
+  readonly render: (item: Item) => unknown;
+}
+
+/** Marks the token of a page whose empty forerunner has been served. */
+const resumedMark = ',e';
+
+/** A page of a ranked list. */
+export function answerRanked<
+  Item extends { readonly ordinal: number; readonly lacksHash: boolean },
+>(world: World, query: URLSearchParams, list: RankedList<Item>): Answer {
+  const parameters = readParameters(query, ['page_size', 'page_token']);
+  const page_size = parameters.integer('page_size', 1, pageLimit) ?? pageLimit;
+  if (parameters.problems.length > 0) return refuseParameters(parameters.problems);
+  const token = parameters.text('page_token');
+  const isResumed =
+    world.oddities.has('empty-page-with-cursor') && token?.endsWith(resumedMark) === true;
+  const start = isResumed ? token.slice(0, -resumedMark.length) : token;
+  const position = start === undefined ? null : parseToken(start, list.digits);
+  if (position === undefined)
+    return refuse(400, { code: 3, message: 'invalid format for page_token' });
+  const key = parameters.text('key');
+  // One more than the page holds: its position is the token.
+  const own = list.below(position, page_size + 1);
+  const first = own[0];
+  if (first === undefined) return answerPage(world, [], null, key);
+
+  const events = pageEventsAt(world, first.ordinal);
+  if (events.emptyFirst && !isResumed) {
+    const page_token = `${list.token(first)}${resumedMark}`;
+    return answerPage(world, [], { page_size, page_token }, key);
+  }
+  const before = events.repeatsBefore ? list.above(first) : undefined;
+  const served = own.slice(0, page_size).map((item) => list.served(item));
+  const items = addCopies(served, before && list.served(before), events);
+  const following = own[page_size];
+  const next = following && { page_size, page_token: list.token(following) };
+  return answerPage(
+    world,
+    items.map((item) => list.render(item)),
+    next ?? null,
+    key,
+  );
+}
+
+/** The position that a token names; undefined if it is no token. */
+function parseToken(token: string, digits: number): Position | undefined {
+  const [, value, key = ''] = /^(\d{1,15}),(0x[0-9a-f]+)$/i.exec(token) ?? [];
+  if (value === undefined || key.length !== digits + '0x'.length) return undefined;
+  return { value: Number(value), key: key.toLowerCase() };
+}
