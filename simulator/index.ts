@@ -6,16 +6,18 @@ export {
   type Oddity,
   type SimulatedChain,
 } from './world.ts';
-export { statusFaults, type Fault, type Faults, type StatusFault } from './fault.ts';
+export type { Fault, Faults } from './fault.ts';
 export {
   faultNames,
   faultsAtRates,
   openFault,
   redirectTo,
+  statusFaults,
   type FaultName,
   type FaultRate,
   type HostileFault,
-} from './faults/index.ts';
+  type StatusFault,
+} from './faults.ts';
 export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
 export { demoChains, demoStart, longestList } from './presets.ts';

@@ -6,11 +6,17 @@ import { listUserOperations } from './user-operations.ts';
 import type { World } from './world.ts';
 
 /** The lists of the service. */
-export type OperationName =
-  'optimism-batch-blocks' | 'optimism-batches' | 'user-operations' | 'factories';
+export const operations = [
+  'optimism-batch-blocks',
+  'optimism-batches',
+  'user-operations',
+  'factories',
+] as const;
+
+export type OperationName = (typeof operations)[number];
 
 /** Where a path leads. */
-export interface Route {
+interface Route {
   readonly chainId: number;
   readonly operation: OperationName;
   /** The batch number as written; empty for the other lists. */
@@ -18,7 +24,7 @@ export interface Route {
 }
 
 /** What the service needs to answer: its chains by id, and the keys that it knows. */
-export interface Service {
+interface Service {
   readonly worlds: ReadonlyMap<number, World>;
   readonly apiKeys: ReadonlySet<string>;
   readonly secretKey: string | undefined;
@@ -26,21 +32,21 @@ export interface Service {
   readonly clock: () => number;
 }
 
-const pathPattern =
-  /^\/(\d{1,15})\/api\/v2\/(?:blocks\/optimism-batch\/([^/]+)|optimism\/(batches)|proxy\/account-abstraction\/(operations|factories))$/;
+const paths: readonly (readonly [RegExp, OperationName])[] = [
+  [/^blocks\/optimism-batch\/([^/]+)$/, 'optimism-batch-blocks'],
+  [/^optimism\/batches$/, 'optimism-batches'],
+  [/^proxy\/account-abstraction\/operations$/, 'user-operations'],
+  [/^proxy\/account-abstraction\/factories$/, 'factories'],
+];
 
-/** The route of a path, or null where the service has nothing. */
+/** The route of a path, or null if the service has nothing there. */
 export function findRoute(path: string): Route | null {
-  const match = pathPattern.exec(path);
-  if (match === null) return null;
-  const [, chainId, batch, batches, list] = match;
-  return { chainId: Number(chainId), operation: operationOf(batches ?? list), batch: batch ?? '' };
-}
-
-function operationOf(list: string | undefined): OperationName {
-  if (list === undefined) return 'optimism-batch-blocks';
-  if (list === 'batches') return 'optimism-batches';
-  return list === 'operations' ? 'user-operations' : 'factories';
+  const [, chainId, rest = ''] = /^\/(\d{1,15})\/api\/v2\/(.+)$/.exec(path) ?? [];
+  for (const [pattern, operation] of paths) {
+    const match = pattern.exec(rest);
+    if (match !== null) return { chainId: Number(chainId), operation, batch: match[1] ?? '' };
+  }
+  return null;
 }
 
 /** The answer to a request: the key first, as a gateway does, then the chain, then the query. */
@@ -72,8 +78,8 @@ export function answerRoute(service: Service, route: Route | null, query: URLSea
 }
 
 function refusePlain(operation: OperationName): Answer {
-  if (operation === 'optimism-batch-blocks' || operation === 'optimism-batches') {
-    return refuse(400, { message: 'Unknown API v2 action' });
-  }
-  return refuse(501, { error: 'Not implemented', source: 'upstream' });
+  const isBatches = operation === 'optimism-batch-blocks' || operation === 'optimism-batches';
+  return isBatches
+    ? refuse(400, { message: 'Unknown API v2 action' })
+    : refuse(501, { error: 'Not implemented', source: 'upstream' });
 }

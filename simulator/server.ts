@@ -1,11 +1,13 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Fault, FaultRequest, Faults } from './fault.ts';
-import { Limiter, type Admission, type Limits } from './limit.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import type { Fault, Faults } from './fault.ts';
+import { Limiter, type Limits } from './limit.ts';
 import { refuse, type Answer } from './pages.ts';
 import { drawsOf } from './random.ts';
-import { answerRoute, findRoute, type OperationName, type Route, type Service } from './route.ts';
-import { sendAnswer, spellBody } from './send.ts';
+import { answerRoute, findRoute, operations, type OperationName } from './route.ts';
 import { createWorld, type SimulatedChain } from './world.ts';
 
 /** How the simulated explorer answers, and to whom. */
@@ -33,7 +35,7 @@ export interface SimulatorOptions {
   readonly now?: () => number;
   /** What goes wrong, and when; nothing does if absent. Comes after the limits. */
   readonly faults?: Faults;
-  /** Told of every request before it is answered; the URL holds the keys as sent. */
+  /** Called with every request before it is answered; the URL holds the keys as sent. */
   readonly onRequest?: (seen: SeenRequest) => void;
   /** What an answer waits for beside its latency; null, or absent: nothing. */
   readonly hold?: (seen: SeenRequest) => Promise<void> | null;
@@ -41,7 +43,7 @@ export interface SimulatorOptions {
 
 /** A request as the service saw it. */
 export interface SeenRequest {
-  /** 0 where the path has none. */
+  /** 0 if the path has none. */
   readonly chainId: number;
   readonly operation: OperationName | 'unknown';
   readonly url: URL;
@@ -58,7 +60,7 @@ export interface Simulator {
   readonly url: string;
   /** How many requests it has received. */
   readonly requests: number;
-  /** How many of them came since the last reset, by what they asked for. */
+  /** How many of them came since the last reset, by operation. */
   readonly counts: Readonly<RequestCounts>;
   /** The most requests that came within one second since the last reset, refused ones too. */
   readonly busiestSecond: number;
@@ -69,37 +71,25 @@ export interface Simulator {
 
 /** Starts a simulated explorer; rejects when the port is taken. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { seed, chains, apiKey = 'simulated-key', secretKey, host = '127.0.0.1' } = options;
-  const { clock = () => 0 } = options;
-  const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
-  const apiKeys = new Set(typeof apiKey === 'string' ? [apiKey] : apiKey);
-  const service: Service = { worlds, apiKeys, secretKey, clock };
+  const { host = '127.0.0.1', onRequest, hold } = options;
   const limiter = new Limiter();
   const closing = new AbortController();
+  const { signal } = closing;
+  const judge = createJudge(options, limiter);
   let requests = 0;
   let counts = noCounts();
   const server = createServer((request, response) => {
+    const number = requests;
     requests += 1;
-    const number = requests - 1;
-    let held: Promise<void> | null = null;
-    const { answer, headers, fault } = answerRequest(request, {
-      options,
-      service,
-      limiter,
-      number,
-      tell: (seen) => {
-        counts[seen.operation] += 1;
-        options.onRequest?.(seen);
-        held = options.hold?.(seen) ?? null;
-      },
-    });
-    const { latencyMs = 0, gzip = true } = options;
-    const { signal } = closing;
+    const { seen, answer, headers, fault } = judge(request, number);
+    counts[seen.operation] += 1;
+    onRequest?.(seen);
+    const held = hold?.(seen) ?? null;
     const send = async () => {
       await held;
-      await (fault !== null && 'wire' in fault
-        ? fault.wire({ response, body: spellBody(answer.body), number, signal })
-        : sendAnswer(request, response, answer, { headers, latencyMs, gzip, signal }));
+      if (fault !== null && 'wire' in fault) {
+        await fault.wire({ response, body: bytesOf(answer.body), number, signal });
+      } else await sendAnswer(request, response, { answer, headers, options, signal });
     };
     send().catch(() => response.destroy());
   });
@@ -125,84 +115,115 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     async close() {
       if (!server.listening) return;
       closing.abort();
-      const closed = new Promise<void>((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-      });
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
     },
   };
 }
 
-function noCounts(): RequestCounts {
-  return {
-    'optimism-batch-blocks': 0,
-    'optimism-batches': 0,
-    'user-operations': 0,
-    factories: 0,
-    unknown: 0,
-  };
-}
-
-interface Answering {
-  readonly options: SimulatorOptions;
-  readonly service: Service;
-  readonly limiter: Limiter;
-  /** How many requests came before. */
-  readonly number: number;
-  readonly tell: (seen: SeenRequest) => void;
-}
-
-type Asked = Pick<SeenRequest, 'chainId' | 'operation' | 'url'>;
-
-interface Answered {
-  readonly answer: Answer;
-  readonly headers: Readonly<Record<string, string | number>>;
-  /** Null where the limits refused the request before anything could go wrong with it. */
-  readonly fault: Fault | null;
-}
-
-function answerRequest(
-  request: IncomingMessage,
-  { options, service, limiter, number, tell }: Answering,
-): Answered {
-  const url = new URL(`http://simulator${request.url ?? '/'}`);
-  const route = request.method === 'GET' ? findRoute(url.pathname) : null;
-  const now = (options.now ?? unixNow)();
-  const admission = limiter.admit(now, options.limits?.() ?? {});
-  const asked: Asked = {
-    chainId: route?.chainId ?? 0,
-    operation: route?.operation ?? 'unknown',
-    url,
-  };
-  const isLetIn = admission.verdict === 'let-in';
-  const fault = isLetIn ? faultOf({ ...asked, number, now }, options) : null;
-  const answer = answerOf(service, admission, fault, { route, url });
-  tell({ ...asked, status: answer.status, items: answer.items });
-  const own = fault !== null && 'headers' in fault ? fault.headers : {};
-  return { answer, headers: { ...admission.headers, ...own }, fault };
-}
+const noCounts = () =>
+  Object.fromEntries([...operations, 'unknown'].map((name) => [name, 0])) as RequestCounts;
 
 /** performance.now counts fractions of a ms from a start that does not jump. */
 const unixNow = () => performance.timeOrigin + performance.now();
 
-function faultOf(request: FaultRequest, { faults, seed }: SimulatorOptions): Fault | null {
-  if (faults === undefined) return null;
-  const random = drawsOf(seed)('fault', request.number);
-  return faults(request, () => random.part());
+type Headers = Readonly<Record<string, string | number>>;
+
+interface Judgement {
+  readonly seen: SeenRequest;
+  readonly answer: Answer;
+  readonly headers: Headers;
+  /** Null if the limits refused the request before anything could go wrong with it. */
+  readonly fault: Fault | null;
 }
 
-function answerOf(
-  service: Service,
-  { verdict }: Admission,
-  fault: Fault | null,
-  { route, url }: { readonly route: Route | null; readonly url: URL },
-): Answer {
-  if (verdict === 'throttled') return refuse(429, { message: 'Too many requests.' });
-  if (verdict === 'out-of-credits') return refuse(402, { error: 'Out of credits' });
-  if (fault !== null && 'status' in fault) return refuse(fault.status, fault.body);
-  const serve = (at: URL) => answerRoute(service, route, at.searchParams);
-  return fault !== null && 'page' in fault ? fault.page({ url, serve }) : serve(url);
+/** Decides on each request: the limits first, then its fault, then the service itself. */
+function createJudge(
+  options: SimulatorOptions,
+  limiter: Limiter,
+): (request: IncomingMessage, number: number) => Judgement {
+  const { seed, chains, apiKey = 'simulated-key', secretKey, clock = () => 0 } = options;
+  const { limits, now: readNow = unixNow, faults } = options;
+  const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
+  const apiKeys = new Set(typeof apiKey === 'string' ? [apiKey] : apiKey);
+  const service = { worlds, apiKeys, secretKey, clock };
+  const draw = drawsOf(seed);
+  return (request, number) => {
+    const url = new URL(`http://simulator${request.url ?? '/'}`);
+    const route = request.method === 'GET' ? findRoute(url.pathname) : null;
+    const requested = {
+      chainId: route?.chainId ?? 0,
+      operation: route?.operation ?? ('unknown' as const),
+      url,
+    };
+    const now = readNow();
+    const { verdict, headers } = limiter.admit(now, limits?.() ?? {});
+    const random = draw('fault', number);
+    const fault =
+      verdict === 'let-in'
+        ? (faults?.({ ...requested, number, now }, () => random.part()) ?? null)
+        : null;
+    const serve = (at: URL) => answerRoute(service, route, at.searchParams);
+    const answer = refusals[verdict] ?? answerWith(fault, url, serve);
+    const own = fault !== null && 'headers' in fault ? fault.headers : {};
+    return {
+      seen: { ...requested, status: answer.status, items: answer.items },
+      answer,
+      headers: { ...headers, ...own },
+      fault,
+    };
+  };
+}
+
+const refusals = {
+  'let-in': null,
+  throttled: refuse(429, { message: 'Too many requests.' }),
+  'out-of-credits': refuse(402, { error: 'Out of credits' }),
+};
+
+/** The one place that applies a fault to an answer, but for what happens on the wire. */
+function answerWith(fault: Fault | null, url: URL, serve: (at: URL) => Answer): Answer {
+  if (fault === null || 'wire' in fault) return serve(url);
+  return 'page' in fault ? fault.page({ url, serve }) : refuse(fault.status, fault.body);
+}
+
+/** A smaller body is not worth a compressor's set-up, bytes. */
+const gzipFromBytes = 1024;
+const compress = promisify(gzip);
+
+interface Sending {
+  readonly answer: Answer;
+  /** Beside those of the body. */
+  readonly headers: Headers;
+  readonly options: SimulatorOptions;
+  readonly signal: AbortSignal;
+}
+
+/** A body as bytes: text and bytes as they are, anything else as JSON. */
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** Sends an answer after its latency: text as HTML, anything else as JSON. */
+async function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { answer, headers, options, signal }: Sending,
+): Promise<void> {
+  const { latencyMs = 0, gzip: mayCompress = true } = options;
+  const plain = bytesOf(answer.body);
+  const accepts = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+  const isCompressed = mayCompress && accepts && plain.length > gzipFromBytes;
+  const body = isCompressed ? await compress(plain, { level: constants.Z_BEST_SPEED }) : plain;
+  if (latencyMs > 0) await delay(latencyMs, undefined, { signal });
+  const type = typeof answer.body === 'string' ? 'text/html' : 'application/json';
+  response.writeHead(answer.status, {
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': body.length,
+    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+    ...headers,
+  });
+  response.end(body);
 }
