@@ -1,13 +1,7 @@
+import { listOf } from './directory.ts';
 import { headAt, minedAtMs, type Course } from './motion.ts';
 import { blocksBefore, numberOf, slotAtPlace, slotOf, slotsBefore } from './numbering.ts';
-import {
-  answerPage,
-  countedCursor,
-  countedSize,
-  readParameters,
-  refuseParameters,
-  type Answer,
-} from './pages.ts';
+import type { CountedList } from './pages.ts';
 import type { Random } from './random.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
@@ -18,7 +12,7 @@ export interface HeightRange {
 }
 
 /**
- * The heights that a batch shows at a time, or null where it shows none: a hole, a number below or
+ * The heights that a batch shows at a time, or null if it shows none: a hole, a number below or
  * above, one that has vanished.
  */
 export function batchRange(world: World, number: number, atMs: number): HeightRange | null {
@@ -146,49 +140,21 @@ function fateOf(world: World, course: Course, slot: number): Fate | null {
 }
 
 /** A batch as the list of batches shows it. */
-export interface ListedBatch {
-  readonly number: number;
-  readonly timestampMs: number;
-  readonly l1Transactions: readonly string[];
-  readonly container: string | null;
-  readonly start: number;
-  readonly end: number;
-  readonly transactions: number;
-}
+export type ListedBatch = NonNullable<ReturnType<typeof batchAt>>;
 
 /** A block of L1. */
 const slotMs = 12_000;
 
-const containers = [
-  'in_blob4844',
-  'in_celestia',
-  'in_eigenda',
-  'in_alt_da',
-  'in_calldata',
-] as const;
+const containers = listOf('in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata');
 
-/** A page of the batches, highest number first. */
-export function answerBatches(world: World, query: URLSearchParams, atMs: number): Answer {
-  const parameters = readParameters(query, ['id', 'items_count']);
-  const below = parameters.integer('id', 0);
-  const asked = parameters.integer('items_count', 1);
-  if (parameters.problems.length > 0) return refuseParameters(parameters.problems);
-  const { generation } = world.chain;
-  const size = countedSize(generation, asked);
-  // One more than the page holds: whether there is one says whether the list goes on.
-  const found = [...batchesBelow(world, below ?? Infinity, atMs, size + 1)];
-  const served = found.slice(0, size);
-  const last = found.length > size ? served.at(-1) : undefined;
-  const next =
-    last === undefined ? null : countedCursor(generation, { id: last.number }, served.length);
-  const items = served.map((batch) => renderBatch(world, batch));
-  return answerPage(world, items, next, parameters.text('key'));
-}
-
-/** All batches that are listed at a time, highest number first. */
-export const listedBatches = (world: World, atMs: number): readonly ListedBatch[] => [
-  ...batchesBelow(world, Infinity, atMs, Infinity),
-];
+/** The batches at a time, highest number first. */
+export const listBatches = (world: World, atMs: number): CountedList<ListedBatch> => ({
+  cursor: 'id',
+  numberOf: ({ number }) => number,
+  below: (number, length) => [...batchesBelow(world, number, atMs, length)],
+  served: (batches) => batches,
+  render: (batch) => renderBatch(world, batch),
+});
 
 /** A batch that fills is not listed: it is posted when the next one begins. */
 function* batchesBelow(world: World, below: number, atMs: number, most: number) {
@@ -203,7 +169,7 @@ function* batchesBelow(world: World, below: number, atMs: number, most: number) 
   }
 }
 
-function batchAt(world: World, number: number, atMs: number): ListedBatch | null {
+function batchAt(world: World, number: number, atMs: number) {
   const range = batchRange(world, number, atMs);
   if (range === null) return null;
   const { lowest, highest } = range;

@@ -1,57 +1,34 @@
 import { checksumAddress, printMembers, printNothing, renderMiner } from './addresses.ts';
 import { batchRange } from './batches.ts';
 import { blockAt, type Arbitrum, type Block, type Reward } from './blocks.ts';
-import {
-  addCopies,
-  answerPage,
-  countedCursor,
-  countedSize,
-  pageEventsAt,
-  readParameters,
-  refuseParameters,
-  type Answer,
-} from './pages.ts';
+import { addCopies, pageEventsAt, type CountedList } from './pages.ts';
 import type { Random } from './random.ts';
 import { printInstant, type Generation, type World } from './world.ts';
 
-/** When a batch is read, and whether by the owner of its labels. */
-interface BatchReading {
-  readonly atMs: number;
-  readonly withSecretKey: boolean;
-}
-
-/** A page of the blocks of a batch, heights descending. */
-export function answerBatch(
+/** The blocks of a batch at a time, heights descending. */
+export function listBlocks(
   world: World,
-  batch: string,
-  query: URLSearchParams,
-  { atMs, withSecretKey }: BatchReading,
-): Answer {
-  const { generation } = world.chain;
-  const parameters = readParameters(query, ['block_number', 'items_count']);
-  const before = parameters.integer('block_number', 0);
-  const requested = parameters.integer('items_count', 1);
-  if (!/^\d{1,15}$/.test(batch)) {
-    parameters.problems.push({ name: 'batch_number_param', detail: 'Invalid integer' });
-  }
-  if (parameters.problems.length > 0) return refuseParameters(parameters.problems);
-
-  const key = parameters.text('key');
-  const range = batchRange(world, Number(batch), atMs);
-  // A cursor of 0 is read as no cursor.
-  const highest = Math.min(range?.highest ?? -1, before ? before - 1 : Infinity);
-  if (range === null || highest < range.lowest) return answerPage(world, [], null, key);
-  const lowest = Math.max(range.lowest, highest - countedSize(generation, requested) + 1);
-  const length = highest - lowest + 1;
-  const blocks = addCopies(
-    Array.from({ length }, (_, place) => blockAt(world, highest - place, atMs)),
-    highest < range.highest ? blockAt(world, highest + 1, atMs) : undefined,
-    pageEventsAt(world, highest),
-  );
-  const items = blocks.map((block) => renderBlock(world, block, withSecretKey));
-  const isLast = lowest === range.lowest;
-  const next = isLast ? null : countedCursor(generation, { block_number: lowest }, length);
-  return answerPage(world, items, next, key);
+  batch: number,
+  atMs: number,
+  withSecretKey: boolean,
+): CountedList<Block> {
+  const range = batchRange(world, batch, atMs) ?? { lowest: 0, highest: -1 };
+  return {
+    cursor: 'block_number',
+    numberOf: ({ height }) => height,
+    below(before, length) {
+      // A cursor of 0 is read as no cursor.
+      const highest = Math.min(range.highest, (before || Infinity) - 1);
+      const count = Math.max(0, Math.min(length, highest - range.lowest + 1));
+      return Array.from({ length: count }, (_, place) => blockAt(world, highest - place, atMs));
+    },
+    served(blocks) {
+      const highest = blocks[0]?.height ?? range.highest;
+      const above = highest < range.highest ? blockAt(world, highest + 1, atMs) : undefined;
+      return addCopies(blocks, above, pageEventsAt(world, highest));
+    },
+    render: (block) => renderBlock(world, block, withSecretKey),
+  };
 }
 
 /** A block as the chain's generation prints it. */

@@ -1,7 +1,7 @@
 import { minerOf } from './addresses.ts';
 import { listedAtMs, newestBatchFloor } from './batches.ts';
 import { activityAt, minedAt } from './calendar.ts';
-import { feeVault } from './directory.ts';
+import { feeVault, listOf } from './directory.ts';
 import { reorgsOf } from './motion.ts';
 import type { Random } from './random.ts';
 import { instantOf, lacksHash, weiOf, type Lived, type World } from './world.ts';
@@ -17,40 +17,10 @@ export interface Block extends Contents {
 }
 
 /** What a block holds: all that does not identify it. */
-interface Contents {
-  readonly timestampMs: number;
-  readonly minerHash: string;
-  /** Under the contract's names, in the order in which the service prints them. */
-  readonly fields: Fields;
-  readonly rewards: readonly Reward[];
-  readonly uncles: readonly string[];
-  readonly arbitrum: Arbitrum | null;
-}
-
-interface Fields {
-  readonly nonce: string;
-  readonly size: number | null;
-  readonly transactions_count: number;
-  readonly gas_limit: string;
-  readonly gas_used: string;
-  readonly gas_used_percentage: number;
-  readonly gas_target_percentage: number;
-  readonly difficulty: string | null;
-  readonly total_difficulty: string | null;
-  readonly base_fee_per_gas: string | null;
-  readonly burnt_fees: string | null;
-  readonly burnt_fees_percentage: number | null;
-  readonly priority_fee: string | null;
-  readonly transaction_fees: string;
-  readonly is_pending_update: boolean | null;
-}
-
-export interface Reward {
-  readonly reward: string;
-  readonly type: string;
-  /** Known to v10 alone. */
-  readonly addressHash: string | null;
-}
+type Contents = ReturnType<typeof drawContents>;
+type Fields = Contents['fields'];
+export type Reward = Contents['rewards'][number];
+export type Arbitrum = ReturnType<typeof drawArbitrum>;
 
 /** Enough to show every kind of tag and label, few enough to repeat on every page. */
 const miners = 12;
@@ -123,7 +93,7 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
   };
 }
 
-function drawContents(world: World, height: number, random: Random): Contents {
+function drawContents(world: World, height: number, random: Random) {
   const { family } = world.chain;
   const limit = 30_000_000 + random.below(30_000_000);
   const used = random.below(limit);
@@ -141,6 +111,7 @@ function drawContents(world: World, height: number, random: Random): Contents {
   return {
     timestampMs,
     minerHash,
+    // Under the contract's names, in the order in which the service prints them.
     fields: {
       nonce: random.hex(2),
       size: random.oneIn(15) ? null : 600 + random.below(200_000),
@@ -156,7 +127,7 @@ function drawContents(world: World, height: number, random: Random): Contents {
       burnt_fees_percentage,
       priority_fee,
       transaction_fees,
-      is_pending_update: random.oneIn(10) ? null : false,
+      is_pending_update: (random.oneIn(10) ? null : false) as boolean | null,
     },
     rewards: drawRewards(world, random),
     uncles: random.oneIn(9) ? [random.hex(8)] : [],
@@ -170,11 +141,12 @@ const drawWei = (random: Random, groups: number): string | null =>
 const oldRewardTypes = ['Miner Reward', 'Emission Reward', 'Uncle Reward'] as const;
 const rewardTypes = ['emission_funds', 'uncle', 'validator'] as const;
 
-function drawRewards(world: World, random: Random): readonly Reward[] {
+function drawRewards(world: World, random: Random) {
   const isOld = world.chain.generation === 'v10';
   return Array.from({ length: random.below(3) }, () => ({
     reward: random.decimal(1 + random.below(4)),
     type: random.pick(isOld ? oldRewardTypes : rewardTypes),
+    // Known to v10 alone.
     addressHash: isOld ? minerOf(world, random.below(miners)) : null,
   }));
 }
@@ -196,22 +168,11 @@ function drawExtra({ chain }: World, height: number, random: Random): Block['ext
   return null;
 }
 
-const arbitrumStatuses = [
-  'Confirmed on base',
-  'Sent to base',
-  'Sealed on rollup',
-  'Processed on rollup',
-] as const;
+const arbitrumStatuses = listOf(
+  'Confirmed on base, Sent to base, Sealed on rollup, Processed on rollup',
+);
 
-const containers = [
-  'in_blob4844',
-  'in_calldata',
-  'in_celestia',
-  'in_anytrust',
-  'in_eigenda',
-] as const;
-
-export type Arbitrum = ReturnType<typeof drawArbitrum>;
+const containers = listOf('in_blob4844, in_calldata, in_celestia, in_anytrust, in_eigenda');
 
 /** What an Arbitrum chain says of a block. */
 function drawArbitrum(world: World, height: number, random: Random) {

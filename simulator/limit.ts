@@ -78,8 +78,7 @@ function spoken(headers: Record<string, number>, mode: Limits['headers']): Recor
 
 /** Moments of the last second; memory for as many as come in one. */
 class Window {
-  #moments: number[] = [];
-  #first = 0;
+  readonly #moments: number[] = [];
 
   /** @returns how many came within the second that ends now, this one included */
   add(now: number): number {
@@ -88,18 +87,14 @@ class Window {
   }
 
   count(now: number): number {
-    while ((this.#moments[this.#first] ?? Infinity) <= now - secondMs) this.#first += 1;
-    // What is past is dropped in bulk: a shift for each would move the rest every time.
-    if (this.#first > 1000) {
-      this.#moments = this.#moments.slice(this.#first);
-      this.#first = 0;
-    }
-    return this.#moments.length - this.#first;
+    const kept = this.#moments.findIndex((moment) => moment > now - secondMs);
+    this.#moments.splice(0, kept === -1 ? Infinity : kept);
+    return this.#moments.length;
   }
 
   /** How long until the oldest is a second ago, ms. */
   emptiesInMs(now: number): number {
-    const oldest = this.#moments[this.#first];
+    const oldest = this.#moments[0];
     return oldest === undefined ? 0 : Math.ceil(Math.max(0, oldest + secondMs - now));
   }
 }

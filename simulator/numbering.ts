@@ -10,7 +10,7 @@ export interface Numbering {
   readonly draw: (round: number) => Random;
 }
 
-/** Holes are dealt to every hundred numbers anew, so that those below a number are known at once. */
+/** Each hundred numbers get holes of their own, so that those below a number are known at once. */
 const cycle = 100;
 
 /** How many used numbers lie below a number, which must not lie below the first. */

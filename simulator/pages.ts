@@ -1,4 +1,4 @@
-import type { Generation, World } from './world.ts';
+import type { World } from './world.ts';
 
 /** What the service answers: a status and a JSON body. */
 export interface Answer {
@@ -18,7 +18,7 @@ interface Problem {
 }
 
 /** The answer to parameters that the operation does not take. */
-export function refuseParameters(problems: readonly Problem[]): Answer {
+function refuseParameters(problems: readonly Problem[]): Answer {
   const errors = problems.map(({ name, detail }) => ({
     title: 'Invalid value',
     source: { pointer: `/${name}` },
@@ -33,14 +33,14 @@ interface Parameters {
   readonly integer: (name: string, lowest: number, highest?: number) => number | undefined;
   readonly text: (name: string) => string | undefined;
   /** Grows as integers are read. */
-  readonly problems: Problem[];
+  readonly problems: readonly Problem[];
 }
 
 /** Every operation takes these: the API key, and the optional secret key. */
 const credentials = ['apikey', 'key'] as const;
 
 /** Reads a query; a parameter that is not among the declared ones is a problem. */
-export function readParameters(query: URLSearchParams, declared: readonly string[]): Parameters {
+function readParameters(query: URLSearchParams, declared: readonly string[]): Parameters {
   const allowed = new Set<string>([...credentials, ...declared]);
   const problems: Problem[] = [...new Set(query.keys())]
     .filter((name) => !allowed.has(name))
@@ -68,24 +68,10 @@ function findFault(value: string, lowest: number, highest: number): string | nul
 /** Largest page that the lists serve, and the size of a page when none is requested. */
 export const pageLimit = 50;
 
-/** Where v12 stops to grow a page, however large an `items_count` is requested. */
-const clampedLimit = 100;
-
-/** How many items a page has of a list that takes `items_count`. */
-export const countedSize = (generation: Generation, requested: number | undefined): number =>
-  generation === 'v12' ? Math.min(requested ?? pageLimit, clampedLimit) : pageLimit;
-
-/** The cursor of such a list: older generations add the length of the page just served. */
-export const countedCursor = (
-  generation: Generation,
-  place: Readonly<Record<string, number>>,
-  served: number,
-): Cursor => (generation === 'v12' ? place : { ...place, items_count: served });
-
 type Cursor = Readonly<Record<string, string | number>>;
 
 /** A page as the service wraps it; `next` null at the end, `key` the secret key as sent. */
-export function answerPage(
+function answerPage(
   { oddities }: World,
   items: readonly unknown[],
   next: Cursor | null,
@@ -143,6 +129,52 @@ export function addCopies<Item extends { readonly lacksHash: boolean }>(
   );
   const repeats = repeatsBefore && items.length > 0 && before?.lacksHash === false;
   return repeats ? [before, ...copied] : copied;
+}
+
+/** A list in descending order of a number, as it stands at one time. */
+export interface CountedList<Item> {
+  /** What the cursor calls the number. */
+  readonly cursor: string;
+  readonly numberOf: (item: Item) => number;
+  /** The items below a number; `length` at most. */
+  readonly below: (number: number, length: number) => readonly Item[];
+  /** What is served of the items of a page, copies included. */
+  readonly served: (items: readonly Item[]) => readonly Item[];
+  readonly render: (item: Item) => unknown;
+}
+
+/** Where v12 stops to grow a page, however large an `items_count` is requested. */
+const clampedLimit = 100;
+
+/**
+ * A page of a counted list. Older generations take no size, and add the length of the page just
+ * served to the cursor.
+ *
+ * @param found what is wrong with the request already
+ */
+export function answerCounted<Item>(
+  world: World,
+  query: URLSearchParams,
+  { cursor, ...list }: CountedList<Item>,
+  found: readonly Problem[] = [],
+): Answer {
+  const parameters = readParameters(query, [cursor, 'items_count']);
+  const before = parameters.integer(cursor, 0) ?? Infinity;
+  const requested = parameters.integer('items_count', 1) ?? pageLimit;
+  const problems = [...parameters.problems, ...found];
+  if (problems.length > 0) return refuseParameters(problems);
+  const isNew = world.chain.generation === 'v12';
+  const size = isNew ? Math.min(requested, clampedLimit) : pageLimit;
+  // One more than the page holds: whether there is one shows whether the list goes on.
+  const own = list.below(before, size + 1);
+  const page = own.slice(0, size);
+  const last = own.length > size ? page.at(-1) : undefined;
+  const next = last && {
+    [cursor]: list.numberOf(last),
+    ...(isNew ? {} : { items_count: page.length }),
+  };
+  const items = list.served(page).map((item) => list.render(item));
+  return answerPage(world, items, next ?? null, parameters.text('key'));
 }
 
 /** Where an item stands in a list in descending order. */

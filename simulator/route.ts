@@ -1,7 +1,7 @@
-import { answerBatches } from './batches.ts';
-import { answerBatch } from './block-pages.ts';
+import { listBatches } from './batches.ts';
+import { listBlocks } from './block-pages.ts';
 import { listFactories } from './factories.ts';
-import { answerRanked, refuse, type Answer } from './pages.ts';
+import { answerCounted, answerRanked, refuse, type Answer } from './pages.ts';
 import { listUserOperations } from './user-operations.ts';
 import type { World } from './world.ts';
 
@@ -67,15 +67,22 @@ export function answerRoute(service: Service, route: Route | null, query: URLSea
   const atMs = service.clock();
   switch (route.operation) {
     case 'optimism-batch-blocks':
-      return answerBatch(world, route.batch, query, { atMs, withSecretKey });
+      return answerCounted(
+        world,
+        query,
+        listBlocks(world, Number(route.batch), atMs, withSecretKey),
+        /^\d{1,15}$/.test(route.batch) ? [] : [badBatch],
+      );
     case 'optimism-batches':
-      return answerBatches(world, query, atMs);
+      return answerCounted(world, query, listBatches(world, atMs));
     case 'user-operations':
       return answerRanked(world, query, listUserOperations(world, atMs));
     case 'factories':
       return answerRanked(world, query, listFactories(world, atMs));
   }
 }
+
+const badBatch = { name: 'batch_number_param', detail: 'Invalid integer' };
 
 function refusePlain(operation: OperationName): Answer {
   const isBatches = operation === 'optimism-batch-blocks' || operation === 'optimism-batches';

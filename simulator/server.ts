@@ -17,7 +17,7 @@ export interface SimulatorOptions {
   readonly chains: readonly SimulatedChain[];
   /** The key, or one of the keys, that requests must carry; `simulated-key` if absent. */
   readonly apiKey?: string | readonly string[];
-  /** The `key` that shows labels and watchlist names; without it nobody sees them. */
+  /** The `key` that shows labels and watchlist names; without it they are hidden. */
   readonly secretKey?: string;
   /** How long every answer waits, milliseconds. */
   readonly latencyMs?: number;

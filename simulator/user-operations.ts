@@ -126,7 +126,7 @@ function entriesBetween(world: World, lowest: number, highest: number, atMs: num
   return entries.sort(newestFirst);
 }
 
-/** Null for an operation that nobody can have seen until then. */
+/** Null for an operation that cannot have been seen until then. */
 function entryAt(world: World, ordinal: number, atMs: number): Entry | null {
   const { course, chain, draw, ladder } = world;
   if (course === null && ordinal >= chain.userOperations) return null;

@@ -142,7 +142,7 @@ export const wireFaults = {
   },
   'length-too-long': misannounced(10),
   'length-too-short': misannounced(-10),
-  // Sizes and speeds that nobody can want.
+  // Unreasonable sizes and speeds.
   'gzip-bomb': ({ response }) => {
     bomb ??= makeBomb();
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length });

@@ -1,4 +1,4 @@
-import { listedBatches, newestNumber } from '../../simulator/batches.ts';
+import { listBatches, newestNumber } from '../../simulator/batches.ts';
 import { factoriesSeen } from '../../simulator/factories.ts';
 import type { OperationName } from '../../simulator/route.ts';
 import { operationsSeen } from '../../simulator/user-operations.ts';
@@ -54,7 +54,11 @@ export function truth(
   const { tables, batches } = listedRows(world, scope, 0);
   return ofChain(chain, {
     ...tables,
-    ...listedBatchRows(reads(world, scope, 'optimism-batches') ? listedBatches(world, 0) : []),
+    ...listedBatchRows(
+      reads(world, scope, 'optimism-batches')
+        ? listBatches(world, 0).below(Infinity, Infinity)
+        : [],
+    ),
     read_batches: batchRows(batches),
     factory_history: historyRows(tables.factories),
   });
