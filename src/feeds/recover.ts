@@ -72,16 +72,11 @@ export async function pollLater(db: Database, feed: Feed, afterMs: number): Prom
   `);
 }
 
-/** Nobody looks later than this; a time beyond it is of a clock that was set back. */
-const latestPoll = '2 days';
-
 /** Whether schedules are not to look at a feed yet. */
 export async function isPolledLater(db: Database, feed: Feed): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.feeds
-    where ${ofFeed(feed)}
-      and poll_again_at > now()
-      and poll_again_at < now() + ${latestPoll}::interval
+    where ${ofFeed(feed)} and poll_again_at > now()
   `);
   return rows.length > 0;
 }
