@@ -1,8 +1,11 @@
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { citusBinaries } from './test/citus/binaries.ts';
+import { hasPrometheus } from './test/prometheus/binaries.ts';
 
 /**
  * How long a test may take, in ms: ten times what the slowest of its kind takes on a quiet machine,
- * and more. Who meets a limit hangs; no test has one of its own for being slow.
+ * and more. A test that meets its limit hangs; no test has one of its own for being slow.
  */
 const limitsMs = {
   unit: 60_000,
@@ -11,39 +14,97 @@ const limitsMs = {
   integration: 300_000,
   fault: 1_200_000,
   e2e: 1_200_000,
+  alone: 300_000,
+  long: 3_600_000,
+  citus: 1_200_000,
+  prometheus: 3_600_000,
+  pictures: 300_000,
 } as const;
 
-/** Of files that put a module of their own in a module's place, which all files of a worker would see. */
+type Project = keyof typeof limitsMs;
+type Options = NonNullable<TestProjectInlineConfiguration['test']>;
+
+/** Files that replace a module, which every file of the same worker would see. */
 const alone = '**/*.alone.test.ts';
+/** Tests of minutes; `npm test` has a short version of each. */
+const long = '**/*.long.test.ts';
 
-const projects = Object.entries(limitsMs).map(
-  ([name, limitMs]): TestProjectInlineConfiguration => ({
+/** Tests of one server that must pass on a cluster too: they write, verify and repair rows. */
+const alsoOnCitus = [
+  'test/integration/sync/late-and-removed.test.ts',
+  'test/integration/sync/quarantine.test.ts',
+  'test/integration/rows/damage.test.ts',
+  'test/integration/archive/replay.test.ts',
+  'test/e2e/rows.test.ts',
+];
+
+const browserSetup = ['test/harness/browser-setup.ts'];
+
+function project(name: Project, options: Options): TestProjectInlineConfiguration {
+  const limitMs = limitsMs[name];
+  return {
     extends: true,
-    test: {
-      name,
-      include: [`test/${name}/**/*.test.ts`],
-      // `npm run test:long` runs them, with vitest.long.config.ts.
-      exclude: [...configDefaults.exclude, '**/*.long.test.ts', alone],
-      ...(name === 'browser' && { globalSetup: ['test/harness/browser-setup.ts'] }),
-      // To load the program anew for each file takes as long as a fifth of the tests.
-      isolate: false,
-      testTimeout: limitMs,
-      hookTimeout: limitMs,
-    },
-  }),
-);
+    test: { name, testTimeout: limitMs, hookTimeout: limitMs, ...options },
+  };
+}
 
+/** To load the program again for each file takes as long as a fifth of the tests. */
+function folder(name: Project, options: Options = {}): TestProjectInlineConfiguration {
+  return project(name, {
+    include: [`test/${name}/**/*.test.ts`],
+    exclude: [...configDefaults.exclude, long, alone],
+    isolate: false,
+    ...options,
+  });
+}
+
+const isLongest = ({ moduleId }: TestSpecification) =>
+  /\/fault\/(?:killed-week|kill|week)\.long\./u.test(moduleId);
+
+/** What takes longest begins first: else one of them ends alone, long after the others. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
+
+/** `npm test` names the projects that it runs; the last four run only by their own names. */
 export default defineConfig({
   test: {
     globalSetup: ['test/harness/global-setup.ts'],
     // The default is one for a machine of two cores; with two, a core waits for a third of the time.
     maxWorkers: 3,
+    teardownTimeout: limitsMs.citus,
+    sequence: { sequencer: LongestFirst },
     projects: [
-      ...projects,
-      {
-        extends: true,
-        test: { name: 'alone', include: [alone], testTimeout: limitsMs.integration },
-      },
+      folder('unit'),
+      folder('conventions'),
+      folder('integration'),
+      folder('fault'),
+      folder('e2e'),
+      folder('browser', { globalSetup: browserSetup }),
+      project('alone', { include: [alone] }),
+      project('long', { include: [long] }),
+      // One cluster of three servers, of which a test kills one.
+      project('citus', {
+        globalSetup: ['test/citus/global-setup.ts'],
+        include:
+          citusBinaries() === null
+            ? ['test/citus/absent.test.ts']
+            : ['test/citus/!(absent).test.ts', ...alsoOnCitus],
+        fileParallelism: false,
+        sequence: { groupOrder: 1 },
+      }),
+      // They wait for most of their time.
+      project('prometheus', {
+        include: hasPrometheus()
+          ? ['test/prometheus/!(absent).test.ts']
+          : ['test/prometheus/absent.test.ts'],
+        maxWorkers: 7,
+        sequence: { groupOrder: 2 },
+      }),
+      folder('pictures', { globalSetup: browserSetup, isolate: true }),
     ],
   },
 });
