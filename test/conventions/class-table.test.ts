@@ -72,7 +72,7 @@ test('the verdicts, reasons and states of status are those of the code', () => {
 test('the screen of docs/getting-started.md is one that is tested', () => {
   const [docs, screen] = [
     '../../docs/getting-started.md',
-    '../unit/terminal/snapshots/status/six-feeds-80.txt',
+    '../unit/terminal/snapshots/status/six-feeds.txt',
   ].map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));
   expect(docs).toContain(screen);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { feedLines, type FeedLine } from '../../../src/terminal/feed-lines.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
+import { looks, usual } from './looks.ts';
 
 const reading = {
   chain: 'optimism',
@@ -49,18 +50,20 @@ const lines: readonly FeedLine[] = [
   },
 ];
 
-const looks = [60, 80, 140].flatMap((columns) =>
-  [false, true].map((isColoured) => ({ isTerminal: true, columns, isColoured })),
+const layouts = ['head', 'cells'] as const;
+
+test.each(Object.values(looks))(
+  'the lines of feeds fit $columns columns, coloured: $isColoured',
+  (look) => {
+    const drawn = layouts.flatMap((words) => feedLines(look, lines, words));
+    expect(drawn.filter((line) => widthOf(line) > look.columns)).toEqual([]);
+    expect(drawn.join('').includes('\u001b')).toBe(look.isColoured);
+  },
 );
 
-test.each(looks)('the lines of feeds at $columns columns, coloured: $isColoured', async (look) => {
-  for (const words of ['head', 'cells'] as const) {
-    const drawn = feedLines(look, lines, words);
-    expect(drawn.filter((line) => widthOf(line) > look.columns)).toEqual([]);
-    await expect(`${drawn.join('\n')}\n`).toMatchFileSnapshot(
-      `snapshots/feed-lines-${words}-${look.columns}${look.isColoured ? '-colour' : ''}.txt`,
-    );
-  }
+test('the lines of feeds', async () => {
+  const drawn = layouts.map((words) => `${feedLines(usual, lines, words).join('\n')}\n`);
+  await expect(drawn.join('\n')).toMatchFileSnapshot('snapshots/feed-lines.txt');
 });
 
 test('what is reckoned to be over, and is not, is not told as done', () => {

@@ -1,6 +1,9 @@
 import type { Look } from '../../../src/terminal/look.ts';
 
-/** What texts are drawn on for snapshots: three widths, with and without colours. */
+/** What the snapshot of a scene is drawn on. */
+export const usual: Look = { isTerminal: true, columns: 80, isColoured: false };
+
+/** What a text has to fit: three widths, with and without colours. */
 export const looks: Readonly<Record<string, Look>> = Object.fromEntries(
   [60, 80, 140].flatMap((columns) =>
     [false, true].map((isColoured) => [

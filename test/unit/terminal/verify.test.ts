@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
 import { findingText } from '../../../src/words/finding-text.ts';
 import { noteText } from '../../../src/words/note-text.ts';
 import { verifyText } from '../../../src/cli/verify-text.ts';
@@ -16,6 +17,7 @@ import { verifyDocument, type VerifyDocument } from '../../../src/documents/veri
 import { plainLook, type Look } from '../../../src/terminal/look.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
 import { notes, open } from './findings.ts';
+import { looks, usual } from './looks.ts';
 
 const command = 'explorer-etl repair --chain 10 --operation optimism-batch-blocks';
 const told = (...findings: readonly OpenFinding[]): ToldFinding[] =>
@@ -137,35 +139,27 @@ const worlds = {
   nothing: documentOf([]),
 };
 
-const terminal = (columns: number, isColoured: boolean): Look => ({
-  isTerminal: true,
-  columns,
-  isColoured,
-});
+describe.each(Object.entries(worlds))('verify of %s', (name, document) => {
+  test('on 80 columns', async () => {
+    await expect(verifyText(usual, document)).toMatchFileSnapshot(`snapshots/verify-${name}.txt`);
+  });
 
-const looks: readonly (readonly [Look, string])[] = [
-  ...[60, 80, 140].flatMap((columns): [Look, string][] => [
-    [terminal(columns, false), `${columns}`],
-    [terminal(columns, true), `${columns}-colour`],
-  ]),
-  [plainLook, 'file'],
-];
+  test.each(Object.values(looks))('fits $columns columns, coloured: $isColoured', (look) => {
+    const widest = Math.max(...verifyText(look, document).split('\n').map(widthOf));
+    // Commands stay whole, to be copied; as hashes do: the longest takes 74 columns.
+    expect(widest).toBeLessThanOrEqual(Math.max(look.columns, 74));
+  });
 
-test.each(Object.entries(worlds))('verify of %s', async (name, document) => {
-  for (const [look, what] of looks) {
-    await expect(verifyText(look, document)).toMatchFileSnapshot(
-      `snapshots/verify-${name}-${what}.txt`,
-    );
-  }
-});
+  test('colours change nothing but the colours', () => {
+    const coloured = verifyText({ ...usual, isColoured: true }, document);
+    expect(coloured).toContain('\u001b');
+    expect(stripVTControlCharacters(coloured)).toBe(verifyText(usual, document));
+  });
 
-test.each(Object.entries(worlds))('verify of %s fits', (_, document) => {
-  const widest = [60, 80, 140].map((columns) =>
-    Math.max(...verifyText(terminal(columns, false), document).split('\n').map(widthOf)),
-  );
-  // Commands stay whole, to be copied; as hashes do: the longest takes 74 columns.
-  const [narrow = 0, usual = 0, wide = 0] = widest;
-  expect([narrow <= 74, usual <= 80, wide <= 140]).toEqual([true, true, true]);
+  test('in a file nothing is broken but what a terminal breaks', () => {
+    const wordsOf = (look: Look) => verifyText(look, document).split(/\s+/u);
+    expect(wordsOf(plainLook)).toEqual(wordsOf(usual));
+  });
 });
 
 test('a finding and a note of a kind that this version does not know are shown as they are', () => {
