@@ -1,6 +1,45 @@
+import type { Settings } from '../src/config/settings.ts';
+import { loadSettings } from '../src/config/load.ts';
 import type { SimulatedChain } from '../simulator/index.ts';
 import { answerOf, startChild } from './child.ts';
-import { apiKey, seed } from './world.ts';
+
+/** What everything is made from; any seed will do, the same one compares. */
+const seed = 11;
+
+export const apiKey = 'bench-key';
+
+/** Items of a page: the most that the list serves. */
+export const pageSize = 50;
+
+/** Far above what any machine reaches, so that the budget is asked and never waits. */
+const unlimited = 100_000;
+
+/** A chain whose user operations fill exactly this many pages. */
+export function chainOf(pages: number): SimulatedChain {
+  return {
+    id: 10,
+    name: 'optimism',
+    family: 'optimism',
+    generation: 'v12',
+    userOperations: pages * pageSize,
+    batches: { first: 1, count: 0, blocks: 1 },
+    factories: 0,
+  };
+}
+
+/** The program's own settings for one feed of the simulated explorer; nothing else is changed. */
+export function settingsFor(explorerUrl: string): Settings {
+  const settings = loadSettings({
+    cwd: '/',
+    env: { EXPLORER_BASE_URL: explorerUrl, EXPLORER_API_KEY: apiKey },
+    chains: [String(chainOf(0).id)],
+    operations: ['user-operations'],
+  });
+  return {
+    ...settings,
+    explorer: { ...settings.explorer, requestsPerSecond: unlimited, pageSize },
+  };
+}
 
 /** A simulated explorer that runs while `use` does. It does not compress: that is the service's cost. */
 export async function withExplorer<Result>(

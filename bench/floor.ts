@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { from, to } from 'pg-copy-streams';
 import { request } from 'undici';
 import { withClient } from './server.ts';
-import { apiKey, chainOf, pageSize } from './world.ts';
+import { apiKey, chainOf, pageSize } from './explorer.ts';
 
 export interface CopyFloor {
   readonly seconds: number;

@@ -1,15 +1,19 @@
 /**
- * `npm run bench:growth -- (--database-url URL | --directory DIR) --operations N`: what the reports, a poll of each
- * list and the closing of a gap take on a database of `npm run bench:data`, statement by statement.
+ * `npm run bench growth -- (--database-url URL | --directory DIR) [--operations 200000]`: what the reports, a
+ * poll of each list and the closing of a gap take, statement by statement. An empty database is first filled
+ * as a year of polls leaves it; in a directory an embedded Postgres keeps it for the next measurement.
  */
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
+import type { Pool } from 'pg';
+import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { exploreGrown } from '../test/grown/explorer.ts';
+import { grow, tableSizes } from '../test/grown/grow.ts';
 import { explaining, recordStatements, rowsRead, scanned } from '../test/grown/recorder.ts';
 import { goRound, type Round } from '../test/grown/rounds.ts';
 import { grownSettings } from '../test/grown/settings.ts';
-import { sizeStored } from '../test/grown/size.ts';
+import { sizeOf, sizeStored } from '../test/grown/size.ts';
 import { openKept } from './server.ts';
 
 const { values } = parseArgs({
@@ -23,11 +27,13 @@ const { values } = parseArgs({
 });
 
 const kept = await openKept(values);
+await migrate(kept.url);
+const pool = createPool({ url: kept.url, max: 2, applicationName: 'explorer-etl bench' });
+await fillWhereEmpty(pool);
+const size = await sizeStored(pool, Number(values.operations));
+await pool.end();
 const recorder = recordStatements();
 try {
-  const pool = createPool({ url: kept.url, max: 1, applicationName: 'explorer-etl bench' });
-  const size = await sizeStored(pool, Number(values.operations));
-  await pool.end();
   const explorer = await exploreGrown(size);
   const settings = grownSettings(explorer.url, size);
   try {
@@ -38,6 +44,19 @@ try {
 } finally {
   recorder.stop();
   await kept.close();
+}
+
+async function fillWhereEmpty(empty: Pool): Promise<void> {
+  const { rowCount } = await empty.query('select from explorer.user_operations limit 1');
+  if (rowCount !== 0) return;
+  const made = sizeOf(Number(values.operations), Date.now());
+  const begin = performance.now();
+  await grow(empty, made, grownSettings('http://localhost', made).chains);
+  console.log(`filled in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
+  for (const { table, rows, bytes } of await tableSizes(empty)) {
+    const megabytes = String(Math.ceil(bytes / 2 ** 20)).padStart(7);
+    console.log(`${table.padEnd(32)} ${String(rows).padStart(10)} rows ${megabytes} MB`);
+  }
 }
 
 interface Line {

@@ -1,11 +1,12 @@
 /**
- * `npm run bench:page [-- --walks 500000 --seconds 600]`: what the page takes, whole and panel by panel, on a
+ * `npm run bench page [-- --walks 500000 --seconds 600]`: what the page takes, whole and panel by panel, on a
  * database with a year of walks; and what part of a core it takes, in node and in Postgres, while somebody has it
  * open, beside the same server with nobody there. Exit code 1 where that is 1 % of a core or more.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import prettyBytes from 'pretty-bytes';
 import { migrate } from '../src/db/migrate.ts';
@@ -13,15 +14,13 @@ import { createPool } from '../src/db/pool.ts';
 import { spellAddress } from '../src/http/address.ts';
 import { panels } from '../src/http/panels.ts';
 import { startHttp } from '../src/http/server.ts';
+import { countTotalsAgain } from '../src/report/totals.ts';
 import { grow } from '../test/grown/grow.ts';
 import { grownSettings } from '../test/grown/settings.ts';
 import { sizeOf } from '../test/grown/size.ts';
-import { startChild } from './child.ts';
-import { cpuOf } from './cluster-cpu.ts';
-import { interruptSignal } from './interrupt.ts';
-import { describeMachine } from './machine.ts';
+import { interruptSignal, startChild } from './child.ts';
+import { cpuOf, describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
-import { addTicks } from './ticks.ts';
 
 const { values } = parseArgs({
   options: {
@@ -59,7 +58,7 @@ async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDi
   const size = sizeOf(operations, Date.now());
   const settings = grownSettings('http://localhost', size);
   await grow(pool, size, settings.chains);
-  await addTicks(pool, walks);
+  await addTicks(pool);
   const server = await startHttp({
     address: { host: '127.0.0.1', port: 0 },
     metricsAddress: null,
@@ -114,3 +113,41 @@ await withServer(async (server) => {
     }
   });
 });
+
+/** Ticks that brought nothing, as a year leaves them of each list that is polled, and an open run of each lane. */
+async function addTicks(pool: Pool): Promise<void> {
+  await pool.query('alter table etl.walks disable trigger user');
+  await pool.query(
+    `with feed as (
+       select *, row_number() over (order by feed) as place, count(*) over () as number
+       from etl.feeds
+       where kind <> 'ranked'
+     ), tick as (
+       insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
+       select chain_id, operation, 'live', '{}', 'finished', at, at
+       from feed, generate_series(1, $1::int / number) as n,
+            lateral (select now() - n * interval '1 minute' as at) as moment
+       returning id, chain_id, operation, opened_at as at
+     )
+     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, pages, items,
+                            credits, top, bottom, started_at, updated_at, finished_at)
+     select tick.chain_id, tick.operation, 'live', tick.id, kind, '{}', 'finished', 'floor', 1, 50, 20, top, top - 50, at, at, at
+     from tick join etl.feeds using (chain_id, operation)
+     left join (select feed, max(top) as top from etl.walks group by feed) as newest using (feed)`,
+    [walks],
+  );
+  await pool.query('alter table etl.walks enable trigger user');
+  await countTotalsAgain(drizzle(pool));
+  await pool.query(
+    `with opened as (
+       insert into etl.runs (chain_id, operation, lane, scope)
+       select chain_id, operation, lane, scope
+       from etl.newest_runs
+       returning id, chain_id, operation, lane
+     )
+     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, pages, items, inserted, credits)
+     select chain_id, operation, lane, id, kind, '{}', 1, 50, 50, 20
+     from opened join etl.feeds using (chain_id, operation)`,
+  );
+  await pool.query('vacuum analyze');
+}

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:peers [-- --pages 2000 --runs 3 --latency 0]`: one list copied by this program, by a script
+ * `npm run bench peers [-- --pages 2000 --runs 3 --latency 0]`: one list copied by this program, by a script
  * of an afternoon and by dlt (`bench/peers/`), in turn, on one server and from one simulated explorer.
  * Medians, and what each costs beside the script; every row is compared. Peers are left out, with a word, where Python or its packages are not
  * to be had. Judges nothing but the rows: exit code 1 where a peer's differ.
@@ -8,13 +8,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import Table from 'cli-table3';
-import { clusterCpuMs } from './cluster-cpu.ts';
-import { withExplorer } from './explorer.ts';
-import { interruptSignal } from './interrupt.ts';
-import { describeMachine } from './machine.ts';
+import { interruptSignal } from './child.ts';
+import { apiKey, chainOf, pageSize, withExplorer } from './explorer.ts';
+import { clusterCpuMs, describeMachine } from './machine.ts';
 import { withClient, withServer, type Server } from './server.ts';
 import { measureSync } from './sync.ts';
-import { apiKey, chainOf, pageSize } from './world.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:start`: processor time of a start, in s: from the sources, and from the bundled file that
+ * `npm run bench start`: processor time of a start, in s: from the sources, and from the bundled file that
  * the package brings, with Node's own start beside them. The median of several runs, after one that fills
  * the compile cache. `sync` finds nothing new; Postgres' own time is not counted.
  */
@@ -7,10 +7,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { withExplorer } from './explorer.ts';
-import { interruptSignal } from './interrupt.ts';
+import { interruptSignal } from './child.ts';
+import { apiKey, chainOf, withExplorer } from './explorer.ts';
 import { withServer } from './server.ts';
-import { apiKey, chainOf } from './world.ts';
 
 const runs = 5;
 const pages = 10;

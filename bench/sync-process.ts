@@ -5,12 +5,12 @@ import { configuredLanes } from '../src/feeds/lanes.ts';
 import { syncOnce } from '../src/jobs/sync.ts';
 import { createLog } from '../src/log.ts';
 import { readInput, tellParent } from './child.ts';
-import { clusterCpuMs } from './cluster-cpu.ts';
+import { settingsFor } from './explorer.ts';
+import { clusterCpuMs } from './machine.ts';
 import type { MemorySample, SyncInput, SyncMeasure } from './sync.ts';
-import { settingsFor } from './world.ts';
 
 const input = readInput() as SyncInput;
-const settings = settingsFor(input.explorerUrl, input.archive, input.requestsPerSecond);
+const settings = settingsFor(input.explorerUrl);
 const database = await openDatabase({ databaseUrl: input.databaseUrl }, { cwd: '/' });
 await prepareDatabase(database);
 

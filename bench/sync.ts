@@ -6,10 +6,6 @@ export interface SyncInput {
   /** Of the server, to find its processes. */
   readonly dataDirectory: string;
   readonly explorerUrl: string;
-  /** Whether bodies are archived. */
-  readonly archive?: 'off' | 'all';
-  /** What the key may do; without a limit where absent. */
-  readonly requestsPerSecond?: number;
   /** After how many pages the process's memory is looked at, ascending. */
   readonly memoryAtPages: readonly number[];
 }

@@ -1,11 +1,90 @@
-import { withExplorer } from './explorer.ts';
+/**
+ * `npm run bench throughput [-- --quick]`: how fast the program is on this machine, each figure beside its aim
+ * and beside what the machine can do at best in the same run. Judges nothing: exit code 0.
+ */
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { interruptSignal } from './child.ts';
+import { chainOf, pageSize, withExplorer } from './explorer.ts';
 import { measureBareRead, measureCopy, type CopyFloor } from './floor.ts';
-import type { Server } from './server.ts';
-import { measureSync, type SyncMeasure } from './sync.ts';
-import { chainOf, pageSize } from './world.ts';
+import { describeMachine } from './machine.ts';
+import { withServer, type Server } from './server.ts';
+import { measureSync, type MemorySample, type SyncMeasure } from './sync.ts';
+
+/** How long the explorer lets every answer wait, in ms: a service across an ocean. */
+const latencyMs = 50;
+
+/** Long enough to outlast warming up, short enough to wait for: under six minutes in all. */
+const full = {
+  throughput: { pages: 2000, runs: 3 },
+  latency: { pages: 100 },
+  memory: { atPages: [100, 1000, 10_000] },
+};
+/** Under half a minute: shows a fall by half, not by a tenth. */
+const quick = {
+  throughput: { pages: 500, runs: 1 },
+  latency: { pages: 60 },
+  memory: { atPages: [100, 500] },
+};
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const plan = values.quick ? quick : full;
+
+const signal = interruptSignal();
+
+try {
+  await withServer(async (server) => {
+    console.log(await describeMachine(server.url));
+    const figures = [
+      ...throughputFigures(await measureThroughput(server, plan.throughput)),
+      ...latencyFigures(await measureLatency(server, plan.latency)),
+      ...memoryFigures(await measureMemory(server, plan.memory)),
+    ];
+    console.log(drawTable(figures));
+  });
+} catch (error) {
+  if (!signal.aborted) throw error;
+  process.exitCode = 130;
+}
+
+/** One feed against a slow API, beside the same pages read and thrown away. */
+interface Latency {
+  readonly sync: SyncMeasure;
+  readonly bareReadSeconds: number;
+}
+
+/** Walks `pages` pages of a service that takes 50 ms for each. */
+async function measureLatency(
+  server: Server,
+  { pages }: { readonly pages: number },
+): Promise<Latency> {
+  return withExplorer({ chain: chainOf(pages), latencyMs }, signal, async (explorerUrl) => {
+    const bareReadSeconds = await measureBareRead(explorerUrl, pages);
+    const sync = await server.withDatabase((databaseUrl) => {
+      const { dataDirectory } = server;
+      return measureSync({ databaseUrl, dataDirectory, explorerUrl, memoryAtPages: [] }, signal);
+    });
+    return { sync, bareReadSeconds };
+  });
+}
+
+/** What the syncing process holds after a few pages and after many, of one walk. */
+async function measureMemory(
+  server: Server,
+  { atPages }: { readonly atPages: readonly number[] },
+): Promise<readonly MemorySample[]> {
+  const chain = chainOf(Math.max(...atPages));
+  return withExplorer({ chain, latencyMs: 0 }, signal, async (explorerUrl) => {
+    const { dataDirectory } = server;
+    const { memory } = await server.withDatabase((databaseUrl) =>
+      measureSync({ databaseUrl, dataDirectory, explorerUrl, memoryAtPages: atPages }, signal),
+    );
+    return memory;
+  });
+}
 
 /** One feed against an API that answers at once, beside what reading and writing alone cost. */
-export interface Throughput {
+interface Throughput {
   readonly rows: number;
   readonly sync: SyncMeasure;
   readonly copy: CopyFloor;
@@ -13,10 +92,9 @@ export interface Throughput {
 }
 
 /** Copies a list of `pages` pages into a fresh database, `runs` times, slowest first. */
-export async function measureThroughput(
+async function measureThroughput(
   server: Server,
   { pages, runs }: { readonly pages: number; readonly runs: number },
-  signal: AbortSignal,
 ): Promise<readonly Throughput[]> {
   return withExplorer({ chain: chainOf(pages), latencyMs: 0 }, signal, async (explorerUrl) => {
     const measured: Throughput[] = [];
@@ -32,4 +110,98 @@ export async function measureThroughput(
     }
     return measured.toSorted((a, b) => b.sync.walkMs - a.sync.walkMs);
   });
+}
+
+/** A figure, what it should be, and what the same machine can do at best in the same run. */
+interface Figure {
+  readonly name: string;
+  readonly measured: string;
+  readonly aim: string;
+  readonly floor: string;
+}
+
+/** Figures as lines of a table. */
+function drawTable(figures: readonly Figure[]): string {
+  const table = new Table({
+    head: ['', 'measured', 'aim', 'floor in this run'],
+    style: { head: [], border: [] },
+  });
+  for (const { name, measured, aim, floor } of figures) table.push([name, measured, aim, floor]);
+  return table.toString();
+}
+
+/** Of an odd number of runs the middle one, by time. */
+function throughputFigures(runs: readonly Throughput[]): Figure[] {
+  const middle = runs[Math.floor(runs.length / 2)];
+  if (middle === undefined) return [];
+  const { rows, sync, copy, bareReadSeconds } = middle;
+  const seconds = sync.walkMs / 1000;
+  const all = runs.map((run) => Math.round(rowsPerSecond(run))).join(', ');
+  const perRow = (ms: number | null) =>
+    ms === null ? 'not told by this system' : `${((ms * 1000) / rows).toFixed(0)} µs`;
+  return [
+    {
+      name: `rows/s of one feed, ${rows} user operations (runs: ${all})`,
+      measured: rowsPerSecond(middle).toFixed(0),
+      aim: 'at least 8000',
+      floor: `${(rows / bareReadSeconds).toFixed(0)} reading alone, ${(rows / copy.seconds).toFixed(0)} COPY alone`,
+    },
+    {
+      name: `its ratio to COPY of the ${copy.rows} rows that it wrote`,
+      measured: (copy.seconds / seconds).toFixed(3),
+      aim: 'at least 0.25',
+      floor: `COPY ${copy.seconds.toFixed(2)} s of ${seconds.toFixed(2)} s`,
+    },
+    {
+      name: 'processor time per row in node',
+      measured: perRow(sync.nodeCpuMs),
+      aim: '',
+      floor: '',
+    },
+    {
+      name: 'processor time per row in Postgres, all its processes',
+      measured: perRow(sync.postgresCpuMs),
+      aim: '',
+      floor: '',
+    },
+  ];
+}
+
+function rowsPerSecond({ rows, sync }: Throughput): number {
+  return (rows * 1000) / sync.walkMs;
+}
+
+function latencyFigures({ sync, bareReadSeconds }: Latency): Figure[] {
+  const idealMs = sync.pages * latencyMs;
+  const bareMs = bareReadSeconds * 1000;
+  return [
+    {
+      name: `walk's time over ${sync.pages} pages × ${latencyMs} ms`,
+      measured: (sync.walkMs / idealMs).toFixed(3),
+      aim: 'at most 1.05',
+      floor: `${(bareMs / idealMs).toFixed(3)} reading alone`,
+    },
+    {
+      name: 'the same of the whole command, from start to exit',
+      measured: (sync.commandMs / idealMs).toFixed(3),
+      aim: '',
+      floor: `${sync.commandMs.toFixed(0)} ms, of which ${sync.walkMs.toFixed(0)} walking`,
+    },
+  ];
+}
+
+function memoryFigures(samples: readonly MemorySample[]): Figure[] {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const figure = (name: string, of: (sample: MemorySample) => number): Figure => ({
+    name: `${name} after ${samples.map(({ pages }) => pages).join(', ')} pages`,
+    measured: samples.map((sample) => `${(of(sample) / 2 ** 20).toFixed(0)} MB`).join(', '),
+    aim: 'flat',
+    floor: `× ${(of(last) / of(first)).toFixed(2)}`,
+  });
+  return [
+    figure('heap after a collection', ({ heapBytes }) => heapBytes),
+    figure('resident memory', ({ rssBytes }) => rssBytes),
+    figure('peak of resident memory', ({ peakRssBytes }) => peakRssBytes),
+  ];
 }

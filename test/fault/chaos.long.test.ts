@@ -7,7 +7,7 @@ const seeds = {
   1: 'an item that was cut for its depth became a row when it was tried again',
 };
 
-/** A few blows; `npm run chaos` goes on for as long as it is told. */
+/** A few blows; `npm run bench chaos` goes on for as long as it is told. */
 const lengthMs = 12_000;
 const workers = 2;
 
@@ -24,7 +24,7 @@ test.each(Object.keys(seeds).map(Number))(
     });
 
     process.stderr.write(`chaos of seed ${seed}: ${JSON.stringify(seen)}\n`);
-    const repeat = `npm run chaos -- --minutes ${lengthMs / 60_000} --seed ${seed} --workers ${workers}`;
+    const repeat = `npm run bench chaos -- --minutes ${lengthMs / 60_000} --seed ${seed} --workers ${workers}`;
     expect(faults, `repeat with: ${repeat}`).toEqual({});
   },
 );

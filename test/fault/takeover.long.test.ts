@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { measureTakeovers } from '../chaos/takeover.ts';
 import { freshDatabase } from '../harness/database.ts';
 
-/** As many as half a minute allows; `npm run bench:takeover` makes 100 and 20, and says how soon. */
+/** As many as half a minute allows. */
 const kills = 8;
 const zombies = 3;
 

@@ -98,6 +98,6 @@ export async function sizeStored(
      where chain_id = 10 order by block_number desc limit 1`,
   );
   const [newest] = rows;
-  if (newest === undefined) throw new Error('nothing has grown here: npm run bench:data');
+  if (newest === undefined) throw new Error('nothing has grown here');
   return sizeOf(operations, newest.at.getTime());
 }

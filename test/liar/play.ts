@@ -58,7 +58,7 @@ const shownLies = 12;
 /** What was wrong in a story, with the command that plays it again. */
 export function describeEnding(ending: Ending, lie: string | null, insists = false): string {
   const flags = [...(lie === null ? [] : [`--lie ${lie}`]), ...(insists ? ['--insist'] : [])];
-  const repeat = ['npm run liar -- --runs 1 --seed', ending.seed, ...flags].join(' ');
+  const repeat = ['npm run bench liar -- --runs 1 --seed', ending.seed, ...flags].join(' ');
   const seen = new Set<string>();
   // What is wrong once is mostly wrong in the rounds after it too.
   const first = ending.falselyComplete.filter(({ feed, wrong }) => {

@@ -1,16 +1,16 @@
 /**
- * `npm run liar -- --runs N --seed S [--lie NAME] [--insist] [--workers K] [--table]`: so many stories
+ * `npm run bench liar -- --runs N --seed S [--lie NAME] [--insist] [--workers K] [--table]`: so many stories
  * of a service that lies, from this seed on. Whatever `verify` calls complete must be true, and when the
  * service is honest again all must come right. Each story that fails is printed with the command that
  * repeats it; `--table` plays the seeds with each lie alone instead, and counts.
  */
 import { parseArgs } from 'node:util';
-import { chosenLies, listLies } from '../test/liar/lies.ts';
-import { describeEnding, isWell, playStories } from '../test/liar/play.ts';
-import type { Ending, FalseComplete } from '../test/liar/story.ts';
-import { nothingRead } from '../test/liar/truth.ts';
-import { interruptSignal } from './interrupt.ts';
-import { withClient, withServer, type Server } from './server.ts';
+import { interruptSignal } from '../../bench/child.ts';
+import { withClient, withServer, type Server } from '../../bench/server.ts';
+import { chosenLies, listLies } from './lies.ts';
+import { describeEnding, isWell, playStories } from './play.ts';
+import type { Ending, FalseComplete } from './story.ts';
+import { nothingRead } from './truth.ts';
 
 const { values } = parseArgs({
   options: {

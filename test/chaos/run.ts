@@ -1,12 +1,12 @@
 /**
- * `npm run chaos -- --minutes N --seed S [--workers K]`: for so long workers follow
+ * `npm run bench chaos -- --minutes N --seed S [--workers K]`: for so long workers follow
  * a chain that moves while they are killed and stopped, their database is cut off and broken, and the
  * explorer fails and changes its limits; then all must be as if nothing had been. Exit code 1 when it is not, with the command that repeats it.
  */
 import { parseArgs } from 'node:util';
-import { runChaos } from '../test/chaos/chaos.ts';
-import { interruptSignal } from './interrupt.ts';
-import { withServer } from './server.ts';
+import { interruptSignal } from '../../bench/child.ts';
+import { withServer } from '../../bench/server.ts';
+import { runChaos } from './chaos.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,7 +17,7 @@ const { values } = parseArgs({
 });
 
 const signal = interruptSignal();
-const repeat = `npm run chaos -- --minutes ${values.minutes} --seed ${values.seed} --workers ${values.workers}`;
+const repeat = `npm run bench chaos -- --minutes ${values.minutes} --seed ${values.seed} --workers ${values.workers}`;
 
 try {
   await withServer((server) =>
