@@ -16,7 +16,7 @@ import { startClockedWorker, type ClockedWorker, type Place } from './clocked-wo
 import { openCron } from './cron.ts';
 import { endAsPerson, openRunsAfter } from './ending.ts';
 import { chaosFaults } from './faults.ts';
-import { seededRandom } from './random.ts';
+import { seededRandom } from '../harness/random.ts';
 import {
   chainOf,
   clockRate,

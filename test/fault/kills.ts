@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { seededRandom } from '../chaos/random.ts';
+import { seededRandom } from '../harness/random.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { operationNames } from '../../src/operations/index.ts';
 import { freePort } from '../harness/port.ts';

@@ -15,7 +15,7 @@ import { runSync } from '../harness/sync.ts';
 import { watchedDifferences } from '../harness/observer.ts';
 import { openDrivenWorld, yearly, type DrivenWorld } from './drive.ts';
 import { RankingModel } from './ranking-model.ts';
-import { seededRandom } from '../chaos/random.ts';
+import { seededRandom } from '../harness/random.ts';
 import { drawMoment, killAt } from './moment.ts';
 import { hangMs } from '../harness/hang.ts';
 

@@ -13,7 +13,7 @@ import { repairsOf, type Repair } from '../../src/report/repairs.ts';
 import { closeRun, openRun } from '../../src/feeds/run.ts';
 import { createLog } from '../../src/log.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
-import type { Chance } from './random.ts';
+import type { Chance } from '../harness/random.ts';
 import { listedChain, settingsFor } from '../harness/sync.ts';
 import { pageSize } from './pages.ts';
 

@@ -1,4 +1,4 @@
-import type { Chance } from './random.ts';
+import type { Chance } from '../harness/random.ts';
 import { listed } from './listed-lies.ts';
 import { standingLies } from './standing-lies.ts';
 import { times } from './times.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ListLie } from './lies.ts';
 import { honestPage, keyOf, type Asked, type ListName, type Page } from './pages.ts';
-import { chanceOf } from './random.ts';
+import { chanceOf } from '../harness/random.ts';
 import { cutWhileAgain } from './standing-lies.ts';
 import type { Truth } from './world.ts';
 

@@ -4,7 +4,7 @@ import { inWords } from '../harness/findings.ts';
 import { chainId, deathsBy, openCopier, overlapMs, type Copier, type Task } from './copier.ts';
 import type { ListLie } from './lies.ts';
 import { blocksWithin, listNames, timeOf, type ListName } from './pages.ts';
-import { chanceOf, type Chance } from './random.ts';
+import { chanceOf, type Chance } from '../harness/random.ts';
 import type { LyingService, ToldLie } from './service.ts';
 import { cutOff, cutWhileAgain } from './standing-lies.ts';
 import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './truth.ts';

@@ -1,4 +1,4 @@
-import { chanceOf, type Chance } from './random.ts';
+import { chanceOf, type Chance } from '../harness/random.ts';
 
 /** What the service would list if it told the truth. */
 export interface Truth {
