@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator, statusFaults, type SimulatedChain } from '../../simulator/index.ts';
-import { alterExplorer } from '../harness/altered-explorer.ts';
+import { alterExplorer } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { logLines } from '../harness/log-lines.ts';

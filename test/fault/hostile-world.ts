@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { openEngine, prepareDatabase } from '../../src/app.ts';
@@ -17,6 +15,7 @@ import {
   type OperationName,
   type SimulatedChain,
 } from '../../simulator/index.ts';
+import { answering } from '../harness/answers.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { settingsFor, testKey } from '../harness/sync.ts';
 import { differences, type TableDifference } from '../harness/tables.ts';
@@ -106,17 +105,11 @@ function settingsOf(
 
 async function listenElsewhere() {
   let requests = 0;
-  const server = createServer((_request, response) => {
+  const service = await answering(() => {
     requests += 1;
-    response.end('{"items":[],"next_page_params":null}');
+    return { body: { items: [], next_page_params: null } };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests: () => requests,
-    close: () => void server.close(),
-  };
+  return { ...service, requests: () => requests };
 }
 
 /** Which lists of a chain meet its fault, and which one goes on beside them. */
@@ -204,7 +197,7 @@ export async function openHostileWorld(
       await serving;
       await engine.close();
       await simulator.close();
-      elsewhere.close();
+      await elsewhere.close();
       await database.drop();
     },
   };

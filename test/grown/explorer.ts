@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { answering, type Service } from '../harness/answers.ts';
 import {
   addressesOf,
   blocksOf,
@@ -12,35 +10,17 @@ import {
 } from './size.ts';
 import { accountsOf, hashText, short } from './spell.ts';
 
-/** An explorer of chains that have grown, one poll later than what is stored. */
-export interface GrownExplorer {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 interface Page {
   readonly items: readonly unknown[];
   readonly next_page_params: unknown;
 }
 
 /** Serves what is stored, and what a poll's interval has brought since: operations, a batch. */
-export async function exploreGrown(size: GrownSize): Promise<GrownExplorer> {
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
+export function exploreGrown(size: GrownSize): Promise<Service> {
+  return answering((url) => {
     const page = serve(size, url);
-    if (page === null) response.statusCode = 404;
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(page ?? {}));
+    return page === null ? { status: 404, body: {} } : { body: page };
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }
 
 function serve(size: GrownSize, { pathname, searchParams: told }: URL): Page | null {

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { answered, counted } from './explorer.ts';
 
 /** A block that a test lists, moves and replaces by hand. */
 export interface ListedBlock {
@@ -73,21 +72,20 @@ export async function listBatches(): Promise<BatchesList> {
   const batches = new Map<number, ListedBlock[]>();
   const looping = new Set<number>();
   const list: Pick<BatchesList, 'alter' | 'stated'> = { alter: (page) => page, stated: null };
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    response.setHeader('content-type', 'application/json');
-    if (url.pathname.endsWith('/optimism/batches')) {
-      if (list.stated === null) response.statusCode = 400;
+  const url = await answered(({ pathname, searchParams }) => {
+    if (pathname.endsWith('/optimism/batches')) {
       const items = [...(list.stated ?? [])].map(([number, blocks]) => statedItem(number, blocks));
-      const newestFirst = items.toSorted((a, b) => b.number - a.number);
-      response.end(JSON.stringify({ items: newestFirst, next_page_params: null }));
-      return;
+      const newestFirst = items.toSorted((one, other) => other.number - one.number);
+      return {
+        status: list.stated === null ? 400 : 200,
+        body: { items: newestFirst, next_page_params: null },
+      };
     }
-    const number = Number(url.pathname.split('/').at(-1));
+    const number = Number(pathname.split('/').at(-1));
     asked.push(number);
-    const before = Number(url.searchParams.get('block_number') ?? Infinity);
+    const before = Number(searchParams.get('block_number') ?? Infinity);
     const below = (batches.get(number) ?? [])
-      .toSorted((a, b) => b.height - a.height)
+      .toSorted((one, other) => other.height - one.height)
       .filter(({ height }) => height < before);
     const page = below.slice(0, pageSize);
     const cursor = looping.has(number) ? 2 : (page.at(-1)?.height ?? 0);
@@ -96,14 +94,10 @@ export async function listBatches(): Promise<BatchesList> {
       items: page.map(itemOf),
       next_page_params: isEnd ? null : { block_number: cursor, items_count: page.length },
     };
-    const from = before === Infinity ? null : before;
-    response.end(JSON.stringify(list.alter(served, number, from)));
+    return { body: list.alter(served, number, before === Infinity ? null : before) };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const bound = server.address();
   return Object.assign(list, {
-    url: `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`,
+    url,
     batches,
     looping,
     takeRequests() {
@@ -112,4 +106,63 @@ export async function listBatches(): Promise<BatchesList> {
       return taken;
     },
   });
+}
+
+/** A batch that a test lists, changes and takes away by hand. */
+export interface ListedBatch {
+  readonly number: number;
+  readonly transactions?: number;
+  /** The stated first and last block; made from the number if absent. */
+  readonly blocks?: readonly [number, number];
+}
+
+type ListPage = { readonly items: readonly object[]; readonly next_page_params: object | null };
+
+interface BatchList {
+  readonly url: string;
+  /** What is listed, in any order; served highest number first. */
+  batches: ListedBatch[];
+  /** What becomes of each page from now on; `below` is the number that its cursor says, if it has one. */
+  alter: (page: ListPage, below: number | null) => ListPage;
+  /** Requests since it was read last. */
+  takeRequests(): number;
+}
+
+const genesisMs = Date.UTC(2026, 0, 1);
+
+/** One batch for each number of a range, both ends included. */
+export const batchesOf = (from: number, to: number): ListedBatch[] =>
+  Array.from({ length: to - from + 1 }, (_, place) => ({ number: from + place }));
+
+export const batchItemOf = ({ number, transactions = 5, blocks }: ListedBatch) => ({
+  number,
+  l1_timestamp: new Date(genesisMs + number * 60_000).toISOString(),
+  l1_transaction_hashes: [hashOf(0, number)],
+  batch_data_container: 'in_blob4844',
+  l2_start_block_number: blocks?.[0] ?? number * 100,
+  l2_end_block_number: blocks?.[1] ?? number * 100 + 99,
+  transactions_count: transactions,
+});
+
+/** An explorer that serves the list of batches, exactly as a test says at the moment. */
+export async function serveBatchList(batches: ListedBatch[]): Promise<BatchList> {
+  const requests = counted();
+  const list: Omit<BatchList, 'url'> = {
+    batches,
+    alter: (page) => page,
+    takeRequests: requests.take,
+  };
+  const url = await answered(({ searchParams: query }) => {
+    requests.count();
+    const size = Number(query.get('items_count') ?? 50);
+    const id = query.get('id');
+    const found = list.batches
+      .toSorted((one, other) => other.number - one.number)
+      .filter(({ number }) => id === null || number < Number(id));
+    const page = found.slice(0, size);
+    const next = found.length > size ? { id: page.at(-1)?.number } : null;
+    const served = { items: page.map(batchItemOf), next_page_params: next };
+    return { body: list.alter(served, id === null ? null : Number(id)) };
+  });
+  return Object.assign(list, { url });
 }

@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { answered, counted } from './explorer.ts';
 
 /** A user operation that a test lists, moves and takes away by hand. */
 export interface ListedOperation {
@@ -59,18 +58,14 @@ const itemOf = ({ block, id, fee = '1', sender, time }: ListedOperation) => ({
 
 /** An explorer that serves one list of user operations, exactly as a test says at the moment. */
 export async function listOperations(operations: ListedOperation[]): Promise<OperationsList> {
-  let requests = 0;
+  const requests = counted();
   const list = {
     operations,
     isDisordered: false,
     latencyMs: 0,
     onRequest: (() => null) as OperationsList['onRequest'],
     url: '',
-    takeRequests() {
-      const seen = requests;
-      requests = 0;
-      return seen;
-    },
+    takeRequests: requests.take,
   };
   const pageAt = (token: string | null, size: number): Page => {
     const ordered = list.operations
@@ -89,32 +84,20 @@ export async function listOperations(operations: ListedOperation[]): Promise<Ope
       next: next === undefined ? null : `${next.block},${next.hash}`,
     };
   };
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    requests += 1;
-    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
+  list.url = await answered(async ({ searchParams: query }) => {
+    requests.count();
     const size = Number(query.get('page_size') ?? 50);
     const token = query.get('page_token');
-    const own = list.onRequest(token);
-    const page = own ?? pageAt(token, size);
+    const page = list.onRequest(token) ?? pageAt(token, size);
     await delay(list.latencyMs);
-    response.setHeader('content-type', 'application/json');
     if ('status' in page) {
-      response.statusCode = page.status;
-      response.end(JSON.stringify({ code: 3, message: 'invalid format of page_token' }));
-      return;
+      return { ...page, body: { code: 3, message: 'invalid format of page_token' } };
     }
     const items = page.operations.map(itemOf);
-    response.end(
-      JSON.stringify({
-        items: list.isDisordered ? items.toReversed() : items,
-        next_page_params: page.next === null ? null : { page_size: size, page_token: page.next },
-      }),
-    );
-  };
-  const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const bound = server.address();
-  list.url = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`;
+    const next = page.next === null ? null : { page_size: size, page_token: page.next };
+    return {
+      body: { items: list.isDisordered ? items.toReversed() : items, next_page_params: next },
+    };
+  });
   return list;
 }

@@ -1,4 +1,3 @@
-
 /** Uniform in [0, 1), the same from the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;

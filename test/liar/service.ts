@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ListLie } from './lies.ts';
 import { honestPage, keyOf, type Asked, type ListName, type Page } from './pages.ts';
+import { answering } from '../harness/answers.ts';
 import { chanceOf } from '../harness/random.ts';
 import { cutWhileAgain } from './standing-lies.ts';
 import type { Truth } from './world.ts';
@@ -126,17 +124,13 @@ const listOf = ({ list, batch }: Asked) => `${list} ${batch ?? ''}`;
 export async function startLyingService(): Promise<LyingService> {
   let memory = new Memory();
   let onRequest: () => void = () => undefined;
-  const server = createServer((request, response) => {
+  const { url, close } = await answering((asked) => {
     onRequest();
-    const page = memory.answer(askedBy(new URL(request.url ?? '/', 'http://localhost')));
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(page));
+    return { body: memory.answer(askedBy(asked)) };
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
+    close,
     get requests() {
       return memory.requests;
     },
@@ -185,11 +179,6 @@ export async function startLyingService(): Promise<LyingService> {
     },
     set onRequest(call) {
       onRequest = call;
-    },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freshDatabase } from '../../harness/database.ts';
+import { answered } from '../../harness/explorer.ts';
 import { listedChain, runSync } from '../../harness/sync.ts';
 
 const addressOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
@@ -12,19 +11,15 @@ const noAddress = 'no address';
 /** A list of factories on one page, as a test says at the moment. */
 async function factoriesWorld() {
   const list = { requests: 0, accounts: new Map<number, unknown>() };
-  const server = createServer((_request, response) => {
+  const url = await answered(() => {
     list.requests += 1;
     const items = [...list.accounts].map(([id, total_accounts]) => ({
       address: { hash: total_accounts === noAddress ? '0x' : addressOf(id) },
       total_accounts,
     }));
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ items, next_page_params: null }));
+    return { body: { items, next_page_params: null } };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
   const database = await freshDatabase();
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     list,
     sync: async (): Promise<number> => {

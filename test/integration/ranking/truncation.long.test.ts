@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { alterExplorer, type ServedPage } from '../../harness/altered-explorer.ts';
+import { alterExplorer, type ServedPage } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';

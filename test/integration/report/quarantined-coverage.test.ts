@@ -5,7 +5,7 @@ import { dropQuarantined } from '../../../src/quarantine/list.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { ribbonsOf } from '../../../src/report/ribbon/ribbon.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { alterExplorer } from '../../harness/altered-explorer.ts';
+import { alterExplorer } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
-import { batchesOf, itemOf, serveBatchList } from '../../harness/batch-list.ts';
+import { batchesOf, batchItemOf, serveBatchList } from '../../harness/listed-batches.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listedChain, runSync } from '../../harness/sync.ts';
 
@@ -141,7 +141,7 @@ test('a number that its page contradicts is quarantined, and its place is open u
   list.alter = (page) => ({
     ...page,
     items: page.items.map((item) =>
-      'number' in item && item.number === 45 ? itemOf({ number: 900_000 }) : item,
+      'number' in item && item.number === 45 ? batchItemOf({ number: 900_000 }) : item,
     ),
   });
   await sync();

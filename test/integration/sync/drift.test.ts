@@ -4,7 +4,7 @@ import { prove } from '../../../src/report/proof.ts';
 import { noteText } from '../../../src/words/note-text.ts';
 import { feedStatus } from '../../../src/report/status.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { alterExplorer, type ServedPage } from '../../harness/altered-explorer.ts';
+import { alterExplorer, type ServedPage } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { runSync, type SyncRun } from '../../harness/sync.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import { listQuarantined } from '../../../src/quarantine/list.ts';
-import { alterExplorer } from '../../harness/altered-explorer.ts';
+import { alterExplorer } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';
 import { replayed } from '../archive/archive.ts';

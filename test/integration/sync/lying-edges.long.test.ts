@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ServedPage } from '../../harness/altered-explorer.ts';
+import type { ServedPage } from '../../harness/explorer.ts';
 import { hashOf } from '../../harness/listed-operations.ts';
 import { lyingList, oneEach, pageSize } from './lying-list.ts';
 

@@ -3,7 +3,7 @@ import { prove } from '../../../src/report/proof.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
-import { lieBefore } from '../../harness/lying-explorer.ts';
+import { lieBefore } from '../../harness/explorer.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
 export const pageSize = 10;

@@ -1,8 +1,8 @@
-import { createServer } from 'node:http';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { answered } from '../../harness/explorer.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
 import { eventually } from '../../harness/process.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
@@ -86,25 +86,19 @@ test('an item whose time Postgres cannot hold is a row without it, and its feed 
     block_number: '5',
     timestamp,
   });
-  const server = createServer((_request, response) => {
-    response.end(
-      JSON.stringify({
-        items: [
-          item(3, '0000-01-01T00:00:00Z'),
-          item(2, '2024-01-01T00:00:00+23:00'),
-          item(1, '2024-01-01T00:00:00Z'),
-        ],
-        next_page_params: null,
-      }),
-    );
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const bound = server.address();
-  const port = typeof bound === 'object' ? bound?.port : '';
+  const url = await answered(() => ({
+    body: {
+      items: [
+        item(3, '0000-01-01T00:00:00Z'),
+        item(2, '2024-01-01T00:00:00+23:00'),
+        item(1, '2024-01-01T00:00:00Z'),
+      ],
+      next_page_params: null,
+    },
+  }));
   const { sync, query } = await world([]);
 
-  const { results } = await sync({ url: `http://127.0.0.1:${port}` });
+  const { results } = await sync({ url });
 
   expect(results.map(({ state }) => state)).toEqual(['finished']);
   expect(

@@ -9,7 +9,7 @@ import {
   listQuarantined,
   type QuarantineFilter,
 } from '../../../src/quarantine/list.ts';
-import { alterExplorer } from '../../harness/altered-explorer.ts';
+import { alterExplorer } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { runSync } from '../../harness/sync.ts';

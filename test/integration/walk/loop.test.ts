@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { answered } from '../../harness/explorer.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { eventually } from '../../harness/process.ts';
 import { runSync } from '../../harness/sync.ts';
@@ -30,24 +29,17 @@ const readAheadPages = 2 * 16 + 2;
 /** A list of user operations whose page `n` (0 has no cursor) is followed by page `next(n)`. */
 async function serveList(itemsPerPage: number, next: (page: number) => number) {
   let requests = 0;
-  const server = createServer((request, response) => {
+  const url = await answered(({ searchParams }) => {
     requests += 1;
-    const token = new URL(`http://list${request.url}`).searchParams.get('page_token');
+    const token = searchParams.get('page_token');
     const page = token === null ? 0 : Number(token.split(',')[0]);
     const items = Array.from({ length: itemsPerPage }, (_, index) => ({
       hash: `0x${(page * itemsPerPage + index).toString(16).padStart(64, '0')}`,
     }));
     const next_page_params = { page_size: 50, page_token: `${next(page)},0x` };
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ items, next_page_params }));
+    return { body: { items, next_page_params } };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, requests: () => requests };
+  return { url, requests: () => requests };
 }
 
 /** Copies such a list; what became of it. */
