@@ -1,8 +1,14 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accessViolations, connectBrowser, openPage } from '../harness/browser.ts';
+import {
+  accessViolations,
+  connectBrowser,
+  hostile,
+  openPage,
+  openPageWorld,
+  type PageWorld,
+} from '../harness/browser.ts';
 import { servedPage } from '../harness/http.ts';
-import { hostile, openPageWorld, type PageWorld } from '../harness/page-world.ts';
 
 let browser: Browser;
 let well: PageWorld;

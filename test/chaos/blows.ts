@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Limits } from '../../simulator/index.ts';
-import type { DatabaseProxy } from '../harness/database-proxy.ts';
+import type { DatabaseProxy } from '../harness/servers.ts';
 import type { ClockedWorker } from './clocked-worker.ts';
 import { breakStatement, endSession, holdLedger, provokeDeadlock } from './database-blows.ts';
 import { requestsPerSecond } from './world.ts';

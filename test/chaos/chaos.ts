@@ -7,7 +7,7 @@ import { loadSettings } from '../../src/config/load.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { startSimulator, type Limits } from '../../simulator/index.ts';
-import { openDatabaseProxy } from '../harness/database-proxy.ts';
+import { openDatabaseProxy } from '../harness/servers.ts';
 import { testKey } from '../harness/key.ts';
 import { strike, type Scene } from './blows.ts';
 import { WorldClock } from './clock.ts';

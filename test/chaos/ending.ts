@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import { truthAt } from '../truth/truth.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { watchedDifferences } from '../harness/observer.ts';
+import { watchedDifferences } from '../harness/tables.ts';
 import { runCommand, type Place } from './clocked-worker.ts';
 
 /** A world that has come to stand, and who has copied it. */

@@ -4,7 +4,7 @@ import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { namesKept, poolerVersion, startPooler } from '../harness/pooler.ts';
+import { namesKept, poolerVersion, startPooler } from '../harness/servers.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
 

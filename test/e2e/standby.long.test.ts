@@ -5,7 +5,7 @@ import { call, expectOneMessage } from '../harness/call.ts';
 import { hangMs } from '../harness/hang.ts';
 import { testKey } from '../harness/key.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
-import { startPair } from '../harness/standby.ts';
+import { startPair } from '../harness/servers.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import type { HeldWalk } from '../../src/walk/walk-row.ts';
-import { beginRun, claim, openContender, walkOn } from '../harness/contender.ts';
+import { beginRun, claim, openContender, walkOn } from '../harness/runner.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { ownServer } from '../harness/own-server.ts';
+import { ownServer } from '../harness/database.ts';
 import { differences } from '../harness/tables.ts';
 
 const seed = 29;

@@ -8,7 +8,7 @@ import { configuredLanes } from '../../src/feeds/lanes.ts';
 import { serve } from '../../src/jobs/serve.ts';
 import { createLog } from '../../src/log.ts';
 import { startSimulator, type SimulatedChain, type Simulator } from '../../simulator/index.ts';
-import { openDatabaseProxy, type DatabaseProxy } from '../harness/database-proxy.ts';
+import { openDatabaseProxy, type DatabaseProxy } from '../harness/servers.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually } from '../harness/process.ts';

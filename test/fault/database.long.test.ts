@@ -1,8 +1,7 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
-import { freshDatabase } from '../harness/database.ts';
-import { ownServer } from '../harness/own-server.ts';
+import { freshDatabase, ownServer } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
 import { openDatabaseScene, shortTimeouts, poolOn, type DatabaseScene } from './database-scene.ts';
 import { hangMs } from '../harness/hang.ts';

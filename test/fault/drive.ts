@@ -12,9 +12,13 @@ import {
   type Simulator,
 } from '../../simulator/index.ts';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
-import { configFolder, type ProgramEnvironment } from '../harness/process.ts';
+import {
+  configFolder,
+  startWorker,
+  type ProgramEnvironment,
+  type Worker,
+} from '../harness/process.ts';
 import { testKey } from '../harness/sync.ts';
-import { startWorker, type Worker } from '../harness/worker.ts';
 import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: the test plays the part of the cron. */

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { seededRandom } from '../harness/random.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { operationNames } from '../../src/operations/index.ts';
-import { freePort } from '../harness/port.ts';
+import { freePort } from '../harness/servers.ts';
 import { eventually, startProgram, type Program } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
 import { drawMoment, killAt, type Scene } from './moment.ts';

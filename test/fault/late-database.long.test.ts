@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
-import { openDatabaseProxy } from '../harness/database-proxy.ts';
+import { openDatabaseProxy } from '../harness/servers.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { hangMs } from '../harness/hang.ts';

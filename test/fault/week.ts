@@ -12,7 +12,7 @@ import { ledgerFaults } from '../harness/ledger.ts';
 import { sumFaults, sumUp } from '../harness/sums.ts';
 import { startProgram } from '../harness/process.ts';
 import { runSync } from '../harness/sync.ts';
-import { watchedDifferences } from '../harness/observer.ts';
+import { watchedDifferences } from '../harness/tables.ts';
 import { openDrivenWorld, yearly, type DrivenWorld } from './drive.ts';
 import { RankingModel } from './ranking-model.ts';
 import { seededRandom } from '../harness/random.ts';

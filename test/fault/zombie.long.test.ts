@@ -7,10 +7,9 @@ import type { FeedLane } from '../../src/lists/feed.ts';
 import { takeWalk } from '../../src/feeds/take-walk.ts';
 import type { RunRow } from '../../src/lists/tables.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
-import { beginRun, claim, openContender, pageBudget, walkOn } from '../harness/contender.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { beginRun, claim, openContender, pageBudget, walkOn } from '../harness/runner.ts';
+import { freshDatabase, untilLocked } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { untilLocked } from '../harness/locks.ts';
 import { differences } from '../harness/tables.ts';
 
 const seed = 11;

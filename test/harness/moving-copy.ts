@@ -5,7 +5,7 @@ import { startInstantMs, startSimulator, type SimulatedChain } from '../../simul
 import { truthAt } from '../truth/truth.ts';
 import type { TestDatabase } from './database.ts';
 import { ledgerFaults } from './ledger.ts';
-import { watchedDifferences } from './observer.ts';
+import { watchedDifferences } from './tables.ts';
 import { sumFaults, sumUp } from './sums.ts';
 import { runSync, type SyncRun } from './sync.ts';
 

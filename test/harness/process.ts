@@ -1,11 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Pool } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { demandDocument } from './documents.ts';
 import { testKey } from './sync.ts';
+import type { TimeMessage } from './worker-process.ts';
 
 /** How a program ended: one of the two is null. */
 export interface Exit {
@@ -131,5 +134,78 @@ export async function eventually<T>(
     if (seen !== null && seen !== undefined && seen !== false) return seen;
     if (performance.now() - start > boundMs) throw new Error(`${what}: not within ${boundMs} ms`);
     await delay(everyMs);
+  }
+}
+
+/** A `start` whose time of day is the test's. */
+export interface Worker {
+  readonly isRunning: boolean;
+  /** What it has written so far. */
+  readonly stderr: string;
+  /** Sends a signal, if it still runs. */
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when it goes by this time, or has ended. */
+  setTime(instantMs: number): Promise<void>;
+  readonly ended: Promise<Exit>;
+}
+
+/** Starts a worker at a time of day, ms since 1970. It is killed when the running test ends. */
+export function startWorker(environment: ProgramEnvironment, instantMs: number): Worker {
+  const child = fork(fileURLToPath(new URL('worker-process.ts', import.meta.url)), {
+    cwd: environment.cwd,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: {
+      PATH: process.env['PATH'],
+      NO_COLOR: '1',
+      DATABASE_URL: environment.databaseUrl,
+      EXPLORER_BASE_URL: environment.explorerUrl,
+      EXPLORER_API_KEY: testKey,
+      DRIVEN_INSTANT_MS: String(instantMs),
+    },
+  });
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const watched = watchChild(child);
+  return {
+    get isRunning() {
+      return watched.isRunning;
+    },
+    get stderr() {
+      return stderr;
+    },
+    kill: watched.kill,
+    async setTime(toMs) {
+      const told = new Promise<void>((resolve) => {
+        const listen = (message: unknown) => {
+          if ((message as TimeMessage).instantMs !== toMs) return;
+          child.off('message', listen);
+          resolve();
+        };
+        child.on('message', listen);
+        // Whoever was killed a moment ago takes no message; its end resolves this too.
+        child.send({ instantMs: toMs } satisfies TimeMessage, () => undefined);
+      });
+      await Promise.race([told, watched.closed]);
+    },
+    ended: watched.closed,
+  };
+}
+
+/** The process of the worker, once it is at work. */
+export async function findWorker(pool: Pool): Promise<number | null> {
+  const { rows } = await pool.query<{ pid: string }>(
+    `select substring(application_name from '^explorer-etl demo worker (\\d+)') as pid
+     from pg_stat_activity
+     where datname = current_database() and application_name like 'explorer-etl demo worker %'`,
+  );
+  return rows[0] === undefined ? null : Number(rows[0].pid);
+}
+
+/** Whether a process is there. */
+export function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }

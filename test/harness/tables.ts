@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { truth, type TruthScope } from '../truth/truth.ts';
+import { truth, truthAt, type TruthScope } from '../truth/truth.ts';
 
 /**
  * Columns that say when and from which page a row came, and of a chain what the explorer does not report; the truth
@@ -23,7 +23,7 @@ export const movingOperations = ['user-operations', 'optimism-batch-blocks', 'fa
 type Row = Record<string, unknown>;
 
 /** A row in one spelling, so that equal rows are equal text. */
-export function spell(row: Row): string {
+function spell(row: Row): string {
   return JSON.stringify(sorted(row));
 }
 
@@ -42,7 +42,7 @@ function sorted(value: unknown): unknown {
  * The rows of a table, spelled, without their provenance. bigint arrives as text like numeric; the
  * column's type tells which is a count.
  */
-export async function storedRows(
+async function storedRows(
   pool: Pool,
   table: string,
   chainId: number,
@@ -74,7 +74,7 @@ export interface TableDifference {
 const shown = 3;
 
 /** Which rows one of two tables lacks; null when they are equal. */
-export function compareRows(
+function compareRows(
   expected: readonly string[],
   stored: readonly string[],
 ): TableDifference | null {
@@ -115,6 +115,44 @@ export async function differencesFrom(
     const difference = compareRows(rows.map(spell), stored);
     if (difference !== null) {
       found[`${table} (${rows.length} expected, ${stored.length} stored)`] = difference;
+    }
+  }
+  return found;
+}
+
+/** Times that the service does not tell: one who looks now and then knows that, not when. */
+const unwatched: Readonly<Record<string, string>> = {
+  user_operations: 'removed_at',
+  factories: 'missing_since',
+};
+
+/**
+ * Holds every table of schema `explorer` against what one who has watched a moving chain until a
+ * time must hold, row for row. Of `removed_at` and `missing_since` only whether they are set; of
+ * `block_reorgs` only that nothing is untrue: who looks now and then has seen some. Empty when all
+ * is equal.
+ *
+ * @param known rows of tables of which one who looks now and then knows less than the truth
+ */
+export async function watchedDifferences(
+  pool: Pool,
+  { seed, chain, scope }: { seed: number; chain: SimulatedChain; scope: TruthScope },
+  atMs: number,
+  known: Readonly<Record<string, readonly Row[]>> = {},
+): Promise<Record<string, TableDifference>> {
+  const found: Record<string, TableDifference> = {};
+  for (const [table, rows] of Object.entries({ ...truthAt(seed, chain, scope, atMs), ...known })) {
+    const loosen = (row: Row) => {
+      const column = unwatched[table];
+      return column === undefined ? row : { ...row, [column]: row[column] !== null };
+    };
+    const expected = rows.map((row) => spell(loosen(row)));
+    const stored = await storedRows(pool, table, chain.id, loosen);
+    const wanted =
+      table === 'block_reorgs' ? expected.filter((row) => stored.includes(row)) : expected;
+    const difference = compareRows(wanted, stored);
+    if (difference !== null) {
+      found[`${table} (${wanted.length} expected, ${stored.length} stored)`] = difference;
     }
   }
   return found;

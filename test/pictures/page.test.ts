@@ -1,7 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectBrowser, openPage } from '../harness/browser.ts';
-import { openPageWorld, type PageWorld } from '../harness/page-world.ts';
+import { connectBrowser, openPage, openPageWorld, type PageWorld } from '../harness/browser.ts';
 
 const folder = 'docs/images';
 

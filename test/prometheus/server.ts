@@ -3,7 +3,7 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyFolder } from '../harness/child.ts';
 import { hangMs } from '../harness/hang.ts';
-import { freePort } from '../harness/port.ts';
+import { freePort } from '../harness/servers.ts';
 import { eventually, watchChild } from '../harness/process.ts';
 import { alteredRules, deploy } from './rules.ts';
 

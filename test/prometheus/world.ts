@@ -9,9 +9,8 @@ import {
   type Motion,
   type SimulatedChain,
 } from '../../simulator/index.ts';
-import { openDatabaseProxy, type DatabaseProxy } from '../harness/database-proxy.ts';
+import { freePort, openDatabaseProxy, type DatabaseProxy } from '../harness/servers.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { freePort } from '../harness/port.ts';
 import { configFolder, eventually, startProgram, type Program } from '../harness/process.ts';
 import { startPrometheus, type Prometheus } from './server.ts';
 

@@ -11,10 +11,14 @@ import {
 } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
 import { setClockAhead } from '../../harness/clock.ts';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import {
+  freshDatabase,
+  grantedDatabase,
+  userWith,
+  type TestDatabase,
+} from '../../harness/database.ts';
 import { testKey } from '../../harness/key.ts';
 import { configFolder } from '../../harness/process.ts';
-import { grantedDatabase, userWith } from '../../harness/roles.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
 import { freshDirectory } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
-import { untilRefused } from '../../harness/own-server.ts';
+import { untilRefused } from '../../harness/database.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };

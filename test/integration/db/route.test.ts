@@ -9,9 +9,8 @@ import { findRoute, findWays, PoolerError } from '../../../src/db/route.ts';
 import { workTimeouts } from '../../../src/db/timeouts.ts';
 import { transact } from '../../../src/db/transaction.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { namesKept, openDatabaseProxy, poolerVersion, startPooler } from '../../harness/servers.ts';
 import { hangMs } from '../../harness/hang.ts';
-import { namesKept, poolerVersion, startPooler } from '../../harness/pooler.ts';
 import { eventually } from '../../harness/process.ts';
 
 test('a way that only passes bytes on is direct', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { grantedDatabase, userWith } from '../../harness/roles.ts';
+import { grantedDatabase, userWith } from '../../harness/database.ts';
 import { openLake } from './lake.ts';
 
 test('an analyst exports the tables that they may read', async () => {

@@ -5,8 +5,7 @@ import { selectChains } from '../../../src/config/select.ts';
 import type { ChainSettings } from '../../../src/config/settings.ts';
 import { configuredFeeds } from '../../../src/feeds/lanes.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { untilLocked } from '../../harness/locks.ts';
+import { freshDatabase, untilLocked } from '../../harness/database.ts';
 
 const listed = (settings: Record<string, unknown>) => [
   { chain_id: 10, chain_name: 'optimism', operation: 'user-operations' as const, settings },

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { advance } from '../../../src/feeds/advance.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { beginRun, openContender, pageBudget } from '../../harness/contender.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { untilLocked } from '../../harness/locks.ts';
+import { beginRun, openContender, pageBudget } from '../../harness/runner.ts';
+import { freshDatabase, untilLocked } from '../../harness/database.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -3,7 +3,7 @@ import type { HttpServer } from '../../../src/http/server.ts';
 import { createPulse, healthOf } from '../../../src/http/health.ts';
 import { createReader } from '../../../src/http/reader.ts';
 import { startSimulator, type SimulatedChain, type Simulator } from '../../../simulator/index.ts';
-import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { openDatabaseProxy } from '../../harness/servers.ts';
 import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { holdDocument } from '../../harness/documents.ts';
 import { ask, servedPage } from '../../harness/http.ts';

@@ -14,10 +14,8 @@ import {
 } from '../../../simulator/index.ts';
 import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
-import { startPage } from '../../harness/http.ts';
+import { observing, scraped, startPage } from '../../harness/http.ts';
 import { eventually } from '../../harness/process.ts';
-import { scraped } from '../../harness/scraped.ts';
-import { observing } from '../../harness/scraping.ts';
 import { runSync } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { installQueues, sliceQueue, startBoss } from '../../../src/jobs/boss.ts';
 import { createLog } from '../../../src/log.ts';
-import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { openDatabaseProxy } from '../../harness/servers.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 

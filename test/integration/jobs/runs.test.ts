@@ -3,7 +3,7 @@ import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { runQueue } from '../../../src/jobs/boss.ts';
 import { serve } from '../../../src/jobs/serve.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { openContender } from '../../harness/contender.ts';
+import { openContender } from '../../harness/runner.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { settingsFor } from '../../harness/sync.ts';

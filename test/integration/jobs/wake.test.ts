@@ -6,7 +6,7 @@ import { createLog } from '../../../src/log.ts';
 import { openLane } from '../../../src/jobs/schedule.ts';
 import { runSlice, type SliceDependencies } from '../../../src/jobs/slice.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { openContender } from '../../harness/contender.ts';
+import { openContender } from '../../harness/runner.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';

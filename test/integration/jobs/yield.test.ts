@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { registerFeeds } from '../../../src/feeds/register.ts';
 import { serve } from '../../../src/jobs/serve.ts';
-import { beginRun, openContender } from '../../harness/contender.ts';
+import { beginRun, openContender } from '../../harness/runner.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations } from '../../harness/listed-operations.ts';
 

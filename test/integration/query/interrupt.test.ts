@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { readAnswer } from '../../../src/query/read.ts';
-import { openDatabaseProxy } from '../../harness/database-proxy.ts';
+import { openDatabaseProxy } from '../../harness/servers.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roles } from '../../../src/db/roles.ts';
 import { call } from '../../harness/call.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import {
+  createTestDatabase,
+  grantedDatabase,
+  userWith,
+  type TestDatabase,
+} from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
-import { grantedDatabase, userWith } from '../../harness/roles.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { freshDatabase } from '../../harness/database.ts';
+import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { hashOf, listOperations } from '../../harness/listed-operations.ts';
-import { untilLocked } from '../../harness/locks.ts';
 import { listedChain, runSync } from '../../harness/sync.ts';
 
 test('pages that lose a deadlock are written all the same, and asked for once', async () => {

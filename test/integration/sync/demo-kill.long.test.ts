@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { findWorker, isThere } from '../../harness/demo-worker.ts';
+import {
+  configFolder,
+  eventually,
+  findWorker,
+  isThere,
+  startProgram,
+} from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
-import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 
 test('a demo whose ledger lacks a page says so, and fails', async () => {
   const { url, pool } = await freshDatabase();

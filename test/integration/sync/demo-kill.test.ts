@@ -8,8 +8,7 @@ import { command } from '../../harness/child.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { findWorker } from '../../harness/demo-worker.ts';
-import { eventually } from '../../harness/process.ts';
+import { eventually, findWorker } from '../../harness/process.ts';
 import { differencesFrom } from '../../harness/tables.ts';
 
 /** As in the demo. */

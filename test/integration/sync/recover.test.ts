@@ -4,7 +4,7 @@ import { beginWork, recover } from '../../../src/feeds/recover.ts';
 import type { Why } from '../../../src/failure.ts';
 import { setFeedState } from '../../../src/feeds/register.ts';
 import { closeRun, countFailure } from '../../../src/feeds/run.ts';
-import { beginRun, openContender } from '../../harness/contender.ts';
+import { beginRun, openContender } from '../../harness/runner.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { smallChain } from './copy.ts';
 

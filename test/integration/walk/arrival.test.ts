@@ -4,7 +4,7 @@ import { openRun } from '../../../src/feeds/run.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { lockAbove, walkAbove } from '../../../src/walk/arrival.ts';
 import type { WalkRow } from '../../../src/walk/walk-row.ts';
-import { openContender } from '../../harness/contender.ts';
+import { openContender } from '../../harness/runner.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations } from '../../harness/listed-operations.ts';
 import { listedChain } from '../../harness/sync.ts';

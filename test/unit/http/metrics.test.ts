@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../../src/documents/status.ts';
 import { definitions, type Definition } from '../../../src/http/metrics/definitions.ts';
 import { awayStatus } from '../../../src/report/status-document.ts';
-import { observing } from '../../harness/scraping.ts';
+import { observing } from '../../harness/http.ts';
 
 const away = awayStatus(new Date(), 'gone');
 const healthy: StatusDocument = { ...away, verdict: { kind: 'healthy', reasons: [] } };
