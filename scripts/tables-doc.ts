@@ -5,7 +5,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { tablesPage } from './tables-page.ts';
 
-/** `npm run docs:tables`: writes docs/tables.md anew, from a database that was just migrated. */
+/** `npm run generate tables`: writes docs/tables.md anew, from a database that was just migrated. */
 const file = join(import.meta.dirname, '../docs/tables.md');
 
 await withServer((server) =>

@@ -53,7 +53,7 @@ export async function tablesPage(pool: Pool): Promise<string> {
 
 const introduction = `# The tables of schema explorer
 
-<!-- Made by npm run docs:tables from explorer.dictionary. Do not edit. -->
+<!-- Made by npm run generate tables from explorer.dictionary. Do not edit. -->
 
 Every table, view and column has a comment in the database. The view \`explorer.dictionary\` lists them, and this page
 repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.

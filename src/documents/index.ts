@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { checkDocument } from './check.ts';
 import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
 import { demoDocument, demoStopDocument } from './demo.ts';
@@ -21,7 +21,7 @@ import { startDocument } from './start.ts';
 import { statusDocument } from './status.ts';
 import { verifyDocument } from './verify.ts';
 
-/** Every document of `--json`, by the name of its file in schemas/. */
+/** Every document of `--json`, by its name. */
 export const documents = {
   demo: demoDocument,
   'demo-stop': demoStopDocument,
@@ -53,14 +53,3 @@ export const documents = {
 
 /** Any of them. */
 export type Document = z.infer<(typeof documents)[keyof typeof documents]>;
-
-/** The JSON Schemas of all, as the texts of the files in schemas/, by name. */
-export const documentSchemas = (): ReadonlyMap<string, string> =>
-  new Map(
-    Object.entries(documents).map(([name, document]) =>
-      schemaText(name, `explorer-etl ${name} --json`, document),
-    ),
-  );
-
-const schemaText = (name: string, title: string, document: z.ZodType) =>
-  [name, `${JSON.stringify({ title, ...z.toJSONSchema(document) }, null, 2)}\n`] as const;

@@ -271,7 +271,6 @@ describe('a failure with --json is a document of its own, and a message on stder
     ],
     ['a statement that writes', ['query', 'drop table x', '--json'], { kind: 'statement' }],
     ['psql', ['db', 'shell', '--json'], { kind: 'usage' }],
-    ['a script for a shell', ['completion', 'bash', '--json'], { kind: 'usage' }],
   ])('%s', async (_, args, error) => {
     const { stdout } = await call(args, { env: { DATABASE_URL: database.url } });
     expect(JSON.parse(stdout)).toMatchObject({ exit: wrongUse, errors: [error] });

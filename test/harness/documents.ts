@@ -1,8 +1,11 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { documentSchemas } from '../../src/documents/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { documents } from '../../src/documents/index.ts';
+import { notificationDocument } from '../../src/documents/notification.ts';
 
-const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
-const schemas = documentSchemas();
+const schemas: ReadonlyMap<string, z.ZodType> = new Map(
+  Object.entries({ ...documents, notification: notificationDocument }),
+);
 
 /** What a command left behind. */
 interface Output {
@@ -32,11 +35,11 @@ export function holdDocument(document: { readonly schema?: string }): void {
   const [, name = ''] = document.schema?.split('/') ?? [];
   const schema = schemas.get(name);
   if (schema === undefined) throw new Error(`no schema for ${JSON.stringify(document)}`);
-  const validate = ajv.getSchema(name) ?? ajv.compile({ ...JSON.parse(schema), $id: name });
-  if (validate(document) === true) return;
-  throw new Error(
-    `${document.schema}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(document, null, 2)}`,
-  );
+  const { data, error } = schema.safeParse(document);
+  // A field that the schema does not have is left out of what it returns.
+  if (error === undefined && isDeepStrictEqual(data, document)) return;
+  const problem = error === undefined ? 'fields that it does not have' : z.prettifyError(error);
+  throw new Error(`${document.schema}: ${problem}\n${JSON.stringify(document, null, 2)}`);
 }
 
 function parse(stdout: string): unknown {

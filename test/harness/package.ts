@@ -10,9 +10,9 @@ const root = join(import.meta.dirname, '../..');
 const sources = [
   'bin',
   'src',
+  'simulator',
   'migrations',
   'questions',
-  'schemas',
   'dashboards',
   'deploy',
   'docs',

@@ -35,7 +35,9 @@ const view = {
 describe.each(Object.entries(boards))('the dashboard %s', (name, board) => {
   test('is the one in code', async () => {
     const written = await readWritten(name);
-    expect(written, 'it is out of date: run npm run dashboards').toBe(await dashboardText(board));
+    expect(written, 'it is out of date: run npm run generate dashboards').toBe(
+      await dashboardText(board),
+    );
   });
 
   test('has an answer in each panel, also for an analyst', async () => {

@@ -9,5 +9,5 @@ const file = join(import.meta.dirname, '../../../docs/tables.md');
 test('docs/tables.md says what the comments of a migrated database say', async () => {
   const { pool } = await freshDatabase();
   const [written, page] = [await readFile(file, 'utf8'), await tablesPage(pool)];
-  expect(written, 'docs/tables.md is out of date: run npm run docs:tables').toBe(page);
+  expect(written, 'docs/tables.md is out of date: run npm run generate tables').toBe(page);
 });
