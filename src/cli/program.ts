@@ -10,7 +10,6 @@ import {
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
-import { registerCompletion } from './completion.ts';
 import type { Failure } from './failure.ts';
 import { addGlobalHint, registerHelp } from './help.ts';
 import { version } from './version.ts';
@@ -59,7 +58,6 @@ export async function runProgram(
   }
   program.hook('preSubcommand', (_, command) => load(command));
   registerHelp(program, load);
-  registerCompletion(program, load);
   let failed: unknown = null;
   try {
     await program.parseAsync(args, { from: 'user' });
