@@ -1,24 +1,13 @@
-import { commands } from './commands.ts';
-
 /** What the program is called in its texts, before a command's name. */
 const written = 'explorer-etl';
-/** The scripts of the package's own clone that run the program. */
-const ownScripts: ReadonlySet<string | undefined> = new Set([written, 'demo', 'start']);
 
 /**
- * What a user types before a command's name: the program itself, or what npm runs it with. npm tells the
- * programs that it starts (https://docs.npmjs.com/cli/v11/using-npm/scripts#environment).
+ * What a user types before a command's name: the program itself, or `npx` where npm runs it, in a clone
+ * too. npm names its command to the programs that it starts
+ * (https://docs.npmjs.com/cli/v11/using-npm/scripts#environment).
  */
-export function calledAs({
-  npm_command,
-  npm_lifecycle_event,
-  npm_package_name,
-}: NodeJS.ProcessEnv): string {
-  if (npm_package_name === written && ownScripts.has(npm_lifecycle_event)) {
-    return `npm run --silent ${written} --`;
-  }
-  return npm_command === undefined ? written : `npx ${written}`;
-}
+export const calledAs = ({ npm_command }: NodeJS.ProcessEnv): string =>
+  npm_command === undefined ? written : `npx ${written}`;
 
 /** Commands that look at the demo's database with `--demo`. */
 const looks = [
@@ -34,6 +23,8 @@ const looks = [
 ];
 /** Commands that read from the explorer: that of the demo is there while the demo runs. */
 const works = ['sync', 'backfill', 'repair', 'start'];
+/** All others. */
+const others = ['demo', 'init', 'migrate', 'quarantine', 'replay', 'simulate', 'db', 'help'];
 
 /**
  * A text for people, its commands as the user has to type them.
@@ -61,6 +52,6 @@ const before = String.raw`(?<=^|[^\w./-]|\u001b\[\d+m)`;
 
 const mentions = () =>
   new RegExp(
-    `${before}${written} (?=(?:${commands.map(({ name }) => name).join('|')}|help)\\b)`,
+    String.raw`${before}${written} (?=(?:${[...looks, ...works, ...others].join('|')})\b)`,
     'gm',
   );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stripVTControlCharacters } from 'node:util';
 import { asCalled, calledAs } from '../../../src/cli/called.ts';
+import { commands } from '../../../src/cli/commands.ts';
 import { lookOf } from '../../../src/cli/stdout.ts';
 import { bar } from '../../../src/terminal/bar.ts';
 import { columns } from '../../../src/terminal/columns.ts';
@@ -162,18 +163,16 @@ describe('a look', () => {
 });
 
 describe('hints', () => {
-  const clone = { npm_package_name: 'explorer-etl', npm_command: 'run-script' };
-
   test.each([
     [{}, 'explorer-etl'],
     [{ npm_command: 'exec' }, 'npx explorer-etl'],
-    [{ ...clone, npm_lifecycle_event: 'demo' }, 'npm run --silent explorer-etl --'],
-    [
-      { npm_command: 'run-script', npm_package_name: 'mine', npm_lifecycle_event: 'demo' },
-      'npx explorer-etl',
-    ],
+    [{ npm_command: 'run-script' }, 'npx explorer-etl'],
   ])('%j: %s', (env, program) => {
     expect(calledAs(env)).toBe(program);
+  });
+
+  test.each([...commands.map(({ name }) => name), 'help'])('know the command %s', (name) => {
+    expect(asCalled(`explorer-etl ${name}`, 'npx explorer-etl')).toBe(`npx explorer-etl ${name}`);
   });
 
   test('name the command as it was called, and nothing else', () => {
