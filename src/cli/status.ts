@@ -12,7 +12,6 @@ import { onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { statusText } from './status-text.ts';
-import { watch } from './watch.ts';
 
 interface StatusOptions extends DemoOption {
   readonly watch?: true;
@@ -31,6 +30,7 @@ export function registerStatus({ command, run }: Registry): void {
         const place = await placeOf(context, settings, options);
         return onDatabase(settings, place, 'reads', async (database) => {
           if (options.watch) {
+            const { watch } = await import('./watch.ts');
             await watch(place, async (look) =>
               statusText(await statusOrOutage(database.pool, pageSize), look),
             );
