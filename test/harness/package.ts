@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
@@ -64,12 +64,13 @@ export async function installPackage(): Promise<InstalledPackage> {
   return { scratch, folder, packed };
 }
 
-/** A user's environment: without the checkout's own programs on the path, Node 24 among them. */
+/** A user's environment: this Node, and none of the checkout's other programs on the path. */
 export function environment(): NodeJS.ProcessEnv {
   const { npm_config_local_prefix: _prefix, npm_package_json: _manifest, ...rest } = process.env;
   const path = (rest['PATH'] ?? '').split(delimiter);
   const own = path.filter((entry) => !entry.includes('node_modules'));
-  return { ...rest, PATH: own.join(delimiter), NO_COLOR: '1', DATABASE_URL: '' };
+  const node = dirname(process.execPath);
+  return { ...rest, PATH: [node, ...own].join(delimiter), NO_COLOR: '1', DATABASE_URL: '' };
 }
 
 /** Runs a program as a user does, to its end. */
