@@ -33,9 +33,7 @@ const long = '**/*.long.test.ts';
 const alsoOnCitus = [
   'test/integration/sync/late-and-removed.test.ts',
   'test/integration/sync/quarantine.test.ts',
-  'test/integration/rows/damage.test.ts',
   'test/integration/archive/replay.test.ts',
-  'test/e2e/rows.test.ts',
 ];
 
 const browserSetup = ['test/harness/browser-setup.ts'];

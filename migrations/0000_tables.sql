@@ -659,3 +659,55 @@ CREATE INDEX "walks_to_end" ON "etl"."walks" USING btree ("feed","bottom","id") 
 CREATE INDEX "walks_backfill" ON "etl"."walks" USING btree ("feed","id") WHERE lane = 'backfill';--> statement-breakpoint
 CREATE INDEX "walks_entered" ON "etl"."walks" USING btree ("feed") WHERE not from_head;--> statement-breakpoint
 CREATE INDEX "walks_since" ON "etl"."walks" USING btree ("feed") WHERE reason = 'since';
+--> statement-breakpoint
+-- Below: what tables.ts cannot declare.
+alter table etl.incarnations set unlogged;
+--> statement-breakpoint
+-- By themselves these are vacuumed when they have grown by a fifth: until then a count of the newest rows reads
+-- each of them, not their index alone (docs/decisions/0027-indexes.md).
+alter table explorer.user_operations set (
+  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
+);
+--> statement-breakpoint
+alter table explorer.blocks set (
+  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
+);
+--> statement-breakpoint
+insert into etl.rollups (name)
+values ('operation_days'), ('sender_sums'), ('block_days'), ('batch_sums');
+--> statement-breakpoint
+-- Relations for tools that read them from the catalog. Where they can't be had for nothing there are none: a
+-- key that is enforced would cost each row a lookup, and order what is written.
+do $$
+declare
+  relation record;
+begin
+  if current_setting('server_version_num')::int < 180000 then
+    return;
+  end if;
+  for relation in
+    select * from (values
+      ('user_operations', 'address_hash', 'addresses', 'hash'),
+      ('user_operations', 'entry_point_hash', 'addresses', 'hash'),
+      ('blocks', 'miner_hash', 'addresses', 'hash'),
+      ('blocks', 'optimism_batch_number', 'read_batches', 'batch_number'),
+      ('block_rewards', 'address_hash', 'addresses', 'hash'),
+      ('factories', 'address_hash', 'addresses', 'hash'),
+      ('listed_batches', 'batch_number', 'read_batches', 'batch_number'),
+      ('user_operations', null, 'chains', null),
+      ('blocks', null, 'chains', null),
+      ('factories', null, 'chains', null),
+      ('listed_batches', null, 'chains', null),
+      ('read_batches', null, 'chains', null),
+      ('addresses', null, 'chains', null)
+    ) as told (table_name, column_name, other, other_column)
+  loop
+    execute format(
+      'alter table explorer.%I add constraint %I foreign key (%s) references explorer.%I (%s) not enforced',
+      relation.table_name, concat_ws('_', relation.table_name, coalesce(relation.column_name, 'chain')),
+      concat_ws(', ', 'chain_id', relation.column_name),
+      relation.other, concat_ws(', ', 'chain_id', relation.other_column)
+    );
+  end loop;
+end
+$$;

@@ -6,7 +6,8 @@ import { passwordsOf, secretsOf } from './config/secrets.ts';
 import { requireApiKey, type ApiKey, type Settings } from './config/settings.ts';
 import { isPermissionDenied } from './db/failure.ts';
 import { withAdvisoryLock, type Waiting } from './db/lock.ts';
-import { migrate, MigrationError } from './db/migrate.ts';
+import { migrate, type Migrated } from './db/migrate.ts';
+import { MigrationError } from './db/migration-error.ts';
 import type { Database } from './db/transaction.ts';
 import { workTimeouts, type DatabaseTimeouts } from './db/timeouts.ts';
 import { findWays } from './db/route.ts';
@@ -52,11 +53,13 @@ const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 export async function prepareDatabase(
   { url, pool }: OpenDatabase,
   waiting?: Waiting,
-): Promise<{ applied: number }> {
+): Promise<Migrated> {
   try {
     const result = await migrate(pool, undefined, waiting);
     await withAdvisoryLock(pool, installLock, () => installQueues(url), waiting);
-    if (result.applied > 0 && (await areRolesGranted(pool))) await grantRoles(pool);
+    if (result.applied + result.views > 0 && (await areRolesGranted(pool))) {
+      await grantRoles(pool);
+    }
     return result;
   } catch (error) {
     if (!isPermissionDenied(error)) throw error;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 
@@ -11,3 +12,7 @@ export function packageFile(name: string): string {
 /** The program's own entry, for a process that starts it once more: its source, or what that is bundled to. */
 export const programFile = (): string =>
   packageFile(extname(import.meta.filename) === '.ts' ? 'src/main.ts' : 'dist/main.js');
+
+/** The version of the package. */
+export const packageVersion = (): string =>
+  (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version;

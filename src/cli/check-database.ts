@@ -1,7 +1,8 @@
 import { directUrlOf } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost, isPermissionDenied } from '../db/failure.ts';
-import { newerDatabase, readSchemaState, serverProblem, type SchemaState } from '../db/migrate.ts';
+import { readSchemaState, serverProblem, type SchemaState } from '../db/migrate.ts';
+import { newerDatabase } from '../db/migration-error.ts';
 import { findWays, PoolerError } from '../db/route.ts';
 import { readStandby, StandbyError } from '../db/standby.ts';
 import { parseUrl } from '../db/timeouts.ts';

@@ -4,7 +4,7 @@ import { DatabaseUnavailableError } from '../open-database.ts';
 import { ConfigError } from '../config/error.ts';
 import { EmbeddedPostgresError } from '../postgres/failure.ts';
 import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
-import { MigrationError } from '../db/migrate.ts';
+import { MigrationError } from '../db/migration-error.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
 import { ExportError } from '../export/failure.ts';

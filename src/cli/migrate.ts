@@ -49,7 +49,7 @@ function migrate(context: Context, options: MigrateOptions & GlobalOptions): Pro
   return onDatabase(settings, context, 'writes', async (database) => {
     tellWhere(context, options, database);
     const waiting = waitingOf(context);
-    const { applied } = await prepareDatabase(database, waiting);
+    const { applied, views } = await prepareDatabase(database, waiting);
     const layout =
       options.distribute === true ? await distribute(database.pool, largeTable, waiting) : null;
     const granted = options.roles === true ? Object.values(roles) : [];
@@ -59,12 +59,14 @@ function migrate(context: Context, options: MigrateOptions & GlobalOptions): Pro
         schema: 'explorer-etl/migrate/1',
         exit: exits.done,
         applied,
+        views,
         roles: granted,
         layout,
       });
     } else {
+      if (applied > 0) context.stdout(`Applied migrations of tables: ${applied}.\n`);
       context.stdout(
-        applied === 0 ? 'The schema is up to date.\n' : `Applied ${applied} migrations.\n`,
+        views === 0 ? 'The schema is up to date.\n' : `Made views and functions: ${views} files.\n`,
       );
       if (layout !== null) context.stdout(layoutText(layout));
       if (granted.length > 0) context.stdout(`Granted: ${granted.join(', ')}.\n`);

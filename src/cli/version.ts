@@ -1,9 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { packageFile } from '../package-file.ts';
-
-/** The version of the package. */
-export const version = (): string =>
-  (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version;
+export { packageVersion as version } from '../package-file.ts';
 
 /** Whether nothing is asked but the version: that is told without loading the program. */
 export const asksVersion = ([first, ...others]: readonly string[]): boolean =>

@@ -1,7 +1,8 @@
 import type { PoolClient, Pool } from 'pg';
 import { isRetryable } from './failure.ts';
 import { withAdvisoryLock, type Lock, type Waiting } from './lock.ts';
-import { MigrationError } from './migrate.ts';
+import { MigrationError } from './migration-error.ts';
+import { inTransaction } from './session.ts';
 
 /**
  * As SQL, of a row of `pg_constraint`: whether the server holds rows to it. From Postgres 18 on there are
@@ -136,26 +137,6 @@ async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<num
         { cause: error },
       );
     }
-  }
-}
-
-/**
- * Runs `work` in a transaction on a connection of its own, which is closed where it fails: that rolls back
- * whatever it was in the middle of.
- *
- * @throws what `work` throws, and what Postgres throws
- */
-async function inTransaction<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): Promise<T> {
-  const session = await pool.connect();
-  let isFailed = true;
-  try {
-    await session.query('begin');
-    const result = await work(session);
-    await session.query('commit');
-    isFailed = false;
-    return result;
-  } finally {
-    session.release(isFailed);
   }
 }
 

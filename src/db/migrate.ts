@@ -4,17 +4,14 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as migrateWithDrizzle } from 'drizzle-orm/node-postgres/migrator';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { packageFile } from '../package-file.ts';
+import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
+import { MigrationError, newerDatabase } from './migration-error.ts';
 import { createPool } from './pool.ts';
 import { StandbyError } from './standby.ts';
+import { makeViews, readMadeViews, readViewSet } from './views.ts';
 
-/** The database cannot be brought to this program's schema. The message says what a person can do. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
-}
-
-const packagedFolder = packageFile('migrations');
+const packagedFolder = packageFile('.');
 
 /** One lock for every program of this name on a database: "expletl" in ASCII. */
 const migrationLock = { key: 0x65_78_70_6c_65_74_6cn, work: 'brings the schema up to date' };
@@ -32,12 +29,21 @@ const journalSchema = z.object({
 });
 type Journal = z.infer<typeof journalSchema>['entries'];
 
+/** What was to be done. */
+export interface Migrated {
+  /** Migrations of tables. */
+  readonly applied: number;
+  /** Files of views and functions; 0: the database had them all as they are. */
+  readonly views: number;
+}
+
 /**
- * Brings the database to the schema of this program. Safe to call from any number of processes at
- * once: one works, the others wait and find nothing left to do. When nothing is to be done it only
- * reads, so that a role without rights to create is enough.
+ * Brings the database to the schema of this program: its tables, then all views and functions if a
+ * table or one of them has changed. Safe to call from any number of processes at once: one works, the
+ * others wait and find nothing left to do. When nothing is to be done it only reads, so that a role
+ * without rights to create is enough.
  *
- * @param folder where the migrations are; the program's own unless a test says otherwise.
+ * @param folder where `migrations` and `sql` are; the package's own unless a test says otherwise.
  * @param waiting how to wait for others; silently, and for ever, if absent
  * @throws MigrationError when the server is too old, or the database was migrated by a newer
  *   version of the program or by one with other migrations; StandbyError when it only reads.
@@ -46,16 +52,15 @@ export async function migrate(
   database: Pool | string,
   folder: string = packagedFolder,
   waiting?: Waiting,
-): Promise<{ applied: number }> {
-  const journal = await readJournal(folder);
-  if (typeof database !== 'string') return migrateOn(database, journal, folder, waiting);
+): Promise<Migrated> {
+  if (typeof database !== 'string') return migrateOn(database, folder, waiting);
   const pool = createPool({
     url: database,
     max: ownConnections,
     applicationName: 'explorer-etl migrate',
   });
   try {
-    return await migrateOn(pool, journal, folder, waiting);
+    return await migrateOn(pool, folder, waiting);
   } finally {
     await pool.end();
   }
@@ -63,22 +68,31 @@ export async function migrate(
 
 async function migrateOn(
   pool: Pool,
-  journal: Journal,
   folder: string,
   waiting: Waiting | undefined,
-): Promise<{ applied: number }> {
+): Promise<Migrated> {
   await demandServer(pool);
+  const journal = await readJournal(folder);
+  const views = await readViewSet(join(folder, 'sql'), String(newestOf(journal)));
   const bringUp = async () => {
-    const before = await readApplied(pool);
-    demandNotNewer(journal, before);
-    if (missing(journal, before).length === 0) return { applied: 0 };
-    await migrateWithDrizzle(drizzle(pool), { migrationsFolder: folder, ...bookkeeping });
+    const [before, made] = [await readApplied(pool), await readMadeViews(pool)];
+    demandNotNewer(journal, before, made?.program);
+    const isCurrent = missing(journal, before).length === 0;
+    if (isCurrent && made?.hash === views.hash) return { applied: 0, views: 0 };
+    if (!isCurrent) await applyTables(pool, folder);
     const after = await readApplied(pool);
     demandComplete(missing(journal, after));
-    return { applied: after.size - before.size };
+    await makeViews(pool, views, packageVersion(), waiting);
+    return { applied: after.size - before.size, views: views.files.length };
   };
   return withAdvisoryLock(pool, migrationLock, bringUp, waiting);
 }
+
+const applyTables = (pool: Pool, folder: string): Promise<void> =>
+  migrateWithDrizzle(drizzle(pool), {
+    migrationsFolder: join(folder, 'migrations'),
+    ...bookkeeping,
+  });
 
 /**
  * Holds the database against this program: one that a newer version has migrated since is not this
@@ -86,16 +100,16 @@ async function migrateOn(
  *
  * @throws MigrationError when the database is newer than the program
  */
-export async function demandCurrent(
-  database: Pool,
-  folder: string = packagedFolder,
-): Promise<void> {
-  const { rows } = await database.query<{ created_at: string }>(
-    'select created_at from etl.migrations order by created_at desc limit 1',
+export async function demandCurrent(database: Pool): Promise<void> {
+  const { rows } = await database.query<{ newest: string; program: string }>(
+    `select (select max(created_at) from etl.migrations) as newest,
+            (select program from etl.view_migrations) as program`,
   );
+  const [found] = rows;
   demandNotNewer(
-    await readJournal(folder),
-    new Set(rows.map(({ created_at }) => Number(created_at))),
+    await readJournal(packagedFolder),
+    new Set([Number(found?.newest)]),
+    found?.program,
   );
 }
 
@@ -105,25 +119,23 @@ export interface SchemaState {
   readonly applied: number;
   /** Of this program, and not applied. */
   readonly missing: number;
-  /** Applied by a newer program. */
+  /** Applied by a newer program, whose views count as one. */
   readonly ahead: number;
   /** The newest that was applied, as the manifest of an export has it; null: none was. */
   readonly schema_version: string | null;
 }
 
 /** Compares only: what is not there is made by nobody. */
-export async function readSchemaState(
-  database: Pool,
-  folder: string = packagedFolder,
-): Promise<SchemaState> {
-  const journal = await readJournal(folder);
-  const applied = await readApplied(database);
+export async function readSchemaState(database: Pool): Promise<SchemaState> {
+  const journal = await readJournal(packagedFolder);
+  const [applied, made] = [await readApplied(database), await readMadeViews(database)];
   const newest = newestOf(journal);
   return {
     of_program: journal.length,
     applied: applied.size,
     missing: missing(journal, applied).length,
-    ahead: [...applied].filter((when) => when > newest).length,
+    ahead:
+      [...applied].filter((when) => when > newest).length + (isNewerProgram(made?.program) ? 1 : 0),
     schema_version: applied.size === 0 ? null : String(Math.max(...applied)),
   };
 }
@@ -139,7 +151,7 @@ export function serverProblem(versionNumber: number, version: string): string | 
 }
 
 async function readJournal(folder: string): Promise<Journal> {
-  const text = await readFile(join(folder, 'meta', '_journal.json'), 'utf8');
+  const text = await readFile(join(folder, 'migrations/meta/_journal.json'), 'utf8');
   return journalSchema.parse(JSON.parse(text)).entries;
 }
 
@@ -167,16 +179,23 @@ async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
   return new Set(rows.map((row) => Number(row.created_at)));
 }
 
-/** What a person reads where the database is newer than the program. */
-export const newerDatabase =
-  'The database was migrated by a newer version of explorer-etl: update this program to that version.';
-
 const newestOf = (journal: Journal): number => Math.max(...journal.map((entry) => entry.when));
 
-function demandNotNewer(journal: Journal, applied: ReadonlySet<number>): void {
+function demandNotNewer(
+  journal: Journal,
+  applied: ReadonlySet<number>,
+  program: string | undefined,
+): void {
   const newest = newestOf(journal);
-  if ([...applied].every((when) => when <= newest)) return;
+  if ([...applied].every((when) => when <= newest) && !isNewerProgram(program)) return;
   throw new MigrationError(newerDatabase);
+}
+
+/** Whether views are of a release after this one. A pre-release counts as its release. */
+function isNewerProgram(program: string | undefined): boolean {
+  if (program === undefined) return false;
+  const [theirs = '', ours = ''] = [program, packageVersion()].map((name) => name.split('-')[0]);
+  return theirs.localeCompare(ours, 'en', { numeric: true }) > 0;
 }
 
 function missing(journal: Journal, applied: ReadonlySet<number>): string[] {

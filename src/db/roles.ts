@@ -129,8 +129,8 @@ async function grantWorker(session: PoolClient): Promise<void> {
     grant select, insert, update, delete on all tables in schema ${all} to ${worker};
     grant usage, select, update on all sequences in schema ${all} to ${worker};
     grant execute on all routines in schema ${all} to ${worker};
-    -- Which version the tables have is the owner's to say.
-    revoke insert, update, delete on etl.migrations from ${worker};
+    -- Which version the tables and views have is the owner's to say.
+    revoke insert, update, delete on etl.migrations, etl.view_migrations from ${worker};
     -- In that row the queue's housekeepers take turns, too.
     revoke insert, delete on pgboss.version from ${worker}
   `);

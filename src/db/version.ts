@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { every } from '../every.ts';
-import { demandCurrent, MigrationError } from './migrate.ts';
+import { demandCurrent } from './migrate.ts';
+import { MigrationError } from './migration-error.ts';
 
 /** How often a process looks whether its database was migrated by a newer one, in ms. */
 const pollIntervalMs = 2_000;
@@ -15,11 +16,10 @@ export async function whileCurrent<T>(
   pool: Pool,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
-  folder?: string,
 ): Promise<T> {
   const outdated = new AbortController();
   const done = new AbortController();
-  const poll = () => demandCurrent(pool, folder);
+  const poll = () => demandCurrent(pool);
   const ended = AbortSignal.any([done.signal, outdated.signal]);
   const watching = every(pollIntervalMs, ended, poll, (error) => {
     // A database that is away is the work's own failure.

@@ -3,7 +3,11 @@ import { documentOf } from './envelope.ts';
 
 /** `migrate --json`. */
 export const migrateDocument = documentOf('migrate', 1, {
-  applied: z.int().min(0).describe('Migrations that were applied now.'),
+  applied: z.int().min(0).describe('Migrations of tables that were applied now.'),
+  views: z
+    .int()
+    .min(0)
+    .describe('Files of views and functions that were run now; 0 where none has changed.'),
   roles: z.array(z.string()).describe('Roles that were made and granted; none unless asked for.'),
   layout: z
     .strictObject({

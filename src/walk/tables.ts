@@ -193,7 +193,7 @@ export const pages = etlSchema.table(
 );
 
 /**
- * One row, whose id changes with each crash of the server: migrations/0001_views.sql makes the table unlogged,
+ * One row, whose id changes with each crash of the server: migrations/0000_tables.sql makes the table unlogged,
  * so a crash empties it. What a worker remembers of before may never have reached the disk.
  */
 export const incarnations = etlSchema.table('incarnations', {

@@ -20,6 +20,7 @@ const shipped = [
   /^dist\/[\w-]+\.js$/u,
   /^migrations\/\w+\.sql$/u,
   /^migrations\/meta\/_journal\.json$/u,
+  /^sql\/(?:comments|views\/\w+)\/\w+\.sql$/u,
   /^questions\/[\w-]+\.sql$/u,
   /^explorer-etl\.schema\.json$/u,
   /^src\/page\/assets\/[\w-]+\.(?:css|svg)$/u,

@@ -64,7 +64,7 @@ const journalSchema = z.looseObject({
 async function makeNextRelease(): Promise<string> {
   const folder = await mkdtemp(inject('directoryPrefix'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  for (const part of ['src', 'migrations', 'questions', 'package.json']) {
+  for (const part of ['src', 'migrations', 'questions', 'sql', 'package.json']) {
     await cp(join(root, part), join(folder, part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));

@@ -5,7 +5,7 @@ import { loadConfig } from 'rolldown/config';
 
 const root = join(import.meta.dirname, '../..');
 /** What the program reads beside its code. */
-const beside = ['migrations', 'questions', 'src', 'node_modules'];
+const beside = ['migrations', 'questions', 'sql', 'src', 'node_modules'];
 
 /** The program as it is packed, for the processes that tests start. */
 export interface Bundle {

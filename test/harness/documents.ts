@@ -1,11 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { documents } from '../../src/documents/index.ts';
-import { notificationDocument } from '../../src/documents/notification.ts';
 
-const schemas: ReadonlyMap<string, z.ZodType> = new Map(
-  Object.entries({ ...documents, notification: notificationDocument }),
-);
+const schemas: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(documents));
 
 /** What a command left behind. */
 interface Output {

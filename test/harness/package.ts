@@ -13,6 +13,7 @@ const sources = [
   'simulator',
   'migrations',
   'questions',
+  'sql',
   'dashboards',
   'deploy',
   'docs',

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
-import { migrate, MigrationError } from '../../../src/db/migrate.ts';
+import { migrate, type Migrated } from '../../../src/db/migrate.ts';
+import { MigrationError } from '../../../src/db/migration-error.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const migrator = new URL('../../../src/db/migrate.ts', import.meta.url).href;
@@ -15,9 +16,11 @@ async function freshFolder(): Promise<string> {
   return folder;
 }
 
-/** Writes a migrations folder as drizzle-kit does: each creates the table of its name. */
+/** Writes a folder `migrations` as drizzle-kit does, and an empty one of views: each migration creates the table of its name. */
 async function writeMigrations(folder: string, whens: Record<string, number>): Promise<void> {
-  await mkdir(join(folder, 'meta'), { recursive: true });
+  const migrations = join(folder, 'migrations');
+  await mkdir(join(migrations, 'meta'), { recursive: true });
+  await mkdir(join(folder, 'sql'), { recursive: true });
   const entries = Object.entries(whens).map(([tag, when], idx) => ({
     idx,
     version: '7',
@@ -26,22 +29,22 @@ async function writeMigrations(folder: string, whens: Record<string, number>): P
     breakpoints: true,
   }));
   for (const { tag } of entries) {
-    await writeFile(join(folder, `${tag}.sql`), `create table ${tag} (n int);\n`);
+    await writeFile(join(migrations, `${tag}.sql`), `create table ${tag} (n int);\n`);
   }
   await writeFile(
-    join(folder, 'meta', '_journal.json'),
+    join(migrations, 'meta', '_journal.json'),
     JSON.stringify({ version: '7', dialect: 'postgresql', entries }),
   );
 }
 
-async function migrateInProcess(url: string): Promise<{ applied: number }> {
+async function migrateInProcess(url: string): Promise<Migrated> {
   const code = `
     import { migrate } from ${JSON.stringify(migrator)};
     console.log(JSON.stringify(await migrate(${JSON.stringify(url)})));`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  return JSON.parse(await text(child.stdout)) as { applied: number };
+  return JSON.parse(await text(child.stdout)) as Migrated;
 }
 
 describe('migrate', () => {
@@ -49,7 +52,7 @@ describe('migrate', () => {
     const empty = await freshDatabase('empty');
     const first = await migrate(empty.pool);
     expect(first.applied).toBeGreaterThan(0);
-    expect(await migrate(empty.url)).toEqual({ applied: 0 });
+    expect(await migrate(empty.url)).toEqual({ applied: 0, views: 0 });
   });
 
   test('lets four processes start at once', async () => {
@@ -63,9 +66,9 @@ describe('migrate', () => {
     const empty = await freshDatabase('empty');
     const folder = await freshFolder();
     await writeMigrations(folder, { one: 1 });
-    expect(await migrate(empty.pool, folder)).toEqual({ applied: 1 });
+    expect(await migrate(empty.pool, folder)).toEqual({ applied: 1, views: 0 });
     await writeMigrations(folder, { one: 1, two: 2, three: 3 });
-    expect(await migrate(empty.pool, folder)).toEqual({ applied: 2 });
+    expect(await migrate(empty.pool, folder)).toEqual({ applied: 2, views: 0 });
   });
 
   test('refuses a database that a newer version migrated', async () => {
@@ -92,12 +95,12 @@ describe('migrate', () => {
     const empty = await freshDatabase('empty');
     const folder = await freshFolder();
     await writeMigrations(folder, { one: 1, two: 2 });
-    await writeFile(join(folder, 'two.sql'), 'create table two (n int); select 1 / 0;');
+    await writeFile(join(folder, 'migrations/two.sql'), 'create table two (n int); select 1 / 0;');
     await expect(migrate(empty.pool, folder)).rejects.toThrow(/Failed query/);
     const { rows } = await empty.pool.query(`select to_regclass('public.one') as one`);
     expect(rows).toEqual([{ one: null }]);
     await writeMigrations(folder, { one: 1, two: 2 });
-    expect(await migrate(empty.url, folder)).toEqual({ applied: 2 });
+    expect(await migrate(empty.url, folder)).toEqual({ applied: 2, views: 0 });
   });
 
   test('needs no rights to create when there is nothing to do', async () => {
@@ -106,11 +109,11 @@ describe('migrate', () => {
     await database.pool.query(`
       create role ${role};
       grant usage on schema etl to ${role};
-      grant select on etl.migrations to ${role}`);
+      grant select on etl.migrations, etl.view_migrations to ${role}`);
     const url = new URL(database.url);
     url.searchParams.set('options', `-c role=${role}`);
     try {
-      expect(await migrate(url.href)).toEqual({ applied: 0 });
+      expect(await migrate(url.href)).toEqual({ applied: 0, views: 0 });
     } finally {
       await database.pool.query(`drop owned by ${role}; drop role ${role}`);
     }

@@ -29,16 +29,16 @@ async function catalog(pool: Pool): Promise<string[]> {
               generation_expression) as line
      from information_schema.columns as col
      join information_schema.tables using (table_schema, table_name)
-     where table_schema = any ($1) and table_type = 'BASE TABLE' and table_name <> 'migrations'
+     where table_schema = any ($1) and table_type = 'BASE TABLE' and table_name not like '%migrations'
      union all
      select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid))
      from pg_constraint
      where connamespace::regnamespace::text = any ($1)
        -- Relations that are only told are no declarations of tables.
        and ${isEnforced}
-       and conrelid <> coalesce(to_regclass('etl.migrations'), 0)
+       and conrelid::regclass::text not like '%migrations'
      union all
-     select indexdef from pg_indexes where schemaname = any ($1) and tablename <> 'migrations'
+     select indexdef from pg_indexes where schemaname = any ($1) and tablename not like '%migrations'
      union all
      select concat_ws(' ', sequencename, data_type, start_value, increment_by)
      from pg_sequences where schemaname = any ($1) and sequencename <> 'migrations_id_seq'

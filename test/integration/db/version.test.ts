@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MigrationError } from '../../../src/db/migrate.ts';
+import { MigrationError } from '../../../src/db/migration-error.ts';
 import { whileCurrent } from '../../../src/db/version.ts';
 import { freshDatabase } from '../../harness/database.ts';
 

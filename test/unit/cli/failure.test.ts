@@ -10,7 +10,7 @@ import {
   wrongFlags,
 } from '../../../src/cli/failure.ts';
 import { ConfigError } from '../../../src/config/error.ts';
-import { MigrationError } from '../../../src/db/migrate.ts';
+import { MigrationError } from '../../../src/db/migration-error.ts';
 import { PoolerError } from '../../../src/db/route.ts';
 import { StandbyError } from '../../../src/db/standby.ts';
 import { errorDocument, errorKinds } from '../../../src/documents/error.ts';

@@ -178,11 +178,11 @@ test('a finding and a note of a kind that this version does not know are shown a
 });
 
 /** The texts in which SQL makes findings. */
-const sources = ['migrations', 'src/lists', 'src/report', 'src/drift', 'src/quarantine']
+const sources = ['sql', 'src/lists', 'src/report', 'src/drift', 'src/quarantine']
   .flatMap((folder) => {
     const path = join(import.meta.dirname, '../../..', folder);
     return readdirSync(path, { recursive: true, encoding: 'utf8' })
-      .filter((file) => /proof|notes|evidence|views\.sql/u.test(file))
+      .filter((file) => /proof|notes|evidence|\.sql$/u.test(file))
       .map((file) => readFileSync(join(path, file), 'utf8'));
   })
   .join('\n');

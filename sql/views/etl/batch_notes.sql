@@ -1,0 +1,28 @@
+create or replace view etl.batch_notes as
+select asked.feed,
+       jsonb_build_object(
+         'kind', 'lower-border-unproved', 'batch', batch_number,
+         'empty_below', batch_number - lower(numbers)
+       ) as note
+from etl.asked_batches as asked, lateral (
+  select batch_number, first_height, state
+  from explorer.read_batches as batch
+  where batch.chain_id = asked.chain_id
+    and batch_number >= lower(numbers)
+    and batch_number < upper(numbers)
+    and blocks_count > 0
+  order by batch_number
+  limit 1
+) as lowest
+where state = 'settled'
+  -- Nothing is below block 0, and no cursor leads to it.
+  and first_height > 1
+  and not exists (
+    select from explorer.read_batches as below
+    where below.chain_id = asked.chain_id
+      and below.batch_number < lowest.batch_number
+      and below.blocks_count > 0
+      and etl.batches_meet(asked.chain_id, below.last_height, lowest.first_height)
+  );
+
+comment on view etl.batch_notes is 'What qualifies the proof of batches: the lowest of a range has no neighbour below that would prove where it begins.';

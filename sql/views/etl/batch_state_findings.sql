@@ -1,0 +1,174 @@
+create or replace view etl.batch_state_findings as
+with asked as materialized (
+  -- Once, not for each row that it is held against.
+  select * from etl.asked_batches
+), listed as materialized (
+  select * from etl.listed_without_blocks
+), unread as (
+  select chain_id, feed, missing
+  from (
+    select asked.chain_id, asked.feed,
+           int8multirange(asked.numbers) - coalesce(
+             range_agg(int8range(batch_number, batch_number + 1)) filter (where batch_number is not null),
+             '{}'
+           ) as missing
+    from asked
+    left join explorer.read_batches as batch
+      on batch.chain_id = asked.chain_id
+      and batch_number >= lower(asked.numbers)
+      and batch_number < upper(asked.numbers)
+    group by asked.chain_id, asked.feed, asked.numbers
+  ) as difference
+  where not isempty(missing)
+), unproved as materialized (
+  select asked.feed, asked.numbers, asked.settled_to, standing.*
+  from asked
+  join etl.unproved_batches as standing
+    on standing.chain_id = asked.chain_id
+    and batch_number >= lower(asked.numbers)
+    and batch_number < upper(asked.numbers)
+), below as (
+  select * from unproved where batch_number < settled_to
+), overdue as (
+  -- A head is few: what is above waits for what is to come. So many wait for something else.
+  select chain_id, feed, numbers, settled_to,
+         count(*) as batches, min(batch_number) as lowest, max(batch_number) as highest
+  from unproved
+  where blocks_count > 0 and (settled_to is null or batch_number > settled_to)
+  group by chain_id, feed, numbers, settled_to
+  having count(*) > 3 or (settled_to is null and count(*) = 3)
+), held_up as (
+  -- Those that the others wait for.
+  select *
+  from (
+    select unproved.*,
+           row_number() over (partition by feed, numbers order by batch_number) as place
+    from unproved
+    join overdue using (feed, numbers)
+    where blocks_count > 0 and batch_number >= lowest
+  ) as head
+  where place <= 3
+), borders as (
+  select asked.chain_id, feed, lower_batch, upper_batch
+  from explorer.broken_borders as border
+  join asked on asked.chain_id = border.chain_id and lower_batch <@ asked.numbers
+  where upper_batch <= settled_to
+    or exists (
+      select from held_up
+      where held_up.chain_id = border.chain_id and held_up.batch_number = upper_batch
+    )
+), causes as (
+  select chain_id, feed, batch_number,
+         int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
+         unnest(array_remove(array[
+           case when orphans > 1 or (orphans = 1 and is_chain)
+                then jsonb_build_object('kind', 'batch-without-parents', 'blocks', orphans) end,
+           case when not is_chain and orphans <= 1
+                then jsonb_build_object('kind', 'batch-not-linked') end,
+           case when pending > 0
+                then jsonb_build_object('kind', 'batch-awaits-update', 'blocks', pending) end,
+           case when times_seen > 0 and is_chain and bottom is distinct from first_height
+                then jsonb_build_object('kind', 'batch-ends-early') end,
+           case when times_seen = 0
+                then jsonb_build_object('kind', 'batch-never-read-whole') end
+         ], null)) as cause
+  from (
+    select *, (
+      select count(*) from explorer.blocks
+      where blocks.chain_id = doubtful.chain_id
+        and optimism_batch_number = batch_number
+        and parent_hash is null
+    ) as orphans
+    from (
+      select chain_id, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
+             first_height
+      from below
+      union
+      select chain_id, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
+             first_height
+      from held_up
+    ) as doubtful
+    where blocks_count > 0
+  ) as told
+)
+select feeds.chain_id, feeds.feed, '{}'::int8multirange as numbers,
+       jsonb_build_object('kind', 'no-batch-found') as finding
+from etl.feeds
+where kind = 'numbered'
+  and (
+    isempty(asked)
+    or exists (
+      -- What was asked for without an end is known to exist up to the newest batch that was found.
+      select from unnest(asked) as range where upper_inf(range) and (frontier >= lower(range)) is not true
+    )
+  )
+union all
+-- Those above the newest batch are for polls, which find it so.
+select listed.chain_id, feed,
+       case when lower(range) <= frontier then int8multirange(range) else '{}' end,
+       jsonb_build_object(
+         'kind', 'batches-without-blocks', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+       )
+from listed
+join etl.feeds using (feed)
+union all
+select chain_id, feed, int8multirange(range) as numbers,
+       jsonb_build_object(
+         'kind', 'batches-not-read', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+       ) as finding
+from unread, unnest(missing) as range
+union all
+select chain_id, feed, int8multirange(range),
+       jsonb_build_object(
+         'kind', 'batches-empty-unproved', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+       )
+from (
+  select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as empties
+  from unproved
+  -- Above the highest batch of the range nothing would ever tell.
+  where blocks_count = 0 and (batch_number < settled_to or above is null or not above <@ numbers)
+    and not exists (
+      select from listed where listed.feed = unproved.feed and batch_number <@ range
+    )
+  group by chain_id, feed
+) as suspect, unnest(empties) as range
+union all
+select chain_id, feed, numbers, cause || jsonb_build_object('batch', batch_number)
+from causes
+union all
+select chain_id, feed,
+       int8multirange(
+         int8range(lower_batch, lower_batch + 1), int8range(upper_batch, upper_batch + 1)
+       ),
+       jsonb_build_object(
+         'kind', 'border-not-linked', 'lower_batch', lower_batch, 'upper_batch', upper_batch
+       )
+from borders
+union all
+select chain_id, feed,
+       int8multirange(int8range(batch_number, batch_number + 1))
+         + case when is_contested_below then int8multirange(int8range(doubtful.below, doubtful.below + 1))
+                else '{}' end
+         + case when is_contested_above then int8multirange(int8range(above, above + 1)) else '{}' end,
+       jsonb_build_object('kind', 'batch-not-settled', 'batch', batch_number)
+from below as doubtful
+where blocks_count > 0
+  and not exists (
+    select from causes
+    where causes.chain_id = doubtful.chain_id and causes.batch_number = doubtful.batch_number
+  )
+  and not exists (select from unread where unread.chain_id = doubtful.chain_id)
+  and not exists (
+    select from borders
+    where borders.chain_id = doubtful.chain_id
+      and doubtful.batch_number in (lower_batch, upper_batch)
+  )
+union all
+select chain_id, feed, int8multirange(int8range(lowest, highest + 1)),
+       jsonb_build_object(
+         'kind', 'batches-not-settled', 'from_batch', lowest, 'to_batch', highest,
+         'batches', batches, 'settled_to', settled_to
+       )
+from overdue;
+
+comment on view etl.batch_state_findings is 'What keeps feeds of batches from being complete by what their walks concluded: what is not read or not proved.';

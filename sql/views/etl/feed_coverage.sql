@@ -1,0 +1,40 @@
+create or replace view etl.feed_coverage as
+select feeds.feed,
+       proof.covered * int8multirange(int8range(null, head.top)) as covered,
+       least(proof.highest, head.top) as highest,
+       proof.reached_since
+from etl.feeds
+left join lateral (
+  select (
+           select range_agg(proved) from etl.lane_sums where lane_sums.feed = feeds.feed
+         ) as covered,
+         (select max(top) from etl.walks where walks.feed = feeds.feed) as highest,
+         (
+           select stop + 1
+           from (
+             select bottom, (scope ->> 'since')::timestamptz as since
+             from etl.walks
+             where walks.feed = feeds.feed
+               and state = 'finished'
+               and reason = 'since'
+               and bottom is not null
+               and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
+             order by bottom desc
+           ) as walk, etl.since_stop(feeds.chain_id, feeds.operation, bottom, since) as stop
+           where stop is not null
+           order by bottom desc
+           limit 1
+         ) as reached_since
+) as proof on true
+left join lateral (
+  select top
+  from etl.walks
+  where walks.feed = feeds.feed
+    and from_head
+    and top is not null
+  order by started_at desc, id desc
+  limit 1
+) as head on true
+where feeds.kind = 'newest-first';
+
+comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';

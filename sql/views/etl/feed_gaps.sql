@@ -1,0 +1,10 @@
+create or replace view etl.feed_gaps as
+select feed, gap
+from etl.feed_coverage,
+     unnest(
+       int8multirange(int8range(
+         least(coalesce(reached_since, 0), coalesce(highest, 0)), coalesce(highest, 0)
+       )) - coalesce(covered, '{}')
+     ) as gap;
+
+comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk proves. Unwanted are those below the place at which a walk went beyond since, and no others.';

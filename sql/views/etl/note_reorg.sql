@@ -1,0 +1,18 @@
+create or replace function etl.note_reorg() returns trigger
+language plpgsql as $$
+begin
+  insert into explorer.block_reorgs (
+    chain_id, height, old_hash, new_hash, observed_at, page_id
+  )
+  values (new.chain_id, new.height, old.hash, new.hash, now(), new.page_id)
+  on conflict do nothing;
+  return null;
+end
+$$;
+
+create or replace trigger note_reorg
+after update of hash on explorer.blocks
+for each row when (old.hash <> new.hash)
+execute function etl.note_reorg();
+
+comment on function etl.note_reorg is 'Records every hash that another one replaces at its height, whatever wrote the block.';

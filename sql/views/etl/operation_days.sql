@@ -1,0 +1,103 @@
+create or replace function etl.all_operation_days() returns table (chain_id bigint, key text)
+language plpgsql stable as $$
+begin
+  return query
+  select chains.chain_id, day::text from explorer.chains, etl.days_of_operations() as day
+  union
+  select days.chain_id, day::text from etl.operation_days as days;
+  perform 1 from explorer.user_operations where timestamp is null limit 1;
+  if found then
+    -- Then there may be operations wherever there are blocks.
+    return query
+    select chains.chain_id, day::text from explorer.chains, etl.days_of_blocks() as day;
+  end if;
+end
+$$;
+
+create or replace function etl.stale_operation_days(since timestamptz) returns table (chain_id bigint, key text)
+language plpgsql stable as $$
+#variable_conflict use_column
+declare
+  written record;
+begin
+  for written in
+    select distinct chain_id as of_chain, (timestamp at time zone 'UTC')::date as day,
+           first_seen_at < updated_at as has_changed
+    from explorer.user_operations
+    where updated_at >= since and timestamp is not null
+  loop
+    -- One that has changed may have been on the day before or after: its block was reorganised at midnight.
+    return query
+    select written.of_chain, (written.day + shift)::text
+    from generate_series(-1, 1) as shift
+    where shift = 0 or written.has_changed;
+  end loop;
+  for written in
+    with fresh as materialized (
+      select chain_id, height, first_seen_at < updated_at as has_changed
+      from explorer.blocks where updated_at >= since
+    )
+    select op.chain_id as of_chain, block_number as block, has_changed
+    from explorer.user_operations as op
+    join fresh on fresh.chain_id = op.chain_id and height = block_number
+    where op.timestamp is null
+    union
+    select chain_id, block_number, first_seen_at < updated_at from explorer.user_operations
+    where updated_at >= since and timestamp is null
+  loop
+    return query
+    select written.of_chain, (etl.utc_day(told.timestamp) + shift)::text
+    from explorer.time_of_block(written.of_chain, written.block) as told, generate_series(-1, 1) as shift
+    where shift = 0 or written.has_changed;
+    -- Until its block was told, it had the time of a sibling.
+    return query
+    select written.of_chain, etl.utc_day(timestamp)::text
+    from explorer.user_operations
+    where chain_id = written.of_chain and block_number = written.block and timestamp is not null;
+  end loop;
+end
+$$;
+
+create or replace function etl.sum_operation_days(of_chain bigint, keys text[]) returns void
+language plpgsql as $$
+declare
+  of_day date;
+begin
+  delete from etl.operation_days where chain_id = of_chain and day = any(keys::date[]);
+  -- One by one, so that each finds its rows by their time.
+  foreach of_day in array keys::date[] loop
+    insert into etl.operation_days (
+      chain_id, day, entry_point_version, operations, failed, senders, fees
+    )
+    with timed as materialized (
+      select entry_point_version, status, address_hash, fee, block_number
+      from explorer.user_operations
+      where chain_id = of_chain and removed_at is null
+        and timestamp >= etl.start_of_day(of_day) and timestamp < etl.start_of_day(of_day + 1)
+    ), blocks_of_day as materialized (
+      select height from explorer.blocks
+      where chain_id = of_chain
+        and timestamp >= etl.start_of_day(of_day) and timestamp < etl.start_of_day(of_day + 1)
+      union
+      select block_number from timed
+      where not exists (
+        select from explorer.blocks
+        where chain_id = of_chain and height = block_number and timestamp is not null
+      )
+    ), timeless as materialized (
+      select entry_point_version, status, address_hash, fee
+      from explorer.user_operations
+      join blocks_of_day on height = block_number
+      where chain_id = of_chain and removed_at is null and timestamp is null
+    )
+    select of_chain, of_day, entry_point_version, count(*), count(*) filter (where not status),
+           count(distinct address_hash), sum(fee)
+    from (
+      select entry_point_version, status, address_hash, fee from timed
+      union all
+      select entry_point_version, status, address_hash, fee from timeless
+    ) as of_the_day
+    group by entry_point_version;
+  end loop;
+end
+$$;

@@ -1,0 +1,64 @@
+create or replace view etl.unproved_batches as
+select *,
+       not meets_below and (below is null or below < floor) as is_lowest,
+       case
+         when blocks_count = 0 then 'whole'
+         when not is_chain or times_seen = 0 or bottom is distinct from first_height then 'whole'
+         when below >= floor and not meets_below then 'whole'
+         when pending > 0 or not meets_above or top is distinct from last_height then 'top'
+         when is_contested_above then 'top'
+         else 'bottom'
+       end as wants
+from (
+  select batch.chain_id, batch.batch_number, blocks_count, batch.first_height, batch.last_height,
+         (is_contiguous and is_linked) is true as is_chain,
+         coalesce(observation.times_seen, 0) as times_seen, observation.top, observation.bottom,
+         asked.floor, below.batch_number as below, above.batch_number as above,
+         etl.batches_meet(batch.chain_id, below.last_height, batch.first_height) is true as meets_below,
+         etl.batches_meet(batch.chain_id, batch.last_height, above.first_height) is true as meets_above,
+         coalesce(observation_below.times_seen > 0 and observation_below.top is distinct from below.last_height, false)
+           as is_contested_below,
+         coalesce(observation_above.times_seen > 0 and observation_above.bottom is distinct from above.first_height, false)
+           as is_contested_above,
+         (
+           select count(*) from explorer.blocks
+           where blocks.chain_id = batch.chain_id
+             and optimism_batch_number = batch.batch_number
+             and is_pending_update
+         ) as pending
+  from explorer.read_batches as batch
+  left join etl.batch_observations as observation
+    on observation.chain_id = batch.chain_id and observation.batch_number = batch.batch_number
+  left join lateral (
+    select lower(range) as floor
+    from etl.feeds, unnest(asked) as range
+    where feeds.chain_id = batch.chain_id
+      and feeds.kind = 'numbered'
+      and batch.batch_number <@ range
+  ) as asked on true
+  left join lateral (
+    select other.batch_number, other.last_height
+    from explorer.read_batches as other
+    where other.chain_id = batch.chain_id
+      and other.blocks_count > 0
+      and other.batch_number < batch.batch_number
+    order by other.batch_number desc
+    limit 1
+  ) as below on true
+  left join lateral (
+    select other.batch_number, other.first_height
+    from explorer.read_batches as other
+    where other.chain_id = batch.chain_id
+      and other.blocks_count > 0
+      and other.batch_number > batch.batch_number
+    order by other.batch_number
+    limit 1
+  ) as above on true
+  left join etl.batch_observations as observation_below
+    on observation_below.chain_id = batch.chain_id and observation_below.batch_number = below.batch_number
+  left join etl.batch_observations as observation_above
+    on observation_above.chain_id = batch.chain_id and observation_above.batch_number = above.batch_number
+  where not is_proved
+) as standing;
+
+comment on view etl.unproved_batches is 'Batches that are read and not proved, how they stand to their neighbours, and what a walk is to read of them: the whole, the top down to what is known, or the bottom page.';

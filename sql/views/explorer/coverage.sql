@@ -1,0 +1,58 @@
+create or replace view explorer.coverage as
+select chain_id, operation, feed, from_block, to_block, as_of, newest_as_of, unit,
+       (
+         select timestamp from etl.item_above(chain_id, operation, from_block) where height <= to_block
+       ) as from_at,
+       (
+         select timestamp from etl.item_below(chain_id, operation, to_block, 'infinity')
+         where height >= from_block
+       ) as to_at
+from etl.proved_ranges
+union all
+select feeds.chain_id, operation, feed, from_batch, to_batch, as_of, newest_as_of, 'batches',
+       (
+         select min(timestamp) from explorer.blocks
+         where blocks.chain_id = feeds.chain_id and optimism_batch_number = (
+           select min(batch_number) from explorer.read_batches as batch
+           where batch.chain_id = feeds.chain_id and blocks_count > 0 and batch_number >= from_batch
+         )
+       ),
+       (
+         select max(timestamp) from explorer.blocks
+         where blocks.chain_id = feeds.chain_id and optimism_batch_number = (
+           select max(batch_number) from explorer.read_batches as batch
+           where batch.chain_id = feeds.chain_id and blocks_count > 0 and batch_number <= to_batch
+         )
+       )
+from etl.feeds
+left join etl.quarantined using (feed), lateral (
+  select min(batch_number) as from_batch, max(batch_number) as to_batch,
+         min(walked_at) as as_of, max(walked_at) as newest_as_of
+  from (
+    select batch_number, walked_at, batch_number - row_number() over (order by batch_number) as island
+    from explorer.read_batches as batch
+    where batch.chain_id = feeds.chain_id and is_proved
+      and not batch_number <@ coalesce(places, '{}')
+  ) as proved
+  group by island
+) as proved
+where kind = 'numbered'
+union all
+select feeds.chain_id, operation, feed, null, null, as_of, as_of, 'ranking', null, null
+from etl.feeds, lateral (
+  select max(as_of) as as_of from etl.rankings where rankings.chain_id = feeds.chain_id
+) as ranking
+where kind = 'ranked' and as_of is not null
+  and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);
+
+comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing there that the explorer listed then. One row for each range of blocks or batches (see unit), and one for a whole ranking. What an item in quarantine can stand in is left out: blocks, a batch, a whole ranking. One that a person dropped from there is told of by explorer-etl verify.';
+comment on column explorer.coverage.chain_id is 'Number of the chain.';
+comment on column explorer.coverage.operation is 'Name of the operation.';
+comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column explorer.coverage.from_block is 'First block, or batch, of the range. Null: a ranking, which is complete or not.';
+comment on column explorer.coverage.to_block is 'Last block, or batch, of the range. Null: a ranking.';
+comment on column explorer.coverage.as_of is 'When the oldest of the walks that prove it began; of batches when it ended.';
+comment on column explorer.coverage.newest_as_of is 'The same of the newest of them.';
+comment on column explorer.coverage.unit is 'What the range counts: blocks, or batches. ranking: a list that is read whole each time.';
+comment on column explorer.coverage.from_at is 'Time of the first item in it, UTC. Null: there is none, or it tells none.';
+comment on column explorer.coverage.to_at is 'Time of the last item in it, UTC. Null: there is none, or it tells none.';

@@ -1,0 +1,59 @@
+create or replace view explorer.gaps as
+select chain_id, operation, feed, lower(gap) as from_block, upper(gap) - 1 as to_block, unit,
+       (select timestamp from etl.item_below(chain_id, operation, lower(gap) - 1, 'infinity')) as from_at,
+       (select timestamp from etl.item_above(chain_id, operation, upper(gap))) as to_at
+from etl.feed_gaps
+join etl.feeds using (feed)
+union all
+select chain_id, operation, feed, lower(gap), upper(gap) - 1, 'batches',
+       (
+         select max(timestamp) from explorer.blocks
+         where blocks.chain_id = asked.chain_id and height = (
+           select last_height from explorer.read_batches as batch
+           where batch.chain_id = asked.chain_id and blocks_count > 0 and batch_number < lower(gap)
+           order by batch_number desc limit 1
+         )
+       ),
+       (
+         select min(timestamp) from explorer.blocks
+         where blocks.chain_id = asked.chain_id and height = (
+           select first_height from explorer.read_batches as batch
+           where batch.chain_id = asked.chain_id and blocks_count > 0 and batch_number >= upper(gap)
+           order by batch_number limit 1
+         )
+       )
+from (
+  select chain_id, operation, feed, range_agg(missing) as missing
+  from (
+    select asked.chain_id, operation, feed,
+           -- Above the highest settled one they wait for the next batch, and nothing is missing.
+           int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers)))) - coalesce((
+             select range_agg(int8range(batch_number, batch_number + 1))
+             from explorer.read_batches as batch
+             where batch.chain_id = asked.chain_id and is_proved
+           ), '{}') as missing
+    from etl.asked_batches as asked
+    join etl.feeds using (feed)
+    union all
+    select listed.chain_id, operation, feed, int8multirange(range)
+    from etl.listed_without_blocks as listed
+    join etl.feeds using (feed)
+  ) as part
+  group by chain_id, operation, feed
+) as asked, unnest(missing) as gap
+union all
+select chain_id, operation, feed, null, null, 'ranking', null, null
+from etl.feeds
+where kind = 'ranked' and not exists (
+  select from etl.rankings where rankings.chain_id = feeds.chain_id
+);
+
+comment on view explorer.gaps is 'What is wanted and not proved complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
+comment on column explorer.gaps.chain_id is 'Number of the chain.';
+comment on column explorer.gaps.operation is 'Name of the operation.';
+comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column explorer.gaps.from_block is 'First block, or batch, of the gap. Null: a ranking.';
+comment on column explorer.gaps.to_block is 'Last block, or batch, of the gap. Null: a ranking.';
+comment on column explorer.gaps.unit is 'What the range counts: blocks, or batches. ranking: a list that is read whole each time.';
+comment on column explorer.gaps.from_at is 'Time of the nearest item below it, UTC: the gap begins after it. Null: nothing is stored there.';
+comment on column explorer.gaps.to_at is 'Time of the nearest item above it, UTC: the gap ends before it. Null: nothing is stored there.';

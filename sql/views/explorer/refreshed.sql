@@ -1,0 +1,13 @@
+create or replace view explorer.refreshed as
+select case name when 'operation_days' then 'operations_daily'
+                 when 'sender_sums' then 'senders'
+                 when 'block_days' then 'chain_daily'
+                 when 'batch_sums' then 'batch_stats' end as name,
+       read_to as up_to,
+       (select count(*) from etl.stale_sums where stale_sums.name = rollups.name) as stale
+from etl.rollups;
+
+comment on view explorer.refreshed is 'The views that are summed up beforehand, and up to when they are.';
+comment on column explorer.refreshed.name is 'Name of the view.';
+comment on column explorer.refreshed.up_to is 'What was written before it is in the view, but for what stale counts. Null: nothing was summed up yet.';
+comment on column explorer.refreshed.stale is 'How many rows of the view, or days of it, are to be summed up again.';

@@ -1,0 +1,269 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import type { Pool } from 'pg';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { migrate, type Migrated } from '../../../src/db/migrate.ts';
+import { MigrationError } from '../../../src/db/migration-error.ts';
+import { whileCurrent } from '../../../src/db/version.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { eventually } from '../../harness/process.ts';
+
+const migrator = new URL('../../../src/db/migrate.ts', import.meta.url).href;
+
+/** A small package: one table, and views upon views, in an order that is not the one of their names. */
+const items = `create or replace view etl.items as select id, name from etl.stock;
+comment on view etl.items is 'Read by etl.best, and not the other way round.';
+`;
+const best =
+  'create or replace view etl.best as select name from etl.items where etl.is_good(id);\n';
+const isGood = `create or replace function etl.is_good(id int) returns boolean
+language sql immutable return id > 1;
+`;
+const first = { 'etl/items': items, 'etl/best': best, 'etl/is_good': isGood };
+
+type Views = Readonly<Record<string, string>>;
+
+const stock = `create table etl.stock (id int, name text); insert into etl.stock values (1, 'a'), (2, 'b');`;
+
+/** Writes a package's `migrations`, and its `sql` with these views alone. */
+async function release(folder: string, views: Views, migrations = [stock]): Promise<void> {
+  await rm(join(folder, 'sql'), { recursive: true, force: true });
+  await mkdir(join(folder, 'migrations/meta'), { recursive: true });
+  await mkdir(join(folder, 'sql/views/etl'), { recursive: true });
+  const entries = migrations.map((_, idx) => ({
+    idx,
+    version: '7',
+    when: idx + 1,
+    tag: `step_${idx}`,
+    breakpoints: true,
+  }));
+  for (const { idx, tag } of entries) {
+    await writeFile(join(folder, `migrations/${tag}.sql`), migrations[idx] ?? '');
+  }
+  const journal = { version: '7', dialect: 'postgresql', entries };
+  await writeFile(join(folder, 'migrations/meta/_journal.json'), JSON.stringify(journal));
+  for (const [name, sql] of Object.entries(views)) {
+    await writeFile(join(folder, 'sql/views', `${name}.sql`), sql);
+  }
+}
+
+/** A database that has the first release, and what brings it to another one. */
+async function firstRelease() {
+  const { pool, url } = await freshDatabase('empty');
+  const folder = await mkdtemp(inject('directoryPrefix'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await release(folder, first);
+  expect(await migrate(pool, folder)).toEqual({ applied: 1, views: 3 });
+  const upgrade = async (views: Views): Promise<Migrated> => {
+    await release(folder, views);
+    return migrate(pool, folder);
+  };
+  return { pool, url, folder, upgrade };
+}
+
+async function namesOf(pool: Pool, view: string): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(`select name from ${view} order by name`);
+  return rows.map(({ name }) => name);
+}
+
+const exists = async (pool: Pool, view: string): Promise<boolean> =>
+  (await pool.query('select from pg_class where oid = to_regclass($1)', [view])).rows.length > 0;
+
+function startMigrate(url: string, folder: string) {
+  const code = `
+    import { migrate } from ${JSON.stringify(migrator)};
+    const [url, folder] = ${JSON.stringify([url, folder])};
+    console.log(JSON.stringify(await migrate(url, folder)));`;
+  return spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+test('a second migrate writes nothing', async () => {
+  const { url } = await freshDatabase();
+  const readOnly = new URL(url);
+  readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
+  expect(await migrate(readOnly.href)).toEqual({ applied: 0, views: 0 });
+});
+
+test('every view, function and trigger of a migrated database is one that migrate makes again', async () => {
+  const { pool } = await freshDatabase();
+  const { rows } = await pool.query<{ made: string[] }>(
+    'select objects as made from etl.view_migrations',
+  );
+  const { rows: found } = await pool.query<{ object: string }>(
+    `select 'view ' || oid::regclass as object from pg_class
+     where relkind in ('v', 'm') and relnamespace::regnamespace::text in ('etl', 'explorer')
+     union all
+     select 'function ' || oid::regproc from pg_proc
+     where pronamespace::regnamespace::text in ('etl', 'explorer')
+     union all
+     select 'trigger ' || tgname || ' on ' || tgrelid::regclass from pg_trigger
+     where not tgisinternal`,
+  );
+  expect(found.length).toBeGreaterThan(50);
+  expect(found.map(({ object }) => object).toSorted()).toEqual(rows[0]?.made.toSorted());
+});
+
+test('a changed file is applied, and views of others stay', async () => {
+  const { pool, upgrade } = await firstRelease();
+  await pool.query('create view public.mine as select name from etl.best');
+  const changed = { ...first, 'etl/is_good': isGood.replace('1', '0') };
+  expect(await upgrade(changed)).toEqual({ applied: 0, views: 3 });
+  expect(await namesOf(pool, 'public.mine')).toEqual(['a', 'b']);
+});
+
+test('a view that is made anew keeps its owner, and the rights of others', async () => {
+  const { pool, upgrade } = await firstRelease();
+  const role = `keeper_${process.pid}`;
+  await pool.query(`
+    create role ${role};
+    alter view etl.items owner to ${role};
+    grant select on etl.items to public`);
+  onTestFinished(() =>
+    pool.query(`drop owned by ${role} cascade; drop role ${role}`).then(() => undefined),
+  );
+  const rights = async () =>
+    (await pool.query(`select oid, relowner, relacl from pg_class where relname = 'items'`))
+      .rows[0];
+  const before = await rights();
+  await upgrade({ ...first, 'etl/items': items.replace('id, name', 'name, id') });
+  const after = await rights();
+  expect(after).toEqual({ ...before, oid: after.oid });
+  expect(after.oid).not.toBe(before.oid);
+});
+
+test('a file with other columns takes with it what is built on it, and makes that again', async () => {
+  const { pool, upgrade } = await firstRelease();
+  await upgrade({ ...first, 'etl/items': items.replace('id, name', "name || '!' as name, id") });
+  expect(await namesOf(pool, 'etl.best')).toEqual(['b!']);
+});
+
+test('a function with other parameters stands in the place of the one before', async () => {
+  const { pool, upgrade } = await firstRelease();
+  const other = isGood.replace('id int', 'id int, above int default 0').replace('1', 'above');
+  await upgrade({ ...first, 'etl/is_good': other });
+  expect(await namesOf(pool, 'etl.best')).toEqual(['a', 'b']);
+  const { rows } = await pool.query(`select from pg_proc where proname = 'is_good'`);
+  expect(rows).toHaveLength(1);
+});
+
+test('a file that is gone takes its view from the database', async () => {
+  const { pool, upgrade } = await firstRelease();
+  const { 'etl/best': _, ...others } = first;
+  expect(await upgrade(others)).toEqual({ applied: 0, views: 2 });
+  expect(await exists(pool, 'etl.best')).toBe(false);
+  expect(await exists(pool, 'etl.items')).toBe(true);
+});
+
+test.each([
+  ['has other columns', { ...first, 'etl/best': best.replace('name from', '2 as n, name from') }],
+  ['has other columns below it', { ...first, 'etl/items': items.replace('id, name', 'name, id') }],
+  ['is gone', { 'etl/items': items }],
+])(
+  'what others have built on a view that %s is named, and nothing is changed',
+  async (_, views) => {
+    const { pool, upgrade } = await firstRelease();
+    await pool.query('create materialized view public.mine as select name from etl.best');
+    const upgraded = upgrade(views);
+    await expect(upgraded).rejects.toThrow(MigrationError);
+    await expect(upgraded).rejects.toThrow(
+      /can't be changed while there is materialized view public\.mine: drop it first/,
+    );
+    expect(await namesOf(pool, 'public.mine')).toEqual(['b']);
+    expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
+
+    await pool.query('drop materialized view public.mine');
+    expect((await upgrade(views)).views).toBeGreaterThan(0);
+  },
+);
+
+test('a view of the name of a new one is not overwritten', async () => {
+  const { pool, upgrade } = await firstRelease();
+  await pool.query('create view etl.worst as select 1 as mine');
+  const worst = 'create or replace view etl.worst as select name from etl.items;\n';
+  await expect(upgrade({ ...first, 'etl/worst': worst })).rejects.toThrow(/view etl\.worst/);
+  expect((await pool.query('select mine from etl.worst')).rows).toEqual([{ mine: 1 }]);
+});
+
+test('a migration of a table may drop views: they are made again, also where it ended in between', async () => {
+  const { pool, folder } = await firstRelease();
+  const wider = `drop view etl.best; drop view etl.items;
+    alter table etl.stock alter column name type varchar(9);`;
+  await release(folder, { ...first, 'etl/wrong': 'select 1 / 0;\n' }, [stock, wider]);
+  await expect(migrate(pool, folder)).rejects.toThrow(/division by zero/);
+  expect(await exists(pool, 'etl.best')).toBe(false);
+  await release(folder, first, [stock, wider]);
+  expect(await migrate(pool, folder)).toEqual({ applied: 0, views: 3 });
+  expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
+});
+
+test('killed in the middle, the views are those of before; the next one makes the new ones', async () => {
+  const { pool, url, folder } = await firstRelease();
+  const slow = `do $$ begin perform pg_sleep(${hangMs / 1000}); end $$;\n`;
+  await release(folder, { 'etl/items': items, 'etl/zzz': slow });
+  const child = startMigrate(url, folder);
+  await eventually('the last file to run', hangMs, async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+    );
+    return rows.length > 0;
+  });
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  await pool.query(
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+     where datname = current_database() and wait_event = 'PgSleep'`,
+  );
+  expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
+  await release(folder, { 'etl/items': items });
+  await migrate(pool, folder);
+  expect(await exists(pool, 'etl.best')).toBe(false);
+});
+
+test('of two migrates at once one makes the views', async () => {
+  const { pool, url, folder } = await firstRelease();
+  await release(folder, { ...first, 'etl/best': best.replace('name from', '2 as n, name from') });
+  const children = [startMigrate(url, folder), startMigrate(url, folder)];
+  const said = await Promise.all(children.map(({ stdout }) => text(stdout)));
+  const results = said.map((line) => JSON.parse(line) as Migrated);
+  expect(results).toContainEqual({ applied: 0, views: 3 });
+  expect(results).toContainEqual({ applied: 0, views: 0 });
+  expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
+});
+
+test('a long query on a view is waited for, and others read on meanwhile', async () => {
+  const { pool, folder } = await firstRelease();
+  const reader = await pool.connect();
+  await reader.query('begin; select from etl.best');
+  await release(folder, { 'etl/items': items });
+  const lines: string[] = [];
+  const signal = new AbortController().signal;
+  const migrated = migrate(pool, folder, { signal, tell: (line) => lines.push(line) });
+  await eventually('it to say that it waits', hangMs, async () => lines.length > 0);
+  expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
+  await reader.query('commit');
+  reader.release();
+  expect(await migrated).toEqual({ applied: 0, views: 1 });
+  expect(lines[0]).toContain('Waiting for a session that uses a view');
+});
+
+test('views that a newer version made are not replaced, and an older one stops working on them', async () => {
+  const { pool } = await freshDatabase();
+  const { signal } = new AbortController();
+  const work = whileCurrent(
+    pool,
+    signal,
+    (current) => new Promise<void>((resolve) => current.addEventListener('abort', () => resolve())),
+  );
+  const stopped = work.catch(String);
+  await pool.query(`update etl.view_migrations set program = '999.10.0', hash = 'another'`);
+  await expect(migrate(pool)).rejects.toThrow(/newer version of explorer-etl/);
+  expect(await stopped).toMatch(/newer version of explorer-etl/);
+  await pool.query(`update etl.view_migrations set program = '0.0.9'`);
+  expect((await migrate(pool)).views).toBeGreaterThan(50);
+});
