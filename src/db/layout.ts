@@ -46,7 +46,7 @@ const mostAttempts = 5;
  *
  * @throws MigrationError if Citus keeps it in a way that this program does not know
  */
-export async function layoutOf(
+async function layoutOf(
   session: Pick<PoolClient, 'query'>,
   { name, spreadBy }: LargeTable,
 ): Promise<'plain' | 'distributed'> {
