@@ -664,7 +664,7 @@ CREATE INDEX "walks_since" ON "etl"."walks" USING btree ("feed") WHERE reason = 
 alter table etl.incarnations set unlogged;
 --> statement-breakpoint
 -- By themselves these are vacuumed when they have grown by a fifth: until then a count of the newest rows reads
--- each of them, not their index alone (docs/decisions/0027-indexes.md).
+-- each of them, not their index alone (docs/decisions/0012-growth.md).
 alter table explorer.user_operations set (
   autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
 );

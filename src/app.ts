@@ -30,7 +30,7 @@ import type { OpenDatabase } from './open-database.ts';
 import { feedMinutes } from './report/feed-minute.ts';
 import type { FetchPage } from './walk/request.ts';
 
-/** How pages are written (docs/decisions/0003-read-ahead.md). */
+/** How pages are written (docs/decisions/0002-page-transaction.md). */
 const writing = {
   readAhead: 16,
   /** Sixteen of the service's pages are a megabyte. */

@@ -91,7 +91,7 @@ export function dayNumber(value: string): number | null {
 
 /**
  * A group is made in memory. Readers like larger ones better, and 50,000 rows took 491 MB where these took 416 MB
- * (docs/decisions/0029-export.md).
+ * (docs/decisions/0014-surfaces.md).
  */
 const groupRows = 20_000;
 /** Rows may be long: a group is written earlier where they hold so many characters. */

@@ -31,7 +31,7 @@ export const userOperations = explorerSchema.table(
     // The list's own order, in which ranges are proved complete and left operations are found.
     index('user_operations_block_number').on(table.chain_id, table.block_number, table.hash),
     index('user_operations_address_hash').on(table.address_hash, table.chain_id),
-    // For those who query: docs/decisions/0027-indexes.md.
+    // For those who query: docs/decisions/0012-growth.md.
     // Descending, as a history is written: pages of the index are filled, not split in half.
     index('user_operations_timestamp').on(table.timestamp.desc().nullsFirst(), table.chain_id),
     index('user_operations_transaction_hash').using('hash', table.transaction_hash),
