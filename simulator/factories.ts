@@ -57,9 +57,9 @@ export function factoriesSeen(world: World, atMs: number): SeenFactory[] {
   return seen.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
 }
 
-/** The address of the factory with this ordinal. */
+/** The address of the factory with this ordinal, without drawing all others. */
 export const factoryAddressAt = (world: World, ordinal: number): string =>
-  drawnFactories(world)[ordinal]?.addressHash ?? '';
+  drawRank(world, ordinal, world.draw('factory', ordinal)).addressHash;
 
 const positionOf = ({ totalAccounts, addressHash }: Factory): Position => ({
   value: totalAccounts,
