@@ -33,7 +33,12 @@ interface RepairOptions extends ChosenFeeds, SourceOptions {
 export function registerRepair({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
     .option('--yes', `make them also where they are more than ${mostUnasked} requests`)
-    .addHelpText('after', '\nExamples:\n  explorer-etl repair --chain 10 && explorer-etl verify\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n' +
+        '  explorer-etl repair --chain 10 && explorer-etl verify\n' +
+        '  explorer-etl repair --operation optimism-batch-blocks --yes\n',
+    )
     .action(run<RepairOptions>(repair));
 }
 
