@@ -58,7 +58,7 @@ async function feedsOf(pool: Pool, worker: string): Promise<string[]> {
      join pg_locks on locktype = 'advisory' and granted and objsubid = 2
        and objid::bigint = hashtext(feed || '/' || lane)::bigint & 4294967295
      join pg_stat_activity using (pid)
-     where state = 'open' and application_name = $1 and datname = current_database()
+     where runs.state = 'open' and application_name = $1 and datname = current_database()
      order by feed`,
     [worker],
   );
