@@ -16,7 +16,7 @@ import type { Measured, MeasuredInput } from '../harness/measured-sync.ts';
 import { differences } from '../harness/tables.ts';
 
 const seed = 23;
-const programs = join(import.meta.dirname, '..', 'support');
+const programs = join(import.meta.dirname, '..', 'harness');
 const run = promisify(execFile);
 
 /** The most that a process may grow by, whatever it is served, in bytes. */
