@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, type Migrated } from '../../../src/db/migrate.ts';
+import { isPrepared } from '../../../src/db/prepared.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
 import { whileCurrent } from '../../../src/db/version.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -266,4 +267,13 @@ test('views that a newer version made are not replaced, and an older one stops w
   expect(await stopped).toMatch(/newer version of explorer-etl/);
   await pool.query(`update etl.view_migrations set program = '0.0.9'`);
   expect((await migrate(pool)).views).toBeGreaterThan(50);
+});
+
+test('tables whose views are not there yet are not ready for commands that only read', async () => {
+  const { pool } = await freshDatabase('empty');
+  await pool.query('create schema etl; create table etl.runs (id int)');
+  expect(await isPrepared(pool)).toBe(false);
+  await pool.query('drop schema etl cascade');
+  await migrate(pool);
+  expect(await isPrepared(pool)).toBe(true);
 });
