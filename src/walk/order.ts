@@ -43,6 +43,8 @@ export interface PageOrder {
   readonly between: { readonly from: number | null; readonly to: number | null };
   /** Items that are out of order: stored, and no bound of any proof. */
   readonly misplaced: readonly number[];
+  /** The blocks that those name, the highest first: each may be right, and the place wrong. */
+  readonly claimed: readonly number[];
   /** Items that tell no block: they are rows of the list, and nobody knows of which block. */
   readonly unplaced: readonly number[];
   /** Whether nothing can be missing between the page before and this one's first item. */
@@ -116,10 +118,12 @@ function judgePlaces(
     return nowhere(places.map(({ index }) => index));
   const kept = new Set(trusted.map(({ index }) => index));
   const [first, second] = trusted;
+  const misplaced = places.filter(({ index }) => !kept.has(index));
   return {
     trusted,
     top: (isBorneOut(first, borders) ? first : second)?.height ?? null,
-    misplaced: places.flatMap(({ index }) => (kept.has(index) ? [] : [index])),
+    misplaced: misplaced.map(({ index }) => index),
+    claimed: misplaced.map(({ height }) => height).toSorted((a, b) => b - a),
     joins:
       borders.above !== null &&
       (borders.entry === null || isEntered(borders.entry, borders, first)),
@@ -164,6 +168,7 @@ const nowhere = (misplaced: readonly number[]): Judged => ({
   trusted: [],
   top: null,
   misplaced,
+  claimed: [],
   joins: false,
   leadsOn: false,
 });

@@ -31,10 +31,11 @@ export interface ProvingPage {
  * Goes on with a proof by one page. A stretch of pages that follow each other proves the blocks between its
  * highest and its lowest, both excluded: the highest may still have got items above, the lowest may go
  * on below. What is out of order, tells no block, or is not where it was asked for, ends the stretch: the next one begins
- * below, and what lies between is open. Pure.
+ * below, and what lies between is open. So is a block that a misplaced item names: the item may belong there, and
+ * is stored without it. Pure.
  */
 export function provePage(before: Proof, page: ProvingPage): Proof {
-  const { trusted, misplaced, unplaced } = page.order;
+  const { trusted, misplaced, claimed, unplaced } = page.order;
   // An empty page skips nothing where the next one begins with the item that it was asked for.
   if (page.items === 0 && page.order.isEntryKnown) return before;
   if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
@@ -46,14 +47,14 @@ export function provePage(before: Proof, page: ProvingPage): Proof {
   let last: TrustedPlace | null = null;
   for (const place of trusted) {
     if (isBroken(broken, last?.index ?? -1, place.index) && (last !== null || joins)) {
-      prove(proved, top, last?.height ?? null);
+      prove(proved, { top, bottom: last?.height ?? null, claimed });
       top = place.height;
       cuts += 1;
     }
     last = place;
   }
   const bottom = page.isNextKnown ? last : (trusted.at(-2) ?? null);
-  prove(proved, top, bottom?.height ?? null);
+  top = prove(proved, { top, bottom: bottom?.height ?? null, claimed });
   const goesOn = page.order.leadsOn && !isBroken(broken, last?.index ?? -1, Infinity);
   return { stretchTop: goesOn ? top : null, proved, cuts: cuts + (goesOn ? 0 : 1) };
 }
@@ -74,8 +75,26 @@ const cutBehind = ({ stretchTop, proved, cuts }: Proof, hasItems: boolean): Proo
 const isBroken = (broken: readonly number[], from: number, to: number) =>
   broken.some((index) => index > from && index < to);
 
-function prove(proved: ProvedRange[], top: number | null, bottom: number | null): void {
-  if (top !== null && bottom !== null && bottom + 1 <= top - 1) {
-    proved.push({ from: bottom + 1, to: top - 1 });
+/** A stretch, both ends excluded, and the blocks that misplaced items name. */
+interface Stretch {
+  readonly top: number | null;
+  readonly bottom: number | null;
+  readonly claimed: readonly number[];
+}
+
+/** @returns the top with which the stretch goes on: behind the lowest block that was left open */
+function prove(proved: ProvedRange[], { top, bottom, claimed }: Stretch): number | null {
+  if (top === null || bottom === null) return top;
+  let above = top;
+  for (const height of claimed) {
+    if (height >= above || height < bottom) continue;
+    pushRange(proved, height + 1, above - 1);
+    above = height;
   }
+  pushRange(proved, bottom + 1, above - 1);
+  return above;
+}
+
+function pushRange(proved: ProvedRange[], from: number, to: number): void {
+  if (from <= to) proved.push({ from, to });
 }

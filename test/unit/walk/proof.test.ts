@@ -65,6 +65,24 @@ test('the end of a list proves all below', () => {
   );
 });
 
+test('a block that an item out of order names is open, above its place and below', () => {
+  // 25 stands behind 22: it is 25 that is misplaced, or 22 that came too early.
+  const below = walk([
+    { blocks: [30, 28, 24, 22, 25, 20] },
+    { blocks: [18, 16] },
+    { blocks: [14] },
+  ]);
+  expect(blocksOf(below)).not.toContain(25);
+  // 17 stands ahead of its place, on a page that reaches below it.
+  const above = walk([
+    { blocks: [30, 28, 17, 24, 22, 16] },
+    { blocks: [14, 12] },
+    { blocks: [10] },
+  ]);
+  expect(blocksOf(above)).not.toContain(17);
+  expect(blocksOf(above)).toEqual(expect.arrayContaining([18, 19, 15, 14, 13]));
+});
+
 test('an item out of order leaves its neighbours and what is between them open', () => {
   const proof = walk([{ blocks: [30, 29, 28, 5, 26, 25, 24, 23] }, { blocks: [22, 21] }]);
 
