@@ -1,9 +1,6 @@
 import type { Pool } from 'pg';
 
-/**
- * Whether the database has this program's tables and views: the record of views commits with them, after
- * the tables. Commands that only look make none.
- */
+/** Whether the database has this program's tables and views: views come last, with their record. */
 export async function isPrepared(pool: Pick<Pool, 'query'>): Promise<boolean> {
   const { rows } = await pool.query<{ prepared: boolean }>(
     `select to_regclass('etl.view_migrations') is not null as prepared`,

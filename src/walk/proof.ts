@@ -28,11 +28,9 @@ export interface ProvingPage {
 }
 
 /**
- * Goes on with a proof by one page. A stretch of pages that follow each other proves the blocks between its
- * highest and its lowest, both excluded: the highest may still have got items above, the lowest may go
- * on below. What is out of order, tells no block, or is not where it was asked for, ends the stretch: the next one begins
- * below, and what lies between is open. So is a block that a misplaced item names: the item may belong there, and
- * is stored without it. Pure.
+ * Extends a proof by one page. Pages that follow each other verify the blocks between their highest and their
+ * lowest, both excluded. Disorder ends the stretch; the next one begins below. A block that a misplaced item
+ * names stays open: the item may belong there, and is stored without it. Pure.
  */
 export function provePage(before: Proof, page: ProvingPage): Proof {
   const { trusted, misplaced, claimed, unplaced } = page.order;
@@ -47,14 +45,14 @@ export function provePage(before: Proof, page: ProvingPage): Proof {
   let last: TrustedPlace | null = null;
   for (const place of trusted) {
     if (isBroken(broken, last?.index ?? -1, place.index) && (last !== null || joins)) {
-      prove(proved, { top, bottom: last?.height ?? null, claimed });
+      prove(proved, [top, last?.height ?? null], claimed);
       top = place.height;
       cuts += 1;
     }
     last = place;
   }
   const bottom = page.isNextKnown ? last : (trusted.at(-2) ?? null);
-  top = prove(proved, { top, bottom: bottom?.height ?? null, claimed });
+  top = prove(proved, [top, bottom?.height ?? null], claimed);
   const goesOn = page.order.leadsOn && !isBroken(broken, last?.index ?? -1, Infinity);
   return { stretchTop: goesOn ? top : null, proved, cuts: cuts + (goesOn ? 0 : 1) };
 }
@@ -75,15 +73,12 @@ const cutBehind = ({ stretchTop, proved, cuts }: Proof, hasItems: boolean): Proo
 const isBroken = (broken: readonly number[], from: number, to: number) =>
   broken.some((index) => index > from && index < to);
 
-/** A stretch, both ends excluded, and the blocks that misplaced items name. */
-interface Stretch {
-  readonly top: number | null;
-  readonly bottom: number | null;
-  readonly claimed: readonly number[];
-}
-
 /** @returns the top with which the stretch goes on: behind the lowest block that was left open */
-function prove(proved: ProvedRange[], { top, bottom, claimed }: Stretch): number | null {
+function prove(
+  proved: ProvedRange[],
+  [top, bottom]: readonly [number | null, number | null],
+  claimed: readonly number[],
+): number | null {
   if (top === null || bottom === null) return top;
   let above = top;
   for (const height of claimed) {
