@@ -37,7 +37,7 @@ export function registerRepair({ command, run }: Registry): void {
       'after',
       '\nExamples:\n' +
         '  explorer-etl repair --chain 10 && explorer-etl verify\n' +
-        '  explorer-etl repair --operation optimism-batch-blocks --yes\n',
+        '  explorer-etl repair --chain 10 --yes\n',
     )
     .action(run<RepairOptions>(repair));
 }
