@@ -1,0 +1,184 @@
+import { z } from 'zod';
+
+/**
+ * What the page reads beside `/status.json`: one schema for each JSON endpoint. The schema is the type, for the
+ * server and for the client. Times are ISO 8601, durations seconds, positions blocks, batches or ranks.
+ */
+
+const instant = z.iso.datetime({ offset: true });
+const count = z.int().min(0);
+const position = z.int();
+
+/** What is drawn of a part of a list, the most important first: a gap is never hidden by what is verified. */
+export const cellStates = [
+  'gap',
+  'quarantined',
+  'reading',
+  'unverified',
+  'verified',
+  'out-of-range',
+  'unknown',
+] as const;
+
+const cell = z.enum(cellStates);
+
+/** `GET /strips.json`: a strip of cells for each feed, all on one time axis. */
+export const stripsDocument = z.strictObject({
+  from: instant,
+  to: instant,
+  /** Start of each cell is `from + index × (to − from) / cells`. */
+  cells: count,
+  feeds: z.array(z.strictObject({ feed: z.string(), cells: z.array(cell) })),
+});
+
+/** `GET /coverage.json?feed=&from=&to=&cells=`: a feed's coverage over a window of positions, to zoom into. */
+export const coverageDocument = z.strictObject({
+  feed: z.string(),
+  unit: z.enum(['blocks', 'batches', 'ranks']),
+  /** The whole list, as far as it is known or wanted; null: nothing is stored yet. */
+  whole: z.strictObject({ from: position, to: position }).nullable(),
+  window: z.strictObject({ from: position, to: position }).nullable(),
+  segments: z.array(
+    z.strictObject({
+      from: position,
+      to: position,
+      state: cell,
+      /** Time of its lowest and highest item, where stored items tell it. */
+      from_at: instant.nullable(),
+      to_at: instant.nullable(),
+    }),
+  ),
+  /** The gaps of the window, the newest first, at most 50. */
+  gaps: z.array(
+    z.strictObject({
+      from: position,
+      to: position,
+      from_at: instant.nullable(),
+      to_at: instant.nullable(),
+      /** About how many requests it takes; null: unknown. */
+      requests: count.nullable(),
+      command: z.string(),
+    }),
+  ),
+});
+
+/** `GET /throughput.json?hours=&feed=`: what the ledger holds, in equal bins, the oldest first. */
+export const throughputDocument = z.strictObject({
+  from: instant,
+  to: instant,
+  bin_s: z.number(),
+  bins: z.array(
+    z.strictObject({
+      at: instant,
+      pages: count,
+      rows: count,
+      /** Credits of its requests. */
+      credits: count,
+      /** Age of the newest item when the head was polled; null: no poll in this bin. */
+      lag_s: z.number().nullable(),
+    }),
+  ),
+});
+
+/** `GET /runs.json?hours=&feed=`: runs and what happened beside them, the newest first; `status --runs`. */
+export const runsDocument = z.strictObject({
+  from: instant,
+  to: instant,
+  runs: z.array(
+    z.strictObject({
+      id: count,
+      feed: z.string(),
+      lane: z.enum(['live', 'backfill']),
+      state: z.enum(['open', 'finished', 'failed', 'interrupted', 'superseded']),
+      opened_at: instant,
+      ended_at: instant.nullable(),
+      pages: count,
+      rows: count,
+      reason: z.string().nullable(),
+    }),
+  ),
+  events: z.array(
+    z.strictObject({
+      at: instant,
+      kind: z.enum(['killed', 'config-changed', 'config-refused', 'stopped']),
+      feed: z.string().nullable(),
+      sentence: z.string(),
+    }),
+  ),
+});
+
+/** `GET /queries.json`: the named queries, and the tables and columns that one may ask about. */
+export const queriesDocument = z.strictObject({
+  queries: z.array(
+    z.strictObject({
+      name: z.string(),
+      topic: z.string(),
+      title: z.string(),
+      sql: z.string(),
+      /** How its answer is drawn; null: as a table. */
+      chart: z
+        .strictObject({
+          kind: z.enum(['line', 'bars', 'shares']),
+          x: z.string(),
+          y: z.string(),
+          series: z.string().nullable(),
+          unit: z.string().nullable(),
+        })
+        .nullable(),
+    }),
+  ),
+  dictionary: z.array(
+    z.strictObject({
+      relation: z.string(),
+      comment: z.string(),
+      columns: z.array(z.strictObject({ name: z.string(), type: z.string(), comment: z.string() })),
+    }),
+  ),
+});
+
+/** `GET /query.json?name=`, and the same as `/query.csv`: the answer to a named query, at most 1,000 rows. */
+export const queryDocument = z.strictObject({
+  name: z.string(),
+  columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
+  /** Values as text or number; big integers are text. */
+  rows: z.array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()]))),
+  is_cut: z.boolean(),
+  ms: z.number(),
+});
+
+/** `GET /trace.json?term=`: every stored row that has a hash, an address or a height, and where it came from. */
+export const traceDocument = z.strictObject({
+  term: z.string(),
+  /** What the term can be read as; null: nothing, with what would be. */
+  is: z.enum(['hash', 'address', 'height']).nullable(),
+  hint: z.string().nullable(),
+  rows: z.array(
+    z.strictObject({
+      relation: z.string(),
+      key: z.string(),
+      columns: z.array(z.strictObject({ name: z.string(), value: z.string().nullable() })),
+      page: z
+        .strictObject({
+          id: count,
+          walk_id: count,
+          feed: z.string(),
+          sequence: count,
+          fetched_at: instant,
+          cursor: z.string().nullable(),
+          /** The archived body; null: the archive is off, or it was pruned. */
+          body: z.string().nullable(),
+        })
+        .nullable(),
+      /** Later changes of the row, the newest first, each a sentence. */
+      changes: z.array(z.strictObject({ at: instant, sentence: z.string() })),
+    }),
+  ),
+});
+
+export type StripsDocument = z.infer<typeof stripsDocument>;
+export type CoverageDocument = z.infer<typeof coverageDocument>;
+export type ThroughputDocument = z.infer<typeof throughputDocument>;
+export type RunsDocument = z.infer<typeof runsDocument>;
+export type QueriesDocument = z.infer<typeof queriesDocument>;
+export type QueryDocument = z.infer<typeof queryDocument>;
+export type TraceDocument = z.infer<typeof traceDocument>;
