@@ -3,7 +3,8 @@
 const floors: readonly (readonly string[])[] = [
   ['main.ts'],
   ['cli'],
-  ['app.ts', 'http'],
+  ['app.ts', 'http', 'web'],
+  ['status'],
   ['report'],
   ['jobs'],
   ['feeds', 'replay'],

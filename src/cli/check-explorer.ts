@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openClient } from '../app.ts';
-import { requireApiKey, type ApiKey, type Settings } from '../config/settings.ts';
+import { type ApiKey, requireApiKey, type Settings } from '../config/settings.ts';
 import { isPermissionDenied } from '../db/failure.ts';
+import { isPrepared } from '../db/prepared.ts';
 import type { CheckDocument } from '../documents/check.ts';
-import { parseBody } from '../explorer/body.ts';
 import { readSpending } from '../explorer/budget.ts';
 import type { ExplorerClient, Told } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
+import { parseBody } from '../explorer/response.ts';
 import { failures } from '../failure.ts';
-import { configuredLanes, type ConfiguredLane } from '../feeds/lanes.ts';
+import { type ConfiguredLane, configuredLanes } from '../feeds/lanes.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { operations } from '../operations/index.ts';
 import { clockAhead, clockFinding } from './check-clock.ts';
 import type { Finding } from './check-database.ts';
-import { isPrepared } from '../db/prepared.ts';
 
 /** What the service said of every feed, and of itself on the way. */
 export interface ExplorerAnswer extends Pick<CheckDocument, 'explorer' | 'keys' | 'feeds'> {

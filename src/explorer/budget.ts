@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
+import { type FailureClass, failures } from '../failure.ts';
 import type { Told } from './client.ts';
-import type { ExplorerError } from './error.ts';
-import { failures, type FailureClass } from '../failure.ts';
-import { KeyPausedError, type Pause } from './pause.ts';
-import type { RateHeaders } from './rate.ts';
-import { askForSlot, openKey, pauseKey, resumeKey, type Asked } from './slot.ts';
+import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
+import type { RateHeaders } from './response.ts';
+import { type Asked, askForSlot, openKey, pauseKey, resumeKey } from './slot.ts';
 
 /** Who asks: what is new goes before history. */
 export type BudgetLane = 'live' | 'backfill';

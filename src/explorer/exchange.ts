@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { request, type Dispatcher } from 'undici';
-import { ExplorerError, cleanCause } from './error.ts';
-import { excerpt } from './excerpt.ts';
-import { inflate } from './inflate.ts';
-import { watchPace, type PaceLimits, type PaceWatch } from './pace.ts';
+import { promisify } from 'node:util';
+import { brotliDecompress, inflateRaw, unzip } from 'node:zlib';
+import { type Dispatcher, request } from 'undici';
+import { cleanCause, ExplorerError } from './error.ts';
+import { excerpt } from './response.ts';
 
 /** A complete answer, whatever its status. */
 export interface Exchange {
@@ -114,3 +114,112 @@ function failure(error: unknown, options: ExchangeOptions): ExplorerError {
   const detail = excerpt(parts.join(': '), options.redact);
   return new ExplorerError({ failure: 'unreachable', status: null, detail, cause });
 }
+
+/** How long an answer may take, by how much of it has come. */
+export interface PaceLimits {
+  /** From the request to the end of the answer's head, in ms. */
+  readonly headMs: number;
+  /** What a body may take whatever its size, in ms. */
+  readonly bodyGraceMs: number;
+  /** The slowest pace of a body beyond that, in bytes on the wire a second. */
+  readonly slowestBytesPerSecond: number;
+  /** Whatever its size, in ms. */
+  readonly totalMs: number;
+}
+
+/** Told what has come of an answer; calls `onLate` once if that is too little for the time. */
+export interface PaceWatch {
+  head(): void;
+  received(bytes: number): void;
+  stop(): void;
+}
+
+/**
+ * Watches over the time of one answer. A limit between two pieces alone lets a byte a second through: a page
+ * of 100 KB then held its feed until the limit of the whole. With a pace a trickle is late within
+ * seconds, and a large body on a slow line has the time that its size needs.
+ *
+ * @param now monotonic, in ms
+ */
+function watchPace(
+  limits: PaceLimits,
+  now: () => number,
+  onLate: (detail: string) => void,
+): PaceWatch {
+  const startMs = now();
+  let bodyStartMs: number | null = null;
+  let bytes = 0;
+  const allowedUntilMs = () => {
+    const ownMs =
+      bodyStartMs === null
+        ? startMs + limits.headMs
+        : bodyStartMs + limits.bodyGraceMs + (1000 * bytes) / limits.slowestBytesPerSecond;
+    return Math.min(startMs + limits.totalMs, ownMs);
+  };
+  const check = () => {
+    const leftMs = allowedUntilMs() - now();
+    if (leftMs > 0) {
+      timer = setTimeout(check, Math.ceil(leftMs));
+      return;
+    }
+    onLate(
+      now() - startMs >= limits.totalMs
+        ? `no complete answer within ${limits.totalMs} ms`
+        : bodyStartMs === null
+          ? `no answer within ${limits.headMs} ms`
+          : `the answer came too slowly: ${bytes} bytes in ${Math.round(now() - bodyStartMs)} ms`,
+    );
+  };
+  // Looked at when the time that is allowed by now is over, not at each piece of a body.
+  let timer = setTimeout(check, allowedUntilMs() - startMs);
+  return {
+    head() {
+      bodyStartMs = now();
+      clearTimeout(timer);
+      check();
+    },
+    received(more) {
+      bytes += more;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** Encodings one body may be wrapped in; a second one is already a proxy's mistake. */
+const mostEncodings = 2;
+
+const decoders = {
+  br: promisify(brotliDecompress),
+  gzip: promisify(unzip),
+  'x-gzip': promisify(unzip),
+  deflate: (body: Buffer, limit: { maxOutputLength: number }) =>
+    // RFC 9110 (8.4.1.2) means zlib by deflate; some servers send it raw.
+    promisify(((body[0] ?? 0) & 0x0f) === 8 ? unzip : inflateRaw)(body, limit),
+};
+
+/**
+ * The body without its Content-Encoding. Inflating stops with RangeError ERR_BUFFER_TOO_LARGE as
+ * soon as more than `maxBytes` have come out, so a small body cannot grow to fill memory.
+ * A cut or damaged body is zlib's error; an unknown encoding a TypeError.
+ */
+async function inflate(
+  body: Buffer,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<Buffer> {
+  const names = (encoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > mostEncodings) throw new TypeError('too many content encodings');
+  let plain = body;
+  // The last encoding listed was applied last.
+  for (const name of names.toReversed()) {
+    if (!isKnown(name)) throw new TypeError('unknown content encoding');
+    plain = await decoders[name](plain, { maxOutputLength: maxBytes });
+  }
+  return plain;
+}
+
+const isKnown = (name: string): name is keyof typeof decoders => Object.hasOwn(decoders, name);

@@ -1,11 +1,10 @@
-import type { Budget, BudgetLane } from './budget.ts';
-import { parseBody } from './body.ts';
-import type { ExplorerClient } from './client.ts';
-import { ExplorerError } from './error.ts';
 import { createRedactor } from '../redact.ts';
 import { signals } from '../signals.ts';
+import type { Budget, BudgetLane } from './budget.ts';
+import type { ExplorerClient, ExplorerRequest } from './client.ts';
+import { ExplorerError } from './error.ts';
+import { parseBody } from './response.ts';
 import { creditsPerRequest } from './slot.ts';
-import type { ExplorerRequest } from './url.ts';
 
 /** A page as the walk takes it: its bytes, their value, and when and how they came. */
 export interface FetchedPage {

@@ -1,9 +1,8 @@
-import { ExplorerError } from '../explorer/error.ts';
-import { failures, type FailureClass, type Why } from '../failure.ts';
 import { codeOfFailure, describeDatabaseError, isOfDatabase, rootOf } from '../db/failure.ts';
-import { KeyPausedError } from '../explorer/pause.ts';
-import { EnvelopeError } from '../walk/envelope.ts';
+import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
+import { type FailureClass, failures, type Why } from '../failure.ts';
 import type { FeedState } from '../lists/feed.ts';
+import { EnvelopeError } from '../walk/envelope.ts';
 
 /** Why a slice could not go on, in the terms of the class table. */
 export interface FeedFailure extends Why {

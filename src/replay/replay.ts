@@ -1,12 +1,12 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { transact, type Database } from '../db/transaction.ts';
-import { parseBody } from '../explorer/body.ts';
+import { type Database, transact } from '../db/transaction.ts';
+import { parseBody } from '../explorer/response.ts';
 import { loadPages } from '../load/load.ts';
 import { operationNames, operations } from '../operations/index.ts';
 import { retryQuarantined } from '../quarantine/retry.ts';
 import { unpackBody } from '../walk/archive.ts';
-import { normalisePage, type NormalisedPage, type PageFacts } from '../walk/page.ts';
+import { type NormalisedPage, normalisePage, type PageFacts } from '../walk/page.ts';
 import type { WalkRow } from '../walk/walk-row.ts';
 
 /** Which archived pages are replayed; a list that is empty means all. */

@@ -10,7 +10,7 @@ const instant = z.iso.datetime({ offset: true });
 const instantOrNull = instant.nullable();
 const count = z.int().min(0);
 const seconds = z.number();
-/** Name of a feed, such as `10/user-operations`. */
+/** A chain's id, a slash, and the operation. */
 const feedName = z.string();
 const failure = z.enum(Object.keys(failures) as [FailureClass, ...FailureClass[]]).nullable();
 
@@ -130,7 +130,8 @@ const feed = z.strictObject({
   operation: z.string(),
   /** The list's name for people, such as `batch blocks`. */
   label: z.string(),
-  kind: z.enum(['newest-first', 'numbered', 'ranked']),
+  /** How the list is ordered. */
+  kind: z.string(),
   /** What positions of the list count. */
   unit: z.enum(['blocks', 'batches', 'ranks']),
   state: z.enum(feedStates),

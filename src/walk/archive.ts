@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import { largestBodyBytes } from '../explorer/body.ts';
+import { largestBodyBytes } from '../explorer/response.ts';
 
 /** Whether the bodies of pages are kept, for a replay. */
 export type ArchiveMode = 'off' | 'all';

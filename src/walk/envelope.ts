@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { excerpt } from '../explorer/excerpt.ts';
-import { createRedactor } from '../redact.ts';
+import { excerpt } from '../explorer/response.ts';
 import type { Cursor, Operation } from '../operations/operation.ts';
+import { createRedactor } from '../redact.ts';
 
 /** A page as served: its items untouched, and the declared fields of its next cursor. */
 export interface Envelope {

@@ -1,8 +1,8 @@
 /** One page of a simulated explorer, got and parsed in a process of its own that is measured. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseBody } from '../../src/explorer/body.ts';
 import { createExplorerClient } from '../../src/explorer/client.ts';
+import { parseBody } from '../../src/explorer/response.ts';
 import { testKey } from './key.ts';
 
 /** What the process is started with, as JSON in its first argument. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
 import { isExactNumber } from '../../exact-number.ts';
-import { parseBody } from '../../explorer/body.ts';
+import { parseBody } from '../../explorer/response.ts';
 import type { Archived, FoundRow } from '../../page/why/facts.ts';
 import { createRedactor } from '../../redact.ts';
 import { unpackBody } from '../../walk/archive.ts';

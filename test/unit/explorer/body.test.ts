@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseBody } from '../../../src/explorer/body.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
+import { parseBody } from '../../../src/explorer/response.ts';
 
 const parse = (text: string): unknown => parseBody(Buffer.from(text, 'utf8'));
 

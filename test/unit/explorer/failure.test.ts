@@ -1,7 +1,6 @@
 import { describe as group, expect, test } from 'vitest';
+import { classify, describe } from '../../../src/explorer/response.ts';
 import { failures } from '../../../src/failure.ts';
-import { classify } from '../../../src/explorer/classify.ts';
-import { describe } from '../../../src/explorer/answer.ts';
 
 const html = '<!DOCTYPE html><html><head><title>502 Bad\nGateway</title></head></html>';
 const plain = (text: string): string => text;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rateHeaders, retryAfterMs } from '../../../src/explorer/rate.ts';
+import { rateHeaders, retryAfterMs } from '../../../src/explorer/response.ts';
 
 const date = 'Wed, 21 Oct 2026 07:28:00 GMT';
 const soon = 'Wed, 21 Oct 2026 07:28:05 GMT';

@@ -2,13 +2,13 @@ import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { addressLists, type AddressObservation } from '../../../src/address/observe.ts';
 import { addresses } from '../../../src/address/tables.ts';
-import type { Database } from '../../../src/db/transaction.ts';
 import type { Row } from '../../../src/db/row.ts';
-import { parseBody } from '../../../src/explorer/body.ts';
+import type { Database } from '../../../src/db/transaction.ts';
+import { parseBody } from '../../../src/explorer/response.ts';
 import type { ItemRows, Operation } from '../../../src/operations/operation.ts';
-import { readPages, type ReadPage } from '../../../src/walk/fetch.ts';
-import type { NormalisedPage } from '../../../src/walk/page.ts';
+import { type ReadPage, readPages } from '../../../src/walk/fetch.ts';
 import { PageQueue } from '../../../src/walk/page-queue.ts';
+import type { NormalisedPage } from '../../../src/walk/page.ts';
 import type { WalkRow } from '../../../src/walk/walk-row.ts';
 
 /** What the page itself does not say: for which chain, and which batch, it was asked. */

@@ -1,0 +1,240 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { isExactNumber, parseExactly } from '../exact-number.ts';
+import type { FailureClass } from '../failure.ts';
+import { printable } from '../printable.ts';
+import { createRedactor } from '../redact.ts';
+import { ExplorerError } from './error.ts';
+
+/** Largest body that is parsed to look for an error in it, in bytes; errors take a few hundred. */
+const largestErrorBytes = 4096;
+
+/** What an unwelcome answer says of itself, as one redacted line of at most 200 characters. */
+export function describe(body: Buffer, redact: (text: string) => string): string {
+  if (body.length === 0) return 'an empty body';
+  const said = messageOf(body);
+  if (said !== null) return excerpt(said, redact);
+  const text = body.toString('utf8', 0, largestExcerptBytes);
+  const title = /<title[^>]*>([^<]*)/iu.exec(text)?.[1];
+  return title === undefined ? excerpt(text, redact) : `an HTML page: ${excerpt(title, redact)}`;
+}
+
+/** Bytes of a body that an excerpt is made of. */
+const largestExcerptBytes = 64 * 1024;
+
+/** Bytes of each end of a large body that are looked at: room for a BOM and white space. */
+const endBytes = 64;
+
+/** Whether a body is a page from its outside: an object that is no error; a large one is not parsed. */
+function looksLikePage(body: Buffer): boolean {
+  if (body.length > largestErrorBytes) {
+    const start = body.toString('utf8', 0, endBytes).trimStart();
+    const end = body.toString('latin1', body.length - endBytes).trimEnd();
+    return start.startsWith('{') && end.endsWith('}');
+  }
+  const value = object(body);
+  return value !== null && ('items' in value || messageOf(body) === null);
+}
+
+/** The message in an error body of any of the service's shapes; null when there is none. */
+function messageOf(body: Buffer): string | null {
+  const value = body.length > largestErrorBytes ? null : object(body);
+  if (value === null) return null;
+  if (Array.isArray(value.errors)) return value.errors.map(invalidParameter).join('; ');
+  const text = value.message ?? value.error ?? value.errors ?? null;
+  if (text === null) return null;
+  const words = typeof text === 'string' ? text : JSON.stringify(text);
+  return typeof value.code === 'number' ? `${value.code}: ${words}` : words;
+}
+
+/** `Invalid value /page_size: must be …`: an entry of a 422's errors (JSON:API's error object). */
+function invalidParameter(entry: unknown): string {
+  const parsed = parameterError.safeParse(entry);
+  if (!parsed.success) return JSON.stringify(entry);
+  const { title, source, detail } = parsed.data;
+  const subject = [title, source?.pointer].filter((part) => part !== undefined).join(' ');
+  return [subject, detail].filter((part) => part !== undefined && part !== '').join(': ');
+}
+
+const parameterError = z.object({
+  title: z.string().optional(),
+  source: z.object({ pointer: z.string().optional() }).optional(),
+  detail: z.string().optional(),
+});
+
+function object(body: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8').trim());
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+interface Answered {
+  readonly statuses: readonly [from: number, to: number];
+  /** What the answer's own message must match; absent: any. */
+  readonly says?: RegExp;
+  readonly failure: FailureClass;
+}
+
+/** Answer to class, first match first; the widest rules last. */
+const answers: readonly Answered[] = [
+  // A redirect is never followed: it would carry the key to another host.
+  { statuses: [300, 399], failure: 'unreachable' },
+  { statuses: [400, 400], says: /unknown api v2 action/iu, failure: 'unsupported' },
+  { statuses: [400, 599], says: /service is disabled/iu, failure: 'unsupported' },
+  { statuses: [400, 400], says: /^3: /u, failure: 'cursor-refused' },
+  { statuses: [401, 401], failure: 'unauthorized' },
+  { statuses: [402, 402], says: /credit/iu, failure: 'out-of-credits' },
+  { statuses: [402, 402], says: /api key|payment/iu, failure: 'key-missing' },
+  // An unknown 402 pauses the key until the reset, the one answer that spends nothing.
+  { statuses: [402, 402], failure: 'out-of-credits' },
+  { statuses: [403, 403], failure: 'unauthorized' },
+  { statuses: [404, 404], says: /network not supported/iu, failure: 'unknown-chain' },
+  { statuses: [408, 408], failure: 'unreachable' },
+  { statuses: [425, 425], failure: 'unreachable' },
+  { statuses: [429, 429], failure: 'throttled' },
+  { statuses: [400, 499], failure: 'rejected' },
+  { statuses: [501, 501], failure: 'unsupported' },
+  { statuses: [500, 599], failure: 'unreachable' },
+];
+
+/**
+ * The class of an answer, 'ok' for a page. Looks at a page's outside only: a large body passes
+ * when it is an object from its first to its last byte, and decoding has the last word.
+ */
+export function classify(status: number, body: Buffer): FailureClass | 'ok' {
+  if (status === 200) return looksLikePage(body) ? 'ok' : 'envelope-invalid';
+  const said = messageOf(body) ?? '';
+  const answer = answers.find(
+    ({ statuses: [from, to], says }) =>
+      status >= from && status <= to && (says?.test(said) ?? true),
+  );
+  return answer?.failure ?? 'envelope-invalid';
+}
+
+/** Largest body in bytes: fifty items take 55 KB, the largest fields seen a few MB. */
+export const largestBodyBytes = 16 * 1024 * 1024;
+
+/** Escapes that JSON allows and Postgres text refuses: NUL, and halves of surrogate pairs. */
+const unstorable = /\\u(?:0000|d[89a-f])/iu;
+
+/**
+ * Deepest nesting that is cleaned: recursion must end. A page has about ten levels, and the walk
+ * keeps nothing of an item below half as many as these.
+ */
+const deepest = 256;
+
+/**
+ * The JSON value of a body. NUL characters are removed and lone surrogates replaced in all
+ * strings and keys, since Postgres cannot store them (SQLSTATE 22P05). Numbers keep their digits. A
+ * `__proto__` key stays an own property. Throws ExplorerError 'envelope-invalid' when the body is not JSON; its
+ * excerpt is redacted by `redact`, without which only key parameters are masked.
+ */
+export function parseBody(
+  body: Buffer,
+  redact: (text: string) => string = createRedactor([]),
+): unknown {
+  const text = body.toString('utf8').replace(/^\uFEFF/u, '');
+  try {
+    // Keys are defined as own data, `__proto__` too.
+    const value = parseExactly(text);
+    return unstorable.test(text) ? storable(value, 0) : value;
+  } catch {
+    // A SyntaxError quotes the body, so it does not become the cause.
+    throw new ExplorerError({
+      failure: 'envelope-invalid',
+      status: 200,
+      detail: `the body is not JSON: ${excerpt(text, redact)}`,
+    });
+  }
+}
+
+function storable(value: unknown, depth: number): unknown {
+  if (depth > deepest) return value;
+  if (typeof value === 'string') return storableText(value);
+  if (Array.isArray(value)) return value.map((element) => storable(element, depth + 1));
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
+  const entries = Object.entries(value).map(
+    ([key, element]) => [key, storableText(key), storable(element, depth + 1)] as const,
+  );
+  // fromEntries defines properties, so `__proto__` is data here too. Changed keys come first:
+  // where cleaning makes two keys equal, the one that was sent clean wins.
+  const changed = entries.filter(([key, clean]) => key !== clean);
+  const untouched = entries.filter(([key, clean]) => key === clean);
+  return Object.fromEntries(
+    [...changed, ...untouched].map(([, clean, element]) => [clean, element]),
+  );
+}
+
+const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
+/** Longest excerpt of an answer in an error or a log line, in characters: one line of a terminal or two. */
+const longest = 200;
+
+/** Characters looked at; far more than shown, so that a secret is redacted whole before the cut. */
+const readAhead = 64 * 1024;
+
+/**
+ * The start of a foreign text as one harmless line: redacted, runs of white space made one
+ * space, control and direction characters escaped, at most 200 characters.
+ */
+export function excerpt(text: string, redact: (text: string) => string): string {
+  const line = printable(redact(text.slice(0, readAhead)).replaceAll(/\s+/gu, ' ').trim());
+  const cut = line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+  return cut.toWellFormed();
+}
+
+/** The service's rate headers as numbers; null where absent, unreadable or -1 (unknown). */
+export interface RateHeaders {
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** Time until the limit's window ends, in ms. */
+  readonly resetMs: number | null;
+  readonly creditsRemaining: number | null;
+}
+
+/** Longest wait that is believed: credits reset daily, nothing asks for more than a day. */
+const longestWaitMs = 24 * 60 * 60 * 1000;
+
+/** Reads `x-ratelimit-*` and `x-credits-remaining` of an answer; each may be absent, and -1 means unknown. */
+export function rateHeaders(headers: IncomingHttpHeaders): RateHeaders {
+  return {
+    limit: count(headers['x-ratelimit-limit']),
+    remaining: count(headers['x-ratelimit-remaining']),
+    resetMs: count(headers['x-ratelimit-reset']),
+    creditsRemaining: count(headers['x-credits-remaining']),
+  };
+}
+
+/**
+ * How long an answer asks to wait, in ms: Retry-After in seconds or as an HTTP date (RFC 9110,
+ * 10.2.3), and for a 429 without one x-ratelimit-reset, which is in ms. Null when it does not
+ * say; never more than a day. A date is taken relative to the answer's own Date, so that a
+ * wrong clock on our side does no harm; `wallMs` (Unix time) stands in where that is absent.
+ */
+export function retryAfterMs(
+  status: number,
+  headers: IncomingHttpHeaders,
+  wallMs: number,
+): number | null {
+  const asked = headers['retry-after']?.trim();
+  const seconds = count(asked);
+  if (seconds !== null) return Math.min(seconds * 1000, longestWaitMs);
+  const date = asked === undefined ? Number.NaN : Date.parse(asked);
+  if (/^[a-z]/iu.test(asked ?? '') && !Number.isNaN(date)) {
+    const sent = Date.parse(headers.date ?? '');
+    const waitMs = date - (Number.isNaN(sent) ? wallMs : sent);
+    return Math.min(Math.max(waitMs, 0), longestWaitMs);
+  }
+  const resetMs = status === 429 ? rateHeaders(headers).resetMs : null;
+  return resetMs === null ? null : Math.min(resetMs, longestWaitMs);
+}
+
+/** A number of digits only (a fraction allowed), so that -1, '' and words are null. */
+function count(header: string | string[] | undefined): number | null {
+  const text = Array.isArray(header) ? header[0] : header;
+  return text !== undefined && /^\d{1,15}(?:\.\d+)?$/u.test(text.trim()) ? Number(text) : null;
+}
