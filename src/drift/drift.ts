@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import { join, outlineOf, type Outline } from './outline.ts';
-import type { UnreadValue } from './unread-values.ts';
 import { isExactNumber } from '../exact-number.ts';
+import { join, type Outline, outlineOf, type UnreadValue } from './fields.ts';
 
 /** How items differ from the specification. */
 export type DriftKind = 'field' | 'vanished' | 'type' | 'format' | 'value';

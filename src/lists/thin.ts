@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { addressTables } from '../address/tables.ts';
 import { tableName } from '../db/column-types.ts';
-import { transact, type Database, type Transaction } from '../db/transaction.ts';
-import { operations, type OperationName } from '../operations/index.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { addressTables } from '../load/tables.ts';
+import { type OperationName, operations } from '../operations/index.ts';
 import { kinds } from './index.ts';
 import type { ListKind } from './list.ts';
 

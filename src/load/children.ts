@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import { keyMatch, list, recordset, shapeOf } from './statement.ts';
+import { keyMatch, columnList, recordset, shapeOf } from './upsert.ts';
 
 /** The whole set of rows that one parent has in a child table, as a page showed it. */
 export interface ChildSet {
@@ -61,15 +61,15 @@ export async function replaceChildren(
     ), gone as (
       delete from ${child.name} as stored using parent
       where ${keyMatch(setKey, 'stored', 'parent')}
-        and (${list(child.key, 'stored.')}) not in (select ${list(child.key)} from incoming)
-      returning ${list(ownerKey, 'stored.')}, parent.page_id
+        and (${columnList(child.key, 'stored.')}) not in (select ${columnList(child.key)} from incoming)
+      returning ${columnList(ownerKey, 'stored.')}, parent.page_id
     ), kept as (
       ${keptRows(link, columns)}
-      returning ${list(ownerKey, 'stored.')}, stored.page_id
+      returning ${columnList(ownerKey, 'stored.')}, stored.page_id
     ), change as (
       select * from gone union all select * from kept
     ), touched as (
-      select ${list(ownerKey)}, max(page_id) as page_id from change group by ${list(ownerKey)}
+      select ${columnList(ownerKey)}, max(page_id) as page_id from change group by ${columnList(ownerKey)}
     )
     update ${owner} as owner
     set page_id = touched.page_id, updated_at = now()
@@ -109,12 +109,12 @@ function keptRows(link: ChildLink, columns: readonly string[]): string {
     set: `exists (select from gone where ${keyMatch(ownerOf(link).ownerKey, 'gone', 'stored')})`,
   };
   const assignments = [...data, 'page_id'].map((column) => `"${column}" = excluded."${column}"`);
-  return `insert into ${name} as stored (${list(columns)}, first_seen_at, updated_at)
-      select ${list(columns)}, now(), now()
-      from incoming order by ${list(key)}
-      on conflict (${list(key)}) do update
+  return `insert into ${name} as stored (${columnList(columns)}, first_seen_at, updated_at)
+      select ${columnList(columns)}, now(), now()
+      from incoming order by ${columnList(key)}
+      on conflict (${columnList(key)}) do update
       set ${assignments.join(', ')}, updated_at = now()
-      where (${list(data, 'stored.')}) is distinct from (${list(data, 'excluded.')})
+      where (${columnList(data, 'stored.')}) is distinct from (${columnList(data, 'excluded.')})
          or ${shrank[link.newness]}`;
 }
 

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { completeMembers, fill } from '../address/members.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
-import { keyMatch, list, recordset, shapeOf } from './statement.ts';
+import { completeMembers, fill } from './address-merge.ts';
+import { keyMatch, columnList, recordset, shapeOf } from './upsert.ts';
 
 /** What of an item was not read: its own columns, and for each child table positions of its rows. */
 export interface Untold {
@@ -108,7 +108,7 @@ export async function storedRows(
     from ${sql.raw(shape.name)} as stored
     join ${recordset('given', shape, columns, rows)}
       on ${sql.raw(keyMatch(columns, 'stored', 'given'))}
-    order by ${sql.raw(list(shape.key, 'stored.'))}
+    order by ${sql.raw(columnList(shape.key, 'stored.'))}
     ${sql.raw(lock)}
   `);
   // Amounts have more digits than a double.

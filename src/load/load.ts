@@ -1,12 +1,11 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
-import type { AddressObservation } from '../address/observe.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
+import type { AddressObservation } from './address.ts';
 import { newsOf, writeNews } from './addresses.ts';
 import { replaceChildren } from './children.ts';
 import { completeFromStored, completeItem, type Untold } from './complete.ts';
-import { shapeOf } from './statement.ts';
-import { upsert, type CountsByPage, type Changeable } from './upsert.ts';
+import { type Changeable, type CountsByPage, shapeOf, upsert } from './upsert.ts';
 
 /** Where rows go: a table, and those whose rows belong to one of its rows. */
 interface Tables {

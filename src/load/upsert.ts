@@ -1,8 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import { list, recordset, shapeOf } from './statement.ts';
 
 /** How many rows a page added to its table, and how many it changed. */
 interface PageCounts {
@@ -66,12 +65,12 @@ export function upsertStatement(
   const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
   const merged = data.map(rule);
   const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
-  const differs = `(${list(data, 't.')}) is distinct from (${merged.join(', ')})`;
+  const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
   // Some servers of Citus would each say their own now: a changed row takes that of the row that is new.
   // A row whose two times are one is new: no row that is partitioned or spread over servers has an `xmax`.
   return sql`${sql.raw(`/* upsert ${name} */ with written as (`)}
       ${insertOf(table, columns, rows)}
-      ${sql.raw(`on conflict (${list(key)}) do update
+      ${sql.raw(`on conflict (${columnList(key)}) do update
       set ${assignments.join(', ')}, updated_at = excluded.updated_at,
           page_id = greatest(t.page_id, excluded.page_id)
       where ${isChangeable[changeable]}${differs}
@@ -95,7 +94,7 @@ export function insertStatement(table: PgTable, rows: readonly Row[]): SQL | nul
   const own = key.filter((column) => column !== 'chain_id');
   return sql`${sql.raw(`/* insert ${name} */`)} ${insertOf(table, columns, rows)}
     on conflict do nothing
-    returning ${sql.raw(list(own, 't.'))}`;
+    returning ${sql.raw(columnList(own, 't.'))}`;
 }
 
 /** Columns that the statement itself fills. */
@@ -105,10 +104,10 @@ const isTime: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
 function insertOf(table: PgTable, columns: readonly string[], rows: readonly Row[]): SQL {
   const shape = shapeOf(table);
   return sql`
-    ${sql.raw(`insert into ${shape.name} as t (${list(columns)}, first_seen_at, updated_at)
-    select ${list(columns)}, now(), now()
+    ${sql.raw(`insert into ${shape.name} as t (${columnList(columns)}, first_seen_at, updated_at)
+    select ${columnList(columns)}, now(), now()
     from`)} ${recordset('row', shape, columns, rows)}
-    ${sql.raw(`order by ${list(shape.key)}`)}`;
+    ${sql.raw(`order by ${columnList(shape.key)}`)}`;
 }
 
 const isChangeable: Readonly<Record<Changeable, string>> = {
@@ -116,3 +115,54 @@ const isChangeable: Readonly<Record<Changeable, string>> = {
   'older and own': 't.page_id <= excluded.page_id and ',
   any: '',
 };
+
+/** What the loader needs to know of a table, read from its drizzle definition. */
+export interface TableShape {
+  /** Schema and table, as SQL. */
+  readonly name: string;
+  readonly key: readonly string[];
+  /** SQL type by column name. */
+  readonly types: Readonly<Record<string, string>>;
+}
+
+const shapes = new WeakMap<PgTable, TableShape>();
+
+/** The table's name, primary key and column types; computed once. */
+export function shapeOf(table: PgTable): TableShape {
+  const known = shapes.get(table);
+  if (known !== undefined) return known;
+  const { schema, name, columns, primaryKeys } = getTableConfig(table);
+  const shape: TableShape = {
+    name: `${schema}.${name}`,
+    key: primaryKeys.flatMap((key) => key.columns.map((column) => column.name)),
+    types: Object.fromEntries(
+      // A collation belongs to the column, not to the type in a record definition.
+      columns.map((column) => [column.name, column.getSQLType().replace(/ collate .*/, '')]),
+    ),
+  };
+  shapes.set(table, shape);
+  return shape;
+}
+
+export const columnList = (columns: readonly string[], prefix = '') =>
+  columns.map((column) => `${prefix}"${column}"`).join(', ');
+
+/** Rows as a relation, as SQL: one JSON parameter. A column that a row does not have is null. */
+export function recordset(
+  name: string,
+  shape: TableShape,
+  columns: readonly string[],
+  rows: readonly Row[],
+): SQL {
+  const types = columns.map((column) => `"${column}" ${typeOf(shape, column)}`);
+  return sql`json_to_recordset(${JSON.stringify(rows)}::json) as ${sql.raw(`${name}(${types.join(', ')})`)}`;
+}
+
+function typeOf(shape: TableShape, column: string): string {
+  const type = shape.types[column];
+  if (type === undefined) throw new Error(`${shape.name} has no column ${column}`);
+  return type;
+}
+
+export const keyMatch = (key: readonly string[], left: string, right: string) =>
+  key.map((column) => `${left}."${column}" = ${right}."${column}"`).join(' and ');

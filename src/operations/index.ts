@@ -1,6 +1,6 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { addressTables } from '../address/tables.ts';
 import { tableName } from '../db/column-types.ts';
+import { addressTables } from '../load/tables.ts';
 import { factories } from './factories/index.ts';
 import type { Operation } from './operation.ts';
 import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';

@@ -1,14 +1,18 @@
-import { hashOf, type EmbeddedAddress } from '../address/decode.ts';
-import { observeAddress, type AddressObservation } from '../address/observe.ts';
 import type { Row } from '../db/row.ts';
-import { unknownFields } from '../drift/unknown-fields.ts';
 import {
   isUnread,
+  unknownFields,
+  type Unread,
   unreadBelow,
   unreadFields,
   unreadMembers,
-  type Unread,
-} from '../drift/unread-values.ts';
+} from '../drift/fields.ts';
+import {
+  type AddressObservation,
+  type EmbeddedAddress,
+  hashOf,
+  observeAddress,
+} from '../load/address.ts';
 import type { Column, DeclaredItem, ItemLayout, Layout, Part } from './layout.ts';
 import type { ItemRows, Place, Scope, Untold } from './operation.ts';
 

@@ -1,7 +1,7 @@
 import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
-import { outlineOf, type Outline } from '../drift/outline.ts';
+import { type Outline, outlineOf } from '../drift/fields.ts';
 import type { ChildTable } from './operation.ts';
 
 /** What an operation says of its items and where they go. */

@@ -1,9 +1,9 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
-import type { AddressObservation } from '../address/observe.ts';
-import type { Unread } from '../drift/unread-values.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
+import type { Unread } from '../drift/fields.ts';
+import type { AddressObservation } from '../load/address.ts';
 import type { ConfigDefaults, Guide } from './guide.ts';
 
 /** The declared fields of `next_page_params`, passed back unchanged. */

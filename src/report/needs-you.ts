@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { Note } from '../documents/finding.ts';
 import type { StatusDocument } from '../documents/status.ts';
-import { driftNotes } from '../drift/notes.ts';
+import { driftNotes } from '../drift/record.ts';
 import type { LateItem, Needs, Newest, ReplacedBlock, WaitingItem } from '../page/needs-you.ts';
 import { createRedactor } from '../redact.ts';
 import { adviceOf } from '../words/status-advice.ts';

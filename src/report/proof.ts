@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
-import { transact, type Database } from '../db/transaction.ts';
+import { type Database, transact } from '../db/transaction.ts';
 import type { HeadFinding, Note, OpenFinding } from '../documents/finding.ts';
+import { driftNotes } from '../drift/record.ts';
+import { byKind } from '../lists/by-kind.ts';
 import { kinds } from '../lists/index.ts';
 import type { ListKindName, ListUnit } from '../operations/operation.ts';
-import { driftNotes } from '../drift/notes.ts';
-import { droppedNotes } from '../quarantine/drop-notes.ts';
+import { droppedNotes } from '../quarantine/list.ts';
 import { isProved, unproved } from './evidence.ts';
-import { byKind } from '../lists/by-kind.ts';
 
 /** A range that is proved complete: blocks of user operations, numbers of batches, ranks of factories. */
 export interface CoveredRange {

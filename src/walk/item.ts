@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { allRead, type Unread, type UnreadValue } from '../drift/unread-values.ts';
+import { allRead, type Unread, type UnreadValue } from '../drift/fields.ts';
 import { isExactNumber } from '../exact-number.ts';
 
 /** An item as its schema reads it, or why it is no row. */

@@ -1,9 +1,9 @@
-import { addresses } from '../../src/address/tables.ts';
+import { addresses } from '../../src/load/tables.ts';
 import { factories, factoryHistory } from '../../src/operations/factories/tables.ts';
-import { feedOf, pages, runs, walks, type Numbers } from './ledger.ts';
+import { feedOf, type Numbers, pages, runs, walks } from './ledger.ts';
 import type { Lanes } from './lists.ts';
 import { fill } from './rows.ts';
-import { pageItems, pollsPerRanking, type GrownChain, type GrownSize } from './size.ts';
+import { type GrownChain, type GrownSize, pageItems, pollsPerRanking } from './size.ts';
 import { beforeNow, hashSql, short } from './spell.ts';
 
 /** Of so many factories one gets accounts between two rankings. */

@@ -1,27 +1,27 @@
-import { userOperations } from '../../src/operations/user-operations/tables.ts';
+import { addresses } from '../../src/load/tables.ts';
 import { listedBatches } from '../../src/operations/optimism-batches/tables.ts';
-import { addresses } from '../../src/address/tables.ts';
-import { fill } from './rows.ts';
+import { userOperations } from '../../src/operations/user-operations/tables.ts';
 import {
   follow,
-  history,
-  pollTime,
   type Followed,
   type GrownLane,
+  history,
   type Numbers,
+  pollTime,
 } from './ledger.ts';
+import { fill } from './rows.ts';
 import {
   addressesOf,
   batchesPerPoll,
   blocksOf,
   blocksPerBatch,
+  type GrownChain,
+  type GrownList,
+  type GrownSize,
   itemsPerPoll,
   lostBatch,
   lostPoll,
   pageItems,
-  type GrownChain,
-  type GrownList,
-  type GrownSize,
 } from './size.ts';
 import { beforeNow, blockTime, hashSql, short } from './spell.ts';
 

@@ -1,6 +1,6 @@
 import type { Counter, Histogram } from 'prom-client';
 import type { FailureClass } from '../../failure.ts';
-import { shapeOf } from '../../load/statement.ts';
+import { shapeOf } from '../../load/upsert.ts';
 import { operationNames, operations } from '../../operations/index.ts';
 import { signals } from '../../signals.ts';
 import { lanes } from '../../walk/tables.ts';

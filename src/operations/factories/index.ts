@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { embeddedAddress } from '../../address/decode.ts';
+import { embeddedAddress } from '../../load/address.ts';
 import { operation } from '../define.ts';
 import { count } from '../fields.ts';
 import { pageToken } from '../page-token.ts';

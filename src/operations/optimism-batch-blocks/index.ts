@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { addressHash, embeddedAddress } from '../../address/decode.ts';
 import { lacksOptimismBatches } from '../../chains.ts';
-import { generational, textOf } from '../../drift/field-notes.ts';
+import { generational, textOf } from '../../drift/fields.ts';
+import { addressHash, embeddedAddress } from '../../load/address.ts';
 import { belowNumber } from '../below-number.ts';
 import { operation } from '../define.ts';
 import { bigInteger, count, flag, hash, height, percentage, text, time } from '../fields.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hasOptimismBatches } from '../../chains.ts';
-import { generational, textOf } from '../../drift/field-notes.ts';
+import { generational, textOf } from '../../drift/fields.ts';
 import { belowNumber } from '../below-number.ts';
 import { operation } from '../define.ts';
 import { count, hash, height, time } from '../fields.ts';

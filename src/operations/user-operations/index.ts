@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { embeddedAddress } from '../../address/decode.ts';
-import { textOf } from '../../drift/field-notes.ts';
+import { textOf } from '../../drift/fields.ts';
+import { embeddedAddress } from '../../load/address.ts';
 import { operation } from '../define.ts';
 import { bigInteger, digitsOfNumber, flag, hash, time } from '../fields.ts';
 import { newestFirst } from '../newest-first.ts';

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { embeddedAddress } from '../../../src/address/decode.ts';
-import { observeAddress, type AddressObservation } from '../../../src/address/observe.ts';
+import {
+  type AddressObservation,
+  embeddedAddress,
+  observeAddress,
+} from '../../../src/load/address.ts';
 
 const hash = `0x${'aB'.repeat(20)}`;
 const other = `0x${'Cd'.repeat(20)}`;

@@ -1,10 +1,10 @@
 import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
-import { addressLists, type AddressObservation } from '../../../src/address/observe.ts';
-import { addresses } from '../../../src/address/tables.ts';
 import type { Row } from '../../../src/db/row.ts';
 import type { Database } from '../../../src/db/transaction.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
+import { addressLists, type AddressObservation } from '../../../src/load/address.ts';
+import { addresses } from '../../../src/load/tables.ts';
 import type { ItemRows, Operation } from '../../../src/operations/operation.ts';
 import { type ReadPage, readPages } from '../../../src/walk/fetch.ts';
 import { PageQueue } from '../../../src/walk/page-queue.ts';

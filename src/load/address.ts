@@ -1,13 +1,102 @@
+import { z } from 'zod';
 import type { Row } from '../db/row.ts';
-import { embeddedAddress, hashOf, type AddressObject, type EmbeddedAddress } from './decode.ts';
-import { unknownFields } from '../drift/unknown-fields.ts';
 import {
+  generational,
   isUnread,
+  notes,
+  textOf,
+  unknownFields,
+  type Unread,
   unreadBelow,
   unreadFields,
   unreadMembers,
-  type Unread,
-} from '../drift/unread-values.ts';
+} from '../drift/fields.ts';
+
+/**
+ * Twenty bytes of hex, stored in lower case: the service prints EIP-55 mixed case, and the same
+ * address must be one row however it was printed.
+ */
+export const addressHash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
+  .transform((hash) => hash.toLowerCase());
+
+const nullableText = z.string().nullish();
+const nullableFlag = z.boolean().nullish();
+
+const implementationObject = z.looseObject({
+  address_hash: generational(addressHash.nullish()),
+  // The name of `address_hash` in older versions of the service.
+  address: generational(addressHash.nullish(), 'address_hash'),
+  name: nullableText,
+});
+
+const metadataTag = z.looseObject({
+  slug: nullableText,
+  name: nullableText,
+  tagType: textOf('name', 'generic', 'classifier', 'information', 'note', 'protocol'),
+  ordinal: z.number().int().nullish(),
+  // `unknown` alone would refuse a tag that leaves it out.
+  meta: z.unknown().optional(),
+});
+
+const labelTag = z.looseObject({
+  address_hash: addressHash.nullish(),
+  label: nullableText,
+  display_name: nullableText,
+});
+const watchlistName = z.looseObject({ label: nullableText, display_name: nullableText });
+
+const proxyType = textOf(
+  'eip1167',
+  'eip1967',
+  'eip1822',
+  'eip1967_oz',
+  'eip1967_beacon',
+  'master_copy',
+  'basic_implementation',
+  'basic_get_implementation',
+  'comptroller',
+  'eip2535',
+  'clone_with_immutable_arguments',
+  'eip7702',
+  'resolved_delegate_proxy',
+  'erc7760',
+  'minimal_proxy',
+  'eip930',
+  'unknown',
+);
+
+const addressObject = z.looseObject({
+  hash: addressHash,
+  name: nullableText,
+  ens_domain_name: nullableText,
+  is_contract: nullableFlag,
+  is_scam: nullableFlag,
+  is_verified: nullableFlag,
+  proxy_type: proxyType,
+  reputation: textOf('ok', 'scam'),
+  implementations: generational(z.array(implementationObject.nullish()).nullish()),
+  metadata: z.looseObject({ tags: z.array(metadataTag.nullish()).nullish() }).nullish(),
+  private_tags: generational(z.array(labelTag.nullish()).nullish()),
+  public_tags: generational(z.array(labelTag.nullish()).nullish()),
+  watchlist_names: generational(z.array(watchlistName.nullish()).nullish()),
+});
+export type AddressObject = z.infer<typeof addressObject>;
+
+/**
+ * An address embedded in an item: the object of the spec's table 2.2, or the bare hash where the
+ * explorer knows nothing of the address.
+ */
+export const embeddedAddress = z
+  .union([addressHash, addressObject])
+  .register(notes, { isOwnRow: true });
+export type EmbeddedAddress = z.infer<typeof embeddedAddress>;
+
+/** The hash alone, lower case. */
+export function hashOf(address: EmbeddedAddress): string {
+  return typeof address === 'string' ? address : address.hash;
+}
 
 /** The scalar columns of `explorer.addresses`. */
 export interface AddressRow {

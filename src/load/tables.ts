@@ -1,4 +1,4 @@
-import { boolean, foreignKey, jsonb, primaryKey, text, type PgColumn } from 'drizzle-orm/pg-core';
+import { boolean, foreignKey, jsonb, type PgColumn, primaryKey, text } from 'drizzle-orm/pg-core';
 import { explorerSchema, hexText, integer, provenance } from '../db/column-types.ts';
 
 export const addresses = explorerSchema.table(
