@@ -1,9 +1,9 @@
 /** One sync of one feed in a process of its own, measured from inside; what `sync` does. */
-import { openEngine, prepareDatabase, type Engine } from '../src/app.ts';
-import { openDatabase } from '../src/open-database.ts';
-import { configuredLanes } from '../src/feeds/lanes.ts';
-import { syncOnce } from '../src/jobs/sync.ts';
+import { type Engine, openEngine, prepareDatabase } from '../src/app.ts';
 import { createLog } from '../src/log.ts';
+import { openDatabase } from '../src/open-database.ts';
+import { syncOnce } from '../src/sync/once.ts';
+import { configuredLanes } from '../src/sync/targets.ts';
 import { readInput, tellParent } from './child.ts';
 import { settingsFor } from './explorer.ts';
 import { clusterCpuMs } from './machine.ts';

@@ -1,6 +1,6 @@
 /**
  * How long after its last time a failure counts as the same one, in ms: twice the longest rest of a feed
- * that fails (src/feeds/failure.ts), so that an outage of a night is one.
+ * that fails (src/sync/failures.ts), so that an outage of a night is one.
  */
 const windowMs = 20 * 60_000;
 

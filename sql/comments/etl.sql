@@ -226,7 +226,7 @@ comment on column etl.walks.run_id is 'etl.runs.id of the run that it belongs to
 comment on column etl.walks.kind is 'How its list is ordered: newest-first, a walk along it; numbered, a walk for each batch; ranked, a walk of all of it that counts as one observation.';
 comment on column etl.walks.scope is 'What the walk covers: batch, since, max_pages, probe (a check whether the batch is there); {} is the whole list.';
 comment on column etl.walks.batch is 'The Optimism batch of the scope. Null: a walk of a list.';
-comment on column etl.walks.state is 'running: has pages left to read, whether or not a worker is on it. finished, failed, abandoned: ended, see src/walk/SPEC.md.';
+comment on column etl.walks.state is 'running: has pages left to read, whether or not a worker is on it. finished, failed, abandoned: ended, see src/sync/SPEC.md.';
 comment on column etl.walks.failure is 'The class of why it failed or was abandoned. Null: neither, or of no class.';
 comment on column etl.walks.reason is 'Why it ended before the end of the list: floor, since, max-pages, cursor loop, superseded or what the explorer said; or why it says less than a whole list though it reached the end: moved (rows moved during a ranking), skipped (an empty page led on past a part of it), empty (nobody was listed, where there was somebody). Null: neither.';
 comment on column etl.walks.cursor is 'The checkpoint: cursor of the next page to fetch. Null: the first page, or the list has ended.';

@@ -1,16 +1,16 @@
-import { operationNames } from '../operations/index.ts';
 import type { SourceOptions } from '../app.ts';
-import { requireApiKey, type ChainSettings, type Settings } from '../config/settings.ts';
-import type { SyncTarget } from '../jobs/sync.ts';
+import { type ChainSettings, requireApiKey, type Settings } from '../config/settings.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
-import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import { operationNames } from '../operations/index.ts';
+import type { SyncTarget } from '../sync/once.ts';
+import { addFeedOptions, addSameData, type ChosenFeeds, wholeNumber } from './chosen-feeds.ts';
 import {
-  UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
+  UsageError,
 } from './context.ts';
 import { settingsOf } from './setup.ts';
 import {

@@ -9,11 +9,11 @@ import type { ExplorerClient, Told } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { parseBody } from '../explorer/response.ts';
 import { failures } from '../failure.ts';
-import { type ConfiguredLane, configuredLanes } from '../feeds/lanes.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { operations } from '../operations/index.ts';
+import { type ConfiguredLane, configuredLanes } from '../sync/targets.ts';
 import { clockAhead, clockFinding } from './check-clock.ts';
 import type { Finding } from './check-database.ts';
 

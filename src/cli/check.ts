@@ -1,15 +1,15 @@
-import type { CheckDocument } from '../documents/check.ts';
 import { asTyped } from '../config/load.ts';
-import { configuredFeeds } from '../feeds/lanes.ts';
+import type { CheckDocument } from '../documents/check.ts';
 import { openDatabase } from '../open-database.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
+import { configuredFeeds } from '../sync/targets.ts';
 import { askDatabase } from './check-database.ts';
 import { askExplorer, unasked } from './check-explorer.ts';
 import { checkText } from './check-text.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
-import { exitCodes, writeDocument, type Registry } from './context.ts';
+import { exitCodes, type Registry, writeDocument } from './context.ts';
 import { demoSettings } from './demo-settings.ts';
-import { addDemo, placeOf, type DemoOption } from './existing.ts';
+import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 

@@ -1,15 +1,15 @@
 import type { Settings } from '../config/settings.ts';
 import type { SyncDocument } from '../documents/sync.ts';
-import type { OpenDatabase } from '../open-database.ts';
-import type { SyncResult } from '../jobs/sync.ts';
 import { failures } from '../failure.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import { estimateFeeds, type FeedEstimate } from '../report/estimate.ts';
+import type { SyncResult } from '../sync/once.ts';
 import {
-  exitCodes,
-  writeDocument,
   type Context,
   type ExitCode,
+  exitCodes,
   type GlobalOptions,
+  writeDocument,
 } from './context.ts';
 import { print } from './print.ts';
 import { syncText } from './sync-text.ts';

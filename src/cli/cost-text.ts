@@ -1,6 +1,6 @@
 import type { RequestCount } from '../lists/list.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
 
 /** `about 13 requests, 260 credits; at most 20`. A bound is named as one. Empty: neither is known. */
 export function costText({ likely, requests: most }: RequestCount): string {

@@ -1,14 +1,14 @@
-import { openEngine, type Engine } from '../app.ts';
+import { type Engine, openEngine } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { withName } from '../db/timeouts.ts';
 import { whileCurrent } from '../db/version.ts';
-import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
-import { syncOnce, type SyncTarget } from '../jobs/sync.ts';
 import { feedName } from '../lists/feed.ts';
 import { createLog } from '../log.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
-import { openWalks, readResumption, type OpenWalk, type Resumption } from '../report/resumption.ts';
+import { type OpenWalk, openWalks, readResumption, type Resumption } from '../report/resumption.ts';
+import { syncOnce, type SyncTarget } from '../sync/once.ts';
+import { sumUp, tidyUp } from '../sync/serve.ts';
 import type { DemoScreen } from './demo-screen.ts';
 import type { DemoWorker } from './demo-worker.ts';
 import type { DemoExplorer } from './demo-world.ts';

@@ -2,13 +2,13 @@ import { devNull } from 'node:os';
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
-import { configuredFeeds } from '../feeds/lanes.ts';
-import { registerFeeds } from '../feeds/register.ts';
-import type { SyncTarget } from '../jobs/sync.ts';
+import { registerFeeds } from '../sync/feeds.ts';
+import type { SyncTarget } from '../sync/once.ts';
+import { configuredFeeds } from '../sync/targets.ts';
 import type { ChosenFeeds } from './chosen-feeds.ts';
 import type { Context, GlobalOptions } from './context.ts';
-import { settingsOf } from './setup.ts';
 import { demoKey, demoWorld, type DemoWorld } from './demo-world.ts';
+import { settingsOf } from './setup.ts';
 import { targetsOf } from './sync.ts';
 
 /** The demo's explorer is on this machine, so its rate is no one's limit. */

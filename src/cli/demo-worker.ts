@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { openEngine } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
-import { syncOnce, type SyncTarget } from '../jobs/sync.ts';
 import { createLog } from '../log.ts';
 import { openDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';
-import { exitCodes, UsageError, type Context, type ExitCode } from './context.ts';
+import { syncOnce, type SyncTarget } from '../sync/once.ts';
+import { type Context, type ExitCode, exitCodes, UsageError } from './context.ts';
 
 /** What a worker of the demo is to do. It comes as a message: arguments are for everybody to see. */
 export interface Assignment {

@@ -1,24 +1,24 @@
 import type { CommanderError } from 'commander';
-import type { ErrorDocument, ErrorKind } from '../documents/error.ts';
-import { DatabaseUnavailableError } from '../open-database.ts';
 import { ConfigError } from '../config/error.ts';
-import { EmbeddedPostgresError } from '../postgres/failure.ts';
 import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
 import { MigrationError } from '../db/migration-error.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
+import type { ErrorDocument, ErrorKind } from '../documents/error.ts';
+import { ExplorerError } from '../explorer/error.ts';
 import { ExportError } from '../export/failure.ts';
 import { ListenError } from '../http/listen.ts';
-import { OriginError } from '../feeds/origin.ts';
+import { DatabaseUnavailableError } from '../open-database.ts';
+import { EmbeddedPostgresError } from '../postgres/failure.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';
-import { ExplorerError } from '../explorer/error.ts';
+import { OriginError } from '../sync/feeds.ts';
 import { asCalled } from './called.ts';
 import {
-  UsageError,
-  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
+  UsageError,
+  writeDocument,
 } from './context.ts';
 import { exits } from './exits.ts';
 import { tell } from './print.ts';

@@ -1,11 +1,11 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { addressProblem, defaultListen, parseAddress } from '../config/http-schema.ts';
 import type { ListenAddress, Settings } from '../config/settings.ts';
 import { spellAddress } from '../http/address.ts';
 import { isAddressInUse } from '../http/listen.ts';
 import { createMetrics } from '../http/metrics.ts';
-import { startHttp, type HttpServer } from '../http/server.ts';
-import { laneHolders } from '../jobs/takeover.ts';
+import { type HttpServer, startHttp } from '../http/server.ts';
+import { laneHolders } from '../sync/takeover.ts';
 import { asCalled } from './called.ts';
 import type { Context } from './context.ts';
 import { version } from './version.ts';

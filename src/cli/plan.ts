@@ -1,27 +1,27 @@
 import { prepareDatabase, type SourceOptions } from '../app.ts';
-import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
+import { isPrepared } from '../db/prepared.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import { creditsToday, sumCredits } from '../report/credits.ts';
 import { planFeeds, planReport } from '../report/plan.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
-import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
+import { addFeedOptions, addSameData, type ChosenFeeds, wholeNumber } from './chosen-feeds.ts';
 import {
+  type Context,
   exitCodes,
+  type GlobalOptions,
+  type Registry,
   UsageError,
   waitingOf,
   writeDocument,
-  type Context,
-  type GlobalOptions,
-  type Registry,
 } from './context.ts';
 import { demoSettings } from './demo-settings.ts';
-import { addDemo, placeOf, type DemoOption } from './existing.ts';
-import { print } from './print.ts';
-import { settingsOf } from './setup.ts';
+import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { planText } from './plan-text.ts';
-import { isPrepared } from '../db/prepared.ts';
+import { print } from './print.ts';
 import { probeFeeds } from './probe.ts';
+import { settingsOf } from './setup.ts';
 import { tellWhere } from './where.ts';
 
 interface PlanOptions extends ChosenFeeds, DemoOption, SourceOptions {

@@ -1,15 +1,14 @@
 import { once } from 'node:events';
-import { openEngine, type Engine, type SourceOptions } from '../app.ts';
-import type { OpenDatabase } from '../open-database.ts';
+import { type Engine, openEngine, type SourceOptions } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
-import { configuredLanes } from '../feeds/lanes.ts';
-import { withTargets } from '../feeds/targets.ts';
-import { closeRun, currentRun } from '../feeds/run.ts';
-import { syncOnce } from '../jobs/sync.ts';
 import { createLog } from '../log.ts';
-import { type Context, type GlobalOptions } from './context.ts';
-import { showProgress, watchedFeeds, type Progress } from './progress.ts';
+import type { OpenDatabase } from '../open-database.ts';
+import { syncOnce } from '../sync/once.ts';
+import { closeRun, currentRun } from '../sync/runs.ts';
+import { configuredLanes, withTargets } from '../sync/targets.ts';
+import type { Context, GlobalOptions } from './context.ts';
+import { type Progress, showProgress, watchedFeeds } from './progress.ts';
 import { openScreen } from './screen.ts';
 
 /** Whose history is to be looked into, and by how many requests each. */

@@ -1,9 +1,9 @@
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
-import type { SyncTarget } from '../jobs/sync.ts';
 import { feedName } from '../lists/feed.ts';
 import { operations } from '../operations/index.ts';
-import { feedLines, shareText, type FeedStand } from '../terminal/feed-lines.ts';
+import type { SyncTarget } from '../sync/once.ts';
+import { feedLines, type FeedStand, shareText } from '../terminal/feed-lines.ts';
 import { counted } from '../terminal/numbers.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import type { TrackedLine, WatchedFeed } from './feed-track.ts';

@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Engine } from '../app.ts';
 import { ConfigError } from '../config/error.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
-import { OriginError } from '../feeds/origin.ts';
-import { withTargets } from '../feeds/targets.ts';
-import type { ScheduleChanges } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
-import { type Context, type GlobalOptions } from './context.ts';
+import { OriginError } from '../sync/feeds.ts';
+import type { ScheduleChanges } from '../sync/serve.ts';
+import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
+import type { Context, GlobalOptions } from './context.ts';
 import { settingsOf } from './setup.ts';
 
 /**

@@ -1,29 +1,26 @@
 import type { SourceOptions } from '../app.ts';
-import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { followWishes } from '../feeds/wishes.ts';
-import { prove, type FeedProof } from '../report/proof.ts';
-import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
-import { originOf } from '../feeds/origin.ts';
-import { onlyRegistered, registerFeeds } from '../feeds/register.ts';
-import { withTargets } from '../feeds/targets.ts';
+import type { OpenDatabase } from '../open-database.ts';
+import { type FeedProof, prove } from '../report/proof.ts';
 import { mostUnasked, repairRequests, repairsOf } from '../report/repairs.ts';
-import type { SyncResult } from '../jobs/sync.ts';
+import { countTotalsAgain } from '../report/totals.ts';
+import { onlyRegistered, originOf, registerFeeds } from '../sync/feeds.ts';
+import type { SyncResult } from '../sync/once.ts';
+import { configuredFeeds, configuredLanes, followWishes, withTargets } from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
+import { concludeSync } from './conclude-sync.ts';
 import {
-  UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
+  UsageError,
 } from './context.ts';
-import { settingsOf } from './setup.ts';
-import { countTotalsAgain } from '../report/totals.ts';
-import { demandPrepared, onDatabase } from './on-database.ts';
-import { concludeSync } from './conclude-sync.ts';
-import { syncTargets } from './sync.ts';
-import { tell } from './print.ts';
 import { costText } from './cost-text.ts';
+import { demandPrepared, onDatabase } from './on-database.ts';
+import { tell } from './print.ts';
+import { settingsOf } from './setup.ts';
+import { syncTargets } from './sync.ts';
 
 interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;

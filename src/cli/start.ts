@@ -2,26 +2,29 @@ import type { SourceOptions } from '../app.ts';
 import { secretsOf } from '../config/secrets.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { whileCurrent } from '../db/version.ts';
-import { configuredFeeds, configuredLanes } from '../feeds/lanes.ts';
-import { nextPoll } from '../feeds/next-poll.ts';
-import { withTargets } from '../feeds/targets.ts';
-import { followWishes } from '../feeds/wishes.ts';
 import type { HttpServer } from '../http/server.ts';
-import { serve } from '../jobs/serve.ts';
 import type { Log } from '../log.ts';
+import { serve } from '../sync/serve.ts';
+import {
+  configuredFeeds,
+  configuredLanes,
+  followWishes,
+  nextPoll,
+  withTargets,
+} from '../sync/targets.ts';
 import { awaitEngine } from './await-engine.ts';
 import { addSameData } from './chosen-feeds.ts';
-import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
-import { failureOf, writeFailure } from './failure.ts';
-import { watchConfig } from './reload.ts';
 import {
-  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
+  writeDocument,
 } from './context.ts';
 import { exits } from './exits.ts';
+import { failureOf, writeFailure } from './failure.ts';
+import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './http.ts';
+import { watchConfig } from './reload.ts';
 import { formatOf, logOf, settingsOf } from './setup.ts';
 
 /** `start`: works on every feed by its schedule until SIGTERM. */

@@ -1,33 +1,31 @@
-import { operationNames } from '../operations/index.ts';
-import type { ScopeBounds } from '../lists/list.ts';
 import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
-import type { OpenDatabase } from '../open-database.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { momentForms, parseMoment } from '../time.ts';
 import { whileCurrent } from '../db/version.ts';
-import { withTargets } from '../feeds/targets.ts';
-import { followWishes } from '../feeds/wishes.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
-import { configuredLanes } from '../feeds/lanes.ts';
-import { sumUp, tidyUp } from '../jobs/housekeeping.ts';
-import { syncOnce, type SyncResult, type SyncTarget } from '../jobs/sync.ts';
-import { addFeedOptions, addSameData, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import type { ScopeBounds } from '../lists/list.ts';
+import type { Log } from '../log.ts';
+import type { OpenDatabase } from '../open-database.ts';
+import { operationNames } from '../operations/index.ts';
+import { syncOnce, type SyncResult, type SyncTarget } from '../sync/once.ts';
+import { sumUp, tidyUp } from '../sync/serve.ts';
+import { configuredLanes, followWishes, withTargets } from '../sync/targets.ts';
+import { momentForms, parseMoment } from '../time.ts';
+import { addFeedOptions, addSameData, type ChosenFeeds, wholeNumber } from './chosen-feeds.ts';
+import { type Concluded, concludeSync } from './conclude-sync.ts';
 import {
-  exitCodes,
-  UsageError,
-  waitingOf,
   type Context,
   type ExitCode,
+  exitCodes,
   type GlobalOptions,
   type Registry,
+  UsageError,
+  waitingOf,
 } from './context.ts';
-import { logOf, settingsOf } from './setup.ts';
-import { concludeSync, type Concluded } from './conclude-sync.ts';
-import type { Log } from '../log.ts';
 import { onDatabase } from './on-database.ts';
 import { print } from './print.ts';
-import { showProgress, watchedFeeds, type Progress } from './progress.ts';
+import { type Progress, showProgress, watchedFeeds } from './progress.ts';
 import { openScreen } from './screen.ts';
+import { logOf, settingsOf } from './setup.ts';
 import { tellWhere } from './where.ts';
 
 interface SyncOptions extends ChosenFeeds, Omit<ScopeBounds, 'since'>, SourceOptions {

@@ -1,6 +1,6 @@
 import type { FailureClass } from '../failure.ts';
+import type { Lane } from '../lists/tables.ts';
 import { signals } from '../signals.ts';
-import type { Lane } from '../walk/tables.ts';
 
 /** What a lane did in some time. */
 export interface LaneCounts {

@@ -2,7 +2,7 @@ import { doublePrecision, integer as int4, jsonb, primaryKey, text } from 'drizz
 import { etlSchema, instant, integer } from '../db/column-types.ts';
 import { feeds } from '../db/tables.ts';
 import type { FailureClass } from '../failure.ts';
-import { lanes } from '../walk/tables.ts';
+import { lanes } from '../lists/tables.ts';
 
 /**
  * How much time a row tells of, in seconds: a minute, or once thinned a quarter of an hour. It comes before the

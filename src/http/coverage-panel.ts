@@ -1,6 +1,6 @@
 import { isCancelled } from '../db/failure.ts';
-import type { StatusDocument } from '../documents/status.ts';
 import type { Database } from '../db/transaction.ts';
+import type { StatusDocument } from '../documents/status.ts';
 import type {
   CoverageFacts,
   FeedFacts,
@@ -11,12 +11,12 @@ import type {
 } from '../page/coverage/facts.ts';
 import { coverage } from '../page/coverage/panel.ts';
 import { unknownPanel } from '../page/layout.ts';
-import { ribbonsOf, type Range, type Ribbon } from '../report/ribbon/ribbon.ts';
-import { newestOf, timesWithin, type TimedHeight } from '../report/ribbon/times.ts';
-import { witnessesOf, type Witnesses } from '../report/ribbon/witnesses.ts';
 import { repairCommand } from '../report/remedy.ts';
+import { type Range, type Ribbon, ribbonsOf } from '../report/ribbon/ribbon.ts';
+import { newestOf, type TimedHeight, timesWithin } from '../report/ribbon/times.ts';
+import { type Witnesses, witnessesOf } from '../report/ribbon/witnesses.ts';
 import { isSeen } from '../report/status-document.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
 import { counted } from '../terminal/numbers.ts';
 import { listName } from '../words/list-name.ts';
 import { shareText } from '../words/share-text.ts';

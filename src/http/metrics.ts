@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { StatusDocument } from '../documents/status.ts';
-import type { LaneHolder } from '../jobs/takeover.ts';
 import { isSeen, unreadableStatus } from '../report/status-document.ts';
-import { definitions, type Definition, type MetricName } from './metrics/definitions.ts';
+import type { LaneHolder } from '../sync/takeover.ts';
+import { type Definition, definitions, type MetricName } from './metrics/definitions.ts';
 import { factsOf } from './metrics/facts.ts';
 import { recent } from './metrics/recent.ts';
 import { countWork } from './metrics/work.ts';

@@ -1,6 +1,7 @@
-import type { OperationName } from '../operations/index.ts';
 import { sql } from 'drizzle-orm';
-import type { Lane } from '../walk/tables.ts';
+import type { Transaction } from '../db/transaction.ts';
+import type { OperationName } from '../operations/index.ts';
+import type { Lane } from './tables.ts';
 
 /** An operation on a chain: the thing a person schedules and watches. */
 export interface Feed {
@@ -41,3 +42,13 @@ export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;
 
 /** As SQL: those of one of its lanes. */
 export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.lane}`;
+
+/**
+ * Lets one walk of a feed end at a time: what each concludes rests on its neighbours' rows. Whoever
+ * else changes what ends conclude takes it too, before any row.
+ *
+ * @param walk the feed by its name, `<chain>/<operation>`
+ */
+export async function lockEnds(tx: Transaction, { feed }: { readonly feed: string }): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`ends of ${feed}`}, 0))`);
+}

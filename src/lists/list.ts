@@ -5,12 +5,11 @@ import type { OpenFinding } from '../documents/finding.ts';
 import type { FailureClass } from '../failure.ts';
 import type { Configured } from '../operations/guide.ts';
 import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
-import type { Lane } from '../walk/tables.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { ListRibbon } from './ribbon.ts';
-import type { FeedSettings } from './settings.ts';
 import type { RunLeft } from './run-left.ts';
-import type { RunRow, RunScope } from './tables.ts';
+import type { FeedSettings } from './settings.ts';
+import type { Lane, RunRow, RunScope } from './tables.ts';
 
 /** Why lanes are looked at: a person wants all current, a schedule fired, or a process started. */
 export type Occasion = 'sync' | 'schedule' | 'start';

@@ -1,10 +1,31 @@
-import type { OperationName } from '../operations/index.ts';
-import { sql, type InferSelectModel } from 'drizzle-orm';
-import { bigserial, index, integer as int4, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { type InferSelectModel, sql } from 'drizzle-orm';
+import {
+  bigserial,
+  boolean,
+  check,
+  index,
+  integer as int4,
+  jsonb,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import {
+  etlSchema,
+  explorerSchema,
+  instant,
+  integer,
+  integerRange,
+  integerRanges,
+} from '../db/column-types.ts';
+import { feeds, ofRegisteredFeed } from '../db/tables.ts';
 import type { FailureClass } from '../failure.ts';
-import { lanes } from '../walk/tables.ts';
-import { etlSchema, explorerSchema, instant, integer } from '../db/column-types.ts';
-import { ofRegisteredFeed } from '../db/tables.ts';
+import type { OperationName } from '../operations/index.ts';
+import type { Cursor, ListKindName, Scope } from '../operations/operation.ts';
+
+export const lanes = ['live', 'backfill'] as const;
+export type Lane = (typeof lanes)[number];
 
 export const chains = explorerSchema.table('chains', {
   chain_id: integer('chain_id').primaryKey(),
@@ -62,3 +83,193 @@ export const runs = etlSchema.table(
 );
 
 export type RunRow = InferSelectModel<typeof runs>;
+
+/** What a walk's row says of it; `src/sync/SPEC.md` has the transitions. */
+export const walkStates = ['running', 'finished', 'failed', 'abandoned'] as const;
+export type WalkState = (typeof walkStates)[number];
+
+export const walks = etlSchema.table(
+  'walks',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    ...ofRegisteredFeed<OperationName>(),
+    lane: text('lane', { enum: lanes }).notNull(),
+    run_id: integer('run_id').notNull(),
+    kind: text('kind').$type<ListKindName>().notNull(),
+    scope: jsonb('scope').$type<Scope>().notNull(),
+    batch: integer('batch').generatedAlwaysAs(sql`(scope ->> 'batch')::bigint`),
+    state: text('state', { enum: walkStates }).notNull().default('running'),
+    failure: text('failure').$type<FailureClass>(),
+    reason: text('reason'),
+    cursor: jsonb('cursor').$type<Cursor>(),
+    revision: integer('revision').notNull().default(0),
+    floor: integer('floor'),
+    depth_ms: integer('depth_ms'),
+    from_head: boolean('from_head').notNull().default(true),
+    is_ordered: boolean('is_ordered').notNull().default(true),
+    /** Blocks of which all items are proved to be here. */
+    proved: integerRanges('proved').notNull().default('{}'),
+    /** The highest block of the stretch of pages that goes on with the next one; null behind a cut. */
+    stretch_top: integer('stretch_top'),
+    cuts: integer('cuts').notNull().default(0),
+    top: integer('top'),
+    bottom: integer('bottom'),
+    pages: integer('pages').notNull().default(0),
+    items: integer('items').notNull().default(0),
+    inserted: integer('inserted').notNull().default(0),
+    changed: integer('changed').notNull().default(0),
+    quarantined: integer('quarantined').notNull().default(0),
+    archived_bytes: integer('archived_bytes').notNull().default(0),
+    credits: integer('credits').notNull().default(0),
+    empty_run: int4('empty_run').notNull().default(0),
+    started_at: instant('started_at').notNull().defaultNow(),
+    updated_at: instant('updated_at').notNull().defaultNow(),
+    finished_at: instant('finished_at'),
+  },
+  (table) => [
+    // Two walks of one scope to one floor at once would pay twice for the same pages.
+    uniqueIndex('walks_one_running')
+      .on(table.feed, table.lane, sql`md5(${table.scope}::text)`, sql`coalesce(${table.floor}, -1)`)
+      .where(sql`state = 'running'`),
+    index('walks_run').on(table.run_id, table.state),
+    index('walks_batch').on(table.batch, table.feed),
+    index('walks_feed').on(table.feed, table.id),
+    // What is due is judged by the walks of the last days, lateness by those above a page.
+    index('walks_started').on(table.feed, table.started_at),
+    index('walks_top').on(table.feed, table.top),
+    // What follows is written when a walk ends, or says so once: a checkpoint that moves touches none.
+    index('walks_finished').on(table.finished_at),
+    index('walks_to_end')
+      .on(table.feed, table.bottom, table.id)
+      .where(sql`state = 'finished' and reason is null`),
+    index('walks_backfill')
+      .on(table.feed, table.id)
+      .where(sql`lane = 'backfill'`),
+    index('walks_entered')
+      .on(table.feed)
+      .where(sql`not from_head`),
+    index('walks_since')
+      .on(table.feed)
+      .where(sql`reason = 'since'`),
+  ],
+);
+
+/**
+ * What the ended walks of a lane come to together, so that nobody adds up a year of polls. Triggers on
+ * etl.walks keep it in the transaction that ends a walk, or changes or deletes an ended one.
+ */
+export const laneTotals = etlSchema.table(
+  'lane_totals',
+  {
+    feed: text('feed')
+      .notNull()
+      .references(() => feeds.feed),
+    lane: text('lane', { enum: lanes }).notNull(),
+    pages: integer('pages').notNull(),
+    inserted: integer('inserted').notNull(),
+    archived_bytes: integer('archived_bytes').notNull(),
+    credits: integer('credits').notNull(),
+    /** Of walks in order: their items, and the blocks that they went over. */
+    spanned_items: integer('spanned_items').notNull(),
+    spanned_blocks: integer('spanned_blocks').notNull(),
+    proved: integerRanges('proved').notNull(),
+    last_page_at: instant('last_page_at'),
+  },
+  (table) => [primaryKey({ columns: [table.feed, table.lane] })],
+);
+
+/** What was thinned out of a lane's ledger: its totals go on counting it. It proves nothing. */
+export const thinnings = etlSchema.table(
+  'thinnings',
+  {
+    feed: text('feed')
+      .notNull()
+      .references(() => feeds.feed),
+    lane: text('lane', { enum: lanes }).notNull(),
+    walks: integer('walks').notNull(),
+    runs: integer('runs').notNull(),
+    pages: integer('pages').notNull(),
+    credits: integer('credits').notNull(),
+    spanned_items: integer('spanned_items').notNull(),
+    spanned_blocks: integer('spanned_blocks').notNull(),
+    last_ended_at: instant('last_ended_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.feed, table.lane] })],
+);
+
+export const pages = etlSchema.table(
+  'pages',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    walk_id: integer('walk_id')
+      .notNull()
+      .references(() => walks.id),
+    /** The walk's: ways into a list are sought among the pages of all its walks. */
+    feed: text('feed').notNull(),
+    sequence: integer('sequence').notNull(),
+    cursor_in: jsonb('cursor_in').$type<Cursor>(),
+    cursor_out: jsonb('cursor_out').$type<Cursor>(),
+    items: int4('items').notNull(),
+    rows: int4('rows').notNull(),
+    repeats: int4('repeats').notNull(),
+    quarantined: int4('quarantined').notNull(),
+    inserted: int4('inserted').notNull(),
+    changed: int4('changed').notNull(),
+    top: integer('top'),
+    bottom: integer('bottom'),
+    /** The heights of the page's rows, for lists that decide membership; null for others. */
+    heights: integerRanges('heights'),
+    is_ordered: boolean('is_ordered').notNull().default(true),
+    /** Whether it goes on where the page before it ended. */
+    is_joined: boolean('is_joined').notNull().default(true),
+    /** Whether its last item tells where it stands, so that the page is known to end there. */
+    is_end_told: boolean('is_end_told').notNull().default(true),
+    /** Items whose block the rest of the page contradicts, counted from 0; null: none. */
+    misplaced: int4('misplaced').array(),
+    /** Blocks whose stored operations the page skips, more than leave a list at once. */
+    jumped: integerRange('jumped'),
+    last_key: text('last_key'),
+    bytes: int4('bytes').notNull(),
+    body_hash: text('body_hash').notNull(),
+    attempts: int4('attempts').notNull(),
+    latency_ms: int4('latency_ms').notNull(),
+    credits: int4('credits').notNull(),
+    fetched_at: instant('fetched_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('pages_walk_sequence').on(table.walk_id, table.sequence),
+    // Promise 6, progress: a cursor is used once in a walk. The digest keeps a cursor of any
+    // length within what a btree entry holds.
+    uniqueIndex('pages_walk_cursor').on(
+      table.walk_id,
+      sql`md5(coalesce(${table.cursor_in}, '{}')::text)`,
+    ),
+    index('pages_entry')
+      .on(table.feed, table.top, table.id)
+      .where(sql`cursor_in is not null and is_ordered`),
+    index('pages_jumped')
+      .on(table.feed)
+      .where(sql`jumped is not null`),
+    // Promise 4, nothing dropped.
+    check('pages_nothing_dropped', sql`items = rows + quarantined + repeats`),
+    check('pages_rows_counted', sql`inserted + changed <= rows`),
+  ],
+);
+
+/**
+ * One row, whose id changes with each crash of the server: migrations/0000_tables.sql makes the table unlogged,
+ * so a crash empties it. What a worker remembers of before may never have reached the disk.
+ */
+export const incarnations = etlSchema.table('incarnations', {
+  is_only: boolean('is_only').primaryKey().default(true),
+  id: uuid('id').notNull().defaultRandom(),
+});
+
+/** A walk as stored: what it covers, how far it came, and the revision that fences it. */
+export type WalkRow = InferSelectModel<typeof walks>;
+
+/** A walk as a worker took it. */
+export interface HeldWalk extends WalkRow {
+  /** That of the server when it was taken: after a crash the worker holds it no longer. */
+  readonly incarnation: string;
+}

@@ -1,15 +1,16 @@
 import { sql } from 'drizzle-orm';
-import { transact, type Database, type Transaction } from '../db/transaction.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
+import { lockEnds } from '../lists/feed.ts';
+import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { operations } from '../operations/index.ts';
 import type { ItemRows, Operation } from '../operations/operation.ts';
-import { concludeWalk, lockEnds } from '../walk/conclude.ts';
-import { endAfter } from '../walk/end.ts';
-import { spellHeights } from '../walk/ledger.ts';
-import { normalisePage, type PageFacts } from '../walk/page.ts';
-import type { WalkRow } from '../walk/walk-row.ts';
-import { type QuarantineFilter, newestPage, matches } from './list.ts';
+import { concludeWalk } from '../sync/commit.ts';
+import { spellHeights } from '../sync/ledger.ts';
+import { normalisePage, type PageFacts } from '../sync/normalise.ts';
+import { endAfter } from '../sync/progress.ts';
+import { matches, newestPage, type QuarantineFilter } from './list.ts';
 
 /** What became of items that were tried again. */
 export interface Retried {

@@ -2,12 +2,12 @@ import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, transact } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
+import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { operationNames, operations } from '../operations/index.ts';
 import { retryQuarantined } from '../quarantine/retry.ts';
-import { unpackBody } from '../walk/archive.ts';
-import { type NormalisedPage, normalisePage, type PageFacts } from '../walk/page.ts';
-import type { WalkRow } from '../walk/walk-row.ts';
+import { unpackBody } from '../sync/archive.ts';
+import { type NormalisedPage, normalisePage, type PageFacts } from '../sync/normalise.ts';
 
 /** Which archived pages are replayed; a list that is empty means all. */
 export interface ReplayFilter {

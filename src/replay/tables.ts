@@ -1,6 +1,6 @@
 import { customType, index, text } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../db/column-types.ts';
-import { pages } from '../walk/tables.ts';
+import { pages } from '../lists/tables.ts';
 
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
 import type { FailureClass } from '../failure.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
 
 /** What a key has spent today (UTC). Which one it is, is not told. */
 export interface KeyCredits {

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedMinute } from '../history/write.ts';
-import { schedulesSet } from '../jobs/boss.ts';
+import { schedulesSet } from '../sync/queue.ts';
 import { headSchedule } from './feed-report.ts';
-import { objectiveOf, type Look } from './freshness.ts';
+import { type Look, objectiveOf } from './freshness.ts';
 
 /** What a feed's minute is made of. */
 interface Facts extends Pick<Look, 'feed' | 'freshness_s' | 'schedule'> {

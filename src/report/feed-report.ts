@@ -1,20 +1,20 @@
-import type { StatusDocument } from '../documents/status.ts';
 import { chainName } from '../chains.ts';
 import type { Database } from '../db/transaction.ts';
-import { schedulesSet, type LaneTimes } from '../jobs/boss.ts';
-import type { Workers } from '../jobs/takeover.ts';
-import { feedName } from '../lists/feed.ts';
+import type { StatusDocument } from '../documents/status.ts';
 import { none } from '../lists/estimates.ts';
+import { feedName } from '../lists/feed.ts';
 import type { Estimate } from '../lists/list.ts';
+import { type LaneTimes, schedulesSet } from '../sync/queue.ts';
+import type { Workers } from '../sync/takeover.ts';
 import type { WorkLeft } from './credits.ts';
-import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
-import { nextFiring, type Cron } from './firings.ts';
-import { lastLooks, objectiveOf, type Look } from './freshness.ts';
-import { feedReaches, registeredChains, type FeedReach } from './lane-status.ts';
-import { inOrder } from './order.ts';
-import { dataAgeOf, itemPace, type ItemPace } from './newest-items.ts';
-import { feedsNow, type FeedNow, type LaneNow } from './lane-state.ts';
 import { estimateFeeds, type FeedEstimate } from './estimate.ts';
+import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
+import { type Cron, nextFiring } from './firings.ts';
+import { lastLooks, type Look, objectiveOf } from './freshness.ts';
+import { type FeedNow, feedsNow, type LaneNow } from './lane-state.ts';
+import { type FeedReach, feedReaches, registeredChains } from './lane-status.ts';
+import { dataAgeOf, itemPace, type ItemPace } from './newest-items.ts';
+import { inOrder } from './order.ts';
 import { provedShare } from './proved-share.ts';
 
 /** What `status` says of a feed. */

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { feedName, type FeedState } from '../lists/feed.ts';
-import { laneRecords, type LaneRecord } from './lane-status.ts';
+import { type LaneHolder, laneHolders, presentWorkers } from '../sync/takeover.ts';
+import { type LaneRecord, laneRecords } from './lane-status.ts';
 import { feedStatus, type FeedStatus } from './status.ts';
-import { laneHolders, presentWorkers, type LaneHolder } from '../jobs/takeover.ts';
 
 /**
  * What a lane is doing. `idle`: no run is open. Of an open one: `running`, by a worker that lives;

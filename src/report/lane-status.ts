@@ -2,9 +2,8 @@ import { sql } from 'drizzle-orm';
 import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
+import type { Lane, RunState } from '../lists/tables.ts';
 import type { ListUnit } from '../operations/operation.ts';
-import type { Lane } from '../walk/tables.ts';
-import type { RunState } from '../lists/tables.ts';
 
 /** What the tables say of a lane that ever had a run. Times are ISO 8601. */
 export interface LaneRecord {

@@ -1,10 +1,10 @@
 import type { ChainSettings, Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import type { PlanDocument } from '../documents/plan.ts';
-import { withTargets } from '../feeds/targets.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
+import { withTargets } from '../sync/targets.ts';
 import { estimateFeeds, type FeedEstimate, type ForecastOptions } from './estimate.ts';
 
 /** What `plan` says, but how the command ended. */

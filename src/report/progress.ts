@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
-import { currentRun } from '../feeds/run.ts';
-import { kindOf } from '../lists/index.ts';
 import type { FeedLane } from '../lists/feed.ts';
+import { kindOf } from '../lists/index.ts';
 import type { RunLeft } from '../lists/run-left.ts';
-import type { RunState } from '../lists/tables.ts';
-import type { Lane } from '../walk/tables.ts';
+import type { Lane, RunState } from '../lists/tables.ts';
+import { currentRun } from '../sync/runs.ts';
 
 /** A lane's run that is open or was opened last, and what the lane has come to since it began. */
 export interface LaneCounts {

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
-import type { StatusDocument } from '../documents/status.ts';
 import type { Database } from '../db/transaction.ts';
-import { presentWorkers } from '../jobs/takeover.ts';
+import type { StatusDocument } from '../documents/status.ts';
+import { presentWorkers } from '../sync/takeover.ts';
 import {
   creditsToday,
   forecastCredits,
-  sumCredits,
   type KeyCredits,
+  sumCredits,
   type WorkLeft,
 } from './credits.ts';
 import { reportFeeds } from './feed-report.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
+import type { Lane } from '../lists/tables.ts';
 import { binStart, type TimeWindow } from '../time-window.ts';
-import type { Lane } from '../walk/tables.ts';
 
 /** What lanes did, in numbers that add up. */
 export interface Work {

@@ -1,12 +1,12 @@
-import type { VerifyDocument } from '../documents/verify.ts';
 import type { Database } from '../db/transaction.ts';
+import type { VerifyDocument } from '../documents/verify.ts';
 import { kinds } from '../lists/index.ts';
 import type { RequestCount } from '../lists/list.ts';
-import { creditsPerPage } from '../walk/ledger.ts';
-import { registeredChains } from './lane-status.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
 import type { ForecastOptions } from './estimate.ts';
-import type { FeedProof } from './proof.ts';
+import { registeredChains } from './lane-status.ts';
 import { inOrder } from './order.ts';
+import type { FeedProof } from './proof.ts';
 import { isRepaired, repairCommand, withCommand } from './remedy.ts';
 import { costsTogether, repairCosts } from './repairs.ts';
 

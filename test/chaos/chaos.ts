@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { type Limits, startSimulator } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { createPool } from '../../src/db/pool.ts';
-import { configuredLanes } from '../../src/feeds/lanes.ts';
-import { startSimulator, type Limits } from '../../simulator/index.ts';
-import { openDatabaseProxy } from '../harness/servers.ts';
+import { configuredLanes } from '../../src/sync/targets.ts';
 import { testKey } from '../harness/key.ts';
-import { strike, type Scene } from './blows.ts';
+import { seededRandom } from '../harness/random.ts';
+import { openDatabaseProxy } from '../harness/servers.ts';
+import { type Scene, strike } from './blows.ts';
 import { WorldClock } from './clock.ts';
 import type { RunningClock } from './clocked-start.ts';
-import { startClockedWorker, type ClockedWorker, type Place } from './clocked-worker.ts';
+import { type ClockedWorker, type Place, startClockedWorker } from './clocked-worker.ts';
 import { openCron } from './cron.ts';
 import { endAsPerson, openRunsAfter } from './ending.ts';
 import { chaosFaults } from './faults.ts';
-import { seededRandom } from '../harness/random.ts';
 import {
   chainOf,
   clockRate,

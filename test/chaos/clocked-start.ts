@@ -4,14 +4,14 @@
  */
 import { DatabaseError } from 'pg';
 import { openEngine, prepareDatabase } from '../../src/app.ts';
-import { DatabaseUnavailableError, openDatabase } from '../../src/open-database.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { describeDatabaseError, isConnectionLost } from '../../src/db/failure.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { whileCurrent } from '../../src/db/version.ts';
-import { configuredLanes } from '../../src/feeds/lanes.ts';
-import { serve } from '../../src/jobs/serve.ts';
 import { createLog } from '../../src/log.ts';
+import { DatabaseUnavailableError, openDatabase } from '../../src/open-database.ts';
+import { serve } from '../../src/sync/serve.ts';
+import { configuredLanes } from '../../src/sync/targets.ts';
 
 /** A time of day that runs at a rate. */
 export interface RunningClock {

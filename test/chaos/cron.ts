@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { ConfiguredLane } from '../../src/feeds/lanes.ts';
-import { installQueues, startBoss, runQueue } from '../../src/jobs/boss.ts';
 import { createLog } from '../../src/log.ts';
+import { installQueues, runQueue, startBoss } from '../../src/sync/queue.ts';
+import type { ConfiguredLane } from '../../src/sync/targets.ts';
 import type { WorldClock } from './clock.ts';
 
 /** Real time between two runs of the lists that grow, and of the ranking, in ms. */

@@ -12,7 +12,7 @@ const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
   .filter((path) => path !== '' && existsSync(join(root, path)));
 const documents = tracked.filter((path) => path.endsWith('.md'));
 /** Documents that name tests by path and title. */
-const namingTests = ['docs/guarantees.md', 'src/walk/SPEC.md'];
+const namingTests = ['docs/guarantees.md', 'src/sync/SPEC.md'];
 
 function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { packBody } from '../../src/walk/archive.ts';
-import { alterExplorer, type ServedPage } from '../harness/explorer.ts';
+import { packBody } from '../../src/sync/archive.ts';
 import {
   apiKey,
   leaks,
@@ -16,7 +15,7 @@ import {
 } from '../harness/canary.ts';
 import { command, emptyFolder, type Ended } from '../harness/child.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { startEcho } from '../harness/explorer.ts';
+import { alterExplorer, type ServedPage, startEcho } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';
 
 const chain: SimulatedChain = {

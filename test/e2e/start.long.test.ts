@@ -1,11 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
 import type { Pool } from 'pg';
-import { installQueues } from '../../src/jobs/boss.ts';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { type SimulatedChain, startSimulator } from '../../simulator/index.ts';
+import { installQueues } from '../../src/sync/queue.ts';
 import { freshDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
-import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const schedule = '0 0 1 1 *';

@@ -1,22 +1,22 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { openEngine, prepareDatabase } from '../../src/app.ts';
-import { loadSettings } from '../../src/config/load.ts';
-import { configuredLanes } from '../../src/feeds/lanes.ts';
-import { openLane } from '../../src/jobs/schedule.ts';
-import { serve } from '../../src/jobs/serve.ts';
-import { createLog } from '../../src/log.ts';
 import {
-  startSimulator,
-  statusFaults,
   type Fault,
   type SimulatedChain,
+  startSimulator,
+  statusFaults,
 } from '../../simulator/index.ts';
+import { openEngine, prepareDatabase } from '../../src/app.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { createLog } from '../../src/log.ts';
+import { openLane } from '../../src/sync/queue.ts';
+import { serve } from '../../src/sync/serve.ts';
+import { configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { configFolder, eventually } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
-import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const yearly = '0 0 1 1 *';

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { type SimulatedChain, startSimulator } from '../../simulator/index.ts';
 import { createPool } from '../../src/db/pool.ts';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
-import type { HeldWalk } from '../../src/walk/walk-row.ts';
-import { beginRun, claim, openContender, walkOn } from '../harness/runner.ts';
-import { ledgerFaults } from '../harness/ledger.ts';
+import type { HeldWalk } from '../../src/lists/tables.ts';
 import { ownServer } from '../harness/database.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { beginRun, claim, openContender, walkOn } from '../harness/runner.ts';
 import { differences } from '../harness/tables.ts';
 
 const seed = 29;

@@ -1,21 +1,21 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
+import { type SimulatedChain, type Simulator, startSimulator } from '../../simulator/index.ts';
 import { openEngine, prepareDatabase } from '../../src/app.ts';
-import type { OpenDatabase } from '../../src/open-database.ts';
-import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { createPool } from '../../src/db/pool.ts';
-import { configuredLanes } from '../../src/feeds/lanes.ts';
-import { serve } from '../../src/jobs/serve.ts';
+import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { createLog } from '../../src/log.ts';
-import { startSimulator, type SimulatedChain, type Simulator } from '../../simulator/index.ts';
-import { openDatabaseProxy, type DatabaseProxy } from '../harness/servers.ts';
+import type { OpenDatabase } from '../../src/open-database.ts';
+import { serve } from '../../src/sync/serve.ts';
+import { configuredLanes } from '../../src/sync/targets.ts';
 import type { TestDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually } from '../harness/process.ts';
+import { type DatabaseProxy, openDatabaseProxy } from '../harness/servers.ts';
 import { patient, settingsFor, testKey } from '../harness/sync.ts';
 import { differences } from '../harness/tables.ts';
 import { yearly } from './drive.ts';
-import { hangMs } from '../harness/hang.ts';
 
 const seed = 23;
 const chain: SimulatedChain = {

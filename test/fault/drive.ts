@@ -1,25 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PgBoss } from 'pg-boss';
 import { onTestFailed, onTestFinished } from 'vitest';
-import { loadSettings } from '../../src/config/load.ts';
-import { configuredLanes, type ConfiguredLane } from '../../src/feeds/lanes.ts';
-import { installQueues, startBoss, runQueue } from '../../src/jobs/boss.ts';
-import { createLog } from '../../src/log.ts';
 import {
-  startInstantMs,
-  startSimulator,
   type SimulatedChain,
   type Simulator,
+  startInstantMs,
+  startSimulator,
 } from '../../simulator/index.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { createLog } from '../../src/log.ts';
+import { installQueues, runQueue, startBoss } from '../../src/sync/queue.ts';
+import { type ConfiguredLane, configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
+import { hangMs } from '../harness/hang.ts';
 import {
   configFolder,
-  startWorker,
   type ProgramEnvironment,
+  startWorker,
   type Worker,
 } from '../harness/process.ts';
 import { testKey } from '../harness/sync.ts';
-import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: the test plays the part of the cron. */
 export const yearly = '0 0 1 1 *';

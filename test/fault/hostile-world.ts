@@ -1,20 +1,19 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import {
+  type FaultName,
+  openFault,
+  type OperationName,
+  redirectTo,
+  type SimulatedChain,
+  startSimulator,
+} from '../../simulator/index.ts';
 import { openEngine, prepareDatabase } from '../../src/app.ts';
 import type { ChainSettings, Settings } from '../../src/config/settings.ts';
-import { dueLanes } from '../../src/feeds/due.ts';
-import { configuredLanes } from '../../src/feeds/lanes.ts';
-import { openLane } from '../../src/jobs/schedule.ts';
-import { serve } from '../../src/jobs/serve.ts';
 import { createLog } from '../../src/log.ts';
-import {
-  openFault,
-  redirectTo,
-  startSimulator,
-  type FaultName,
-  type OperationName,
-  type SimulatedChain,
-} from '../../simulator/index.ts';
+import { openLane } from '../../src/sync/queue.ts';
+import { serve } from '../../src/sync/serve.ts';
+import { configuredLanes, dueLanes } from '../../src/sync/targets.ts';
 import { answering } from '../harness/answers.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { settingsFor, testKey } from '../harness/sync.ts';

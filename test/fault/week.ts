@@ -1,23 +1,23 @@
-import { expect } from 'vitest';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { prove } from '../../src/report/proof.ts';
-import type { ConfiguredLane } from '../../src/feeds/lanes.ts';
+import { expect } from 'vitest';
 import {
-  startInstantMs,
   type Family,
   type Generation,
   type SimulatedChain,
+  startInstantMs,
 } from '../../simulator/index.ts';
+import { prove } from '../../src/report/proof.ts';
+import type { ConfiguredLane } from '../../src/sync/targets.ts';
+import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { sumFaults, sumUp } from '../harness/sums.ts';
 import { startProgram } from '../harness/process.ts';
+import { seededRandom } from '../harness/random.ts';
+import { sumFaults, sumUp } from '../harness/sums.ts';
 import { runSync } from '../harness/sync.ts';
 import { watchedDifferences } from '../harness/tables.ts';
-import { openDrivenWorld, yearly, type DrivenWorld } from './drive.ts';
-import { RankingModel } from './ranking-model.ts';
-import { seededRandom } from '../harness/random.ts';
+import { type DrivenWorld, openDrivenWorld, yearly } from './drive.ts';
 import { drawMoment, killAt } from './moment.ts';
-import { hangMs } from '../harness/hang.ts';
+import { RankingModel } from './ranking-model.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { type SimulatedChain, startSimulator } from '../../simulator/index.ts';
 import type { Engine } from '../../src/app.ts';
-import { advance } from '../../src/feeds/advance.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
-import { takeWalk } from '../../src/feeds/take-walk.ts';
 import type { RunRow } from '../../src/lists/tables.ts';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
-import { beginRun, claim, openContender, pageBudget, walkOn } from '../harness/runner.ts';
+import { advance } from '../../src/sync/advance.ts';
+import { takeWalk } from '../../src/sync/take-walk.ts';
 import { freshDatabase, untilLocked } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
+import { beginRun, claim, openContender, pageBudget, walkOn } from '../harness/runner.ts';
 import { differences } from '../harness/tables.ts';
 
 const seed = 11;

@@ -1,10 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import type { ChainSettings } from '../../src/config/settings.ts';
-import { configuredFeeds, configuredLanes } from '../../src/feeds/lanes.ts';
-import { registerFeeds } from '../../src/feeds/register.ts';
-import type { OperationName } from '../../src/operations/index.ts';
 import { kindOf } from '../../src/lists/index.ts';
+import type { OperationName } from '../../src/operations/index.ts';
+import { registerFeeds } from '../../src/sync/feeds.ts';
+import { configuredFeeds, configuredLanes } from '../../src/sync/targets.ts';
 import { growBatches } from './batches.ts';
 import { growFactories } from './factories.ts';
 import type { GrownLane, Numbers } from './ledger.ts';

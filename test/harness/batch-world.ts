@@ -1,13 +1,12 @@
 import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
-import { prove } from '../../src/report/proof.ts';
-
-import { configuredLanes } from '../../src/feeds/lanes.ts';
 import type { OperationName } from '../../src/operations/index.ts';
+import { prove } from '../../src/report/proof.ts';
+import { configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase } from './database.ts';
 import { inWords } from './findings.ts';
 import { blocksOf, listBatches } from './listed-batches.ts';
-import { listedChain, settingsFor } from './sync.ts';
 import { openRunner, type SliceWork } from './runner.ts';
+import { listedChain, settingsFor } from './sync.ts';
 
 const minuteMs = 60_000;
 /** When the driven clock begins. */

@@ -3,11 +3,11 @@
  * `cli/start.ts`, but for the time of day, which comes as messages, each of them answered.
  */
 import { openEngine, prepareDatabase } from '../../src/app.ts';
-import { openDatabase } from '../../src/open-database.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { configuredLanes } from '../../src/feeds/lanes.ts';
-import { serve } from '../../src/jobs/serve.ts';
 import { createLog } from '../../src/log.ts';
+import { openDatabase } from '../../src/open-database.ts';
+import { serve } from '../../src/sync/serve.ts';
+import { configuredLanes } from '../../src/sync/targets.ts';
 
 /** What the parent sends: the time of day, in ms since 1970. */
 export interface TimeMessage {

@@ -1,8 +1,8 @@
 import type { StatusDocument } from '../../documents/status.ts';
 import { verdict } from '../../documents/verdict.ts';
-import type { LaneHolder } from '../../jobs/takeover.ts';
 import { isSeen } from '../../report/status-document.ts';
 import { verdictOf } from '../../report/verdict.ts';
+import type { LaneHolder } from '../../sync/takeover.ts';
 import type { MetricName } from './definitions.ts';
 
 /** A value of a metric, and whose. */

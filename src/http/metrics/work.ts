@@ -1,9 +1,9 @@
 import type { Counter, Histogram } from 'prom-client';
 import type { FailureClass } from '../../failure.ts';
+import { lanes } from '../../lists/tables.ts';
 import { shapeOf } from '../../load/upsert.ts';
 import { operationNames, operations } from '../../operations/index.ts';
 import { signals } from '../../signals.ts';
-import { lanes } from '../../walk/tables.ts';
 
 /** What is counted of the process's own work. */
 export interface WorkMetrics {

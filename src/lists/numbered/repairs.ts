@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact } from '../../db/transaction.ts';
-import { lockEnds } from '../../walk/conclude.ts';
-import { feedName, type Feed } from '../feed.ts';
+import { feedName, lockEnds, type Feed } from '../feed.ts';
 import type { NumberedScope } from './scope.ts';
 
 /** What the batches of nobody's reading have, in pages: 3 to 29 are usual. */

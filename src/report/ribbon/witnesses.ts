@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
 import { byKind } from '../../lists/by-kind.ts';
 import { mostWitnesses } from '../../lists/ribbon.ts';
-import type { Lane } from '../../walk/tables.ts';
+import type { Lane } from '../../lists/tables.ts';
 import type { Range } from './ribbon.ts';
 
 /** The walks that a part of a list rests on. */

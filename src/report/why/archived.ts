@@ -4,7 +4,7 @@ import { isExactNumber } from '../../exact-number.ts';
 import { parseBody } from '../../explorer/response.ts';
 import type { Archived, FoundRow } from '../../page/why/facts.ts';
 import { createRedactor } from '../../redact.ts';
-import { unpackBody } from '../../walk/archive.ts';
+import { unpackBody } from '../../sync/archive.ts';
 
 /** A compressed body that is looked into, in bytes: a page has some ten thousand. */
 const largestPacked = 1024 * 1024;

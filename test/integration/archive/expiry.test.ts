@@ -1,10 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { expireArchive } from '../../../src/replay/expire.ts';
-import { feedStatus } from '../../../src/report/status.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { unpackBody } from '../../../src/walk/archive.ts';
-import { digest } from '../../../src/walk/page.ts';
+import { feedStatus } from '../../../src/report/status.ts';
+import { expireArchive, unpackBody } from '../../../src/sync/archive.ts';
+import { digest } from '../../../src/sync/normalise.ts';
 import { archivedWorld } from './archive.ts';
 
 const chain: SimulatedChain = {

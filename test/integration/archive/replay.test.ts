@@ -1,10 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { operationNames } from '../../../src/operations/index.ts';
 import { replayArchive } from '../../../src/replay/replay.ts';
-import type { SimulatedChain } from '../../../simulator/index.ts';
-import { unpackBody } from '../../../src/walk/archive.ts';
-import { digest } from '../../../src/walk/page.ts';
+import { unpackBody } from '../../../src/sync/archive.ts';
+import { digest } from '../../../src/sync/normalise.ts';
 import type { TestDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually, startProgram } from '../../harness/process.ts';

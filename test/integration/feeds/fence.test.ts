@@ -1,9 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
-import { registerFeeds } from '../../../src/feeds/register.ts';
-import { currentRun, openRun } from '../../../src/feeds/run.ts';
-import { endWalk, giveUpEntry, takeWalk } from '../../../src/feeds/take-walk.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import { currentRun, openRun } from '../../../src/sync/runs.ts';
+import { endWalk, giveUpEntry, takeWalk } from '../../../src/sync/take-walk.ts';
+import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listedChain, settingsFor } from '../../harness/sync.ts';
 

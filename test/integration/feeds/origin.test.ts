@@ -2,19 +2,19 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
 import { openEngine, prepareDatabase } from '../../../src/app.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { watchConfig } from '../../../src/cli/reload.ts';
 import { loadSettings } from '../../../src/config/load.ts';
-import { advance } from '../../../src/feeds/advance.ts';
-import { originOf } from '../../../src/feeds/origin.ts';
-import { openRun } from '../../../src/feeds/run.ts';
 import { createLog } from '../../../src/log.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { advance } from '../../../src/sync/advance.ts';
+import { originOf } from '../../../src/sync/feeds.ts';
+import { openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { testKey } from '../../harness/key.ts';
-import { configFolder } from '../../harness/process.ts';
 import { plainOutput } from '../../harness/plain-output.ts';
+import { configFolder } from '../../harness/process.ts';
 
 const chain: SimulatedChain = {
   id: 10,

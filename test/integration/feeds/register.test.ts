@@ -3,8 +3,8 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { selectChains } from '../../../src/config/select.ts';
 import type { ChainSettings } from '../../../src/config/settings.ts';
-import { configuredFeeds } from '../../../src/feeds/lanes.ts';
-import { registerFeeds } from '../../../src/feeds/register.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import { configuredFeeds } from '../../../src/sync/targets.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 
 const listed = (settings: Record<string, unknown>) => [

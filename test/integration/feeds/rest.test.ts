@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { advance } from '../../../src/feeds/advance.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { beginRun, openContender, pageBudget } from '../../harness/runner.ts';
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import { advance } from '../../../src/sync/advance.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
+import { beginRun, openContender, pageBudget } from '../../harness/runner.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -1,17 +1,17 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
+import {
+  type Faults,
+  type SimulatedChain,
+  startSimulator,
+  statusFaults,
+} from '../../../simulator/index.ts';
 import type { StatusDocument } from '../../../src/documents/status.ts';
 import { spellAddress } from '../../../src/http/address.ts';
 import { createMetrics } from '../../../src/http/metrics.ts';
-import { definitions, type Definition } from '../../../src/http/metrics/definitions.ts';
-import { laneHolders } from '../../../src/jobs/takeover.ts';
+import { type Definition, definitions } from '../../../src/http/metrics/definitions.ts';
 import { describeStatus } from '../../../src/report/status-document.ts';
-import {
-  startSimulator,
-  statusFaults,
-  type Faults,
-  type SimulatedChain,
-} from '../../../simulator/index.ts';
+import { laneHolders } from '../../../src/sync/takeover.ts';
 import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { observing, scraped, startPage } from '../../harness/http.ts';

@@ -1,10 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { registerFeeds } from '../../../src/feeds/register.ts';
-import { installQueues, sliceQueue, startBoss } from '../../../src/jobs/boss.ts';
-import { openLane } from '../../../src/jobs/schedule.ts';
-import { laneHolders, openPresence, watchForLostLanes } from '../../../src/jobs/takeover.ts';
 import { createLog } from '../../../src/log.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import { installQueues, openLane, sliceQueue, startBoss } from '../../../src/sync/queue.ts';
+import { laneHolders, openPresence, watchForLostLanes } from '../../../src/sync/takeover.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';

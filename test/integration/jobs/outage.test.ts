@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { installQueues, sliceQueue, startBoss } from '../../../src/jobs/boss.ts';
 import { createLog } from '../../../src/log.ts';
-import { openDatabaseProxy } from '../../harness/servers.ts';
+import { installQueues, sliceQueue, startBoss } from '../../../src/sync/queue.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
+import { openDatabaseProxy } from '../../harness/servers.ts';
 
 /** A busy machine, in ms. */
 const boundMs = 40_000;

@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { configuredLanes } from '../../../src/feeds/lanes.ts';
-import { runQueue } from '../../../src/jobs/boss.ts';
-import { serve } from '../../../src/jobs/serve.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { openContender } from '../../harness/runner.ts';
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import { runQueue } from '../../../src/sync/queue.ts';
+import { serve } from '../../../src/sync/serve.ts';
+import { configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { eventually } from '../../harness/process.ts';
-import { settingsFor } from '../../harness/sync.ts';
 import { hangMs } from '../../harness/hang.ts';
+import { eventually } from '../../harness/process.ts';
+import { openContender } from '../../harness/runner.ts';
+import { settingsFor } from '../../harness/sync.ts';
 
 /**
  * So many, that were a run left to the 30 s at which a notified queue is looked at by itself, in each

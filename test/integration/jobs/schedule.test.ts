@@ -1,15 +1,20 @@
-import { PgBoss, TestClock } from 'pg-boss';
 import { drizzle } from 'drizzle-orm/node-postgres';
+import { PgBoss, TestClock } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
-import { registerFeeds } from '../../../src/feeds/register.ts';
-import { closeRun, currentRun } from '../../../src/feeds/run.ts';
-import { installQueues, runQueue } from '../../../src/jobs/boss.ts';
-import { setSchedules, workOnRuns, type LaneSchedule } from '../../../src/jobs/schedule.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import {
+  installQueues,
+  type LaneSchedule,
+  runQueue,
+  setSchedules,
+  workOnRuns,
+} from '../../../src/sync/queue.ts';
+import { closeRun, currentRun } from '../../../src/sync/runs.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { eventually } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
+import { eventually } from '../../harness/process.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

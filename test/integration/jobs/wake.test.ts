@@ -1,15 +1,14 @@
 import type { JobWithMetadata } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
-import { sliceQueue } from '../../../src/jobs/boss.ts';
 import { createLog } from '../../../src/log.ts';
-import { openLane } from '../../../src/jobs/schedule.ts';
-import { runSlice, type SliceDependencies } from '../../../src/jobs/slice.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { openContender } from '../../harness/runner.ts';
+import { openLane, sliceQueue } from '../../../src/sync/queue.ts';
+import { runSlice, type SliceDependencies } from '../../../src/sync/slice.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { eventually } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
+import { eventually } from '../../harness/process.ts';
+import { openContender } from '../../harness/runner.ts';
 
 const chain: SimulatedChain = {
   id: 10,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
-import { registerFeeds } from '../../../src/feeds/register.ts';
-import { serve } from '../../../src/jobs/serve.ts';
-import { beginRun, openContender } from '../../harness/runner.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import { serve } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations } from '../../harness/listed-operations.ts';
+import { beginRun, openContender } from '../../harness/runner.ts';
 
 const chain = {
   id: 10,

@@ -1,8 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { loadPages } from '../../../src/load/load.ts';
-import { operations, type OperationName } from '../../../src/operations/index.ts';
-import { decodeItem } from '../../../src/walk/item.ts';
+import { type OperationName, operations } from '../../../src/operations/index.ts';
+import { decodeItem } from '../../../src/sync/normalise.ts';
 
 const chainId = 10;
 

@@ -1,17 +1,17 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { prove } from '../../../src/report/proof.ts';
-import { inWords } from '../../harness/findings.ts';
-import type { SyncResult } from '../../../src/jobs/sync.ts';
 import {
-  startInstantMs,
-  startSimulator,
   type Motion,
   type SimulatedChain,
+  startInstantMs,
+  startSimulator,
 } from '../../../simulator/index.ts';
-import { truthAt } from '../../truth/truth.ts';
+import { prove } from '../../../src/report/proof.ts';
+import type { SyncResult } from '../../../src/sync/once.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { inWords } from '../../harness/findings.ts';
 import { runSync, type SyncRun } from '../../harness/sync.ts';
+import { truthAt } from '../../truth/truth.ts';
 
 const seed = 17;
 export const minuteMs = 60_000;

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { keepSums } from '../../../src/jobs/housekeeping.ts';
 import { createLog } from '../../../src/log.ts';
+import { keepSums } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';

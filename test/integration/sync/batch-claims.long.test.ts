@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { openRun } from '../../../src/feeds/run.ts';
+import { openRun } from '../../../src/sync/runs.ts';
 import { batchBlocks, batchWorld, fullBatch } from '../../harness/batch-world.ts';
-import { itemOf, type BatchPage, type ListedBlock } from '../../harness/listed-batches.ts';
+import { type BatchPage, itemOf, type ListedBlock } from '../../harness/listed-batches.ts';
 
 const noItems: BatchPage = { items: [], next_page_params: null };
 const bottomOf = (number: number) => 1000 + number * batchBlocks;

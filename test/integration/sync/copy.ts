@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { SyncResult } from '../../../src/jobs/sync.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import type { SyncResult } from '../../../src/sync/once.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 import { runSync, type SyncRun } from '../../harness/sync.ts';
 

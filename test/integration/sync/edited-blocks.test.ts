@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../../simulator/index.ts';
-import { configuredFeeds, configuredLanes } from '../../../src/feeds/lanes.ts';
-import { registerFeeds } from '../../../src/feeds/register.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { openRunner } from '../../harness/runner.ts';

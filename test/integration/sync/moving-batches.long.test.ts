@@ -1,21 +1,20 @@
-import type { Occasion } from '../../../src/lists/list.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { prove } from '../../../src/report/proof.ts';
-import { openInWords } from '../../harness/findings.ts';
-
-import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import {
-  startInstantMs,
-  startSimulator,
   type Motion,
   type SimulatedChain,
+  startInstantMs,
+  startSimulator,
 } from '../../../simulator/index.ts';
-import { truthAt } from '../../truth/truth.ts';
+import type { Occasion } from '../../../src/lists/list.ts';
+import { prove } from '../../../src/report/proof.ts';
+import { configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { openInWords } from '../../harness/findings.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
+import { openRunner } from '../../harness/runner.ts';
 import { settingsFor } from '../../harness/sync.ts';
 import { differencesFrom } from '../../harness/tables.ts';
-import { openRunner } from '../../harness/runner.ts';
+import { truthAt } from '../../truth/truth.ts';
 
 const minuteMs = 60_000;
 const operations = ['optimism-batch-blocks'] as const;

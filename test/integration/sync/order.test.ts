@@ -1,11 +1,10 @@
-import type { Occasion } from '../../../src/lists/list.ts';
 import { expect, test } from 'vitest';
-
-import { configuredLanes } from '../../../src/feeds/lanes.ts';
+import type { Occasion } from '../../../src/lists/list.ts';
+import { configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations } from '../../harness/listed-operations.ts';
-import { listedChain, runSync, settingsFor } from '../../harness/sync.ts';
 import { openRunner } from '../../harness/runner.ts';
+import { listedChain, runSync, settingsFor } from '../../harness/sync.ts';
 
 const startMs = Date.UTC(2026, 0, 2);
 const blocks = 500;

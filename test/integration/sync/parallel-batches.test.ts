@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { configuredLanes } from '../../../src/feeds/lanes.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import { configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
+import { openRunner } from '../../harness/runner.ts';
 import { settingsFor } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
-import { openRunner } from '../../harness/runner.ts';
 
 const seed = 23;
 const chain: SimulatedChain = {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { FeedLane } from '../../../src/lists/feed.ts';
-import { beginWork, recover } from '../../../src/feeds/recover.ts';
 import type { Why } from '../../../src/failure.ts';
-import { setFeedState } from '../../../src/feeds/register.ts';
-import { closeRun, countFailure } from '../../../src/feeds/run.ts';
-import { beginRun, openContender } from '../../harness/runner.ts';
+import type { FeedLane } from '../../../src/lists/feed.ts';
+import { beginWork, recover } from '../../../src/sync/failures.ts';
+import { setFeedState } from '../../../src/sync/feeds.ts';
+import { closeRun, countFailure } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { beginRun, openContender } from '../../harness/runner.ts';
 import { smallChain } from './copy.ts';
 
 const chain = smallChain({});

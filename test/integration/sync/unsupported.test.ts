@@ -1,14 +1,14 @@
-import type { Occasion } from '../../../src/lists/list.ts';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { runProgram } from '../../../src/cli/program.ts';
-import { dueLanes } from '../../../src/feeds/due.ts';
 import { startSimulator } from '../../../simulator/index.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import type { Occasion } from '../../../src/lists/list.ts';
+import { dueLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { plainOutput } from '../../harness/plain-output.ts';
 import { differences } from '../../harness/tables.ts';
 import { copyChain, copySeed, smallChain } from './copy.ts';
-import { plainOutput } from '../../harness/plain-output.ts';
 
 const plain = smallChain({ family: 'plain' });
 

@@ -1,14 +1,14 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
 import type { VerifyDocument } from '../../../src/documents/verify.ts';
 import { prove } from '../../../src/report/proof.ts';
-import { creditsPerPage } from '../../../src/walk/ledger.ts';
-import { inWords } from '../../harness/findings.ts';
-import { configuredLanes } from '../../../src/feeds/lanes.ts';
 import { repairsOf } from '../../../src/report/repairs.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { creditsPerPage } from '../../../src/sync/ledger.ts';
+import { configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { inWords } from '../../harness/findings.ts';
 import { runSync, settingsFor } from '../../harness/sync.ts';
 
 const seed = 5;

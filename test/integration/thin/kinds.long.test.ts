@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { expireArchive } from '../../../src/sync/archive.ts';
 import { batchWorld, fullBatch } from '../../harness/batch-world.ts';
-import { expireArchive } from '../../../src/replay/expire.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { hourMs, minuteMs, watchOperations } from '../sync/watch.ts';
 import { replayed } from '../archive/archive.ts';
+import { hourMs, minuteMs, watchOperations } from '../sync/watch.ts';
 import { houseOf, listWorld, oneEach } from './world.ts';
 
 test('deep resweeps that brought nothing go, and what came late or left the list stays as it was', async () => {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/db/transaction.ts';
-import { openRun } from '../../../src/feeds/run.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
-import { lockAbove, walkAbove } from '../../../src/walk/arrival.ts';
-import type { WalkRow } from '../../../src/walk/walk-row.ts';
-import { openContender } from '../../harness/runner.ts';
+import type { WalkRow } from '../../../src/lists/tables.ts';
+import { lockAbove, walkAbove } from '../../../src/sync/hand-off.ts';
+import { openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations } from '../../harness/listed-operations.ts';
+import { openContender } from '../../harness/runner.ts';
 import { listedChain } from '../../harness/sync.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };

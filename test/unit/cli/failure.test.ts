@@ -1,7 +1,7 @@
+import { CommanderError } from 'commander';
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/cli/context.ts';
-import { ListenError } from '../../../src/http/listen.ts';
 import {
   failureOf,
   interruption,
@@ -14,14 +14,14 @@ import { MigrationError } from '../../../src/db/migration-error.ts';
 import { PoolerError } from '../../../src/db/route.ts';
 import { StandbyError } from '../../../src/db/standby.ts';
 import { errorDocument, errorKinds } from '../../../src/documents/error.ts';
-import { EmbeddedPostgresError } from '../../../src/postgres/failure.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
 import { ExportError } from '../../../src/export/failure.ts';
-import { OriginError } from '../../../src/feeds/origin.ts';
+import { ListenError } from '../../../src/http/listen.ts';
 import { DatabaseUnavailableError } from '../../../src/open-database.ts';
+import { EmbeddedPostgresError } from '../../../src/postgres/failure.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
+import { OriginError } from '../../../src/sync/feeds.ts';
 import { plainOutput } from '../../harness/plain-output.ts';
-import { CommanderError } from 'commander';
 
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const deadlock = Object.assign(new DatabaseError('deadlock detected', 0, 'error'), {

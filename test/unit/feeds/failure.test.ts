@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { restMs } from '../../../src/feeds/failure.ts';
+import { restMs } from '../../../src/sync/failures.ts';
 
 const growing = { failure: 'unreachable', retryAfterMs: null } as const;
 

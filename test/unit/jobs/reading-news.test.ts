@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readingNews } from '../../../src/jobs/reading-news.ts';
 import { createLog } from '../../../src/log.ts';
+import { readingNews } from '../../../src/sync/worker.ts';
 
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { openSliceBudget } from '../../../src/jobs/slice-budget.ts';
+import { openSliceBudget } from '../../../src/sync/slice.ts';
 
 /** A slice whose clock a test moves, and the answers to the question whether it gives way. */
 function slice(givesWay: () => Promise<boolean>) {

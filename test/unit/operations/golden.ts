@@ -3,13 +3,13 @@ import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../../../src/db/row.ts';
 import type { Database } from '../../../src/db/transaction.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
+import type { WalkRow } from '../../../src/lists/tables.ts';
 import { addressLists, type AddressObservation } from '../../../src/load/address.ts';
 import { addresses } from '../../../src/load/tables.ts';
 import type { ItemRows, Operation } from '../../../src/operations/operation.ts';
-import { type ReadPage, readPages } from '../../../src/walk/fetch.ts';
-import { PageQueue } from '../../../src/walk/page-queue.ts';
-import type { NormalisedPage } from '../../../src/walk/page.ts';
-import type { WalkRow } from '../../../src/walk/walk-row.ts';
+import type { NormalisedPage } from '../../../src/sync/normalise.ts';
+import { PageQueue } from '../../../src/sync/page-queue.ts';
+import { type ReadPage, readPages } from '../../../src/sync/walk.ts';
 
 /** What the page itself does not say: for which chain, and which batch, it was asked. */
 export interface Asked {

@@ -1,6 +1,6 @@
+import { type OperationName, operations } from '../../../src/operations/index.ts';
 import type { ItemRows } from '../../../src/operations/operation.ts';
-import { operations, type OperationName } from '../../../src/operations/index.ts';
-import { decodeItem } from '../../../src/walk/item.ts';
+import { decodeItem } from '../../../src/sync/normalise.ts';
 
 export const hash = (digit: string) => `0x${digit.repeat(64)}`;
 export const address = (digit: string) => `0x${digit.repeat(40)}`;

@@ -182,7 +182,7 @@ const sources = ['sql', 'src/lists', 'src/report', 'src/drift', 'src/quarantine'
   .flatMap((folder) => {
     const path = join(import.meta.dirname, '../../..', folder);
     return readdirSync(path, { recursive: true, encoding: 'utf8' })
-      .filter((file) => /proof|notes|evidence|\.sql$/u.test(file))
+      .filter((file) => /proof|notes|evidence|record|list|\.sql$/u.test(file))
       .map((file) => readFileSync(join(path, file), 'utf8'));
   })
   .join('\n');

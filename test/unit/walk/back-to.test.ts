@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { goesBackTo, type TimedPlace } from '../../../src/walk/back-to.ts';
+import { goesBackTo, type TimedPlace } from '../../../src/sync/order.ts';
 
 const startMs = Date.UTC(2026, 0, 1);
 const past = 0;

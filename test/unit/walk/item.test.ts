@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseExactly } from '../../../src/exact-number.ts';
-import { operations, type OperationName } from '../../../src/operations/index.ts';
-import { decodeItem } from '../../../src/walk/item.ts';
+import { type OperationName, operations } from '../../../src/operations/index.ts';
+import { decodeItem } from '../../../src/sync/normalise.ts';
 import { address, hash, rowsOf } from '../operations/place.ts';
 
 const valid = (name: OperationName, raw: unknown) => {

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { inOrder } from '../../../src/operations/placed-list.ts';
 import {
   judgeOrder,
-  withoutPlace,
   type PageBorders,
   type ToldPlace,
-} from '../../../src/walk/order.ts';
+  withoutPlace,
+} from '../../../src/sync/order.ts';
 
 const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import {
   cursorLoop,
   judgeProgress,
-  spellCursor,
   type Progress,
-} from '../../../src/walk/progress.ts';
+  spellCursor,
+} from '../../../src/sync/progress.ts';
 
 /** So many empty pages in a row end a walk. */
 const emptyPagesLimit = 100;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { judgeOrder, type ToldPlace } from '../../../src/walk/order.ts';
-import { proveEnd, provePage, type Proof, type ProvingPage } from '../../../src/walk/proof.ts';
+import { type Proof, proveEnd, provePage, type ProvingPage } from '../../../src/sync/coverage.ts';
+import { judgeOrder, type ToldPlace } from '../../../src/sync/order.ts';
 
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
 const place = (height: number) => ({ height, key: keyOf(height) });

@@ -1,0 +1,346 @@
+import { addAbortListener } from 'node:events';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import type { Why } from '../failure.ts';
+import type { FeedLane, FeedState } from '../lists/feed.ts';
+import { kindOf } from '../lists/index.ts';
+import type { RunRow } from '../lists/tables.ts';
+import { operations } from '../operations/index.ts';
+import { linkAbort } from './abort.ts';
+import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
+import { setFeedState } from './feeds.ts';
+import type { FetchPage, PageReader, SliceBudget } from './request.ts';
+import { closeRun, currentRun, hasFailingOther, hasOtherOpenRun, lockFeed } from './runs.ts';
+import {
+  brokenOrder,
+  endWalk,
+  giveUpEntry,
+  hasRunningWalk,
+  takeWalk,
+  walkFailures,
+} from './take-walk.ts';
+import { runWalk, type WalkOutcome, type WalkProgress } from './walk.ts';
+
+/** What a slice leaves behind. */
+export type AdvanceOutcome =
+  | { readonly is: 'more' }
+  | { readonly is: 'closed'; readonly run: RunRow; readonly failures: readonly Why[] }
+  | { readonly is: 'stopped' }
+  | { readonly is: 'fenced' }
+  | { readonly is: 'idle' }
+  /** Another process said that the feed is read from another explorer than this one asks. */
+  | { readonly is: 'elsewhere'; readonly run: RunRow }
+  | {
+      readonly is: 'failure';
+      readonly run: RunRow;
+      readonly feedFailure: FeedFailure;
+      readonly progressed: boolean;
+    };
+
+export interface AdvanceDependencies {
+  readonly db: Database;
+  readonly fetchPage: FetchPage;
+  /** How pages are read from now on; asked for each walk, as a configuration may be read anew. */
+  readonly reading: () => Pick<PageReader, 'pageSize' | 'archive'>;
+  readonly readAhead: number;
+  readonly readAheadBytes: number;
+  readonly gatherMs: number;
+  readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
+  /** Told when a feed that was failing succeeds again. */
+  readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
+  /** Where pages are asked for; it may change with the configuration. */
+  readonly origin: () => string;
+  /** The time of day, for what is due. */
+  readonly clock: () => Date;
+}
+
+/** Why nothing is concluded from a walk, in one line. */
+const unordered: Why = {
+  failure: null,
+  reason:
+    'unordered: the service broke the order of the list; rows are kept, but neither coverage nor removal is concluded from this walk',
+};
+
+/** What the walks of one slice share. */
+interface Slice {
+  readonly run: RunRow;
+  readonly held: Set<number>;
+  /** The taking of a walk that is under way, if any; never rejects. */
+  taking: Promise<unknown>;
+  readonly budget: SliceBudget & { readonly spent: boolean };
+  /** Whether the feed, or this run, was failing when the slice began. */
+  readonly isFailing: boolean;
+  /** The note that it is no longer; made with the first page, never rejects. */
+  recovering: Promise<void> | null;
+  feedFailure: FeedFailure | null;
+  fenced: boolean;
+  elsewhere: boolean;
+  /** How many walks have come to rest in it. */
+  ended: number;
+  /** Of how many that was known when nothing was left to begin; another one may leave something. */
+  exhaustedAt: number | null;
+  pages: number;
+  /** Of how many pages that was known when something to begin was last looked for. */
+  lookedAt: number;
+  readonly news: News;
+}
+
+/** How many more pages must be read before they may leave something to begin: looking costs as much as a page. */
+const tellingPages = ({ lookedAt }: Slice) => Math.min(100, Math.max(5, lookedAt / 20));
+
+/** Whether a commit may leave something to begin: a walk's first one tells where it has arrived. */
+const isTelling = (slice: Slice, { walk, pages }: WalkProgress) =>
+  walk.pages === pages || slice.pages - slice.lookedAt >= tellingPages(slice);
+
+/**
+ * Works on a lane's open run until the slice's budget is spent, the run is done, or something
+ * stops it. A walk that fails does not keep the run's other walks from running.
+ *
+ * @throws what Postgres throws, after the other walks of the slice have come to rest
+ */
+export async function advance(
+  lane: FeedLane,
+  budget: Slice['budget'],
+  dependencies: AdvanceDependencies,
+  signal: AbortSignal,
+): Promise<AdvanceOutcome> {
+  const { db } = dependencies;
+  const run = await currentRun(db, lane);
+  if (run === null) return { is: 'idle' };
+  const slice: Slice = {
+    run,
+    isFailing: (await beginWork(db, run)) || run.failures_in_a_row > 0,
+    recovering: null,
+    budget,
+    held: new Set(),
+    taking: Promise.resolve(),
+    feedFailure: null,
+    fenced: false,
+    elsewhere: false,
+    ended: 0,
+    exhaustedAt: null,
+    pages: 0,
+    lookedAt: 0,
+    news: openNews(),
+  };
+  using walkers = linkAbort(signal);
+  const width = await kindOf(lane.operation).walksAtOnce(db, lane);
+  const results = await Promise.allSettled(
+    Array.from({ length: width }, async () => {
+      try {
+        await walkOn(lane, slice, dependencies, walkers.signal);
+      } catch (error) {
+        walkers.abort(error);
+        throw error;
+      }
+    }),
+  );
+  const broken = results.find((result) => result.status === 'rejected');
+  if (broken !== undefined) throw broken.reason;
+  await slice.recovering;
+  return conclude(lane, slice, dependencies, signal);
+}
+
+async function sayRecovered(
+  lane: FeedLane,
+  { run }: Slice,
+  { db, onRecovered }: AdvanceDependencies,
+): Promise<void> {
+  // Where it can't be noted, the database is gone, and the next slice's first page notes it.
+  const recovered = await recover(db, run).catch(() => null);
+  if (recovered !== null) onRecovered?.(lane, recovered);
+}
+
+/** One of the slice's walkers: takes walk after walk until there is none, or the slice must end. */
+async function walkOn(
+  lane: FeedLane,
+  slice: Slice,
+  dependencies: AdvanceDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const operation = operations[lane.operation];
+  const mayGoOn = () =>
+    !signal.aborted &&
+    slice.feedFailure === null &&
+    !slice.fenced &&
+    !slice.elsewhere &&
+    !slice.budget.spent;
+  let isWoken = false;
+  while (mayGoOn()) {
+    const walk = await takeInTurn(slice, dependencies, isWoken);
+    if (walk === 'wait') {
+      isWoken = await slice.news.wait(signal);
+      if (!isWoken) return;
+      continue;
+    }
+    if (walk === 'elsewhere') {
+      slice.elsewhere = true;
+      return;
+    }
+    if (walk === null) return;
+    using _work = slice.news.work();
+    const outcome = await runWalk(
+      walk,
+      {
+        ...dependencies,
+        ...dependencies.reading(),
+        operation,
+        budget: slice.budget,
+        onCommit: (progress) => {
+          slice.pages += progress.pages;
+          if (isTelling(slice, progress)) slice.news.tell();
+          if (slice.isFailing) slice.recovering ??= sayRecovered(lane, slice, dependencies);
+          dependencies.onCommit(lane, progress);
+        },
+      },
+      signal,
+    );
+    if (outcome.is === 'fenced') slice.fenced = true;
+    if (outcome.is === 'failure') await meetFailure(dependencies.db, slice, outcome);
+    // Ended, it is taken by nobody; a list of numbers has thousands in a slice.
+    if (outcome.is === 'ended') slice.held.delete(walk.id);
+    // What it read may leave something to begin, which whoever found nothing could not know.
+    slice.ended += 1;
+  }
+}
+
+/** Whether nothing is left to begin, as of the last walk that came to rest. */
+const isExhausted = ({ ended, exhaustedAt }: Slice) => exhaustedAt === ended;
+
+/**
+ * Takes a walk after the slice's other walkers have taken theirs: one that was begun a moment ago
+ * and is not yet among `held` would be resumed by a second walker, and the first one fenced.
+ */
+function takeInTurn(
+  slice: Slice,
+  { db, clock, origin }: AdvanceDependencies,
+  isWoken: boolean,
+): ReturnType<typeof takeWalk> {
+  const taken = slice.taking.then(async () => {
+    // Where one found nothing to begin a moment ago, all others would.
+    if (slice.news.isAwaited && !isWoken) return 'wait';
+    if (isExhausted(slice)) return null;
+    const { ended } = slice;
+    slice.lookedAt = slice.pages;
+    const walk = await takeWalk(db, slice.run, {
+      held: [...slice.held],
+      at: clock(),
+      origin: origin(),
+    });
+    if (walk === null) slice.exhaustedAt = ended;
+    else if (typeof walk === 'object') slice.held.add(walk.id);
+    return walk;
+  });
+  slice.taking = taken.catch(() => undefined);
+  return taken;
+}
+
+async function meetFailure(
+  db: Database,
+  slice: Slice,
+  { walk, error }: Extract<WalkOutcome, { is: 'failure' }>,
+): Promise<void> {
+  const feedFailure = failureOf(error);
+  if (feedFailure === null) throw error;
+  // What stops the feed will stop the walk above it too; a position that was made may be all that fails.
+  if (!feedFailure.isOfKey && (await giveUpEntry(db, walk, feedFailure))) return;
+  if (feedFailure.walkOnly) {
+    if (!(await endWalk(db, walk, 'abandoned', feedFailure))) slice.fenced = true;
+  } else slice.feedFailure = feedFailure;
+  if (kindOf(walk.operation).beginsAnew(feedFailure.failure)) {
+    await endWalk(db, walk, 'failed', feedFailure);
+  }
+}
+
+async function conclude(
+  lane: FeedLane,
+  slice: Slice,
+  dependencies: AdvanceDependencies,
+  signal: AbortSignal,
+): Promise<AdvanceOutcome> {
+  const { db } = dependencies;
+  const { run, feedFailure, fenced, elsewhere, pages } = slice;
+  if (elsewhere) return { is: 'elsewhere', run };
+  if (fenced) return { is: 'fenced' };
+  if (feedFailure !== null) return { is: 'failure', run, feedFailure, progressed: pages > 0 };
+  if (signal.aborted) return { is: 'stopped' };
+  if (!isExhausted(slice) || (await hasRunningWalk(db, run))) return { is: 'more' };
+  const failures = await walkFailures(db, run);
+  const [first] = failures;
+  const why =
+    first === undefined
+      ? null
+      : { ...first, reason: failures.map(({ reason }) => reason).join('; ') };
+  // A run that found nothing to ask for has gone well too.
+  if (why === null && slice.isFailing && slice.pages === 0) {
+    await sayRecovered(lane, slice, dependencies);
+  }
+  // Together: whoever is killed in between would leave the feed `running` until its next run.
+  await transact(db, async (tx) => {
+    // The feed before its run, as whoever opens a run locks them. Of two runs that end at the same
+    // moment, the second one sees that the first has.
+    await lockFeed(tx, lane);
+    if (why !== null || !(await hasFailingOther(tx, run))) {
+      const state = why === null ? await stateAtRest(tx, run) : 'failed';
+      await setFeedState(tx, lane, state, state === 'unordered' ? unordered : why);
+    }
+    await closeRun(tx, run, why === null ? 'finished' : 'failed', why);
+  });
+  return { is: 'closed', run, failures };
+}
+
+/** What a feed is after a run that failed nowhere: its other lane may still be at work. */
+async function stateAtRest(tx: Transaction, run: RunRow): Promise<FeedState> {
+  if (await brokenOrder(tx, run)) return 'unordered';
+  return (await hasOtherOpenRun(tx, run)) ? 'running' : 'idle';
+}
+
+/** What the walkers of one slice tell each other: that something was read which may leave a walk to begin. */
+export interface News {
+  /** Whether somebody waits for news. */
+  readonly isAwaited: boolean;
+  /** Notes that a walk is worked on, until it is disposed of; who waits may find another one to begin. */
+  work(): Disposable;
+  /** Wakes one of those who wait: it wakes the next where it found something to do. */
+  tell(): void;
+  /**
+   * Waits for news.
+   *
+   * @returns false where nobody is at work who could bring any, or the signal aborts
+   */
+  wait(signal: AbortSignal): Promise<boolean>;
+}
+
+function openNews(): News {
+  const waiting = new Set<PromiseWithResolvers<boolean>>();
+  let working = 0;
+  const wake = (all: boolean) => {
+    for (const waiter of waiting) {
+      waiting.delete(waiter);
+      waiter.resolve(true);
+      if (!all) return;
+    }
+  };
+  return {
+    get isAwaited() {
+      return waiting.size > 0;
+    },
+    work() {
+      working += 1;
+      wake(false);
+      return {
+        [Symbol.dispose]() {
+          working -= 1;
+          wake(working === 0);
+        },
+      };
+    },
+    tell: () => wake(false),
+    async wait(signal) {
+      if (working === 0 || signal.aborted) return false;
+      const waiter = Promise.withResolvers<boolean>();
+      waiting.add(waiter);
+      using _listening = addAbortListener(signal, () => waiter.resolve(false));
+      return await waiter.promise.finally(() => waiting.delete(waiter));
+    },
+  };
+}

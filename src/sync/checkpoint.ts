@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../db/transaction.ts';
+import type { FailureClass } from '../failure.ts';
+import type { HeldWalk, WalkRow, WalkState } from '../lists/tables.ts';
+import type { Cursor } from '../operations/operation.ts';
+import type { Proof, ProvedRange } from './coverage.ts';
+
+/** Another worker has taken the walk over; what this one had in hand must not be written. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+}
+
+/** What a transaction has to know of a walk that it has locked. */
+export interface LockedWalk {
+  /** Indexes of those cursors that the walk used before. */
+  readonly used: ReadonlySet<number>;
+  /** Fields that were on every item of a page of the feed. */
+  readonly steady: ReadonlySet<string>;
+  /** The walk's floor as it stands now: whoever takes over a part of the walk raises it. */
+  readonly floor: number | null;
+}
+
+/**
+ * Locks the walk for this transaction if this worker still holds it, and finds which of `cursors`
+ * were used in the walk before.
+ *
+ * @throws FencedError when the walk's revision is no longer the worker's (promise 2), or the server has
+ *   crashed since the walk was taken
+ */
+export async function lockWalk(
+  tx: Transaction,
+  walk: HeldWalk,
+  cursors: readonly (Cursor | null)[],
+): Promise<LockedWalk> {
+  const { rows } = await tx.execute<{
+    used: string[];
+    steady: string[];
+    floor: string | null;
+  }>(sql`/* lock walk */
+    select array(
+      select next.position - 1
+      from json_array_elements(${JSON.stringify(cursors)}::json) with ordinality as next(cursor, position)
+      where next.cursor::text <> 'null'
+        and exists (
+          select from etl.pages
+          where walk_id = ${walk.id}
+            and md5(coalesce(cursor_in, '{}')::text) = md5(next.cursor::jsonb::text)
+        )
+    ) as used, array(
+      select path from etl.steady_fields where steady_fields.feed = walks.feed
+    ) as steady, floor
+    from etl.walks
+    where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
+      -- A crash may have taken back revisions and numbers of pages, which others have been given since.
+      and exists (select from etl.incarnations where id = ${walk.incarnation}::uuid)
+    for update
+  `);
+  const [row] = rows;
+  if (row === undefined) throw new FencedError(`walk ${walk.id} was taken over`);
+  return {
+    used: new Set(row.used.map(Number)),
+    steady: new Set(row.steady),
+    floor: row.floor === null ? null : Number(row.floor),
+  };
+}
+
+/** What a transaction's pages add to their walk. */
+export interface WalkAdvance {
+  readonly cursor: Cursor | null;
+  readonly pages: number;
+  readonly items: number;
+  readonly inserted: number;
+  readonly changed: number;
+  readonly quarantined: number;
+  readonly archived_bytes: number;
+  readonly credits: number;
+  readonly empty_run: number;
+  readonly top: number | null;
+  readonly bottom: number | null;
+  readonly isOrdered: boolean;
+  readonly proof: Proof;
+  readonly state: WalkState;
+  readonly failure: FailureClass | null;
+  readonly reason: string | null;
+}
+
+/**
+ * Moves the checkpoint by compare-and-set on the walk's revision (promise 2).
+ *
+ * @throws FencedError when the worker no longer holds the walk
+ */
+export async function moveCheckpoint(
+  tx: Transaction,
+  walk: WalkRow,
+  advance: WalkAdvance,
+): Promise<WalkRow> {
+  const { proof } = advance;
+  const { rowCount } = await tx.execute(sql`/* checkpoint */
+    update etl.walks
+    set revision = revision + 1,
+        cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,
+        pages = pages + ${advance.pages},
+        items = items + ${advance.items},
+        inserted = inserted + ${advance.inserted},
+        changed = changed + ${advance.changed},
+        quarantined = quarantined + ${advance.quarantined},
+        archived_bytes = archived_bytes + ${advance.archived_bytes},
+        credits = credits + ${advance.credits},
+        empty_run = ${advance.empty_run},
+        top = greatest(top, ${advance.top}::bigint),
+        bottom = least(bottom, ${advance.bottom}::bigint),
+        is_ordered = is_ordered and ${advance.isOrdered},
+        proved = proved + ${spellRanges(proof.proved)}::int8multirange,
+        stretch_top = ${proof.stretchTop},
+        cuts = ${proof.cuts},
+        state = ${advance.state},
+        failure = ${advance.failure},
+        reason = ${advance.reason},
+        updated_at = now(),
+        finished_at = case when ${advance.state} = 'running' then null else now() end
+    where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
+  `);
+  if (rowCount === 0) throw new FencedError(`walk ${walk.id} was taken over`);
+  return {
+    ...walk,
+    revision: walk.revision + 1,
+    cursor: advance.cursor,
+    pages: walk.pages + advance.pages,
+    items: walk.items + advance.items,
+    empty_run: advance.empty_run,
+    stretch_top: proof.stretchTop,
+    cuts: proof.cuts,
+    state: advance.state,
+    failure: advance.failure,
+    reason: advance.reason,
+  };
+}
+
+/** Ranges of blocks as Postgres spells a multirange. */
+const spellRanges = (ranges: readonly ProvedRange[]) =>
+  `{${ranges.map(({ from, to }) => `[${from},${to}]`).join(',')}}`;

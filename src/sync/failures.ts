@@ -1,0 +1,186 @@
+import { sql } from 'drizzle-orm';
+import { codeOfFailure, describeDatabaseError, isOfDatabase, rootOf } from '../db/failure.ts';
+import { type Database, transact } from '../db/transaction.ts';
+import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
+import { type FailureClass, failures, type Why } from '../failure.ts';
+import { failingStates, type Feed, type FeedState, ofFeed } from '../lists/feed.ts';
+import type { RunRow } from '../lists/tables.ts';
+import { EnvelopeError } from './request.ts';
+
+/** Why a slice could not go on, in the terms of the class table. */
+export interface FeedFailure extends Why {
+  readonly failure: FailureClass;
+  readonly feedState: FeedState | null;
+  /** What happened, in one line. Holds no secret. */
+  readonly said: string;
+  /** The class, what happened and what to do, in one line. */
+  readonly reason: string;
+  /** Whether the same slice may succeed later with nothing changed. */
+  readonly passes: boolean;
+  /** Whether it concerns this walk alone, or the whole feed. */
+  readonly walkOnly: boolean;
+  /** Whether it concerns every feed of the key. */
+  readonly isOfKey: boolean;
+  /** What the service asked for, or how long the key is paused, in ms. */
+  readonly retryAfterMs: number | null;
+}
+
+/** @returns null when the error is none of the explorer's, and so must be thrown on */
+export function failureOf(error: unknown): FeedFailure | null {
+  if (error instanceof ExplorerError) {
+    const status = error.status === null ? '' : `HTTP ${error.status}, `;
+    return feedFailure(error.failure, `${status}${error.detail}`, error.retryAfterMs);
+  }
+  if (error instanceof KeyPausedError) {
+    return feedFailure(error.failure, error.detail, error.retryAfterMs);
+  }
+  if (error instanceof EnvelopeError) return feedFailure('envelope-invalid', error.message, null);
+  return null;
+}
+
+/** A defect of the program as a failure of the feed, and where in the code it is. */
+export interface Defect {
+  readonly feedFailure: FeedFailure;
+  /** The calls that led to it, one a line, innermost first. */
+  readonly stack: string;
+}
+
+/**
+ * @returns null where something outside the program reported the error: Postgres with its SQLSTATE, or the
+ *   system with its code. A later attempt may succeed there; a defect fails each time.
+ */
+export function defectOf(error: unknown): Defect | null {
+  const root = rootOf(error);
+  const isOfLanguage = root instanceof TypeError || root instanceof RangeError;
+  if (isOfDatabase(error) || (codeOfFailure(error) !== null && !isOfLanguage)) return null;
+  const { name, stack = '' } = root instanceof Error ? root : new Error('not an error');
+  const frames = stack.split('\n').map((line) => line.trim());
+  return {
+    feedFailure: feedFailure('internal-error', `${name}: ${describeDatabaseError(error)}`, null),
+    stack: frames.filter((line) => line.startsWith('at ')).join('\n'),
+  };
+}
+
+/** What the database would not take, as a failure of the feed; `said` names no value. */
+export const refusal = (said: string): FeedFailure => feedFailure('not-stored', said, null);
+
+function feedFailure(
+  failure: FailureClass,
+  said: string,
+  retryAfterMs: number | null,
+): FeedFailure {
+  const { feed, again, stops, advice } = failures[failure];
+  return {
+    failure,
+    feedState: feed,
+    said,
+    reason: `${failure}: ${said}. ${advice}`,
+    passes: again === 'growing' || again === 'stated' || again === 'poll',
+    walkOnly: stops === 'walk',
+    isOfKey: stops === 'key',
+    retryAfterMs,
+  };
+}
+
+/** First wait after a failure, in ms; doubled for each that follows without progress between. */
+const firstWaitMs = 5_000;
+/** Longest wait, in ms: long outages cost the service one request in ten minutes. */
+const longestWaitMs = 600_000;
+
+/** Part of a stated wait that may be added to it, and the most in ms: all who wait know one end. */
+const jitter = { share: 0.1, mostMs: 30_000 };
+
+/**
+ * How long a feed rests after its nth failure in a row, in ms: full jitter over the upper half, so
+ * that feeds which failed together do not come back together. Where the service or the key's pause
+ * says how long, that and a little more: it does not grow, because being paused is no failure.
+ */
+export function restMs(
+  { failure, retryAfterMs }: Pick<FeedFailure, 'failure' | 'retryAfterMs'>,
+  inARow: number,
+  random: () => number,
+): number {
+  const cap = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(inARow - 1, 30));
+  const ownMs = cap / 2 + (random() * cap) / 2;
+  if (retryAfterMs === null) return ownMs;
+  const statedMs = retryAfterMs + random() * Math.min(retryAfterMs * jitter.share, jitter.mostMs);
+  return failures[failure].again === 'growing' ? Math.max(statedMs, ownMs) : statedMs;
+}
+
+/** What a feed was before it recovered. */
+export interface Recovered {
+  readonly was: FeedState;
+  readonly reason: string | null;
+}
+
+const failing = sql`any(${sql.param(failingStates)}::text[])`;
+
+/**
+ * Notes that a slice works on a feed's run, unless another worker has ended it meanwhile. A failing
+ * feed keeps its state until something succeeded: a try is no success.
+ *
+ * @returns whether it is failing
+ */
+export async function beginWork(db: Database, run: RunRow): Promise<boolean> {
+  if (run.stopped_at !== null) {
+    await db.execute(sql`update etl.runs set stopped_at = null where id = ${run.id}`);
+  }
+  const { rows } = await db.execute<{ failing: boolean }>(sql`
+    with work as (
+      update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()
+      where ${ofFeed(run)} and state <> 'running' and not state = ${failing}
+        and exists (select from etl.runs where id = ${run.id} and state = 'open')
+    )
+    select state = ${failing} as failing from etl.feeds where ${ofFeed(run)}
+  `);
+  return rows[0]?.failing ?? false;
+}
+
+/**
+ * Ends the failure of a feed after one of its runs succeeded, unless another of its runs is still
+ * failing: of two lanes, one that goes well does not hide one that doesn't.
+ *
+ * @returns null when the feed is not failing, or still is
+ */
+export async function recover(db: Database, run: RunRow): Promise<Recovered | null> {
+  return transact(db, async (tx) => {
+    // The feed before its run, as whoever opens a run locks them.
+    const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
+      with before as (
+        select state, reason from etl.feeds where ${ofFeed(run)} for no key update
+      )
+      update etl.feeds
+      set state = 'running', failure = null, reason = null, poll_again_at = null, updated_at = now()
+      from before
+      where ${ofFeed(run)}
+        and before.state = ${failing}
+        and not exists (
+          select from etl.runs
+          where ${ofFeed(run)} and state = 'open' and id <> ${run.id} and failures_in_a_row > 0
+        )
+      returning before.state as was, before.reason
+    `);
+    await tx.execute(
+      sql`update etl.runs set failures_in_a_row = 0 where id = ${run.id} and failures_in_a_row > 0`,
+    );
+    return rows[0] ?? null;
+  });
+}
+
+/** Keeps schedules from looking at a feed before so many ms have passed. */
+export async function pollLater(db: Database, feed: Feed, afterMs: number): Promise<void> {
+  await db.execute(sql`
+    update etl.feeds
+    set poll_again_at = now() + make_interval(secs => ${afterMs / 1000}::float8)
+    where ${ofFeed(feed)}
+  `);
+}
+
+/** Whether schedules are not to look at a feed yet. */
+export async function isPolledLater(db: Database, feed: Feed): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.feeds
+    where ${ofFeed(feed)} and poll_again_at > now()
+  `);
+  return rows.length > 0;
+}

@@ -1,0 +1,227 @@
+import { sql } from 'drizzle-orm';
+import { chainFacts, type ChainFacts } from '../chains.ts';
+import type { ChainSettings } from '../config/settings.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import type { Why } from '../failure.ts';
+import { type Feed, feedName, type FeedState, ofFeed } from '../lists/feed.ts';
+import { kindOf } from '../lists/index.ts';
+import type { FeedSettings } from '../lists/settings.ts';
+import { operationNames, operations } from '../operations/index.ts';
+import { printable } from '../printable.ts';
+import type { FeedTarget } from './targets.ts';
+
+export interface RegisteredFeed extends Feed {
+  readonly chain_name: string;
+  /** Absent: those that are known of the chain. */
+  readonly chain_facts?: ChainFacts;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** What a command's bounds make its target; null or absent: the command names none. */
+  readonly target?: FeedTarget | null;
+}
+
+/**
+ * Makes the database know the chains and feeds of the configuration, and their targets: coverage is judged
+ * by them. The bounds that a command names stay a feed's target until another command, or a file, names some.
+ * Equal rows stay untouched.
+ *
+ * @param from where the settings come from: flags make a chain or a feed known, but what a file said
+ *   of it stays, because coverage is judged by that, and amounts are counted by it
+ * @param source where pages are to come from
+ * @throws OriginError where they came from elsewhere before; nothing is changed then
+ */
+export async function registerFeeds(
+  db: Database,
+  registered: readonly RegisteredFeed[],
+  from: 'file' | 'flags',
+  source: Source,
+): Promise<void> {
+  const chains = new Map(registered.map((feed) => [feed.chain_id, chainRow(feed)]));
+  await transact(db, async (tx) => {
+    await tx.execute(sql`
+      insert into explorer.chains as t (
+        chain_id, name, native_symbol, native_decimals, explorer_url
+      )
+      select chain_id, name, native_symbol, native_decimals, explorer_url
+      from json_to_recordset(${JSON.stringify([...chains.values()])}::json) as chain(
+        chain_id bigint, name text, native_symbol text, native_decimals bigint, explorer_url text
+      )
+      order by chain_id
+      on conflict (chain_id) do update
+      set name = excluded.name, native_symbol = excluded.native_symbol,
+          native_decimals = excluded.native_decimals, explorer_url = excluded.explorer_url
+      where ${from === 'file'}
+        and (t.name, t.native_symbol, t.native_decimals, t.explorer_url)
+            is distinct from (excluded.name, excluded.native_symbol, excluded.native_decimals,
+                              excluded.explorer_url)
+    `);
+    await tx.execute(sql`
+      insert into etl.feeds (chain_id, operation, kind, unit, settings)
+      select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
+      from json_to_recordset(${JSON.stringify(
+        registered.map((feed) => ({
+          ...feed,
+          kind: kindOf(feed.operation).name,
+          unit: operations[feed.operation].order?.unit,
+        })),
+      )}::json) as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
+      order by chain_id, operation
+      on conflict (feed) do nothing
+    `);
+    await tx.execute(sql`
+      with wanted as (
+        select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
+        from json_to_recordset(${JSON.stringify(
+          registered.map((feed) => ({
+            ...feed,
+            feed: feedName(feed),
+            is_bounded: from === 'file' && isBounded(feed),
+          })),
+        )}::json) as named(feed text, settings jsonb, target jsonb, is_bounded boolean)
+        join etl.feeds as known using (feed),
+        lateral (
+          select case when ${from === 'file'} then named.settings else known.settings end as own
+        ) as settings,
+        lateral (
+          select case when not is_bounded then coalesce(named.target, known.target) end as target
+        ) as aim
+      )
+      update etl.feeds as t
+      set settings = wanted.settings, target = wanted.target, updated_at = now()
+      from wanted
+      where t.feed = wanted.feed
+        and (t.settings, t.target) is distinct from (wanted.settings, wanted.target)
+    `);
+    await claimFeeds(tx, registered, source);
+  });
+}
+
+/** As `explorer.chains` has it. */
+function chainRow({
+  chain_id,
+  chain_name,
+  chain_facts = chainFacts(chain_id, {}),
+}: RegisteredFeed) {
+  const { nativeSymbol, nativeDecimals, explorerUrl } = chain_facts;
+  return {
+    chain_id,
+    name: chain_name,
+    native_symbol: nativeSymbol,
+    native_decimals: nativeDecimals,
+    explorer_url: explorerUrl,
+  };
+}
+
+const isBounded = ({ operation, settings }: RegisteredFeed): boolean =>
+  kindOf(operation).isBounded(settings as unknown as FeedSettings);
+
+/** The configuration, but of the feeds alone that were registered before. */
+export async function onlyRegistered(
+  db: Pick<Database, 'execute'>,
+  chains: readonly ChainSettings[],
+): Promise<ChainSettings[]> {
+  const { rows } = await db.execute<{ feed: string }>(sql`select feed from etl.feeds`);
+  const registered = new Set(rows.map(({ feed }) => feed));
+  return chains.map((chain) => {
+    const own = operationNames
+      .filter((operation) => registered.has(feedName({ chain_id: chain.id, operation })))
+      .flatMap((operation) => {
+        const settings = chain.operations[operation];
+        return settings === undefined ? [] : [[operation, settings] as const];
+      });
+    return { ...chain, operations: Object.fromEntries(own) };
+  });
+}
+
+/** Says what a feed is doing, and why when that is not what it should. */
+export async function setFeedState(
+  db: Pick<Database, 'execute'>,
+  feed: Feed,
+  state: FeedState,
+  why: Why | null = null,
+): Promise<void> {
+  const { failure = null, reason = null } = why ?? {};
+  await db.execute(sql`
+    update etl.feeds
+    set state = ${state},
+        failure = ${failure},
+        reason = ${reason},
+        updated_at = now()
+    where ${ofFeed(feed)}
+      and (state, failure, reason) is distinct from (${state}, ${failure}, ${reason})
+  `);
+}
+
+/** Where a configuration has pages come from. */
+export interface Source {
+  readonly origin: string;
+  /** Whether a person says that another explorer's data, where there is some, is the same. */
+  readonly isSameData: boolean;
+}
+
+/** What of an explorer's URL tells its data from another's; never a key, a user or a query. */
+export function originOf(baseUrl: string): string {
+  const { protocol, host, pathname } = new URL(baseUrl);
+  return `${protocol}//${host}${pathname.replace(/\/+$/u, '')}`;
+}
+
+/**
+ * The data of some feeds came from elsewhere. What another service says of a chain may be another
+ * chain's: its walks would prove history that was never read, and nothing could tell the rows apart.
+ */
+export class OriginError extends Error {
+  override readonly name = 'OriginError';
+}
+
+interface ClaimedFeed extends Record<string, unknown> {
+  readonly feed: string;
+  readonly origin: string;
+}
+
+/**
+ * Takes an explorer for the one that feeds are read from, and remembers it. The feeds stay locked until
+ * the transaction ends, so that none is asked for a page in between. Whoever reads them from elsewhere
+ * is fenced.
+ *
+ * @throws OriginError where a feed has pages of another explorer, unless the source says that they agree
+ */
+async function claimFeeds(
+  tx: Transaction,
+  feeds: readonly Feed[],
+  { origin, isSameData }: Source,
+): Promise<void> {
+  const { rows } = await tx.execute<ClaimedFeed & { has_pages: boolean }>(sql`
+    select feed, origin, exists (
+      select from etl.walks where walks.feed = feeds.feed and pages > 0
+    ) as has_pages
+    from etl.feeds
+    where feed = any(${sql.param(feeds.map(feedName))}::text[]) and origin is distinct from ${origin}
+    order by chain_id, operation
+    for no key update
+  `);
+  const others = rows.filter((feed) => feed.has_pages && feed.origin !== null);
+  if (others.length > 0 && !isSameData) throw new OriginError(refusal(others, origin));
+  if (rows.length === 0) return;
+  const names = sql.param(rows.map(({ feed }) => feed));
+  await tx.execute(sql`
+    update etl.feeds set origin = ${origin}, updated_at = now() where feed = any(${names}::text[])
+  `);
+  await tx.execute(sql`
+    update etl.walks set revision = revision + 1 where feed = any(${names}::text[]) and state = 'running'
+  `);
+}
+
+/** What a person is told: which feeds, where their data came from, and what to do. */
+function refusal(others: readonly ClaimedFeed[], origin: string): string {
+  const origins = [...new Set(others.map((feed) => feed.origin))];
+  const told = origins.map((from) => {
+    const feeds = others.filter((feed) => feed.origin === from).map(({ feed }) => feed);
+    return `the data of ${feeds.join(', ')} came from ${printable(from)}`;
+  });
+  return `${told.join('; ')}; the explorer is now ${printable(origin)}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.`;
+}
+
+/**
+ * As SQL: whether a feed, a row of `feeds`, is another explorer's than the one that this process asks.
+ * One that was never claimed is anybody's.
+ */
+export const isElsewhere = (origin: string) => sql`coalesce(feeds.origin <> ${origin}, false)`;

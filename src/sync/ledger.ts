@@ -1,0 +1,130 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../db/transaction.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
+import type { WalkRow } from '../lists/tables.ts';
+import type { CountsByPage } from '../load/upsert.ts';
+import type { Operation, PageEnd } from '../operations/operation.ts';
+import type { NormalisedPage } from './normalise.ts';
+
+/** What one page of a list costs of the key's credits. */
+export const creditsPerPage = creditsPerRequest;
+
+/** Writes the ledger entries of one transaction's pages. */
+export async function recordPages(
+  tx: Transaction,
+  { decidesMembership }: Pick<Operation, 'decidesMembership'>,
+  walk: WalkRow,
+  { pages, counts }: { readonly pages: readonly NormalisedPage[]; readonly counts: CountsByPage },
+): Promise<void> {
+  const entries = pages.map((page) => ({
+    id: page.page_id,
+    walk_id: walk.id,
+    feed: walk.feed,
+    sequence: page.sequence,
+    cursor_in: page.cursor_in,
+    cursor_out: page.cursor_out,
+    items: page.items,
+    rows: page.rows.length,
+    repeats: page.repeats,
+    quarantined: page.quarantined.length,
+    inserted: counts.get(page.page_id)?.inserted ?? 0,
+    changed: counts.get(page.page_id)?.changed ?? 0,
+    top: page.top,
+    bottom: page.bottom,
+    heights: decidesMembership ? spellHeights(page) : null,
+    is_ordered: page.isOrdered,
+    is_joined: page.isJoined,
+    is_end_told: page.isEndTold,
+    misplaced: page.misplaced.length === 0 ? null : page.misplaced,
+    last_key: page.last_key,
+    bytes: page.bytes,
+    body_hash: page.body_hash,
+    attempts: page.attempts,
+    latency_ms: page.latency_ms,
+    credits: page.attempts * creditsPerPage,
+    fetched_at: page.fetched_at,
+  }));
+  await tx.execute(sql`/* ledger */
+    insert into etl.pages (
+      id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
+      changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
+      fetched_at
+    )
+    select id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
+           changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
+           fetched_at
+    from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
+  `);
+}
+
+/** The heights of a page's rows as a multirange: usually one range. */
+export function spellHeights({ rows }: Pick<NormalisedPage, 'rows'>): string {
+  const heights = rows.flatMap(({ height }) => height ?? []).toSorted((a, b) => a - b);
+  const starts = heights.filter((height, place) => heights[place - 1] !== height - 1);
+  const ends = heights.filter((height, place) => heights[place + 1] !== height + 1);
+  return `{${starts.map((start, place) => `[${start},${ends[place]}]`).join(',')}}`;
+}
+
+/** Where a page's items end, for what the next page says of those in between. */
+export function endOf(page: NormalisedPage): PageEnd | null {
+  const { page_id, bottom, last_key, isEndTold } = page;
+  return bottom === null || last_key === null || !isEndTold || !isConclusive(page)
+    ? null
+    : { page_id, height: bottom, key: last_key };
+}
+
+/** Whether the page is in order and all of its items became rows: absence then means something. */
+export const isConclusive = ({
+  isOrdered,
+  quarantined,
+}: Pick<NormalisedPage, 'isOrdered' | 'quarantined'>) => isOrdered && quarantined.length === 0;
+
+/** The end of the page that a walk's next page follows; null where there is none that concludes. */
+export async function endBefore(
+  tx: Transaction,
+  walk: WalkRow,
+  sequence: number,
+): Promise<PageEnd | null> {
+  if (sequence === 0) return null;
+  const { rows } = await tx.execute<{ page_id: string; height: string; key: string }>(sql`
+    select id as page_id, bottom as height, last_key as key
+    from etl.pages
+    where walk_id = ${walk.id} and sequence = ${sequence - 1}
+      and is_ordered and is_end_told and quarantined = 0 and last_key is not null
+  `);
+  const [row] = rows;
+  if (row === undefined) return null;
+  return { page_id: Number(row.page_id), height: Number(row.height), key: row.key };
+}
+
+/** Keeps the items that are no rows. The same item met again is the same entry. */
+export async function recordQuarantined(
+  tx: Transaction,
+  walk: WalkRow,
+  pages: readonly NormalisedPage[],
+): Promise<void> {
+  const entries = pages.flatMap((page) =>
+    page.quarantined.map((item) => ({
+      chain_id: walk.chain_id,
+      operation: walk.operation,
+      scope: walk.scope.batch === undefined ? {} : { batch: walk.scope.batch },
+      ...item,
+      page_id: page.page_id,
+    })),
+  );
+  if (entries.length === 0) return;
+  await tx.execute(sql`
+    insert into etl.quarantine as t (
+      chain_id, operation, scope, raw, raw_hash, reason, position, from_block, to_block, page_id,
+      last_page_id
+    )
+    select distinct on (raw_hash)
+           chain_id, operation, scope, raw, raw_hash, reason, position, from_block, to_block, page_id,
+           max(page_id) over (partition by raw_hash)
+    from json_populate_recordset(null::etl.quarantine, ${JSON.stringify(entries)}::json)
+    order by raw_hash, page_id
+    on conflict (feed, raw_hash, md5(scope::text)) do update
+    set last_page_id = excluded.last_page_id
+    where coalesce(t.last_page_id, t.page_id) < excluded.last_page_id
+  `);
+}

@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { countLanes, type LaneCounts } from '../history/counts.ts';
+import { type FeedLane, feedName } from '../lists/feed.ts';
+import type { RunScope } from '../lists/tables.ts';
+import { openLane, sendSlice } from './queue.ts';
+import {
+  noteStopped,
+  type RunResult,
+  runResults,
+  runSums,
+  type RunSums,
+  sumsSince,
+} from './runs.ts';
+import { atOnce, dueLanes } from './targets.ts';
+import { startWorker, type WorkerOptions } from './worker.ts';
+
+/** A lane to bring up to date, and what that covers. */
+export interface SyncTarget {
+  readonly lane: FeedLane;
+  readonly scope: RunScope;
+}
+
+/**
+ * How a target ended, and what this process did for it; `open` means that the sync was interrupted before its
+ * end. What items are like is told of the whole run: quarantine and drift.
+ */
+export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, OwnWork {
+  readonly feed: string;
+}
+
+interface OwnWork {
+  readonly rows_added: number;
+  /** Rows that other processes added to the run meanwhile. */
+  readonly rows_added_by_others: number;
+  readonly rows_changed: number;
+  readonly pages: number;
+  /** Those that were refused or repeated too. */
+  readonly requests: number;
+  readonly credits: number;
+}
+
+/** How often the targets' runs are looked at, in ms. */
+const pollIntervalMs = 200;
+/** How often a target's job is queued again if it is nowhere, in ms: another worker may have let go. */
+const nudgeIntervalMs = 2_000;
+
+export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & { readonly pool: Pool };
+
+/**
+ * Brings lanes up to date once: opens a run for each, works on them with the same slices as any
+ * worker, beside other workers if there are, and returns when every run is closed.
+ */
+export async function syncOnce(
+  targets: readonly SyncTarget[],
+  options: SyncOptions,
+  signal: AbortSignal,
+): Promise<SyncResult[]> {
+  const { db } = options;
+  const mine = new Set(targets.map(({ lane }) => keyOf(lane)));
+  const opened = await openDue(targets, options);
+  // Of a run that goes on with an earlier one's walks, only what comes now is this sync's.
+  const before = await runSums(db, joinedOf(opened));
+  const counter = countLanes(options.pool);
+  const worker = await startWorker({
+    ...options,
+    works: (lane) => mine.has(keyOf(lane)),
+    onFailure: 'give-up',
+  });
+  try {
+    await untilClosed(opened, options, signal);
+    const old = [...opened.values()].filter(
+      ({ isJoined, lane }) => isJoined && lane.lane === 'live',
+    );
+    // A live run that an earlier sync began has not seen what came since: a new one looks again.
+    if (old.length > 0 && !signal.aborted) {
+      const again = await openDue(old, options);
+      await untilClosed(again, options, signal);
+      for (const [id, target] of again) opened.set(id, target);
+    }
+  } finally {
+    await worker.stop();
+    counter.stop();
+    // Those too that waited for their turn.
+    if (signal.aborted) await noteStopped(db, [...opened.keys()]).catch(() => undefined);
+  }
+  const ids = [...opened.keys()];
+  const sums = await runSums(db, ids);
+  const since = new Map([...sums].map(([id, sum]) => [id, sumsSince(sum, before.get(id))]));
+  const work = ownWork(opened, since, counter.take());
+  return (await runResults(db, ids)).flatMap(({ id, ...how }) => {
+    const [target, sum, own] = [opened.get(id), since.get(id), work.get(id)];
+    if (target === undefined || sum === undefined || own === undefined) return [];
+    const { lane, scope } = target;
+    return [{ ...how, ...sum, ...own, lane, scope, feed: feedName(lane) }];
+  });
+}
+
+/**
+ * What this process did for each run, and what others added meanwhile. It counts lane by lane, so of a lane's
+ * runs the first one has all of it.
+ */
+function ownWork(
+  opened: ReadonlyMap<number, OpenTarget>,
+  since: ReadonlyMap<number, RunSums>,
+  counted: readonly LaneCounts[],
+): ReadonlyMap<number, OwnWork> {
+  const laneOf = (id: number) => keyOf(opened.get(id)?.lane);
+  const counts = new Map(counted.map((one) => [`${one.feed}/${one.lane}`, one]));
+  const runs = Map.groupBy(opened.keys(), laneOf);
+  return new Map(
+    [...opened.keys()].map((id) => {
+      const ids = runs.get(laneOf(id)) ?? [];
+      const own = ids[0] === id ? counts.get(laneOf(id)) : undefined;
+      const { inserted = 0, changed = 0, pages = 0, requests = 0, credits = 0 } = own ?? {};
+      const all = ids.reduce((sum, one) => sum + (since.get(one)?.rows_added ?? 0), 0);
+      const rows_added_by_others = ids[0] === id ? Math.max(0, all - inserted) : 0;
+      const rows = { rows_added: inserted, rows_added_by_others, rows_changed: changed };
+      return [id, { ...rows, pages, requests, credits }];
+    }),
+  );
+}
+
+const keyOf = (lane: FeedLane | undefined) =>
+  lane === undefined ? '' : `${feedName(lane)}/${lane.lane}`;
+
+interface OpenTarget extends SyncTarget {
+  readonly isJoined: boolean;
+}
+
+const joinedOf = (opened: ReadonlyMap<number, OpenTarget>) =>
+  [...opened].flatMap(([id, { isJoined }]) => (isJoined ? [id] : []));
+
+/**
+ * Opens a run for each target that has something to do. One after the other, the live lanes
+ * first: what a resumed live walk is about to read is no gap for history.
+ */
+async function openDue(
+  targets: readonly SyncTarget[],
+  { db, boss, clock }: SyncOptions,
+): Promise<Map<number, OpenTarget>> {
+  const opened = new Map<number, OpenTarget>();
+  for (const target of targets) {
+    for (const { lane, scope } of await dueLanes(db, [target], 'sync', clock())) {
+      const { id, isJoined } = await openLane(db, boss, lane, atOnce({ lane, scope }));
+      opened.set(id, { lane, scope, isJoined });
+    }
+  }
+  return opened;
+}
+
+async function untilClosed(
+  ids: ReadonlyMap<number, SyncTarget>,
+  { db, boss, now }: SyncOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let nudged = now();
+  while (!signal.aborted) {
+    const open = (await runResults(db, [...ids.keys()])).filter(({ state }) => state === 'open');
+    if (open.length === 0) return;
+    if (now() - nudged >= nudgeIntervalMs) {
+      nudged = now();
+      for (const { id } of open) {
+        const target = ids.get(id);
+        if (target !== undefined) await sendSlice(boss, target.lane);
+      }
+    }
+    await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
+  }
+}

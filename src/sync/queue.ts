@@ -1,0 +1,328 @@
+import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'drizzle-orm';
+import { type ConstructorOptions, fromDrizzle, PgBoss } from 'pg-boss';
+import { describeDatabaseError } from '../db/failure.ts';
+import {
+  type DatabaseTimeouts,
+  keepAliveDelayMs,
+  settingsFor,
+  withSettings,
+  workTimeouts,
+} from '../db/timeouts.ts';
+import type { Database, Transaction } from '../db/transaction.ts';
+import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
+import type { Lane, RunScope } from '../lists/tables.ts';
+import type { Log } from '../log.ts';
+import { dropRun, type OpenedRun, openRun } from './runs.ts';
+import { dueLanes } from './targets.ts';
+
+/** A slice of a lane's work. At most one job for each lane, queued or active. */
+export const sliceQueue = 'slices';
+/** What a schedule sends: open a run for a lane. */
+export const runQueue = 'runs';
+
+/**
+ * A slice ends by its own budget within seconds, and a dead worker is found by its lock or its silence; this is
+ * the last resort against a job that hangs, in seconds.
+ */
+const expireSeconds = 3600;
+
+/** After so long a silence a job's worker counts as gone, in seconds: a slice may keep its process busy for a while. */
+const silenceSeconds = { slice: 30, run: 10 } as const;
+/** How often such workers are looked for, in seconds. */
+const superviseSeconds = 5;
+
+/** A takeover uses up a retry, and a lane may be taken over any number of times. */
+const unlimitedRetries = 1_000_000;
+
+/** Finished jobs say nothing that the ledger does not; kept to be inspected, in seconds. */
+const keepFinishedSeconds = 3600;
+
+/** Connections of pg-boss's own pool: fetching, completing, the listener. */
+const bossConnections = 4;
+
+export interface BossOptions {
+  /** Where a session is kept: pg-boss listens. */
+  readonly databaseUrl: string;
+  /** Whether a pooler is in between, which may refuse what a session is told at its beginning. */
+  readonly isPooled?: boolean;
+  readonly log: Log;
+  /** Whether this process sends what schedules say; any number of processes may. */
+  readonly supervise: boolean;
+  /** How long the database may take; `workTimeouts` if absent. */
+  readonly dbTimeouts?: DatabaseTimeouts;
+}
+
+/** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
+export async function startBoss(options: BossOptions): Promise<PgBoss> {
+  const { databaseUrl, isPooled = false, log, supervise, dbTimeouts } = options;
+  const boss = new PgBoss({
+    ...connection(databaseUrl, isPooled, dbTimeouts),
+    migrate: false,
+    createSchema: false,
+    superviseIntervalSeconds: superviseSeconds,
+    monitorIntervalSeconds: superviseSeconds,
+    schedule: supervise,
+    useListenNotify: true,
+  });
+  // pg-boss reports a lost connection here and reconnects by itself.
+  boss.on('error', (error) => log.tell('queue.failure', { error: describeDatabaseError(error) }));
+  await boss.start();
+  return boss;
+}
+
+/**
+ * Installs or migrates pg-boss's schema and our queues. Several processes at once are safe. Its
+ * transactions are each one message, so any pooler will do.
+ */
+export async function installQueues(databaseUrl: string): Promise<void> {
+  const boss = new PgBoss({ ...connection(databaseUrl, true), supervise: false, schedule: false });
+  let failure: Error | null = null;
+  boss.on('error', (error) => {
+    failure = error;
+  });
+  await boss.start();
+  try {
+    await boss.createQueue(sliceQueue, {
+      policy: 'exclusive',
+      notify: true,
+      heartbeatSeconds: silenceSeconds.slice,
+      retryLimit: unlimitedRetries,
+      expireInSeconds: expireSeconds,
+      deleteAfterSeconds: keepFinishedSeconds,
+    });
+    await boss.createQueue(runQueue, {
+      policy: 'exclusive',
+      notify: true,
+      heartbeatSeconds: silenceSeconds.run,
+      deleteAfterSeconds: keepFinishedSeconds,
+    });
+  } finally {
+    await boss.stop({ graceful: false });
+  }
+  if (failure !== null) throw failure;
+}
+
+/**
+ * pg-boss hands these to its pool. It runs each statement on a connection taken for it alone, which
+ * is closed when `query_timeout` passes.
+ */
+const connection = (
+  databaseUrl: string,
+  isPooled: boolean,
+  dbTimeouts = workTimeouts,
+): ConstructorOptions => {
+  const pool = {
+    connectionString: isPooled ? databaseUrl : withSettings(databaseUrl, settingsFor(dbTimeouts)),
+    application_name: 'explorer-etl jobs',
+    max: bossConnections,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelayMs,
+    query_timeout: dbTimeouts.answerMs,
+  };
+  return { ...pool, schema: 'pgboss' };
+};
+
+/** When a lane is polled by whoever works by schedules. */
+export interface LaneTimes {
+  readonly lane: FeedLane;
+  readonly cron: string;
+  readonly timezone: string;
+}
+
+/** The schedules that the last `start` set; none where there was never one. */
+export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
+  const { rows } = await db.execute<{ is_there: boolean }>(
+    sql`select to_regnamespace('pgboss') is not null as is_there`,
+  );
+  if (rows[0]?.is_there !== true) return [];
+  // Never started: it only reads, over a connection of ours.
+  const boss = new PgBoss({
+    db: fromDrizzle(db, sql),
+    schema: 'pgboss',
+    supervise: false,
+    schedule: false,
+  });
+  const schedules = await boss.getSchedules(runQueue);
+  return schedules.map(({ data, cron, timezone }) => ({
+    lane: (data as { readonly lane: FeedLane }).lane,
+    cron,
+    timezone,
+  }));
+}
+
+/** When a lane gets its runs, and what each covers. */
+export interface LaneSchedule {
+  readonly lane: FeedLane;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly scope: RunScope;
+}
+
+interface RunJob {
+  readonly lane: FeedLane;
+  readonly scope: RunScope;
+}
+
+/** How often runs are looked for, in seconds. Notified, a worker would leave it at 30 s by itself. */
+const pollSeconds = 1;
+
+/** Runs taken up at once: those of a minute come together, and one notification stands for many. */
+const runsAtOnce = 50;
+
+const scheduleKey = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}.${operation}.${lane}`;
+
+/**
+ * Makes the database's schedules those of the configuration: new ones are added, changed ones
+ * replaced, those no longer named are removed. A run missed while no process ran comes once. The
+ * open runs of lanes that are gone, or that cover something else now, are set aside before: whoever
+ * is killed in between finds the schedule still there and does it again.
+ *
+ * @returns the lanes that had no schedule of this scope before
+ */
+export async function setSchedules(
+  db: Database,
+  boss: PgBoss,
+  schedules: readonly LaneSchedule[],
+): Promise<LaneSchedule[]> {
+  const wanted = new Map(schedules.map((schedule) => [scheduleKey(schedule.lane), schedule]));
+  const kept = new Set<string>();
+  for (const { key, data } of await boss.getSchedules(runQueue)) {
+    const { lane, scope } = data as RunJob;
+    if (isDeepStrictEqual(wanted.get(key)?.scope, scope)) {
+      kept.add(key);
+      continue;
+    }
+    // What it has sent and nobody has answered yet.
+    const waiting = await boss.findJobs(runQueue, { key, queued: true });
+    if (waiting.length > 0)
+      await boss.deleteJob(
+        runQueue,
+        waiting.map(({ id }) => id),
+      );
+    await dropRun(db, lane, scope);
+    if (!wanted.has(key)) await boss.unschedule(runQueue, key);
+  }
+  for (const { lane, cron, timezone, scope } of schedules) {
+    const data: RunJob = { lane, scope };
+    await boss.schedule(runQueue, cron, data, {
+      key: scheduleKey(lane),
+      tz: timezone,
+      missed: 'once',
+      singletonKey: scheduleKey(lane),
+    });
+  }
+  return schedules.filter(({ lane }) => !kept.has(scheduleKey(lane)));
+}
+
+/**
+ * Opens a lane's run and queues its slice, now: a job that rests after a failure is brought
+ * forward. Both happen or neither matters: runs are joined.
+ */
+export async function openLane(
+  db: Database,
+  boss: PgBoss,
+  lane: FeedLane,
+  scope: RunScope,
+): Promise<OpenedRun> {
+  const run = await openRun(db, lane, scope);
+  if (run === null) throw new Error('a run that supersedes others is always opened');
+  await bringForward(db, boss, lane);
+  await sendSlice(boss, lane);
+  return run;
+}
+
+/** As `openLane`, but where a person's run with other bounds is open, that one goes first. */
+export async function openLaneInTurn(
+  db: Database,
+  boss: PgBoss,
+  { lane, scope }: Pick<LaneSchedule, 'lane' | 'scope'>,
+): Promise<void> {
+  if ((await openRun(db, lane, scope, 'yield')) === null) return;
+  await bringForward(db, boss, lane);
+  await sendSlice(boss, lane);
+}
+
+interface RunDependencies {
+  readonly db: Database;
+  readonly boss: PgBoss;
+  readonly clock: () => Date;
+}
+
+/** Opens the runs that schedules ask for, until the boss stops. */
+export async function workOnRuns({ db, boss, clock }: RunDependencies): Promise<void> {
+  const options = {
+    pollingIntervalSeconds: pollSeconds,
+    notifyPollingIntervalSeconds: pollSeconds,
+    batchSize: runsAtOnce,
+    burstWhenBatchFull: true,
+  };
+  await boss.work<RunJob>(runQueue, options, async (jobs) => {
+    for (const { data } of jobs) await answerRun(db, boss, data, clock());
+  });
+}
+
+async function answerRun(db: Database, boss: PgBoss, job: RunJob, at: Date): Promise<void> {
+  for (const { lane, scope } of await dueLanes(db, [job], 'schedule', at)) {
+    if ((await openRun(db, lane, scope, 'yield')) !== null) await sendSlice(boss, lane);
+  }
+}
+
+/** A lane's job: its key makes sure that there is one at most. */
+export const keyOf = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
+
+/** What is new is taken up before what is old, where both wait for a worker. */
+const priorities: Readonly<Record<Lane, number>> = { live: 1, backfill: 0 };
+
+interface SendOptions {
+  readonly tx?: Transaction;
+  readonly afterMs?: number;
+}
+
+/** Queues a slice of a lane, unless one is queued or active already. */
+export async function sendSlice(
+  boss: PgBoss,
+  { chain_id, operation, lane }: FeedLane,
+  { tx, afterMs = 0 }: SendOptions = {},
+): Promise<void> {
+  const data: FeedLane = { chain_id, operation, lane };
+  await boss.send(sliceQueue, data, {
+    singletonKey: keyOf(data),
+    priority: priorities[lane],
+    ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
+    ...(tx && { db: fromDrizzle(tx, sql) }),
+  });
+}
+
+/** Lets a lane's waiting job start at once, where it rests after a failure or was put back. */
+async function bringForward(db: Database, boss: PgBoss, lane: FeedLane): Promise<void> {
+  await db.execute(sql`
+    update etl.runs set due_at = clock_timestamp() where ${ofLane(lane)} and state = 'open'
+  `);
+  await boss.update(sliceQueue, undefined, { singletonKey: keyOf(lane), startAfter: 0 });
+}
+
+/**
+ * Ends a slice's job and, while the lane has an open run, queues the next one in the same
+ * transaction. Every slice ends here, the last of a run too: a run that was opened meanwhile
+ * found this job in its place, could queue none, and would wait for the next schedule. When the job
+ * is no longer this worker's, because it was taken over, nothing is queued.
+ */
+export async function chainSlice(
+  boss: PgBoss,
+  tx: Transaction,
+  job: { readonly id: string; readonly retryCount: number; readonly data: FeedLane },
+  afterMs: number,
+): Promise<void> {
+  const attempt = { id: job.id, retryCount: job.retryCount };
+  const done = await boss.complete(sliceQueue, attempt, null, { db: fromDrizzle(tx, sql) });
+  // pg-boss 12.35 answers with the count, but declares an empty type.
+  if ((done as { affected: number }).affected === 0) return;
+  const { rows } = await tx.execute(sql`
+    update etl.runs
+    set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond'
+    where ${ofLane(job.data)} and state = 'open'
+    returning id
+  `);
+  if (rows.length > 0) await sendSlice(boss, job.data, { tx, afterMs });
+}

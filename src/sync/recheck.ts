@@ -1,0 +1,205 @@
+import { ExplorerError } from '../explorer/error.ts';
+import type { WalkRow } from '../lists/tables.ts';
+import { sharesStored } from '../operations/list-end.ts';
+import type {
+  Cursor,
+  EndQuestion,
+  EndVerdict,
+  ItemRows,
+  ListOrder,
+} from '../operations/operation.ts';
+import { rowsOf } from './normalise.ts';
+import type { PageQueue } from './page-queue.ts';
+import {
+  disbelieve,
+  type JudgedPage,
+  type PageReader,
+  promisedBy,
+  requestPage,
+  type Step,
+} from './request.ts';
+
+/** What a page is judged beside. */
+interface Doubting {
+  readonly walk: WalkRow;
+  readonly reader: PageReader;
+  readonly step: Step;
+  readonly queue: Pick<PageQueue<unknown>, 'drained'>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Answers to one request that are held against each other, at most: an end that stored rows contradict
+ * is asked for as often as any request that fails.
+ */
+const mostAnswers = 4;
+
+/**
+ * Re-checks a page that may be the service's mistake. A page that lacks the item that its cursor names may be
+ * of another list, or the item has left the list: the page is requested once more. If it lacks the item
+ * again, and none of its items is stored, it proves nothing.
+ *
+ * @returns the page to go on with: the one given, or what came instead
+ * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
+ */
+export async function askAgain(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
+  const second = isOther(first, doubting) ? await askOnce(first, doubting) : first;
+  const page = await believeEnd(second, doubting);
+  if (!isOther(page, doubting) || (await isKnown(page, doubting))) return page;
+  return disbelieve(page);
+}
+
+const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: Doubting) =>
+  order?.lacksEntry === true && promisedBy(operation.order, step.cursor) !== null;
+
+async function isKnown(page: JudgedPage, doubting: Doubting): Promise<boolean> {
+  const { walk, reader, step } = doubting;
+  const { db, operation } = reader;
+  const keys = rowsIn(page, { walk, operation, step }).map(({ key }) => key);
+  const { name, table, order } = operation;
+  return order !== null && sharesStored({ name, table, order }, db, walk.chain_id, keys);
+}
+
+/**
+ * An end is a claim, and so is an empty page in the middle of a list. Each is believed where what is
+ * stored supports it; else the same request is made once more, later and on another connection, and must
+ * say the same. Where stored rows contradict an end, it is none, however often it is said.
+ *
+ * @returns the page to go on with: the one given, or what came instead
+ * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
+ */
+async function believeEnd(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
+  let page = first;
+  // What came before must be stored before a page is held against what is.
+  if (doubtful(page) === 'end') await doubting.queue.drained();
+  let evidence: string | null = null;
+  for (let answers = 1; answers < mostAnswers; answers += 1) {
+    const doubt = doubtful(page);
+    if (doubt === null) return page;
+    const verdict = doubt === 'empty' ? unsupported : await judgeEnd(page, doubting);
+    if (verdict.is === 'supported') return page;
+    evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
+    const next = await askOnce(page, doubting);
+    if (saysTheSame(page, next, doubting)) {
+      // The first answer may have had no place in the list: what is stored must not contradict the second.
+      const isBelieved =
+        verdict.is === 'contradicted'
+          ? await isGone(verdict, doubting)
+          : doubt === 'empty' || (await judgeEnd(next, doubting)).is !== 'contradicted';
+      if (isBelieved) return next;
+    }
+    page = next;
+  }
+  if (doubtful(page) === null) return page;
+  throw truncated(evidence ?? 'the list ends in another place each time that it is asked for');
+}
+
+const unsupported: EndVerdict = { is: 'unsupported' };
+
+/** What of a page needs another witness; null: nothing does. Of empty pages in a row the first one does. */
+function doubtful({ emptyRun, end }: JudgedPage): 'end' | 'empty' | null {
+  if (end?.is === 'end') return 'end';
+  return emptyRun === 1 && end === null ? 'empty' : null;
+}
+
+const entryOf = (cursor: Cursor | null, order: ListOrder | null) =>
+  cursor === null ? 'head' : (order?.position(cursor) ?? 'unknown');
+
+const rowsIn = (
+  { facts, envelope }: Pick<JudgedPage, 'facts' | 'envelope'>,
+  {
+    walk: { chain_id, scope },
+    step,
+    operation,
+  }: Pick<Doubting, 'walk' | 'step'> & Pick<PageReader, 'operation'>,
+): ItemRows[] => {
+  const place = { chain_id, scope, page_id: facts.page_id, position: step.position };
+  return rowsOf(operation, envelope.items, place);
+};
+
+function judgeEnd(
+  { facts, envelope, order }: JudgedPage,
+  { walk, reader: { db, operation, pageSize }, step }: Doubting,
+): Promise<EndVerdict> {
+  const rows = rowsIn({ facts, envelope }, { walk, operation, step });
+  return operation.judgeEnd(db, {
+    walk_id: walk.id,
+    run_id: walk.run_id,
+    chain_id: walk.chain_id,
+    feed: walk.feed,
+    scope: walk.scope,
+    quarantined: envelope.items.length - rows.length,
+    isFull: envelope.items.length >= pageSize,
+    pageSize,
+    rows,
+    last: order?.trusted.at(-1) ?? null,
+    entry: entryOf(step.cursor, operation.order),
+    promised: promisedBy(operation.order, step.cursor),
+    isResumed: step.sequence === walk.pages,
+  });
+}
+
+async function askOnce(
+  { facts }: JudgedPage,
+  { walk, reader, step, signal }: Doubting,
+): Promise<JudgedPage> {
+  const next = await requestPage(walk, reader, step, signal, true);
+  const attempts = facts.attempts + next.facts.attempts;
+  return { ...next, facts: { ...next.facts, attempts } };
+}
+
+/**
+ * Whether two answers to one request end, or stay empty, alike: with the same items at the same places. A
+ * list without an order may move between the two, and rows cross the cursor: most of them stay.
+ */
+function saysTheSame(a: JudgedPage, b: JudgedPage, { walk, step, reader }: Doubting): boolean {
+  if (doubtful(a) !== doubtful(b)) return false;
+  const [before, after] = [a, b].map(
+    (page) =>
+      new Set(
+        rowsIn(page, { walk, step, operation: reader.operation }).map(
+          ({ key, height }) => `${height} ${key}`,
+        ),
+      ),
+  ) as [Set<string>, Set<string>];
+  const most = Math.max(before.size, after.size);
+  const common = before.intersection(after).size;
+  return common === most || (reader.operation.order === null && common * 2 > most);
+}
+
+/**
+ * Whether what contradicts an end has left the list: requested at its own position, and once more, the
+ * service lists nothing from there on, or nothing but the item above.
+ */
+async function isGone(
+  { ask }: Extract<EndVerdict, { is: 'contradicted' }>,
+  doubting: Doubting,
+): Promise<boolean> {
+  return ask !== null && (await endsAt(ask, doubting)) && (await endsAt(ask, doubting));
+}
+
+async function endsAt(
+  { cursor, only }: EndQuestion,
+  { walk, reader, step, signal }: Doubting,
+): Promise<boolean> {
+  try {
+    const { envelope, order } = await requestPage(
+      walk,
+      reader,
+      { ...step, cursor, above: null, expected: null },
+      signal,
+      true,
+    );
+    if (envelope.next !== null || envelope.unreadable !== null) return false;
+    if (only === null) return envelope.items.length === 0;
+    const [first] = order?.trusted ?? [];
+    return envelope.items.length === 1 && first?.height === only.height && first.key === only.key;
+  } catch (error) {
+    // A made position may be refused: then it says nothing.
+    if (error instanceof ExplorerError && error.failure === 'cursor-refused') return false;
+    throw error;
+  }
+}
+
+const truncated = (detail: string) =>
+  new ExplorerError({ failure: 'truncated', status: 200, detail });

@@ -1,0 +1,221 @@
+import { sql } from 'drizzle-orm';
+import { describeDatabaseError } from '../db/failure.ts';
+import type { Database } from '../db/transaction.ts';
+import { every } from '../every.ts';
+import { thinHistory } from '../history/thin.ts';
+import type { FeedLane } from '../lists/feed.ts';
+import { thinLedger } from '../lists/thin.ts';
+import type { Log } from '../log.ts';
+import { rollUp } from '../rollups/roll.ts';
+import { expireArchive } from './archive.ts';
+import {
+  type LaneSchedule,
+  openLaneInTurn,
+  runQueue,
+  sendSlice,
+  setSchedules,
+  workOnRuns,
+} from './queue.ts';
+import { noteStopped } from './runs.ts';
+import { presentWorkers } from './takeover.ts';
+import { dueLanes } from './targets.ts';
+import { startWorker, type WorkerOptions } from './worker.ts';
+
+export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & HouseOptions;
+
+/** What `serve` is asked and told meanwhile. */
+export interface ServeHooks {
+  readonly changes?: ScheduleChanges;
+  /** Told at each of its rounds, every few seconds. */
+  readonly onRound?: () => void;
+}
+
+/** Asked now and then: the schedules of a configuration that was read anew; null where none was. */
+export type ScheduleChanges = () => Promise<readonly LaneSchedule[] | null>;
+
+/**
+ * Works until the signal aborts: sets the schedules, takes up every open run, starts what
+ * has no schedule to wait for, and works on slices. Any number of processes share the work.
+ */
+export async function serve(
+  schedules: readonly LaneSchedule[],
+  options: ServeOptions,
+  signal: AbortSignal,
+  { changes = async () => null, onRound = () => undefined }: ServeHooks = {},
+): Promise<void> {
+  const { db, boss } = options;
+  await setSchedules(db, boss, schedules);
+  await openDue(schedules, options);
+  const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
+  await workOnRuns(options);
+  await Promise.all([
+    checkRegularly(options, { changes, onRound }, signal),
+    keepHouse(options, signal),
+    keepSums(options, signal),
+  ]);
+  await boss.offWork(runQueue, { wait: true });
+  await worker.stop();
+  // Those too that waited for their turn, where no other process works: they are its own. Where the database is
+  // away, nobody can tell this stop from a kill.
+  await noteLastStop(db).catch(() => undefined);
+}
+
+async function noteLastStop(db: Database): Promise<void> {
+  const { start, once } = await presentWorkers(db);
+  if (start + once === 0) await noteStopped(db, 'all');
+}
+
+/** Starts what has no schedule to wait for. */
+async function openDue(
+  schedules: readonly LaneSchedule[],
+  { db, boss, clock }: ServeOptions,
+): Promise<void> {
+  for (const due of await dueLanes(db, schedules, 'start', clock())) {
+    await openLaneInTurn(db, boss, due);
+  }
+}
+
+/** How often open lanes and the configuration are looked after, in ms. */
+const pollIntervalMs = 2_000;
+
+/**
+ * Until the signal aborts, puts a changed configuration in force, and queues a slice for each lane whose run is open. Where a job is there already nothing happens; where it was lost, with the
+ * process that held it or because a run was opened at the moment the lane's last slice ended, the
+ * lane goes on.
+ */
+async function checkRegularly(
+  options: ServeOptions,
+  { changes, onRound }: Required<ServeHooks>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, boss, log } = options;
+  let isAway = false;
+  // Kept until it is in force, however often the database is away meanwhile.
+  let wanted: readonly LaneSchedule[] | null = null;
+  const poll = async () => {
+    onRound();
+    wanted = (await changes()) ?? wanted;
+    if (wanted !== null) {
+      await openDue(await setSchedules(db, boss, wanted), options);
+      wanted = null;
+    }
+    for (const lane of await openLanes(db)) await sendSlice(boss, lane);
+    if (isAway) log.tell('database.back', {});
+    isAway = false;
+  };
+  await every(pollIntervalMs, signal, poll, (error) => {
+    isAway = true;
+    log.tell('nudge.failure', { error: describeDatabaseError(error) });
+  });
+}
+
+/** Lanes whose run is open: their job may have been lost with the process that held it. One that was let go of is due. */
+async function openLanes(db: Database): Promise<FeedLane[]> {
+  const { rows } = await db.execute<{ lane: FeedLane }>(sql`
+    with taken_on as (
+      update etl.runs set due_at = clock_timestamp()
+      where state = 'open' and due_at is null and taken_up_at is null
+    )
+    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane
+    from etl.runs
+    where state = 'open'
+  `);
+  return rows.map(({ lane }) => lane);
+}
+
+/** What is tidied up, and by which clock. */
+export interface HouseOptions {
+  readonly db: Database;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  readonly log: Log;
+  readonly clock: () => Date;
+  /** How long archived bodies are kept from now on, in days; null: for ever. */
+  readonly archiveDays: () => number | null;
+  /** How long walks that brought nothing stay in the ledger from now on, in days; null: for ever. */
+  readonly ledgerDays: () => number | null;
+}
+
+/** Retention is told in days, so an hour more or less is nothing; in ms. */
+const intervalMs = 3_600_000;
+/** How often it is looked whether the retention has changed, in ms. */
+const sumsIntervalMs = 2_000;
+
+/** How long sums rest after they were brought up to date: in times of what that took, within bounds in ms. */
+const sumsRest = { ms: 60_000, times: 20, mostMs: 900_000 };
+
+/**
+ * Keeps sums of what is stored up to date until the signal aborts: once a minute, or less often where
+ * that would take more than a twentieth of the time, but each quarter of an hour.
+ */
+export function keepSums(
+  { db, log, now }: Pick<HouseOptions, 'db' | 'log' | 'now'>,
+  signal: AbortSignal,
+): Promise<void> {
+  let dueMs = now();
+  const poll = async () => {
+    const begun = now();
+    if (begun < dueMs) return;
+    // Also where it fails.
+    dueMs = begun + sumsRest.ms;
+    await rollUp({ db, now }, signal);
+    const pacedMs = sumsRest.times * (now() - begun);
+    dueMs = now() + Math.min(Math.max(sumsRest.ms, pacedMs), sumsRest.mostMs);
+  };
+  return every(sumsIntervalMs, signal, poll, (error) =>
+    log.tell('sums.failure', { error: describeDatabaseError(error) }),
+  );
+}
+
+/** What a person at a terminal waits without a word, in ms. */
+const patienceMs = 5_000;
+
+/** Brings sums of what is stored up to date once. A failure is logged: the views say up to when they are. */
+export async function sumUp(
+  { db, log, now }: Pick<HouseOptions, 'db' | 'log' | 'now'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const telling = setTimeout(() => log.tell('sums.long', {}), patienceMs);
+  try {
+    await rollUp({ db, now }, signal);
+  } catch (error) {
+    log.tell('sums.failure', { error: describeDatabaseError(error) });
+  } finally {
+    clearTimeout(telling);
+  }
+}
+
+/**
+ * Tidies up now, every hour and when the retention has changed, until the signal aborts. A lost database
+ * is waited for.
+ */
+function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<void> {
+  let [archiveDays, ledgerDays]: (number | null)[] = [null, null];
+  let restMs = 0;
+  const poll = async () => {
+    restMs -= sumsIntervalMs;
+    const isSame = options.archiveDays() === archiveDays && options.ledgerDays() === ledgerDays;
+    if (restMs > 0 && isSame) return;
+    [archiveDays, ledgerDays] = [options.archiveDays(), options.ledgerDays()];
+    restMs = intervalMs;
+    await tidyUp(options, signal);
+  };
+  return every(sumsIntervalMs, signal, poll, (error) =>
+    options.log.tell('housekeeping.failure', { error: describeDatabaseError(error) }),
+  );
+}
+
+/**
+ * Tidies up once: archived bodies that are older than they are to be kept, notes of what was to be read
+ * again and has been, minutes of the history, and old walks that brought nothing.
+ */
+export async function tidyUp(
+  { db, log, clock, archiveDays, ledgerDays }: HouseOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  await thinHistory(db);
+  const pages = await expireArchive(db, archiveDays(), clock(), signal);
+  if (pages > 0) log.tell('archive.expired', { pages });
+  const thinned = await thinLedger(db, ledgerDays(), clock(), signal);
+  if (thinned.walks > 0) log.tell('ledger.thinned', { ...thinned });
+}

@@ -1,0 +1,317 @@
+import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'drizzle-orm';
+import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
+import { type Database, transact } from '../db/transaction.ts';
+import type { NewDrift } from '../drift/record.ts';
+import { failures } from '../failure.ts';
+import { type FeedLane, feedName, type FeedState, ofLane } from '../lists/feed.ts';
+import type { RunRow } from '../lists/tables.ts';
+import type { Log } from '../log.ts';
+import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
+import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failures.ts';
+import { setFeedState } from './feeds.ts';
+import { chainSlice } from './queue.ts';
+import type { SliceBudget } from './request.ts';
+import { closeRun, countFailure, currentRun, noteStopped, runNews } from './runs.ts';
+
+/** How long a feed that the explorer does not serve is left alone, in ms. */
+const dayMs = 24 * 60 * 60 * 1000;
+/** Part of it that is added at random, so that all such feeds are not looked at in one moment. */
+const dayJitter = 0.05;
+/** How long a job rests that this process does not work on, in ms. */
+const notMineMs = 2_000;
+
+export interface SliceDependencies extends AdvanceDependencies {
+  readonly boss: PgBoss;
+  readonly log: Log;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Whether this process works on the lane; a job of another's is put back. */
+  readonly works: (lane: FeedLane) => boolean;
+  /** The environment variable that holds the API key of a chain. */
+  readonly keyVariable: (chainId: number) => string;
+  /** `sync` gives up on a failure and says so; `start` comes back to it for ever. */
+  readonly onFailure: 'give-up' | 'come-back';
+}
+
+export interface SliceSignals {
+  /** Make no new request; those under way may be answered. */
+  readonly stopping: AbortSignal;
+  /** Wait no longer for answers either. */
+  readonly abort: AbortSignal;
+}
+
+/**
+ * One slice of a lane: works on its run within the budget, then ends the job and queues the next
+ * slice in one transaction. Whatever kills it in between, the job is still there and is taken over.
+ */
+export async function runSlice(
+  job: JobWithMetadata<FeedLane>,
+  dependencies: SliceDependencies,
+  { stopping, abort }: SliceSignals,
+): Promise<void> {
+  const { db, log, now, works, reading } = dependencies;
+  const lane = job.data;
+  if (!works(lane)) return chain(job, dependencies, notMineMs);
+  const started = now();
+  const before = reading();
+  const budget = openSliceBudget({
+    now,
+    stopping,
+    // The next one's walks are read as the configuration says by then.
+    givesWay: async () => !isDeepStrictEqual(reading(), before) || (await isOtherAwaited(db, lane)),
+  });
+  const drift: NewDrift[] = [];
+  const onCommit: SliceDependencies['onCommit'] = (of, progress) => {
+    drift.push(...progress.drift);
+    dependencies.onCommit(of, progress);
+  };
+  let outcome: AdvanceOutcome;
+  try {
+    outcome = await advanceSafely(lane, budget, { ...dependencies, onCommit }, abort);
+  } finally {
+    // Whatever ends the slice: what was committed as new is never new again.
+    tellDrift(log, lane, drift);
+  }
+  log.tell('slice.done', {
+    ...nameOf(lane),
+    ms: Math.round(now() - started),
+    outcome: outcome.is,
+  });
+  await conclude(
+    job,
+    stopping.aborted && outcome.is === 'more' ? { is: 'stopped' } : outcome,
+    dependencies,
+  );
+}
+
+/** A lane that is taken up at once waits for no longer. */
+const takenUpWithin = '1 second';
+
+/** Whether another lane has been due for a while and no worker was free. */
+async function isOtherAwaited(db: Pick<Database, 'execute'>, lane: FeedLane): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.runs
+    where state = 'open' and taken_up_at is null and not (${ofLane(lane)})
+      and due_at < clock_timestamp() - ${takenUpWithin}::interval
+    limit 1
+  `);
+  return rows.length > 0;
+}
+
+/** Whose event it is. */
+const nameOf = (lane: FeedLane) => ({ feed: feedName(lane), lane: lane.lane });
+
+/** Tells in one line how items differ in ways that the feed had not shown: how many, and the first one. */
+function tellDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
+  const [first] = drift.toSorted((a, b) => a.page_id - b.page_id || (a.path < b.path ? -1 : 1));
+  if (first === undefined) return;
+  const { kind, path, detail, page_id: page } = first;
+  log.tell('feed.drift', { ...nameOf(lane), ways: drift.length, kind, path, detail, page });
+}
+
+/**
+ * What Postgres refuses, such as a value that no schema foresaw, is a failure like others: the lane
+ * rests and comes back in growing intervals. A defect of the program ends the run. Thrown on, the queue would
+ * repeat it, and its paid requests, at once and for ever. A lost connection is thrown: there is nothing to
+ * note it in.
+ */
+async function advanceSafely(
+  lane: FeedLane,
+  budget: ReturnType<typeof openSliceBudget>,
+  dependencies: SliceDependencies,
+  abort: AbortSignal,
+): Promise<AdvanceOutcome> {
+  const { log, keyVariable } = dependencies;
+  try {
+    const onRecovered: NonNullable<AdvanceDependencies['onRecovered']> = (feed, { was, reason }) =>
+      isOfKey(was)
+        ? log.tell('key.accepted', { variable: keyVariable(feed.chain_id), was })
+        : log.tell('feed.recovered', { feed: feedName(feed), was, reason });
+    return await advance(lane, budget, { ...dependencies, onRecovered }, abort);
+  } catch (error) {
+    const run = isConnectionLost(error) ? null : await currentRun(dependencies.db, lane);
+    if (run === null) throw error;
+    const defect = defectOf(error);
+    if (defect !== null) {
+      const { feedFailure, stack } = defect;
+      const { reason } = feedFailure;
+      log.tell('feed.internal-error', { ...nameOf(lane), reason, stack });
+    }
+    const feedFailure = defect?.feedFailure ?? refusal(describeDatabaseError(error));
+    return { is: 'failure', run, feedFailure, progressed: false };
+  }
+}
+
+/** Whether a feed was in this state because of its key. */
+const isOfKey = (state: FeedState) => state === 'unauthorized' || state === 'waiting';
+
+async function conclude(
+  job: JobWithMetadata<FeedLane>,
+  outcome: AdvanceOutcome,
+  dependencies: SliceDependencies,
+): Promise<void> {
+  switch (outcome.is) {
+    case 'more':
+      return chain(job, dependencies, 0);
+    case 'stopped':
+      // The lane's run stays open: with `start`, another worker goes on with it at once.
+      await noteStopped(dependencies.db, job.data);
+      if (dependencies.onFailure === 'come-back') await chain(job, dependencies, 0);
+      else await setFeedState(dependencies.db, job.data, 'idle');
+      return undefined;
+    case 'failure':
+      return rest(job, outcome, dependencies);
+    case 'elsewhere':
+      return leave(job, outcome.run, dependencies);
+    case 'closed':
+      for (const { failure, reason } of outcome.failures) {
+        const failed = { ...nameOf(job.data), state: 'failed', failure, reason };
+        dependencies.log.tell('feed.failed', failed);
+      }
+      // What comes next does not wait for it, nor fail with it.
+      await chain(job, dependencies, 0);
+      return tellNews(job.data, outcome.run, dependencies);
+    case 'fenced':
+    case 'idle':
+      return chain(job, dependencies, 0);
+  }
+}
+
+/** Tells what a run brought that has ended, in one line. `sync` shows what came by itself. */
+async function tellNews(
+  lane: FeedLane,
+  run: RunRow,
+  { db, log, onFailure }: SliceDependencies,
+): Promise<void> {
+  if (onFailure === 'give-up') return;
+  const news = await runNews(db, run);
+  const { added, changed, quarantined, ...cost } = news;
+  if (added + changed + quarantined > 0) log.tell('feed.updated', { ...nameOf(lane), ...news });
+  else log.tell('feed.polled', { ...nameOf(lane), ...cost });
+}
+
+/** Leaves a lane to those who ask the explorer that its feed is read from now. */
+async function leave(
+  job: JobWithMetadata<FeedLane>,
+  run: RunRow,
+  dependencies: SliceDependencies,
+): Promise<void> {
+  const { db, log, onFailure } = dependencies;
+  log.tell('feed.elsewhere', nameOf(job.data));
+  if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', readElsewhere);
+  return chain(job, dependencies, notMineMs);
+}
+
+const readElsewhere = {
+  failure: null,
+  reason:
+    'another process reads this feed from another explorer since: use the same EXPLORER_BASE_URL',
+};
+
+async function rest(
+  job: JobWithMetadata<FeedLane>,
+  { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
+  dependencies: SliceDependencies,
+): Promise<void> {
+  const { db, random, onFailure } = dependencies;
+  const { failure, feedState: state } = feedFailure;
+  const { again } = failures[failure];
+  if (state !== null) {
+    await setFeedState(db, job.data, state, feedFailure);
+    tellFailure(job.data, state, feedFailure, dependencies);
+  }
+  if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
+  if (onFailure === 'give-up' || !feedFailure.passes) {
+    await closeRun(db, run, 'interrupted', feedFailure);
+    return chain(job, dependencies, 0);
+  }
+  const inARow = await countFailure(db, run, progressed || again !== 'growing');
+  return chain(job, dependencies, restMs(feedFailure, inARow, random));
+}
+
+/** What stops a key or a chain is told of that one, not of each of its feeds. */
+function tellFailure(
+  lane: FeedLane,
+  state: FeedState,
+  { failure, said: problem, reason }: FeedFailure,
+  { log, keyVariable }: SliceDependencies,
+): void {
+  const { log: event } = failures[failure];
+  switch (event) {
+    case 'feed.failure':
+    case 'feed.failed':
+      return log.tell(event, { ...nameOf(lane), state, failure, reason });
+    case 'key.waiting':
+    case 'key.refused':
+      return log.tell(event, { variable: keyVariable(lane.chain_id), failure, problem });
+    case 'chain.unknown':
+      return log.tell(event, { chain: lane.chain_id, problem });
+    case 'feed.internal-error':
+    case 'feed.drift':
+    case 'queue.failure':
+    case null:
+      // It was told where it happened.
+      return undefined;
+  }
+}
+
+async function chain(
+  job: JobWithMetadata<FeedLane>,
+  { db, boss }: SliceDependencies,
+  afterMs: number,
+): Promise<void> {
+  await transact(db, (tx) => chainSlice(boss, tx, job, afterMs));
+}
+
+/** How long a slice runs before it gives way to others, in ms: a few workers serve many lanes fairly. */
+const sliceMs = 10_000;
+
+/** How long a slice may run at most, in ms: then a worker that has nothing to do may get it. */
+const longestMs = 60_000;
+
+export interface SliceTimes {
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  readonly stopping: AbortSignal;
+  /** Whether another slice is to take its place. */
+  readonly givesWay: () => Promise<boolean>;
+}
+
+/**
+ * What a slice may read: at least one page, however late it starts, unless it is to stop. Where its time is
+ * over it gives way, if it has to. Else it goes on: to end it would cost the round trip in which its walks
+ * come to rest, 2.5 % of the time at one of 250 ms.
+ */
+export function openSliceBudget({
+  now,
+  stopping,
+  givesWay,
+}: SliceTimes): SliceBudget & { readonly spent: boolean } {
+  const started = now();
+  let pages = 0;
+  let dueMs = started + sliceMs;
+  let hasToEnd = false;
+  let isLooking = false;
+  const look = async () => {
+    isLooking = true;
+    hasToEnd = now() - started >= longestMs || (await givesWay().catch(() => true));
+    dueMs = now() + sliceMs;
+    isLooking = false;
+  };
+  const isSpent = () => stopping.aborted || (pages > 0 && hasToEnd);
+  return {
+    get spent() {
+      return isSpent();
+    },
+    takePage() {
+      // Nobody waits for the answer; until it is there the slice goes on.
+      if (now() >= dueMs && !isLooking && !hasToEnd) void look();
+      if (isSpent()) return false;
+      pages += 1;
+      return true;
+    },
+  };
+}

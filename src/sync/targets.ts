@@ -1,0 +1,163 @@
+import { CronExpressionParser } from 'cron-parser';
+import { sql } from 'drizzle-orm';
+import { chainFacts } from '../chains.ts';
+import type { ChainSettings } from '../config/settings.ts';
+import type { Database } from '../db/transaction.ts';
+import { type FeedLane, feedName } from '../lists/feed.ts';
+import { boundsOn, kindOf } from '../lists/index.ts';
+import type { Occasion, ScopeBounds, Target } from '../lists/list.ts';
+import type { FeedSettings } from '../lists/settings.ts';
+import type { RunScope } from '../lists/tables.ts';
+import { type OperationName, operationNames } from '../operations/index.ts';
+import { isPolledLater } from './failures.ts';
+import type { RegisteredFeed } from './feeds.ts';
+
+/** Bounds that a command named for a feed, as the settings that they take the place of. */
+export type FeedTarget = Readonly<Record<string, unknown>>;
+
+/** What a command's bounds make the target of a feed; null: they concern it not, or its settings name bounds. */
+function targetOf(
+  operation: OperationName,
+  settings: FeedSettings,
+  bounds: ScopeBounds,
+): FeedTarget | null {
+  const kind = kindOf(operation);
+  if (kind.isBounded(settings)) return null;
+  const target = kind.target(settings, boundsOn(operation, bounds));
+  return target === null ? null : { ...target };
+}
+
+/**
+ * The chains with the target of each feed in its settings: what this command names, else what an earlier
+ * one did. Where the configuration names bounds, they are the target.
+ *
+ * @param bounds what this command names
+ */
+export async function withTargets(
+  db: Database,
+  chains: readonly ChainSettings[],
+  bounds: ScopeBounds = {},
+): Promise<ChainSettings[]> {
+  const stored = await storedTargets(db);
+  return chains.map(({ operations, ...chain }) => ({
+    ...chain,
+    operations: Object.fromEntries(
+      operationNames.flatMap((operation) => {
+        const settings = operations[operation];
+        if (settings === undefined) return [];
+        const feed = feedName({ chain_id: chain.id, operation });
+        const earlier = kindOf(operation).isBounded(settings) ? undefined : stored.get(feed);
+        const target = targetOf(operation, settings, bounds) ?? earlier;
+        return [[operation, { ...settings, ...target }]];
+      }),
+    ),
+  }));
+}
+
+/** The targets of feeds that a command named, by the feed's name. */
+async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarget>> {
+  const { rows } = await db.execute<{ feed: string; target: FeedTarget }>(
+    sql`select feed, target from etl.feeds where target is not null`,
+  );
+  return new Map(rows.map(({ feed, target }) => [feed, target]));
+}
+
+/** A lane as the configuration wants it. */
+export interface ConfiguredLane {
+  readonly lane: FeedLane;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly scope: RunScope;
+}
+
+/**
+ * Every feed of the configuration, with its settings as they are kept in `etl.feeds`.
+ *
+ * @param bounds what a command names as the target of those that it concerns
+ */
+export function configuredFeeds(
+  chains: readonly ChainSettings[],
+  bounds: ScopeBounds = {},
+): RegisteredFeed[] {
+  return chains.flatMap((chain) =>
+    operationNames.flatMap((operation) => {
+      const settings = chain.operations[operation];
+      if (settings === undefined) return [];
+      const feed = { chain_id: chain.id, chain_name: chain.name, operation };
+      const target = targetOf(operation, settings, bounds);
+      const chain_facts = chainFacts(chain.id, chain);
+      return [{ ...feed, chain_facts, settings: { ...settings }, target }];
+    }),
+  );
+}
+
+/** Every lane of the configuration, with what one run of it covers. */
+export function configuredLanes(
+  chains: readonly ChainSettings[],
+  bounds: ScopeBounds = {},
+): ConfiguredLane[] {
+  return chains.flatMap((chain) =>
+    operationNames.flatMap((operation) => {
+      const settings = chain.operations[operation];
+      if (settings === undefined) return [];
+      const lanes = kindOf(operation).lanes(settings, boundsOn(operation, bounds));
+      return lanes.map(({ lane, scope }) => ({
+        lane: { chain_id: chain.id, operation, lane },
+        cron: settings.schedule,
+        timezone: settings.timezone,
+        scope,
+      }));
+    }),
+  );
+}
+
+/**
+ * Makes what is asked for what is wanted now: by the configuration, or by a command's flags where there
+ * is none.
+ */
+export async function followWishes(db: Database, wishes: readonly Target[]): Promise<void> {
+  for (const ofFeed of Map.groupBy(wishes, ({ lane }) => feedName(lane)).values()) {
+    const [first] = ofFeed;
+    if (first === undefined) continue;
+    const scopes = ofFeed.map(({ scope }) => scope);
+    await kindOf(first.lane.operation).followWishes(db, first.lane, scopes);
+  }
+}
+
+/**
+ * Which of the lanes have something to do at a time, as their lists say. What the explorer does not
+ * serve is looked at seldom, unless a person asks.
+ *
+ * @param at the time of day, for what is due by an interval
+ */
+export async function dueLanes<Lane extends Target>(
+  db: Database,
+  targets: readonly Lane[],
+  occasion: Occasion,
+  at: Date,
+): Promise<Lane[]> {
+  const due: Lane[] = [];
+  for (const target of targets) {
+    if (occasion !== 'sync' && (await isPolledLater(db, target.lane))) continue;
+    if (await kindOf(target.lane.operation).isDue(db, target, occasion, at)) due.push(target);
+  }
+  return due;
+}
+
+/** What a person asked for is read now, whatever its interval. */
+export function atOnce(target: Target): RunScope {
+  return kindOf(target.lane.operation).atOnce(target);
+}
+
+/** When the first of the schedules is due after a time; null where none ever is. */
+export function nextPoll(
+  lanes: readonly Pick<ConfiguredLane, 'cron' | 'timezone'>[],
+  after: Date,
+): Date | null {
+  const due = lanes.flatMap(({ cron, timezone }) => {
+    const schedule = CronExpressionParser.parse(cron, { currentDate: after, tz: timezone });
+    // A day that no year has, such as 30 February.
+    return schedule.hasNext() ? [schedule.next().getTime()] : [];
+  });
+  return due.length === 0 ? null : new Date(Math.min(...due));
+}

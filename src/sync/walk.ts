@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/transaction.ts';
+import type { NewDrift } from '../drift/record.ts';
+import type { HeldWalk, WalkRow } from '../lists/tables.ts';
+import type { OrderKey } from '../operations/operation.ts';
+import { lastPlace } from '../operations/placed-list.ts';
+import { linkAbort } from './abort.ts';
+import { packBody } from './archive.ts';
+import { FencedError } from './checkpoint.ts';
+import { commitPages, type ToCommit } from './commit.ts';
+import { type NormalisedPage, normalisePage } from './normalise.ts';
+import { type PageOrder, timedPlaces } from './order.ts';
+import { PageQueue } from './page-queue.ts';
+import type { WalkEnd } from './progress.ts';
+import { askAgain } from './recheck.ts';
+import { type PageReader, requestPage, type Step } from './request.ts';
+
+/** How a run of a walk ended. Only `ended` ends the walk itself. */
+export type WalkOutcome =
+  | { readonly is: 'ended'; readonly end: WalkEnd }
+  | { readonly is: 'paused' }
+  | { readonly is: 'fenced' }
+  /** With the walk as it was left: its revision is the one that this worker holds. */
+  | { readonly is: 'failure'; readonly error: unknown; readonly walk: WalkRow };
+
+/** What a committed transaction added, for progress lines. */
+export interface WalkProgress {
+  readonly walk: WalkRow;
+  readonly pages: number;
+  readonly items: number;
+  readonly drift: readonly NewDrift[];
+}
+
+export interface WalkDependencies extends Omit<PageReader, 'floor'> {
+  readonly db: Database;
+  /** How many pages may wait to be written, and how many bytes of JSON. */
+  readonly readAhead: number;
+  readonly readAheadBytes: number;
+  /** How long pages wait for others that are written with them, in ms. */
+  readonly gatherMs: number;
+  readonly onCommit: (progress: WalkProgress) => void;
+}
+
+/**
+ * Walks on from a walk's checkpoint. Reading runs ahead of writing: while pages are on their way,
+ * the writer takes all that wait and commits them as one transaction, so a fast API makes big
+ * transactions and a slow one small ones. `SPEC.md` beside this file has the states and bounds.
+ *
+ * @param walk as this worker claimed it; its revision fences every write
+ * @throws what Postgres throws; what was committed stays, and the checkpoint says where to resume
+ */
+export async function runWalk(
+  walk: HeldWalk,
+  dependencies: WalkDependencies,
+  signal: AbortSignal,
+): Promise<WalkOutcome> {
+  const queue = new PageQueue<ReadPage>(dependencies.readAhead, dependencies.readAheadBytes);
+  let current = walk;
+  using reader = linkAbort(signal);
+  const floor = () => current.floor;
+  const reading = readPages(walk, { ...dependencies, floor }, queue, reader.signal)
+    .then(
+      (outcome) => ({ outcome }) as const,
+      (error: unknown) => ({ error }) as const,
+    )
+    .finally(() => queue.close());
+  try {
+    const end = await writePages(walk, dependencies, queue, (moved) => {
+      current = moved;
+    });
+    if (end !== null) return { is: 'ended', end };
+  } catch (error) {
+    if (error instanceof FencedError) return { is: 'fenced' };
+    throw error;
+  } finally {
+    queue.close();
+    reader.abort(new Error('the writer stopped'));
+    await reading;
+  }
+  const read = await reading;
+  if (signal.aborted || 'outcome' in read) return { is: 'paused' };
+  return { is: 'failure', error: read.error, walk: current };
+}
+
+/** Commits what the queue holds until it is drained or the walk ends. */
+async function writePages(
+  walk: HeldWalk,
+  { db, operation, gatherMs, onCommit }: WalkDependencies,
+  queue: PageQueue<ReadPage>,
+  onMove: (walk: HeldWalk) => void,
+): Promise<WalkEnd | null> {
+  let current = walk;
+  let above: ToCommit['above'] = 'unknown';
+  for (;;) {
+    // The first page tells others that the walk has arrived.
+    const read = await queue.takeAll(
+      current === walk ? undefined : (over) => sleep(gatherMs, undefined, { signal: over }),
+    );
+    if (read.length === 0) return null;
+    const committed = await commitPages(db, operation, current, { read, above });
+    ({ walk: current, above } = committed);
+    onMove(current);
+    onCommit({
+      walk: current,
+      pages: read.length,
+      items: read.reduce((sum, { page }) => sum + page.items, 0),
+      drift: committed.drift,
+    });
+    if (committed.end !== null) return committed.end;
+  }
+}
+
+/** A page ready to be written, and whether the walk ends with it. */
+export interface ReadPage {
+  readonly page: NormalisedPage;
+  readonly end: WalkEnd | null;
+  readonly emptyRun: number;
+  /** The page's body as it is to be archived; null where it is not. */
+  readonly body: Buffer | null;
+}
+
+/**
+ * Reads a walk's pages into the queue, from its checkpoint on. The next request leaves as soon as
+ * the cursor of this page is decoded; this page becomes rows while that one is on its way. A page that
+ * may be the service's mistake is asked for once more before anything is concluded (`doubt.ts`).
+ *
+ * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
+ * @throws what `fetchPage` throws, and EnvelopeError; the pages before it stay in the queue
+ */
+export async function readPages(
+  walk: WalkRow,
+  reader: PageReader,
+  queue: PageQueue<ReadPage>,
+  signal: AbortSignal,
+): Promise<'read' | 'paused'> {
+  if (!reader.budget.takePage()) return 'paused';
+  let step = await firstStep(walk, reader);
+  let answer = requestPage(walk, reader, step, signal);
+  for (;;) {
+    const judged = await askAgain(await answer, { walk, reader, step, queue, signal });
+    const { facts, envelope, order, emptyRun, end } = judged;
+    const next: Step = {
+      cursor: facts.cursor_out,
+      sequence: step.sequence + 1,
+      position: step.position + envelope.items.length,
+      emptyRun,
+      above: envelope.items.length === 0 ? step.above : lastOf(order),
+      timed: [...(step.timed ?? []), ...timedPlaces(order)].slice(-reader.pageSize),
+      expected: envelope.items.length === 0 ? expectedBehind(step, reader) : null,
+    };
+    const goesOn = end === null && reader.budget.takePage();
+    if (goesOn) {
+      answer = requestPage(walk, reader, next, signal);
+      // It may fail before the queue has room for this page; it is awaited in the next round.
+      answer.catch(() => undefined);
+    }
+    const page = normalisePage(reader.operation, facts, envelope.items, {
+      chain_id: walk.chain_id,
+      scope: walk.scope,
+      position: step.position,
+      order,
+      // A page without a place is another page: its items are not out of order among themselves.
+      misplaced: order === null || order.trusted.length === 0 ? [] : order.misplaced,
+    });
+    const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
+    const taken = await queue.push({ page, end, emptyRun, body: packed }, judged.body.length);
+    if (!goesOn || !taken) return end === null ? 'paused' : 'read';
+    step = next;
+  }
+}
+
+/** A run that resumes goes on where the ledger says that the walk's last page ended. */
+async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<Step> {
+  const { cursor, pages, items, empty_run } = walk;
+  return {
+    cursor,
+    sequence: pages,
+    position: items,
+    emptyRun: empty_run,
+    // Behind an empty page nobody knows any more where it was asked for: nothing is joined there.
+    above:
+      operation.order === null || pages === 0 || empty_run > 0
+        ? null
+        : await lastPlace(db, walk.id),
+    timed: null,
+    expected: null,
+  };
+}
+
+const expectedBehind = ({ cursor, expected }: Step, { operation }: PageReader): OrderKey | null =>
+  expected ?? (cursor === null ? null : (operation.order?.position(cursor) ?? null));
+
+const lastOf = (order: PageOrder | null): OrderKey | null =>
+  order?.leadsOn === true ? (order.trusted.at(-1) ?? null) : null;
