@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { OpenFinding } from '../documents/finding.ts';
 import type { FailureClass } from '../failure.ts';
-import type { Configured } from '../operations/guide.ts';
+import type { Configured } from '../operations/define.ts';
 import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { ListRibbon } from './ribbon.ts';

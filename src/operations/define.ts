@@ -1,8 +1,24 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
-import type { z } from 'zod';
-import { normaliser, type RowOfKind } from './item-rows.ts';
-import { layoutOfItem, type DeclaredItem, type ItemLayout } from './layout.ts';
-import type { Cursor, ListOrder, Operation, Scope } from './operation.ts';
+import { z } from 'zod';
+import {
+  type DeclaredItem,
+  type ItemLayout,
+  layoutOfItem,
+  normaliser,
+  type RowOfKind,
+} from './item-rows.ts';
+import { noteChanges, pagesWithChanges } from './list-changes.ts';
+import { judgeListEnd, removeBelow } from './list-end.ts';
+import type {
+  Cursor,
+  ListOrder,
+  ListUnit,
+  NewestFirstWalk,
+  NumberedWalk,
+  Operation,
+  RankedWalk,
+  Scope,
+} from './operation.ts';
 
 /** How a list goes on from page to page. */
 export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt' | 'topOf'> {
@@ -92,3 +108,135 @@ function orderOf(layout: ItemLayout, cursor: Paging, columns: ListOrder['columns
   const { position, names, cursorAt, topOf } = cursor;
   return { fields, columns, position, names, cursorAt, topOf };
 }
+
+/** Columns that say where an item stands and when it was made, and what the first of them counts. */
+interface Order {
+  readonly height: string;
+  readonly time: string;
+  readonly unit: ListUnit;
+}
+
+/** A list that is highest first; its table has a column `removed_at`. */
+export const newestFirst =
+  ({ height, time, unit }: Order, defaults: ConfigDefaults): KindOf<NewestFirstWalk> =>
+  ({ name, table, key, orderBy }) => {
+    const order = { ...orderBy({ height, time, key }), unit, isProof: true };
+    const list = { name, table, order };
+    return {
+      kind: 'newest-first',
+      order,
+      defaults,
+      decidesMembership: false,
+      isReplayable: true,
+      // Seen again: whatever was concluded from its absence is over.
+      columns: { removed_at: () => null },
+      judgeEnd: (db, claim) => judgeListEnd(list, db, claim),
+      tellingPages: (tx, pages) => pagesWithChanges(list, tx, pages),
+      afterPage: (tx, walk, rows) => noteChanges(list, tx, walk, rows),
+      afterWalk: (tx, walk) => removeBelow(list, tx, walk),
+    };
+  };
+
+/**
+ * One list for each number, each highest first. What it proves is concluded at a walk's end.
+ *
+ * @param number the column of the list's number, which no item tells
+ */
+export const numbered =
+  (
+    { number, ...columns }: ListOrder['columns'] & { readonly number: string },
+    { schedule }: Pick<ConfigDefaults, 'schedule'>,
+    conclusions: Pick<Operation<NumberedWalk>, 'judgeEnd' | 'afterWalk'>,
+  ): KindOf<NumberedWalk> =>
+  ({ orderBy }) => ({
+    kind: 'numbered',
+    // The cursor tells a height, and no key: the items alone are the witnesses.
+    order: { ...orderBy(columns), unit: 'blocks', position: () => null, isProof: false },
+    defaults: { schedule, overlap: '0s', resweep: [] },
+    decidesMembership: true,
+    isReplayable: true,
+    columns: { [number]: ({ batch }) => batch },
+    // A page alone says nothing beyond its rows.
+    tellingPages: () => Promise.resolve(new Set()),
+    afterPage: () => Promise.resolve(true),
+    ...conclusions,
+  });
+
+/** A list whose order changes: it is true only as a whole. */
+export const ranked =
+  (
+    { schedule }: Pick<ConfigDefaults, 'schedule'>,
+    conclusions: Pick<Operation<RankedWalk>, 'judgeEnd' | 'afterPage' | 'afterWalk'>,
+  ): KindOf<RankedWalk> =>
+  () => ({
+    kind: 'ranked',
+    order: null,
+    defaults: { schedule, overlap: '0s', resweep: [] },
+    decidesMembership: false,
+    isReplayable: false,
+    columns: {},
+    tellingPages: (_tx, pages) => Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
+    ...conclusions,
+  });
+
+/** What the configuration says of a feed unless a person says otherwise, as far as operations of a kind differ. */
+export interface ConfigDefaults {
+  /** Five cron fields. */
+  readonly schedule: string;
+  /** How far below the newest known item each poll of a newest-first list goes; others have none. */
+  readonly overlap: string;
+  /** Deeper polls of a newest-first list; others have none. */
+  readonly resweep: readonly { readonly depth: string; readonly every: string }[];
+}
+
+/** What an operation says for its settings. */
+export interface Configured {
+  readonly guide: Pick<Guide, 'items' | 'about'>;
+  readonly defaults: ConfigDefaults;
+}
+
+/** An operation as people meet it. */
+export interface Guide {
+  /** Its list beside the name of a chain: short, for a column. */
+  readonly list: string;
+  /** Its items, in the plural. */
+  readonly items: string;
+  /** What it is, in a sentence. */
+  readonly about: string;
+  /** Its lines in the file that `init` writes for a chain: YAML, with what it costs as comments. */
+  example(chainId: number): string;
+}
+
+/** A number, or its digits; null and blank are neither, and never mean 0. */
+const wholeNumber = z
+  .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/u)])
+  .transform(Number);
+
+// The length of the page just served, so 0 after an empty one; asked for with 0 it is refused.
+const items_count = wholeNumber.nullish();
+
+/**
+ * The cursor of lists whose next page has the numbers below a field's.
+ *
+ * @param end the highest number that nothing follows
+ */
+export const belowNumber = (field: 'id' | 'block_number', end: number): Paging => ({
+  schema: z.object({ [field]: wholeNumber, items_count }).transform((told): Cursor | null => {
+    const number = Number(told[field]);
+    if (number <= end) return null;
+    return told.items_count
+      ? { [field]: number, items_count: told.items_count }
+      : { [field]: number };
+  }),
+  /**
+   * `items_count` is asked for on every page: generation v12 takes the page size from it and leaves it
+   * out of the cursor, the older one overwrites it with its own from the cursor.
+   */
+  query: (cursor, pageSize) => ({ items_count: pageSize, ...cursor }),
+  position({ [field]: number }) {
+    return typeof number === 'number' ? { height: number, key: String(number) } : null;
+  },
+  names: 'above',
+  cursorAt: ({ height }) => ({ [field]: height + 1 }),
+  topOf: (height) => ({ height, key: String(height) }),
+});

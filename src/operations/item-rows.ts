@@ -1,20 +1,25 @@
+import { getTableColumns } from 'drizzle-orm';
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import type { Row } from '../db/row.ts';
 import {
   isUnread,
+  type Outline,
+  outlineOf,
   unknownFields,
   type Unread,
   unreadBelow,
   unreadFields,
   unreadMembers,
 } from '../drift/fields.ts';
+import { type ExactNumber, integerText, isExactNumber } from '../exact-number.ts';
 import {
   type AddressObservation,
   type EmbeddedAddress,
   hashOf,
   observeAddress,
 } from '../load/address.ts';
-import type { Column, DeclaredItem, ItemLayout, Layout, Part } from './layout.ts';
-import type { ItemRows, Place, Scope, Untold } from './operation.ts';
+import type { ChildTable, ItemRows, Place, Scope, Untold } from './operation.ts';
 
 /** What the kind of list says of an item's row. */
 export interface RowOfKind<Walk extends Scope> {
@@ -63,7 +68,7 @@ export function normaliser<Walk extends Scope>(
 }
 
 /** What is told under the first of a field's names that tells it; null: nothing. */
-function told(item: Fields, names: readonly string[]): unknown {
+function reported(item: Fields, names: readonly string[]): unknown {
   for (const name of names) {
     const value = item[name];
     if (value !== null && value !== undefined) return value;
@@ -74,7 +79,7 @@ function told(item: Fields, names: readonly string[]): unknown {
 /** Adds to a row what an object tells; a column that it does not tell is null. */
 function lay(row: Fields, { columns, within }: Layout, item: Fields): Fields {
   for (const { column, names, isAddress } of columns) {
-    const value = told(item, names);
+    const value = reported(item, names);
     row[column] = isAddress && value !== null ? hashOf(value as EmbeddedAddress) : value;
   }
   for (const { name, layout } of within) lay(row, layout, (item[name] ?? {}) as Fields);
@@ -83,7 +88,7 @@ function lay(row: Fields, { columns, within }: Layout, item: Fields): Fields {
 
 /** A member that is null says nothing; its neighbours keep their positions. */
 function rowsOf(part: Part, item: Fields, id: readonly unknown[]): readonly Row[] {
-  const value = told(item, part.names);
+  const value = reported(item, part.names);
   if (value === null || (Array.isArray(value) && value.length === 0)) return [];
   const parent = Object.fromEntries(part.parentKey.map((column, at) => [column, id[at]]));
   if (!part.isList) return [lay(parent, part, value as Fields)];
@@ -134,3 +139,169 @@ function untoldRows(
     return unreadMembers(item[name] as readonly unknown[] | null | undefined, below);
   });
 }
+
+/** What an operation says of its items and where they go. */
+export interface DeclaredItem {
+  readonly item: z.ZodType;
+  readonly table: PgTable;
+  /** The column that tells a chain's items apart. */
+  readonly key: string;
+  /** The columns of the fields whose column has another name. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** The tables of the fields that are lists or objects; their foreign key leads to the item's row. */
+  readonly children: Readonly<Record<string, PgTable>>;
+}
+
+/** A column, and the names that generations of the API have for its field: the first that is told counts. */
+export interface Column {
+  readonly column: string;
+  readonly names: readonly string[];
+  /** An embedded address is its hash here, and else a row of its own. */
+  readonly isAddress: boolean;
+}
+
+/** How an object becomes columns. Those of an object within it begin with that one's name. */
+export interface Layout {
+  readonly columns: readonly Column[];
+  readonly within: readonly { readonly name: string; readonly layout: Layout }[];
+}
+
+/** A field of an item that is a list or an object, and its table. */
+export interface Part extends ChildTable, Layout {
+  readonly names: readonly string[];
+  /** Then its rows have positions. */
+  readonly isList: boolean;
+}
+
+/** How an item becomes rows. */
+export interface ItemLayout {
+  readonly columns: readonly Column[];
+  readonly parts: readonly Part[];
+}
+
+interface Field {
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly outline: Outline;
+}
+
+/** Draws from its schema how an item becomes rows. */
+export function layoutOfItem(declared: DeclaredItem): ItemLayout {
+  const fields = fieldsOf(outlineOf(declared.item));
+  const { columns } = layoutOf(fields.filter(isValue), (name) => declared.columns[name] ?? name);
+  checkColumns(declared.table, { columns, within: [] });
+  return {
+    columns,
+    parts: fields.filter((field) => !isValue(field)).map((field) => partOf(field, declared)),
+  };
+}
+
+/** The fields of an object, each once. */
+function fieldsOf({ fields }: Outline): Field[] {
+  const all = [...(fields ?? [])];
+  return all.flatMap(([name, outline]) => {
+    const others = all.flatMap(([other, { sameAs }]) => (sameAs === name ? [other] : []));
+    return outline.sameAs === undefined ? [{ name, names: [name, ...others], outline }] : [];
+  });
+}
+
+const isValue = ({ outline: { fields, element, isOwnRow } }: Field) =>
+  isOwnRow === true || (fields === null && element === null);
+
+/** @param spell the column of a value, by its name */
+function layoutOf(fields: readonly Field[], spell: (name: string) => string): Layout {
+  const [values, objects] = [fields.filter(isValue), fields.filter((field) => !isValue(field))];
+  return {
+    columns: values.map(({ name, names, outline }) => {
+      const isAddress = outline.isOwnRow === true;
+      return { column: spell(isAddress ? `${name}_hash` : name), names, isAddress };
+    }),
+    within: objects.map(({ name, outline }) => ({
+      name,
+      layout: layoutOf(fieldsOf(outline), (inner) => spell(`${name}_${inner}`)),
+    })),
+  };
+}
+
+/** The members of a list that are no objects are hashes. */
+const hashes: Layout = {
+  columns: [{ column: 'hash', names: ['hash'], isAddress: false }],
+  within: [],
+};
+
+function partOf({ name, names, outline }: Field, { table: own, children }: DeclaredItem): Part {
+  const table = children[name];
+  if (table === undefined) throw new Error(`the field ${name} has no table`);
+  const [link] = getTableConfig(table).foreignKeys.map((key) => key.reference());
+  if (link?.foreignTable !== own) throw new Error(`the rows of ${name} don't refer to their item`);
+  const { element } = outline;
+  const fields = fieldsOf(element ?? outline);
+  const layout = fields.length === 0 ? hashes : layoutOf(fields, (column) => column);
+  checkColumns(table, layout);
+  const parentKey = link.columns.map((column) => column.name);
+  return { ...layout, table, parentKey, names, isList: element !== null };
+}
+
+/** A field without a column would be lost: it is not among the unknown ones, which are kept. */
+function checkColumns(table: PgTable, { columns, within }: Layout): void {
+  const known = getTableColumns(table);
+  const lost = columns.find(({ column }) => !(column in known));
+  if (lost !== undefined) throw new Error(`${lost.names.join()}: the table has no ${lost.column}`);
+  for (const { layout } of within) checkColumns(table, layout);
+}
+
+/** Any field but the identity may be null or absent; both mean "not told". */
+export const text = z.string().nullish();
+export const flag = z.boolean().nullish();
+
+/** The nearest double, which is what its column holds, where the service tells more digits. */
+const nearestDouble = z
+  .custom<ExactNumber>(isExactNumber)
+  .transform(({ rawJSON }) => Number(rawJSON))
+  .pipe(z.number());
+export const percentage = z.union([z.number(), nearestDouble]).nullish();
+
+/** A count, height or id: none is negative, or beyond 2^53. */
+export const count = z.int().nonnegative().nullish();
+
+/** Thirty-two bytes of hex, stored in lower case. */
+export const hash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, 'expected a hash: 0x and 64 hex digits')
+  .transform((value) => value.toLowerCase());
+
+/** A block height or batch number as the JSON integer it is in the API. */
+export const height = z.number().int().nonnegative();
+
+const largestWei = String(2n ** 256n - 1n);
+
+const digits = z
+  .string()
+  .regex(/^[0-9]{1,78}$/, 'expected an integer in base 10, not negative, below 2^256')
+  .refine(
+    (told) => told.length < largestWei.length || told <= largestWei,
+    'expected an integer below 2^256',
+  );
+
+/** A JSON number in the place of digits, which loses none of them. */
+export const digitsOfNumber = z.unknown().transform((told) => integerText(told) ?? told);
+
+/** Wei and other big integers, from 0 to 2^256 - 1: base-10 text, or a number. */
+export const bigInteger = z.union([digits, digitsOfNumber.pipe(digits)]).nullish();
+
+/** ISO 8601 to the second or finer; a time without a zone is UTC, as the service's are. */
+export const time = z.iso
+  .datetime({ offset: true, local: true })
+  .refine(isStorable, 'a time that Postgres cannot hold: its year is 0 or its offset 16 h or more')
+  .refine((told) => /T\d\d:\d\d:\d\d/u.test(told), 'expected a time with its seconds')
+  .transform((told) => utc(wholeMicroseconds(told)))
+  .nullish();
+
+function isStorable(told: string): boolean {
+  return !told.startsWith('0000') && !/[+-](?:1[6-9]|2\d):?\d\d$/u.test(told);
+}
+
+/** What is finer than a microsecond is cut off: Postgres rounds it, up into the next second if need be. */
+const wholeMicroseconds = (told: string) => told.replace(/(\.\d{6})\d+/u, '$1');
+
+const utc = (told: string) => (/(?:Z|[+-]\d\d:?\d\d)$/iu.test(told) ? told : `${told}Z`);

@@ -1,14 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import type { ItemRows, NewestFirstWalk, OrderKey, ToldPage, WalkContext } from './operation.ts';
-import {
-  columnsOf,
-  inOrder,
-  isBelow,
-  present,
-  presentTime,
-  type PlacedList,
-} from './placed-list.ts';
+import { columnsOf, inOrder, isBelow, type PlacedList, present, presentTime } from './positions.ts';
 
 /**
  * Items that one page may show to have left the list at once: the fifth part of a page, three at

@@ -12,10 +12,10 @@ import {
   columnsOf,
   isBelow,
   lastPlace,
+  type PlacedList,
   present,
   presentTime,
-  type PlacedList,
-} from './placed-list.ts';
+} from './positions.ts';
 
 const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
 

@@ -4,7 +4,7 @@ import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { Unread } from '../drift/fields.ts';
 import type { AddressObservation } from '../load/address.ts';
-import type { ConfigDefaults, Guide } from './guide.ts';
+import type { ConfigDefaults, Guide } from './define.ts';
 
 /** The declared fields of `next_page_params`, passed back unchanged. */
 export type Cursor = Readonly<Record<string, string | number>>;

@@ -1,5 +1,5 @@
 import type { ListOrder, OrderKey } from '../operations/operation.ts';
-import { inOrder } from '../operations/placed-list.ts';
+import { inOrder } from '../operations/positions.ts';
 
 /** What an item tells of its place in a list that is newest first, as far as it tells it. */
 export interface ToldPlace {

@@ -3,28 +3,12 @@ import type { Database } from '../db/transaction.ts';
 import type { FetchedPage } from '../explorer/fetcher.ts';
 import { excerpt } from '../explorer/response.ts';
 import type { Lane, WalkRow } from '../lists/tables.ts';
-import type {
-  Cursor,
-  KnownBlock,
-  ListOrder,
-  Operation,
-  OrderKey,
-  Scope,
-} from '../operations/operation.ts';
-import { timedAbove } from '../operations/placed-list.ts';
+import type { Cursor, KnownBlock, ListOrder, Operation, OrderKey, Scope } from '../operations/operation.ts';
+import { timedAbove } from '../operations/positions.ts';
 import { createRedactor } from '../redact.ts';
 import type { ArchiveMode } from './archive.ts';
 import { digest, type PageFacts } from './normalise.ts';
-import {
-  firstTold,
-  goesBackTo,
-  judgeOrder,
-  type PageOrder,
-  type TimedPlace,
-  timedPlaces,
-  toldPlaces,
-  withoutPlace,
-} from './order.ts';
+import { firstTold, goesBackTo, judgeOrder, type PageOrder, type TimedPlace, timedPlaces, toldPlaces, withoutPlace } from './order.ts';
 import { judgeProgress, type WalkEnd } from './progress.ts';
 
 /** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */

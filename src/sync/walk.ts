@@ -3,7 +3,7 @@ import type { Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/record.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import type { OrderKey } from '../operations/operation.ts';
-import { lastPlace } from '../operations/placed-list.ts';
+import { lastPlace } from '../operations/positions.ts';
 import { linkAbort } from './abort.ts';
 import { packBody } from './archive.ts';
 import { FencedError } from './checkpoint.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { operations } from '../../operations/index.ts';
-import { columnsOf } from '../../operations/placed-list.ts';
-import { feedName, type Feed } from '../feed.ts';
+import { columnsOf } from '../../operations/positions.ts';
+import { type Feed, feedName } from '../feed.ts';
 
 /**
  * As SQL, after `from`: the stored items of a feed's list, by where they stand; more conditions may

@@ -2,11 +2,9 @@ import { z } from 'zod';
 import { lacksOptimismBatches } from '../../chains.ts';
 import { generational, textOf } from '../../drift/fields.ts';
 import { addressHash, embeddedAddress } from '../../load/address.ts';
-import { belowNumber } from '../below-number.ts';
-import { operation } from '../define.ts';
-import { bigInteger, count, flag, hash, height, percentage, text, time } from '../fields.ts';
-import { numbered } from '../numbered.ts';
-import { judgeBatchEnd } from './judge-end.ts';
+import { belowNumber, numbered, operation } from '../define.ts';
+import { bigInteger, count, flag, hash, height, percentage, text, time } from '../item-rows.ts';
+import { judgeBatchEnd } from './ends.ts';
 import { concludeBatch } from './settle.ts';
 import {
   blockArbitrum,

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { hasOptimismBatches } from '../../chains.ts';
 import { generational, textOf } from '../../drift/fields.ts';
-import { belowNumber } from '../below-number.ts';
-import { operation } from '../define.ts';
-import { count, hash, height, time } from '../fields.ts';
-import { newestFirst } from '../newest-first.ts';
+import { belowNumber, newestFirst, operation } from '../define.ts';
+import { count, hash, height, time } from '../item-rows.ts';
 import { listedBatches as table, optimismBatchTransactions } from './tables.ts';
 
 const number = height.max(999_999_999_999_999).nullish();

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { textOf } from '../../drift/fields.ts';
 import { embeddedAddress } from '../../load/address.ts';
-import { operation } from '../define.ts';
-import { bigInteger, digitsOfNumber, flag, hash, time } from '../fields.ts';
-import { newestFirst } from '../newest-first.ts';
-import { pageToken } from '../page-token.ts';
+import { newestFirst, operation } from '../define.ts';
+import { bigInteger, digitsOfNumber, flag, hash, time } from '../item-rows.ts';
+import { pageToken } from '../positions.ts';
 import { userOperations as table } from './tables.ts';
 
 /** A height, but as base-10 text: the spec's own type for this one. A number is as good. */

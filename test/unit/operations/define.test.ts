@@ -1,9 +1,8 @@
 import { integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { operation } from '../../../src/operations/define.ts';
-import { newestFirst } from '../../../src/operations/newest-first.ts';
-import { pageToken } from '../../../src/operations/page-token.ts';
+import { newestFirst, operation } from '../../../src/operations/define.ts';
+import { pageToken } from '../../../src/operations/positions.ts';
 
 const table = pgTable(
   'toys',

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inOrder } from '../../../src/operations/placed-list.ts';
-import {
-  judgeOrder,
-  type PageBorders,
-  type ToldPlace,
-  withoutPlace,
-} from '../../../src/sync/order.ts';
+import { inOrder } from '../../../src/operations/positions.ts';
+import { judgeOrder, type PageBorders, type ToldPlace, withoutPlace } from '../../../src/sync/order.ts';
 
 const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;

@@ -1,0 +1,273 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../../db/transaction.ts';
+import type { EndClaim, EndVerdict, NumberedWalk, WalkEndContext } from '../operation.ts';
+
+/** What is stored around the place where a batch's list is said to end. */
+interface Standing extends Record<string, unknown> {
+  /** The lowest block that the walk was served; null where it was served none. */
+  readonly lowest: number | null;
+  /** Stored blocks of the batch below that one. */
+  readonly stored_below: number;
+  readonly is_proved: boolean;
+  /** The batch of the stored block that the lowest one names as its parent. */
+  readonly stands_on: number | null;
+  /** The nearest lower batch that has blocks. */
+  readonly below: number | null;
+  /** Whether every number between that one and this was read. */
+  readonly is_next: boolean;
+}
+
+/**
+ * Whether what is stored supports the end of a batch's list.
+ *
+ * One walk's end proves nothing of a batch: its neighbours do, and the lowest of a range, and the
+ * empty numbers below it, are read twice by the feed before they count. So a claim that nothing
+ * speaks against is let pass without another request, and asked for once more where something does:
+ * stored blocks of the batch are missing, or the batch below is known and does not meet, or a list hardly
+ * ends with such a page. What the chain has proved is evidence against the answer itself.
+ */
+export async function judgeBatchEnd(
+  db: Pick<Transaction, 'execute'>,
+  claim: EndClaim<NumberedWalk>,
+): Promise<EndVerdict> {
+  const batch = claim.scope.batch;
+  const { lowest, stored_below, is_proved, stands_on, below, is_next } = await standing(db, claim);
+  const from = lowest === null ? 'no block' : `no block below ${lowest}`;
+  if (is_proved && stored_below > 0) {
+    return {
+      is: 'contradicted',
+      evidence: `batch ${batch} lists ${from}, and ${stored_below} are proved`,
+      ask: null,
+    };
+  }
+  if (stored_below > 0) return { is: 'unsupported' };
+  if (stands_on !== null && stands_on < batch) return { is: 'supported' };
+  if (isOdd(claim)) return { is: 'unsupported' };
+  if (lowest === null) return { is: 'supported' };
+  // The lower neighbour is read already, and this is not its upper border.
+  return { is: below !== null && is_next ? 'unsupported' : 'supported' };
+}
+
+/**
+ * Whether a list hardly ends like this: by the contract a cursor names an item of the next page, so that no
+ * empty one follows it, and a page that is full mostly has one.
+ */
+const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
+  isFull || (rows.length + quarantined === 0 && entry !== 'head');
+
+async function standing(
+  db: Pick<Transaction, 'execute'>,
+  { walk_id, chain_id, scope: { batch }, rows: served }: EndClaim<NumberedWalk>,
+): Promise<Standing> {
+  const page = served
+    .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
+    .toSorted((a, b) => a.height - b.height)[0];
+  const { rows } = await db.execute<Standing>(sql`
+    with walked as (
+      select least(min(bottom), ${page?.height ?? null}::bigint) as lowest
+      from etl.pages
+      where walk_id = ${walk_id}
+    ), parent as (
+      select case
+               when lowest = ${page?.height ?? null}::bigint then ${page?.parent ?? null}::text
+               else (
+                 select parent_hash from explorer.blocks where chain_id = ${chain_id} and height = lowest
+               )
+             end as hash
+      from walked
+    ), below as (
+      select max(batch_number) as number
+      from explorer.read_batches
+      where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${batch}
+    )
+    select lowest::float8 as lowest,
+           (
+             select count(*) from explorer.blocks
+             where chain_id = ${chain_id}
+               and optimism_batch_number = ${batch}
+               and height < coalesce(lowest, ${Number.MAX_SAFE_INTEGER}::bigint)
+           )::float8 as stored_below,
+           exists (
+             select from explorer.read_batches
+             where chain_id = ${chain_id} and batch_number = ${batch} and is_proved
+           ) as is_proved,
+           (
+             select optimism_batch_number from explorer.blocks
+             where chain_id = ${chain_id} and height = lowest - 1 and blocks.hash = parent.hash
+           )::float8 as stands_on,
+           below.number::float8 as below,
+           (
+             select count(*) from explorer.read_batches
+             where chain_id = ${chain_id} and batch_number > below.number and batch_number < ${batch}
+           ) = ${batch}::bigint - below.number - 1 as is_next
+    from walked, parent, below
+  `);
+  const [found] = rows;
+  if (found === undefined) throw new Error('an aggregate has one row');
+  return found;
+}
+
+/**
+ * Makes membership true: blocks that say they are in the batch, and which its walk did not serve
+ * where it read, lose the number. Nothing is concluded from a walk with a page out of order or an
+ * item in quarantine, nor of a block that a newer page has written.
+ *
+ * Below the lowest block that was served, that the list ended there is a claim: believed of those
+ * that it would cost the number only where that block stands on a block of a lower batch. Else they
+ * stay, and the batch is not settled: another walk shows whose they are.
+ *
+ * A block that another page writes at this moment is passed over: waiting for it could be waiting
+ * for each other, and that page's own walk says at its end where the block belongs.
+ */
+export async function releaseBlocks(
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<void> {
+  await tx.execute(sql`
+    with walked as (
+      select range_agg(heights) as served,
+             lower(range_merge(range_agg(heights))) as lowest,
+             -- Nothing is known of what stands above the page that a walk entered at.
+             ((array_agg(cursor_in order by sequence))[1] ->> 'block_number')::bigint as entered_at,
+             min(id) as first_page,
+             bool_and(heights is not null and is_ordered and quarantined = 0) as is_conclusive
+      from etl.pages
+      where walk_id = ${walk.walk_id}
+    ), gone as (
+      select height
+      from explorer.blocks as block, walked
+      where is_conclusive
+        and chain_id = ${walk.chain_id}
+        and optimism_batch_number = ${walk.scope.batch}
+        and height >= ${walk.readDownTo}
+        and (entered_at is null or height < entered_at)
+        and not height <@ served
+        and page_id < first_page
+        and (
+          height > lowest
+          -- One hash has one height: the other was a wrong number.
+          or exists (
+            select from explorer.blocks as same
+            where same.hash = block.hash
+              and same.chain_id = ${walk.chain_id}
+              and same.height <> block.height
+              and same.height <@ served
+          )
+          or exists (
+            select from explorer.blocks as bottom
+            join explorer.blocks as below
+              on below.chain_id = bottom.chain_id
+              and below.height = bottom.height - 1
+              and below.hash = bottom.parent_hash
+            where bottom.chain_id = ${walk.chain_id}
+              and bottom.height = lowest
+              and below.optimism_batch_number < ${walk.scope.batch}
+          )
+        )
+      for update of block skip locked
+    )
+    update explorer.blocks as t
+    set optimism_batch_number = null, updated_at = now(), page_id = ${walk.page_id}
+    from gone
+    where t.chain_id = ${walk.chain_id} and t.height = gone.height
+  `);
+}
+
+/** The batch, and those that stored blocks among the ones served: they may have lost some to it. */
+export async function touchedBatches(
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<number[]> {
+  const { rows } = await tx.execute<{ number: number }>(sql`
+    with served as (
+      select coalesce(range_agg(heights), '{}') as heights
+      from etl.pages
+      where walk_id = ${walk.walk_id}
+    )
+    select ${walk.scope.batch}::float8 as number
+    union
+    select batch_number::float8
+    from explorer.read_batches, served
+    where chain_id = ${walk.chain_id}
+      and blocks_count > 0
+      and int8range(first_height, last_height, '[]') && heights
+  `);
+  return rows.map(({ number }) => number);
+}
+
+/**
+ * Notes where a walk has seen its batch's list begin and end. What is stored may come of another walk,
+ * or be a block that has moved since: a batch is settled only where its blocks begin and end as its
+ * list was last seen to. A walk with a page out of order or an item in quarantine has seen nothing,
+ * and neither has one that entered at the list's last page and was served no block there.
+ *
+ * What the lowest block stands on is seen with it: below the lowest batch nobody contradicts a wrong
+ * parent hash but another read.
+ */
+export async function noteObservation(
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<void> {
+  const readsEnd = sql`${walk.readDownTo === 0}`;
+  await tx.execute(sql`
+    with walked as (
+      select range_agg(heights) as served,
+             (array_agg(cursor_in order by sequence))[1] is null as from_head,
+             bool_and(
+               is_ordered
+               -- What was in quarantine and can be read now was served too.
+               and coalesce(
+                 (select sum(upper(range) - lower(range)) from unnest(heights) as range), 0
+               ) >= items - repeats
+             ) as is_orderly
+      from etl.pages
+      where walk_id = ${walk.walk_id}
+    ), seen as (
+      select upper(range_merge(served)) - 1 as top, lower(range_merge(served)) as bottom, from_head,
+             is_orderly and (from_head or not isempty(served)) as is_conclusive,
+             (
+               select parent_hash from explorer.blocks
+               where chain_id = ${walk.chain_id} and height = lower(range_merge(served))
+             ) as parent_hash
+      from walked
+    )
+    insert into etl.batch_observations as t (
+      chain_id, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id
+    )
+    select ${walk.chain_id}::bigint, ${walk.scope.batch}::bigint,
+           case when is_conclusive and from_head then top end,
+           case when is_conclusive and ${readsEnd} then bottom end,
+           case when is_conclusive and ${readsEnd} then parent_hash end,
+           case when is_conclusive and ${readsEnd} then 1 else 0 end,
+           ${walk.walk_id}::bigint, ${walk.run_id}::bigint
+    from seen
+    on conflict (chain_id, batch_number) do update
+    set top = case
+          when excluded.top is not null then excluded.top
+          -- A walk of the last page alone has not seen where the list begins.
+          when (select is_conclusive and not from_head from seen) then t.top
+        end,
+        bottom = case
+          when ${readsEnd} or (select not is_conclusive from seen) then excluded.bottom
+          else t.bottom
+        end,
+        parent_hash = case
+          when ${readsEnd} or (select not is_conclusive from seen) then excluded.parent_hash
+          else t.parent_hash
+        end,
+        times_seen = case
+          when (select not is_conclusive from seen) then 0
+          when not ${readsEnd} then t.times_seen
+          when t.walk_id = excluded.walk_id then greatest(t.times_seen, 1)
+          when t.times_seen > 0
+            and (t.bottom, t.parent_hash) is not distinct from (excluded.bottom, excluded.parent_hash)
+            then t.times_seen + 1
+          else 1
+        end,
+        walk_id = excluded.walk_id,
+        run_id = case
+          when ${readsEnd} and (select is_conclusive from seen) then excluded.run_id
+          else t.run_id
+        end
+  `);
+}
