@@ -25,7 +25,7 @@ import { originOf, registerFeeds } from './sync/feeds.ts';
 import { installQueues, startBoss } from './sync/queue.ts';
 import type { FetchPage } from './sync/request.ts';
 import type { ServeOptions } from './sync/serve.ts';
-import { configuredFeeds, configuredLanes, followWishes, withTargets } from './sync/targets.ts';
+import { configuredFeeds, configuredLanes, reconcileTargets, withTargets } from './sync/targets.ts';
 
 /** How pages are written (docs/decisions/0002-page-transaction.md). */
 const writing = {
@@ -104,7 +104,7 @@ export interface SourceOptions {
 
 /** Makes what is asked for what a file names, or a command where the file names nothing. */
 const followTargets = async (db: Database, { chains }: Settings) =>
-  followWishes(db, configuredLanes(await withTargets(db, chains)));
+  reconcileTargets(db, configuredLanes(await withTargets(db, chains)));
 
 /**
  * Registers the feeds of the settings, and composes client, budget and queue on a prepared

@@ -5,7 +5,7 @@ import { isPermissionDenied } from '../db/failure.ts';
 import { isPrepared } from '../db/prepared.ts';
 import type { CheckDocument } from '../documents/check.ts';
 import { readSpending } from '../explorer/budget.ts';
-import type { ExplorerClient, Told } from '../explorer/client.ts';
+import type { ExplorerClient, Reported } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { parseBody } from '../explorer/response.ts';
 import { failures } from '../failure.ts';
@@ -119,7 +119,7 @@ async function askFeed(
     await delay(gapMs, undefined, { signal });
     return Date.now();
   };
-  const report = async ({ admission: askedMs, limits, serviceMs }: Told<number>) => {
+  const report = async ({ admission: askedMs, limits, serviceMs }: Reported<number>) => {
     heard.creditsRemaining = limits.creditsRemaining ?? heard.creditsRemaining;
     if (serviceMs === null) return;
     const asked = { askedMs, answeredMs: Date.now() };

@@ -6,7 +6,12 @@ import { mostUnasked, repairRequests, repairsOf } from '../report/repairs.ts';
 import { countTotalsAgain } from '../report/totals.ts';
 import { onlyRegistered, originOf, registerFeeds } from '../sync/feeds.ts';
 import type { SyncResult } from '../sync/once.ts';
-import { configuredFeeds, configuredLanes, followWishes, withTargets } from '../sync/targets.ts';
+import {
+  configuredFeeds,
+  configuredLanes,
+  reconcileTargets,
+  withTargets,
+} from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
 import { concludeSync } from './conclude-sync.ts';
 import {
@@ -59,7 +64,7 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
       scope,
     }));
     // What the file wants no more is no hole.
-    if (settings.configFile !== null) await followWishes(database.db, lanes);
+    if (settings.configFile !== null) await reconcileTargets(database.db, lanes);
     await countTotalsAgain(database.db);
     const proofs = await prove(database.db);
     await tellCost(context, options, database, proofs, { ...settings, chains });

@@ -8,7 +8,7 @@ import { serve } from '../sync/serve.ts';
 import {
   configuredFeeds,
   configuredLanes,
-  followWishes,
+  reconcileTargets,
   nextPoll,
   withTargets,
 } from '../sync/targets.ts';
@@ -111,7 +111,7 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
   const { database, engine } = opened;
   try {
     const lanes = configuredLanes(await withTargets(database.db, settings.chains));
-    if (settings.configFile === null) await followWishes(database.db, lanes);
+    if (settings.configFile === null) await reconcileTargets(database.db, lanes);
     readyAt = new Date();
     tellReady(settings, log);
     await whileCurrent(database.pool, context.signal, (signal) =>

@@ -8,7 +8,7 @@ import type { OpenDatabase } from '../open-database.ts';
 import { operationNames } from '../operations/index.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../sync/once.ts';
 import { sumUp, tidyUp } from '../sync/serve.ts';
-import { configuredLanes, followWishes, withTargets } from '../sync/targets.ts';
+import { configuredLanes, reconcileTargets, withTargets } from '../sync/targets.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds, wholeNumber } from './chosen-feeds.ts';
 import { type Concluded, concludeSync } from './conclude-sync.ts';
@@ -98,7 +98,7 @@ export function syncOnDatabase(
     const chains = await withTargets(database.db, settings.chains, bounds);
     const aimed = { ...settings, chains };
     const targets = wanted(aimed);
-    if (settings.configFile === null) await followWishes(database.db, targets);
+    if (settings.configFile === null) await reconcileTargets(database.db, targets);
     const results = await syncTargets(context, options, { settings, bounds }, database, targets);
     return concludeSync(context, options, database, {
       command,

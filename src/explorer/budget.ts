@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type FailureClass, failures } from '../failure.ts';
-import type { Told } from './client.ts';
+import type { Reported } from './client.ts';
 import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
 import type { RateHeaders } from './response.ts';
-import { type Asked, askForSlot, openKey, pauseKey, resumeKey } from './slot.ts';
+import { type SlotReply, reserveSlot, openKey, pauseKey, resumeKey } from './slot.ts';
 
 /** Who asks: what is new goes before history. */
 export type BudgetLane = 'live' | 'backfill';
@@ -25,7 +25,7 @@ export interface Budget {
    *
    * @throws KeyPausedError when the answer paused the key for longer than a worker waits
    */
-  report(told: Omit<Told<Slot>, 'serviceMs'>): Promise<void>;
+  report(told: Omit<Reported<Slot>, 'serviceMs'>): Promise<void>;
 }
 
 /** The right to make one request. */
@@ -110,13 +110,13 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   await pool.query(openKey, [fingerprint, requestsPerSecond, dailyCredits]);
   let news: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = unheard;
 
-  async function ask(lane: BudgetLane, { hasTurn, unused }: Asking): Promise<Asked & Due> {
+  async function ask(lane: BudgetLane, { hasTurn, unused }: Asking): Promise<SlotReply & Due> {
     const { limit, creditsRemaining } = news;
     news = unheard;
     const askedMs = now();
-    const { rows } = await pool.query<Asked>({
+    const { rows } = await pool.query<SlotReply>({
       name: 'ask_for_slot',
-      text: askForSlot,
+      text: reserveSlot,
       values: [fingerprint, lane, hasTurn, limit, creditsRemaining, unused],
     });
     const [asked] = rows;
@@ -197,12 +197,12 @@ function pauseMs({ failure, retryAfterMs }: ExplorerError, pollAgainMs: number):
   return failure === 'out-of-credits' ? null : pollAgainMs;
 }
 
-function creditsUsed(asked: Asked): KeyPausedError {
+function creditsUsed(asked: SlotReply): KeyPausedError {
   const pause_class: FailureClass = 'out-of-credits';
   return KeyPausedError.of({ ...asked, pause_class, pause_reason: usedUp(asked) });
 }
 
-function usedUp({ outcome, is_own_limit }: Asked): string {
+function usedUp({ outcome, is_own_limit }: SlotReply): string {
   if (outcome === 'kept') {
     return 'history has used its part of the credits (explorer.daily_credits) so far; the rest is kept for what is new';
   }

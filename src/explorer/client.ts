@@ -26,7 +26,7 @@ export interface Timeouts {
   readonly slowestBytesPerSecond: number;
   readonly totalMs: number;
   /** Before a request is made once more whose answer was not believed: a moment's mistake has passed. */
-  readonly doubtMs: number;
+  readonly recheckMs: number;
 }
 
 /**
@@ -40,7 +40,7 @@ const defaultTimeouts: Timeouts = {
   bodyGraceMs: 15_000,
   slowestBytesPerSecond: 16 * 1024,
   totalMs: 120_000,
-  doubtMs: 250,
+  recheckMs: 250,
 };
 
 /** A page as received, and what it took to get it. */
@@ -63,14 +63,14 @@ export interface Answer<Admission, Page> {
 export interface Call<Admission, Page> {
   readonly admit: (signal: AbortSignal) => Promise<Admission>;
   /** Told of each answer, refusals too, before anything is made of it. */
-  readonly report?: (told: Told<Admission>) => Promise<void>;
+  readonly report?: (told: Reported<Admission>) => Promise<void>;
   /**
    * Makes a page of a body, decompressed. An ExplorerError that it throws is a failure of this attempt:
    * a body that was cut may still look like a page from its outside, and is whole when asked for again.
    */
   readonly read: (body: Buffer) => Page;
   /** The request was answered before, and not believed: it rests, and gets a connection of its own. */
-  readonly isDoubt?: boolean;
+  readonly isRecheck?: boolean;
   /** Told how each attempt ended that was not cut off, and how long it took; absent: nobody counts. */
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly signal: AbortSignal;
@@ -83,7 +83,7 @@ export interface Attempt {
 }
 
 /** What an answer says of the limits. */
-export interface Told<Admission> {
+export interface Reported<Admission> {
   readonly admission: Admission;
   /** Null for a page. */
   readonly error: ExplorerError | null;
@@ -138,9 +138,9 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const pace = { ...timeouts, headMs: timeouts.connectMs + timeouts.headersMs };
   const limits = { dispatcher, pace, now, maxBodyBytes, redact };
   return {
-    async get(request, { admit, report, read, isDoubt = false, onAttempt, signal }) {
+    async get(request, { admit, report, read, isRecheck: isDoubt = false, onAttempt, signal }) {
       const url = requestUrl(baseUrl, request, { apiKey, secretKey });
-      if (isDoubt && timeouts.doubtMs > 0) await sleep(timeouts.doubtMs, signal);
+      if (isDoubt && timeouts.recheckMs > 0) await sleep(timeouts.recheckMs, signal);
       const attempt = async (attempts: number) => {
         const admission = await admit(signal);
         const startMs = now();
@@ -250,11 +250,7 @@ export interface Credentials {
  * The URL of a request, secrets included: never to be logged or put into an error. Credentials
  * are set last, so that a cursor which echoes `key` can neither replace nor add one.
  */
-function requestUrl(
-  baseUrl: string,
-  request: ExplorerRequest,
-  credentials: Credentials,
-): URL {
+function requestUrl(baseUrl: string, request: ExplorerRequest, credentials: Credentials): URL {
   const base = baseUrl.replace(/\/+$/u, '');
   const url = new URL(`${base}/${request.chainId}/api/v2/${request.path}`);
   for (const [name, value] of Object.entries(request.query)) {

@@ -44,18 +44,18 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
     request: ExplorerRequest & {
       readonly operation: string;
       readonly lane: BudgetLane;
-      readonly isDoubt?: boolean;
+      readonly isRecheck?: boolean;
     },
     signal: AbortSignal,
   ): Promise<FetchedPage> => {
-    const { chainId: chain_id, operation, lane, isDoubt = false } = request;
+    const { chainId: chain_id, operation, lane, isRecheck: isDoubt = false } = request;
     const asked = { by, chain_id, operation, lane };
     const answer = await client
       .get(request, {
         admit: (admitted) => budget.take(lane, admitted),
         report: (told) => budget.report(told),
         read,
-        isDoubt,
+        isRecheck: isDoubt,
         onAttempt: (attempt) =>
           signals.request.tell(() => ({ ...asked, ...attempt, credits: creditsPerRequest })),
         signal,

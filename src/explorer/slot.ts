@@ -44,7 +44,7 @@ const farthestSlots = 1000;
  * Where the clock is behind the row's last asker, it was set back: all times of the row go with it, or
  * a pause of a second would last for an hour. A day that is still to come was today's before.
  */
-export const askForSlot = `
+export const reserveSlot = `
 with locked as materialized (
   select * from etl.budget where key_fingerprint = $1 for update
 ), asked as materialized (
@@ -132,7 +132,7 @@ returning
   spent + ${creditsPerRequest} > budget.daily_credits as is_own_limit`;
 
 /** What the budget answers to one who asks for a slot. */
-export interface Asked {
+export interface SlotReply {
   /**
    * 'poll' is a slot too: the one request that looks whether a refused key is accepted again.
    * 'queued': ask again then. 'paused', 'spent' (the day's credits), 'kept' (those that backfill may

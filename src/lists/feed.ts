@@ -49,6 +49,9 @@ export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.
  *
  * @param walk the feed by its name, `<chain>/<operation>`
  */
-export async function lockEnds(tx: Transaction, { feed }: { readonly feed: string }): Promise<void> {
+export async function lockEnds(
+  tx: Transaction,
+  { feed }: { readonly feed: string },
+): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`ends of ${feed}`}, 0))`);
 }

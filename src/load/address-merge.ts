@@ -8,31 +8,31 @@ import {
   reputationConstant,
 } from './address.ts';
 
-/** Which known member may lend a told one of the same position what was not read of it. */
-type Lends = (told: Row, known: Row) => boolean;
+/** Which known member may lend a reported one of the same position what was not read of it. */
+type Lends = (reported: Row, known: Row) => boolean;
 
-/** Of an address's list: one that says the same in all that was told. Positions are taken anew. */
-export const sameMember: Lends = (told, known) =>
-  Object.entries(told).every(
+/** Of an address's list: one that says the same in all that was reported. Positions are taken anew. */
+export const sameMember: Lends = (reported, known) =>
+  Object.entries(reported).every(
     ([column, value]) => value === null || JSON.stringify(value) === JSON.stringify(known[column]),
   );
 
 /**
  * A list of which some members were not read, or not whole, completed by what is known of it: they
- * stay as they were known. All other members are as told.
+ * stay as they were known. All other members are as reported.
  *
  * @param positions of the members that were not read whole; a row without a position has 0
  */
 export function completeMembers(
-  told: readonly Row[],
+  reported: readonly Row[],
   known: readonly Row[],
   positions: readonly number[],
   lends: Lends,
 ): Row[] {
   const wanted = new Set(positions);
   const knownAt = new Map(known.map((row) => [positionOf(row), row]));
-  const toldAt = new Set(told.map(positionOf));
-  const completed = told.map((row) => {
+  const toldAt = new Set(reported.map(positionOf));
+  const completed = reported.map((row) => {
     const before = wanted.has(positionOf(row)) ? knownAt.get(positionOf(row)) : undefined;
     return before !== undefined && lends(row, before) ? fill(row, before, Object.keys(row)) : row;
   });
@@ -83,13 +83,13 @@ export function mergeObservations(
   older: AddressObservation,
   newer: AddressObservation,
 ): AddressObservation {
-  if (tellTheSame(older, newer)) return newer;
+  if (sayTheSame(older, newer)) return newer;
   const informed = isInformed(newer.row);
   const choose = (column: MergedColumn): unknown => {
     const [before, after] = [older.row[column], newer.row[column]];
     switch (rules[column]) {
       case 'latest':
-        return informed && !newer.untold.includes(column) ? after : before;
+        return informed && !newer.missing.includes(column) ? after : before;
       case 'latest known':
         return after ?? before;
       case 'once true':
@@ -109,14 +109,14 @@ export function mergeObservations(
     lists: Object.fromEntries(
       merged.map(([list, { rows }]) => [list, rows]),
     ) as AddressObservation['lists'],
-    untold: mergeUntold(older, newer),
+    missing: mergeMissing(older, newer),
     inPart: Object.fromEntries(inPart),
   };
 }
 
 /** Whether two observations that were read whole say the same, as most do that stand on one page. */
-const tellTheSame = (older: AddressObservation, newer: AddressObservation): boolean =>
-  older.untold.length + newer.untold.length === 0 &&
+const sayTheSame = (older: AddressObservation, newer: AddressObservation): boolean =>
+  older.missing.length + newer.missing.length === 0 &&
   older.inPart === newer.inPart &&
   mergedColumns.every((column) => isSame(older.row[column], newer.row[column])) &&
   addressLists.every((list) => isSame(older.lists[list], newer.lists[list]));
@@ -128,10 +128,10 @@ const isSame = (a: unknown, b: unknown): boolean => {
 };
 
 /** What neither tells. */
-function mergeUntold(older: AddressObservation, newer: AddressObservation) {
-  if (!isInformed(newer.row)) return older.untold;
-  if (!isInformed(older.row)) return newer.untold;
-  return newer.untold.filter((column) => older.untold.includes(column));
+function mergeMissing(older: AddressObservation, newer: AddressObservation) {
+  if (!isInformed(newer.row)) return older.missing;
+  if (!isInformed(older.row)) return newer.missing;
+  return newer.missing.filter((column) => older.missing.includes(column));
 }
 
 interface MergedList {
@@ -144,11 +144,11 @@ function mergeLists(
   newer: AddressObservation,
   list: AddressList,
 ): MergedList {
-  const [told, known] = [newer.lists[list], older.lists[list]];
-  if (told === null) return { rows: known, positions: older.inPart[list] };
+  const [reported, known] = [newer.lists[list], older.lists[list]];
+  if (reported === null) return { rows: known, positions: older.inPart[list] };
   const positions = newer.inPart[list];
-  if (positions === undefined || known === null) return { rows: told, positions };
-  const rows = completeMembers(told, known, positions, sameMember);
+  if (positions === undefined || known === null) return { rows: reported, positions };
+  const rows = completeMembers(reported, known, positions, sameMember);
   const open = positions.filter((position) => older.inPart[list]?.includes(position));
   return { rows, positions: open.length === 0 ? undefined : open };
 }
@@ -159,10 +159,10 @@ const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join('
  * The same rules as an SQL expression over the stored row `t` and the `excluded` one, for
  * `on conflict do update`. There `page_id` tells which observation is newer.
  *
- * @param untold columns of which the observation tells nothing
+ * @param missing columns of which the observation tells nothing
  */
-export function mergeExpression(column: MergedColumn, untold: readonly string[]): string {
-  if (untold.includes(column)) return `t.${column}`;
+export function mergeExpression(column: MergedColumn, missing: readonly string[]): string {
+  if (missing.includes(column)) return `t.${column}`;
   // A page that is decoded by other declarations meets what it wrote itself.
   const newer = `excluded.page_id >= t.page_id`;
   switch (rules[column]) {

@@ -133,7 +133,7 @@ export interface AddressObservation {
   readonly row: AddressRow;
   readonly lists: Readonly<Record<AddressList, readonly Row[] | null>>;
   /** Columns that the observation tells nothing of, though an address that is known tells them. */
-  readonly untold: readonly AddressColumn[];
+  readonly missing: readonly AddressColumn[];
   /** Positions of those members of a list that were not read whole; absent where all were. */
   readonly inPart: Readonly<Partial<Record<AddressList, readonly number[]>>>;
 }
@@ -194,7 +194,7 @@ export function observeAddress(
       extra: shown === null ? null : extraOf(shown, raw),
     },
     lists: shown === null ? silence : lists(shown, known !== null, unread),
-    untold: known === null ? [] : unreadColumns(unread),
+    missing: known === null ? [] : unreadColumns(unread),
     inPart: shown === null ? wholeLists : listsInPart(shown, unread),
   };
 }

@@ -34,7 +34,7 @@ const merged: ReadonlySet<string> = new Set(mergedColumns);
  * Of what pages show of addresses, oldest page first, that which may change something: several observations
  * of one address become one, which then meets the stored row, both by the rules of `address/merge.ts`.
  */
-export async function newsOf(
+export async function findNewValues(
   tx: Transaction,
   observations: readonly AddressObservation[],
 ): Promise<Changes> {
@@ -50,7 +50,7 @@ export async function newsOf(
 }
 
 /** Writes what is told of addresses beyond those that were added, and the lists that are told of them. */
-export async function writeNews(
+export async function writeChanges(
   tx: Transaction,
   { ofAdded, ofStored, ofLists }: Changes,
 ): Promise<void> {
@@ -91,9 +91,9 @@ async function upsertObservations(
   tx: Transaction,
   observations: readonly AddressObservation[],
 ): Promise<void> {
-  const byUntold = Map.groupBy(observations, ({ untold }) => untold.join());
-  for (const [untold, alike] of byUntold) {
-    const columns = untold.split(',');
+  const byUntold = Map.groupBy(observations, ({ missing }) => missing.join());
+  for (const [missing, alike] of byUntold) {
+    const columns = missing.split(',');
     const statement = upsertStatement(
       addresses,
       alike.map(({ row, page_id }) => ({ ...row, page_id })),
@@ -180,15 +180,15 @@ async function findChanges(
   const added = inserting === null ? [] : (await tx.execute<{ hash: string }>(inserting)).rows;
   const shown = whole.map((observation, at) => ({
     ...observation.row,
-    ...spellLists(observation),
+    ...listValues(observation),
     at,
     page_id: observation.page_id,
   }));
   const { rows: looked } = await tx.execute<{ at: number; told: Told }>(sql`/* news of addresses */
     select at, told
     from (
-      select at, ${sql.raw(toldOf)} as told
-      from ${recordset('excluded', toldShape, toldColumns, shown)}
+      select at, ${sql.raw(changeOf)} as told
+      from ${recordset('excluded', observedShape, observedColumns, shown)}
       -- So that each address is looked at once.
       offset 0
     ) as looked
@@ -209,12 +209,12 @@ async function findChanges(
 type Told = 'nothing' | 'columns' | 'lists' | null;
 
 /** What was read in part is completed by what is stored: it goes the long way. */
-const isWhole = ({ untold, inPart }: AddressObservation) =>
-  untold.length === 0 && Object.keys(inPart).length === 0;
+const isWhole = ({ missing, inPart }: AddressObservation) =>
+  missing.length === 0 && Object.keys(inPart).length === 0;
 
 const shape = shapeOf(addresses);
 /** An observation, with its place among all and its lists. */
-const toldShape = {
+const observedShape = {
   ...shape,
   types: {
     ...shape.types,
@@ -222,7 +222,7 @@ const toldShape = {
     ...Object.fromEntries(addressLists.map((name) => [name, 'jsonb'])),
   },
 };
-const toldColumns = ['chain_id', 'hash', 'page_id', 'at', ...mergedColumns, ...addressLists];
+const observedColumns = ['chain_id', 'hash', 'page_id', 'at', ...mergedColumns, ...addressLists];
 
 /** The members of a list as the check spells them: in the order of the columns, and of their places. */
 const columnsOf = (name: AddressList) =>
@@ -234,7 +234,7 @@ const owned: ReadonlySet<string> = new Set(
 const columnsByList = new Map(addressLists.map((name) => [name, columnsOf(name)]));
 
 /** The lists that an observation tells, each as a list of values. */
-function spellLists({ lists }: AddressObservation) {
+function listValues({ lists }: AddressObservation) {
   return Object.fromEntries(
     addressLists.map((name) => [
       name,
@@ -257,7 +257,7 @@ const storedList = (name: AddressList) =>
   )}), '[]')`;
 
 /** As SQL: what an observation, a row `excluded`, tells by the rules of its merge that is not stored. */
-const toldOf = `(
+const changeOf = `(
   select case
     -- The transaction has just added it.
     when t.page_id = excluded.page_id and t.first_seen_at = now() then 'nothing'

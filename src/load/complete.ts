@@ -7,15 +7,15 @@ import { completeMembers, fill } from './address-merge.ts';
 import { keyMatch, columnList, recordset, shapeOf } from './upsert.ts';
 
 /** What of an item was not read: its own columns, and for each child table positions of its rows. */
-export interface Untold {
+export interface MissingValues {
   readonly columns: readonly string[];
   readonly children: readonly (readonly number[] | 'all')[];
 }
 
-interface Told {
+interface ObservedItem {
   readonly row: Row;
   readonly children: readonly (readonly Row[])[];
-  readonly untold: Untold | null;
+  readonly missing: MissingValues | null;
 }
 
 interface Known {
@@ -31,18 +31,18 @@ interface Tables {
 }
 
 /** An item whose values that were not read are as they were known, unless it is another one by now. */
-export function completeItem<Item extends Told>(
+export function completeItem<Item extends ObservedItem>(
   item: Item,
   known: Known,
   { version }: Tables,
 ): Item {
-  const { untold } = item;
-  if (untold === null || !isSame(item.row, known.row, version)) return item;
+  const { missing } = item;
+  if (missing === null || !isSame(item.row, known.row, version)) return item;
   return {
     ...item,
-    row: fill(item.row, known.row, untold.columns),
+    row: fill(item.row, known.row, missing.columns),
     children: item.children.map((rows, index) => {
-      const unread = untold.children[index] ?? [];
+      const unread = missing.children[index] ?? [];
       const before = known.children[index] ?? [];
       return unread === 'all' ? before : completeMembers(rows, before, unread, () => true);
     }),
@@ -62,12 +62,12 @@ const isSame = (told: Row, known: Row, version: readonly string[]) =>
  * them. Locks those, so that nobody changes them meanwhile. Almost always there is no such item, and
  * this asks nothing.
  */
-export async function completeFromStored<Item extends Told>(
+export async function completeFromStored<Item extends ObservedItem>(
   tx: Transaction,
   tables: Tables,
   items: readonly Item[],
 ): Promise<readonly Item[]> {
-  const partly = items.filter(({ untold }) => untold !== null);
+  const partly = items.filter(({ missing }) => missing !== null);
   if (partly.length === 0) return items;
   const { key } = shapeOf(tables.table);
   const rows = partly.map(({ row }) => row);
@@ -79,20 +79,20 @@ export async function completeFromStored<Item extends Told>(
     );
     children.push(await storedRows(tx, table, { columns: parentKey, rows: parents }));
   }
-  const ownByKey = new Map(own.map((row) => [spell(row, key), row]));
+  const ownByKey = new Map(own.map((row) => [keyText(row, key), row]));
   const childrenByKey = children.map((stored, index) =>
-    Map.groupBy(stored, (child) => spell(child, tables.children[index]?.parentKey ?? [])),
+    Map.groupBy(stored, (child) => keyText(child, tables.children[index]?.parentKey ?? [])),
   );
   return items.map((item) => {
-    const spelled = spell(item.row, key);
-    const row = item.untold === null ? undefined : ownByKey.get(spelled);
+    const spelled = keyText(item.row, key);
+    const row = item.missing === null ? undefined : ownByKey.get(spelled);
     if (row === undefined) return item;
     const known = childrenByKey.map((stored) => stored.get(spelled) ?? []);
     return completeItem(item, { row, children: known }, tables);
   });
 }
 
-const spell = (row: Row, columns: readonly string[]) =>
+const keyText = (row: Row, columns: readonly string[]) =>
   JSON.stringify(columns.map((column) => row[column]));
 
 /** The rows of a table, without what the loader fills itself, whose columns are as one of the given rows has them. */

@@ -2,9 +2,9 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { AddressObservation } from './address.ts';
-import { newsOf, writeNews } from './addresses.ts';
+import { findNewValues, writeChanges } from './addresses.ts';
 import { replaceChildren } from './children.ts';
-import { completeFromStored, completeItem, type Untold } from './complete.ts';
+import { completeFromStored, completeItem, type MissingValues } from './complete.ts';
 import { type Changeable, type CountsByPage, shapeOf, upsert } from './upsert.ts';
 
 /** Where rows go: a table, and those whose rows belong to one of its rows. */
@@ -21,7 +21,7 @@ interface LoadedItem {
   readonly row: Row;
   readonly children: readonly (readonly Row[])[];
   readonly addresses: readonly AddressObservation[];
-  readonly untold: Untold | null;
+  readonly missing: MissingValues | null;
 }
 
 /** The valid, distinct items of one page. */
@@ -48,7 +48,7 @@ export async function loadPages(
   const newest = new Map<string, LoadedItem & { page_id: number }>();
   for (const { page_id, rows } of pages) {
     for (const item of rows) {
-      const before = item.untold === null ? undefined : newest.get(item.key);
+      const before = item.missing === null ? undefined : newest.get(item.key);
       const whole = before === undefined ? item : completeItem(item, before, tables);
       newest.set(item.key, { ...whole, page_id });
     }
@@ -60,7 +60,7 @@ export async function loadPages(
     items.map(({ row, page_id }) => ({ ...row, page_id })),
     changeable,
   );
-  const news = await newsOf(
+  const news = await findNewValues(
     tx,
     // Of repeated items too, and in the order of the pages: each observation may tell what no other does.
     pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
@@ -74,6 +74,6 @@ export async function loadPages(
     }));
     await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
   }
-  await writeNews(tx, news);
+  await writeChanges(tx, news);
   return counts;
 }

@@ -50,7 +50,7 @@ export type KindOf<Walk extends Scope> = (operation: {
   /** The column that tells a chain's items apart. */
   readonly key: string;
   /** The list's order, by the columns that tell it. */
-  readonly orderBy: (columns: ListOrder['columns']) => Omit<ListOrder, 'unit' | 'isProof'>;
+  readonly orderBy: (columns: ListOrder['columns']) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
 }) => Kind<Walk>;
 
 /** A list of the API: all of its operation that does not follow from the rest. */
@@ -120,7 +120,7 @@ interface Order {
 export const newestFirst =
   ({ height, time, unit }: Order, defaults: ConfigDefaults): KindOf<NewestFirstWalk> =>
   ({ name, table, key, orderBy }) => {
-    const order = { ...orderBy({ height, time, key }), unit, isProof: true };
+    const order = { ...orderBy({ height, time, key }), unit, givesCoverage: true };
     const list = { name, table, order };
     return {
       kind: 'newest-first',
@@ -151,7 +151,7 @@ export const numbered =
   ({ orderBy }) => ({
     kind: 'numbered',
     // The cursor tells a height, and no key: the items alone are the witnesses.
-    order: { ...orderBy(columns), unit: 'blocks', position: () => null, isProof: false },
+    order: { ...orderBy(columns), unit: 'blocks', position: () => null, givesCoverage: false },
     defaults: { schedule, overlap: '0s', resweep: [] },
     decidesMembership: true,
     isReplayable: true,

@@ -19,7 +19,7 @@ import {
   hashOf,
   observeAddress,
 } from '../load/address.ts';
-import type { ChildTable, ItemRows, Place, Scope, Untold } from './operation.ts';
+import type { ChildTable, ItemRows, Place, Scope, MissingValues } from './operation.ts';
 
 /** What the kind of list says of an item's row. */
 export interface RowOfKind<Walk extends Scope> {
@@ -60,7 +60,7 @@ export function normaliser<Walk extends Scope>(
       row,
       children: parts.map((part) => rowsOf(part, item, [chain_id, id])),
       addresses: observed(addresses, item, raw as Fields, place),
-      untold: untoldOf(columnOf, parts, item, unread),
+      missing: missingOf(columnOf, parts, item, unread),
       position,
       height: kind.height === null ? null : (row[kind.height] as number | null),
     };
@@ -114,20 +114,20 @@ function observed(columns: readonly Column[], item: Fields, raw: Fields, place: 
   return observations;
 }
 
-function untoldOf(
+function missingOf(
   columnOf: ReadonlyMap<string, string>,
   parts: readonly Part[],
   item: Fields,
   unread: Unread,
-): Untold | null {
+): MissingValues | null {
   if (parts.length === 0 && unread.length === 0) return null;
   const columns = unreadFields(unread).map((field) => columnOf.get(field) ?? field);
-  const children = parts.map((part) => untoldRows(part, item, unread));
+  const children = parts.map((part) => missingRows(part, item, unread));
   const isWhole = columns.length === 0 && children.every(({ length }) => length === 0);
   return isWhole ? null : { columns, children };
 }
 
-function untoldRows(
+function missingRows(
   { names, isList }: Part,
   item: Fields,
   unread: Unread,

@@ -51,13 +51,13 @@ export async function pagesWithChanges(
   `);
   if (stored.length > 0) return numbers;
   const heights = ranges.flatMap((range) => range.heights);
-  return meetsKnown(first.walk) && (await isProvedWithin(tx, first.walk, heights))
+  return meetsKnown(first.walk) && (await isCoveredWithin(tx, first.walk, heights))
     ? numbers
     : new Set();
 }
 
 /** Whether others have proved anything between the lowest and the highest block: what is new there came late. */
-async function isProvedWithin(
+async function isCoveredWithin(
   tx: Transaction,
   { feed, walk_id }: Pick<WalkContext, 'feed' | 'walk_id'>,
   heights: readonly number[],

@@ -46,7 +46,7 @@ export async function judgeListEnd(
   const end = last ?? asked ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
   const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
-  const [next, ...others] = await witnessesBelow(list, db, claim, end, claim.pageSize + 1);
+  const [next, ...others] = await evidenceBelow(list, db, claim, end, claim.pageSize + 1);
   if (next !== undefined && others.length >= claim.pageSize) {
     const below = `more than ${claim.pageSize} items are stored below`;
     const evidence = `${where}, but ${below}, the next at ${one[order.unit]} ${next.height}`;
@@ -131,14 +131,14 @@ async function storedBelow(
 }
 
 /** Stored items that are looked at together: nearly all are witnesses. */
-const lookedAtOnce = 101;
+const comparedAtOnce = 101;
 
 /**
  * The highest stored items below a place that the page does not serve, and that pages in order wrote: one
  * that a page out of order wrote may be at a wrong block, or of another list. Items and pages are requested
  * one after the other: where items are spread over servers, the two can't be joined.
  */
-async function witnessesBelow(
+async function evidenceBelow(
   list: PlacedList,
   db: Pick<Transaction, 'execute'>,
   claim: EndClaim,
@@ -148,9 +148,9 @@ async function witnessesBelow(
   const found: OrderKey[] = [];
   // Each round goes further down the list, to its end at most.
   for (let place: OrderKey | undefined = end; place !== undefined && found.length < most;) {
-    const rows: StoredItem[] = await storedBelow(list, db, claim, place, lookedAtOnce);
-    const doubtful = await disordered(db, rows);
-    found.push(...rows.filter(({ page_id }) => !doubtful.has(page_id)));
+    const rows: StoredItem[] = await storedBelow(list, db, claim, place, comparedAtOnce);
+    const unconfirmed = await disordered(db, rows);
+    found.push(...rows.filter(({ page_id }) => !unconfirmed.has(page_id)));
     place = rows.at(-1);
   }
   return found.slice(0, most);

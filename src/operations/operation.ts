@@ -79,7 +79,7 @@ export interface Place {
 }
 
 /** What an item's rows do not tell, so that the stored rows keep it. */
-export interface Untold {
+export interface MissingValues {
   /** Columns of the own row. */
   readonly columns: readonly string[];
   /**
@@ -97,7 +97,7 @@ export interface ItemRows {
   readonly children: readonly (readonly Row[])[];
   readonly addresses: readonly AddressObservation[];
   /** Null where everything was told, as it almost always is. */
-  readonly untold: Untold | null;
+  readonly missing: MissingValues | null;
   readonly position: number;
   /** Where the item stands in a list that is ordered by block, newest first. */
   readonly height: number | null;
@@ -148,7 +148,7 @@ export interface ListOrder {
   /** The position above all items of a height. */
   readonly topOf: (height: number) => OrderKey;
   /** Whether pages that follow each other in this order prove that nothing is missing between them. */
-  readonly isProof: boolean;
+  readonly givesCoverage: boolean;
 }
 
 /** What a walk tells an operation when a page or the whole walk is committed. */

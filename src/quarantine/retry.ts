@@ -7,7 +7,7 @@ import { loadPages } from '../load/load.ts';
 import { operations } from '../operations/index.ts';
 import type { ItemRows, Operation } from '../operations/operation.ts';
 import { concludeWalk } from '../sync/commit.ts';
-import { spellHeights } from '../sync/ledger.ts';
+import { heightsText } from '../sync/ledger.ts';
 import { normalisePage, type PageFacts } from '../sync/normalise.ts';
 import { endAfter } from '../sync/progress.ts';
 import { matches, newestPage, type QuarantineFilter } from './list.ts';
@@ -174,7 +174,7 @@ async function addHeights(
 ): Promise<void> {
   await tx.execute(sql`
     update etl.pages
-    set heights = coalesce(heights, '{}') + ${spellHeights({ rows })}::int8multirange
+    set heights = coalesce(heights, '{}') + ${heightsText({ rows })}::int8multirange
     where id = ${pageId}
   `);
 }

@@ -80,16 +80,17 @@ interface Slice {
   exhaustedAt: number | null;
   pages: number;
   /** Of how many pages that was known when something to begin was last looked for. */
-  lookedAt: number;
-  readonly news: News;
+  checkedAt: number;
+  readonly news: ChangeNotifier;
 }
 
 /** How many more pages must be read before they may leave something to begin: looking costs as much as a page. */
-const tellingPages = ({ lookedAt }: Slice) => Math.min(100, Math.max(5, lookedAt / 20));
+const pagesUntilCheck = ({ checkedAt: lookedAt }: Slice) =>
+  Math.min(100, Math.max(5, lookedAt / 20));
 
 /** Whether a commit may leave something to begin: a walk's first one tells where it has arrived. */
-const isTelling = (slice: Slice, { walk, pages }: WalkProgress) =>
-  walk.pages === pages || slice.pages - slice.lookedAt >= tellingPages(slice);
+const isWorthChecking = (slice: Slice, { walk, pages }: WalkProgress) =>
+  walk.pages === pages || slice.pages - slice.checkedAt >= pagesUntilCheck(slice);
 
 /**
  * Works on a lane's open run until the slice's budget is spent, the run is done, or something
@@ -119,8 +120,8 @@ export async function advance(
     ended: 0,
     exhaustedAt: null,
     pages: 0,
-    lookedAt: 0,
-    news: openNews(),
+    checkedAt: 0,
+    news: openNotifier(),
   };
   using walkers = linkAbort(signal);
   const width = await kindOf(lane.operation).walksAtOnce(db, lane);
@@ -140,7 +141,7 @@ export async function advance(
   return conclude(lane, slice, dependencies, signal);
 }
 
-async function sayRecovered(
+async function noteRecovered(
   lane: FeedLane,
   { run }: Slice,
   { db, onRecovered }: AdvanceDependencies,
@@ -187,15 +188,15 @@ async function walkOn(
         budget: slice.budget,
         onCommit: (progress) => {
           slice.pages += progress.pages;
-          if (isTelling(slice, progress)) slice.news.tell();
-          if (slice.isFailing) slice.recovering ??= sayRecovered(lane, slice, dependencies);
+          if (isWorthChecking(slice, progress)) slice.news.tell();
+          if (slice.isFailing) slice.recovering ??= noteRecovered(lane, slice, dependencies);
           dependencies.onCommit(lane, progress);
         },
       },
       signal,
     );
     if (outcome.is === 'fenced') slice.fenced = true;
-    if (outcome.is === 'failure') await meetFailure(dependencies.db, slice, outcome);
+    if (outcome.is === 'failure') await handleFailure(dependencies.db, slice, outcome);
     // Ended, it is taken by nobody; a list of numbers has thousands in a slice.
     if (outcome.is === 'ended') slice.held.delete(walk.id);
     // What it read may leave something to begin, which whoever found nothing could not know.
@@ -220,7 +221,7 @@ function takeInTurn(
     if (slice.news.isAwaited && !isWoken) return 'wait';
     if (isExhausted(slice)) return null;
     const { ended } = slice;
-    slice.lookedAt = slice.pages;
+    slice.checkedAt = slice.pages;
     const walk = await takeWalk(db, slice.run, {
       held: [...slice.held],
       at: clock(),
@@ -234,7 +235,7 @@ function takeInTurn(
   return taken;
 }
 
-async function meetFailure(
+async function handleFailure(
   db: Database,
   slice: Slice,
   { walk, error }: Extract<WalkOutcome, { is: 'failure' }>,
@@ -272,7 +273,7 @@ async function conclude(
       : { ...first, reason: failures.map(({ reason }) => reason).join('; ') };
   // A run that found nothing to ask for has gone well too.
   if (why === null && slice.isFailing && slice.pages === 0) {
-    await sayRecovered(lane, slice, dependencies);
+    await noteRecovered(lane, slice, dependencies);
   }
   // Together: whoever is killed in between would leave the feed `running` until its next run.
   await transact(db, async (tx) => {
@@ -295,7 +296,7 @@ async function stateAtRest(tx: Transaction, run: RunRow): Promise<FeedState> {
 }
 
 /** What the walkers of one slice tell each other: that something was read which may leave a walk to begin. */
-export interface News {
+export interface ChangeNotifier {
   /** Whether somebody waits for news. */
   readonly isAwaited: boolean;
   /** Notes that a walk is worked on, until it is disposed of; who waits may find another one to begin. */
@@ -310,7 +311,7 @@ export interface News {
   wait(signal: AbortSignal): Promise<boolean>;
 }
 
-function openNews(): News {
+function openNotifier(): ChangeNotifier {
   const waiting = new Set<PromiseWithResolvers<boolean>>();
   let working = 0;
   const wake = (all: boolean) => {

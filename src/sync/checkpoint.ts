@@ -3,7 +3,7 @@ import type { Transaction } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
 import type { HeldWalk, WalkRow, WalkState } from '../lists/tables.ts';
 import type { Cursor } from '../operations/operation.ts';
-import type { Proof, ProvedRange } from './coverage.ts';
+import type { CoverageState, CoveredRange } from './coverage.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */
 export class FencedError extends Error {
@@ -78,7 +78,7 @@ export interface WalkAdvance {
   readonly top: number | null;
   readonly bottom: number | null;
   readonly isOrdered: boolean;
-  readonly proof: Proof;
+  readonly proof: CoverageState;
   readonly state: WalkState;
   readonly failure: FailureClass | null;
   readonly reason: string | null;
@@ -110,8 +110,8 @@ export async function moveCheckpoint(
         top = greatest(top, ${advance.top}::bigint),
         bottom = least(bottom, ${advance.bottom}::bigint),
         is_ordered = is_ordered and ${advance.isOrdered},
-        proved = proved + ${spellRanges(proof.proved)}::int8multirange,
-        stretch_top = ${proof.stretchTop},
+        proved = proved + ${multirangeText(proof.proved)}::int8multirange,
+        stretch_top = ${proof.rangeTop},
         cuts = ${proof.cuts},
         state = ${advance.state},
         failure = ${advance.failure},
@@ -128,7 +128,7 @@ export async function moveCheckpoint(
     pages: walk.pages + advance.pages,
     items: walk.items + advance.items,
     empty_run: advance.empty_run,
-    stretch_top: proof.stretchTop,
+    stretch_top: proof.rangeTop,
     cuts: proof.cuts,
     state: advance.state,
     failure: advance.failure,
@@ -137,5 +137,5 @@ export async function moveCheckpoint(
 }
 
 /** Ranges of blocks as Postgres spells a multirange. */
-const spellRanges = (ranges: readonly ProvedRange[]) =>
+const multirangeText = (ranges: readonly CoveredRange[]) =>
   `{${ranges.map(({ from, to }) => `[${from},${to}]`).join(',')}}`;

@@ -15,8 +15,8 @@ import type {
 import { signals, stopwatch } from '../signals.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
-import { type Proof, proveEnd, provePage } from './coverage.ts';
-import { hasStrayed, lockAbove, takeOver, walkAbove } from './hand-off.ts';
+import { type CoverageState, coverEnd, coverPage } from './coverage.ts';
+import { missedEntry, lockAbove, handOff, arrivingWalk } from './hand-off.ts';
 import {
   creditsPerPage,
   endBefore,
@@ -26,7 +26,7 @@ import {
   recordQuarantined,
 } from './ledger.ts';
 import type { NormalisedPage } from './normalise.ts';
-import { cursorLoop, spellCursor, type WalkEnd } from './progress.ts';
+import { cursorLoop, cursorText, type WalkEnd } from './progress.ts';
 import type { ReadPage } from './walk.ts';
 
 /** A transaction's outcome: the walk as it stands now, and its end if it has come. */
@@ -60,7 +60,7 @@ export async function commitPages(
 ): Promise<Committed> {
   const taken = stopwatch();
   const { pages, end, moved, drift, counts } = await transact(db, async (tx) => {
-    const seam = walkAbove(walk);
+    const seam = arrivingWalk(walk);
     await lockOrder(tx, walk, read);
     if (seam !== null) await lockAbove(tx, seam);
     const locked = await lockWalk(
@@ -76,7 +76,7 @@ export async function commitPages(
     const above = known === 'unknown' ? await endAbove(tx, operation, walk) : known;
     const rows = await writeRows(tx, operation, walk, { pages: written, above });
     const advanced = await concludePages(tx, operation, walk, { kept, end: reached, ...rows });
-    if (seam !== null) await takeOver(tx, seam, kept);
+    if (seam !== null) await handOff(tx, seam, kept);
     // Entries that several walks share come last: who waits for them holds up nobody's rows.
     await recordQuarantined(tx, walk, written);
     const differing = await recordDrift(tx, walk, written, locked.steady);
@@ -97,7 +97,7 @@ export async function commitPages(
     feed: walk.feed,
     lane: walk.lane,
     table: shapeOf(operation.table).name,
-    ...cameOf(pages, counts),
+    ...commitTotals(pages, counts),
     ms: taken(),
   }));
   const last = pages.at(-1);
@@ -110,7 +110,7 @@ export async function commitPages(
 }
 
 /** What pages brought, as it is told. */
-function cameOf(pages: readonly NormalisedPage[], counts: CountsByPage) {
+function commitTotals(pages: readonly NormalisedPage[], counts: CountsByPage) {
   const came = pages.map(({ page_id }) => counts.get(page_id) ?? { inserted: 0, changed: 0 });
   const sum = (of: (page: (typeof came)[number]) => number) =>
     came.reduce((total, page) => total + of(page), 0);
@@ -130,8 +130,8 @@ function untilLoop(
 ): { kept: readonly ReadPage[]; end: WalkEnd | null } {
   const seen = new Set<string>();
   for (const [index, { page }] of read.entries()) {
-    seen.add(spellCursor(page.cursor_in));
-    const loops = page.cursor_out !== null && seen.has(spellCursor(page.cursor_out));
+    seen.add(cursorText(page.cursor_in));
+    const loops = page.cursor_out !== null && seen.has(cursorText(page.cursor_out));
     if (loops || used.has(index)) return { kept: read.slice(0, index + 1), end: cursorLoop };
   }
   return { kept: read, end: read.at(-1)?.end ?? null };
@@ -149,7 +149,7 @@ interface WalkStand {
   readonly last: PageStand | undefined;
   readonly counts: CountsByPage;
   readonly end: WalkEnd | null;
-  readonly proof: Pick<Proof, 'cuts'>;
+  readonly proof: Pick<CoverageState, 'cuts'>;
 }
 
 type PageStand = Pick<NormalisedPage, 'page_id' | 'cursor_in' | 'isOrdered' | 'quarantined'>;
@@ -206,7 +206,7 @@ interface Writing {
 
 /** Where the page before ended, in a list whose pages prove something of what is between them. */
 const endAbove = async (tx: Transaction, { order }: Operation, walk: WalkRow) =>
-  order?.isProof === true ? endBefore(tx, walk, walk.pages) : null;
+  order?.givesCoverage === true ? endBefore(tx, walk, walk.pages) : null;
 
 /** What became of the rows of pages. */
 interface WrittenRows {
@@ -296,7 +296,7 @@ function sumOf(
     empty_run: kept.at(-1)?.emptyRun ?? 0,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),
-    isOrdered: hasStrayed(kept.at(-1)) || pages.every(({ isOrdered }) => isOrdered),
+    isOrdered: missedEntry(kept.at(-1)) || pages.every(({ isOrdered }) => isOrdered),
   };
 }
 
@@ -309,17 +309,17 @@ function proofOf(
     readonly jumping: ReadonlySet<number>;
     readonly end: WalkEnd | null;
   },
-): Proof {
-  let proof: Proof = { stretchTop: walk.stretch_top, proved: [], cuts: walk.cuts };
-  if (order?.isProof !== true) return proof;
+): CoverageState {
+  let proof: CoverageState = { rangeTop: walk.stretch_top, proved: [], cuts: walk.cuts };
+  if (order?.givesCoverage !== true) return proof;
   for (const page of read.pages) {
-    if (page.order === null || hasStrayed(read)) continue;
-    proof = provePage(proof, {
+    if (page.order === null || missedEntry(read)) continue;
+    proof = coverPage(proof, {
       order: page.order,
       items: page.items,
       isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
       jumps: read.jumping.has(page.page_id),
     });
   }
-  return read.end?.is === 'end' ? proveEnd(proof) : proof;
+  return read.end?.is === 'end' ? coverEnd(proof) : proof;
 }

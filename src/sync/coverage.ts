@@ -1,17 +1,17 @@
 import type { PageOrder, TrustedPlace } from './order.ts';
 
 /** Blocks of which all items are proved to be here: from `from` to `to`, both included. */
-export interface ProvedRange {
+export interface CoveredRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** What a walk's pages prove so far; kept with its checkpoint. */
-export interface Proof {
+export interface CoverageState {
   /** The highest block of the stretch that goes on with the next page; null behind a cut. */
-  readonly stretchTop: number | null;
+  readonly rangeTop: number | null;
   /** What the last pages proved, to be united with what was proved before. */
-  readonly proved: readonly ProvedRange[];
+  readonly proved: readonly CoveredRange[];
   /** Places at which the pages proved nothing, so that the stretch ended. */
   readonly cuts: number;
 }
@@ -32,15 +32,15 @@ export interface ProvingPage {
  * lowest, both excluded. Disorder ends the stretch; the next one begins below. A block that a misplaced item
  * names stays open: the item may belong there, and is stored without it. Pure.
  */
-export function provePage(before: Proof, page: ProvingPage): Proof {
+export function coverPage(before: CoverageState, page: ProvingPage): CoverageState {
   const { trusted, misplaced, claimed, unplaced } = page.order;
   // An empty page skips nothing where the next one begins with the item that it was asked for.
   if (page.items === 0 && page.order.isEntryKnown) return before;
   if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
   const broken = [...misplaced, ...unplaced];
-  const joins = before.stretchTop !== null && page.order.joins;
-  let cuts = before.cuts + (before.stretchTop === null || joins ? 0 : 1);
-  let top = joins ? before.stretchTop : page.order.top;
+  const joins = before.rangeTop !== null && page.order.joins;
+  let cuts = before.cuts + (before.rangeTop === null || joins ? 0 : 1);
+  let top = joins ? before.rangeTop : page.order.top;
   const proved = [...before.proved];
   let last: TrustedPlace | null = null;
   for (const place of trusted) {
@@ -54,20 +54,23 @@ export function provePage(before: Proof, page: ProvingPage): Proof {
   const bottom = page.isNextKnown ? last : (trusted.at(-2) ?? null);
   top = prove(proved, [top, bottom?.height ?? null], claimed);
   const goesOn = page.order.leadsOn && !isBroken(broken, last?.index ?? -1, Infinity);
-  return { stretchTop: goesOn ? top : null, proved, cuts: cuts + (goesOn ? 0 : 1) };
+  return { rangeTop: goesOn ? top : null, proved, cuts: cuts + (goesOn ? 0 : 1) };
 }
 
 /** The proof where the list ends, which is believed: nothing is below. */
-export function proveEnd({ stretchTop, proved, cuts }: Proof): Proof {
-  if (stretchTop === null) return { stretchTop, proved, cuts };
-  return { stretchTop, proved: [...proved, { from: 0, to: stretchTop - 1 }], cuts };
+export function coverEnd({ rangeTop, proved, cuts }: CoverageState): CoverageState {
+  if (rangeTop === null) return { rangeTop, proved, cuts };
+  return { rangeTop, proved: [...proved, { from: 0, to: rangeTop - 1 }], cuts };
 }
 
 /** A page that proves nothing: the next one begins anew. Where no stretch was, none is cut. */
-const cutBehind = ({ stretchTop, proved, cuts }: Proof, hasItems: boolean): Proof => ({
-  stretchTop: null,
+const cutBehind = (
+  { rangeTop, proved, cuts }: CoverageState,
+  hasItems: boolean,
+): CoverageState => ({
+  rangeTop: null,
   proved,
-  cuts: cuts + (stretchTop !== null || hasItems ? 1 : 0),
+  cuts: cuts + (rangeTop !== null || hasItems ? 1 : 0),
 });
 
 const isBroken = (broken: readonly number[], from: number, to: number) =>
@@ -75,7 +78,7 @@ const isBroken = (broken: readonly number[], from: number, to: number) =>
 
 /** @returns the top with which the stretch goes on: behind the lowest block that was left open */
 function prove(
-  proved: ProvedRange[],
+  proved: CoveredRange[],
   [top, bottom]: readonly [number | null, number | null],
   claimed: readonly number[],
 ): number | null {
@@ -90,6 +93,6 @@ function prove(
   return above;
 }
 
-function pushRange(proved: ProvedRange[], from: number, to: number): void {
+function pushRange(proved: CoveredRange[], from: number, to: number): void {
   if (from <= to) proved.push({ from, to });
 }

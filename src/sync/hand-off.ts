@@ -13,7 +13,7 @@ interface Arriving {
 }
 
 /** A walk whose first page is to be committed, if it takes over a part of others. */
-export const walkAbove = (walk: WalkRow): Arriving | null => {
+export const arrivingWalk = (walk: WalkRow): Arriving | null => {
   const { above, entry } = walk.scope;
   if (walk.pages > 0 || above === undefined || entry === undefined) return null;
   return { walk, first: above, height: entry.height };
@@ -67,16 +67,16 @@ export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<vo
  * first page bears out, so that no block at the seam is left to neither. Where it has not arrived, they
  * read on as if there were no other.
  */
-export async function takeOver(
+export async function handOff(
   tx: Transaction,
   arriving: Arriving,
   [first]: readonly ReadPage[],
 ): Promise<void> {
   const top = first?.page.top ?? null;
-  if (top === null || hasStrayed(first)) return;
+  if (top === null || missedEntry(first)) return;
   await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
 }
 
 /** Whether a walk ends with a page because it is not the one that was asked for: it says nothing of the list. */
-export const hasStrayed = (read: Pick<ReadPage, 'end'> | undefined): boolean =>
+export const missedEntry = (read: Pick<ReadPage, 'end'> | undefined): boolean =>
   read?.end?.is === 'bound' && read.end.bound === 'astray';

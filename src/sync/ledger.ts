@@ -31,7 +31,7 @@ export async function recordPages(
     changed: counts.get(page.page_id)?.changed ?? 0,
     top: page.top,
     bottom: page.bottom,
-    heights: decidesMembership ? spellHeights(page) : null,
+    heights: decidesMembership ? heightsText(page) : null,
     is_ordered: page.isOrdered,
     is_joined: page.isJoined,
     is_end_told: page.isEndTold,
@@ -58,7 +58,7 @@ export async function recordPages(
 }
 
 /** The heights of a page's rows as a multirange: usually one range. */
-export function spellHeights({ rows }: Pick<NormalisedPage, 'rows'>): string {
+export function heightsText({ rows }: Pick<NormalisedPage, 'rows'>): string {
   const heights = rows.flatMap(({ height }) => height ?? []).toSorted((a, b) => a - b);
   const starts = heights.filter((height, place) => heights[place - 1] !== height - 1);
   const ends = heights.filter((height, place) => heights[place + 1] !== height + 1);

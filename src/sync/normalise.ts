@@ -114,7 +114,7 @@ export function normalisePage(
         refuse(raw, 'out of order: the rest of the page contradicts its number', at);
         continue;
       }
-      const item = doubtPlace(operation, told, isMisplaced);
+      const item = withoutContradictedPlace(operation, told, isMisplaced);
       isEndTold = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
@@ -156,15 +156,19 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
 
 /** Whether an item's height is its identity: one that is wrong is of another item. */
 const isIdentity = ({ order }: Operation) =>
-  order?.isProof === true && order.columns.height === order.columns.key;
+  order?.givesCoverage === true && order.columns.height === order.columns.key;
 
 /**
  * An item that tells no block, or one that its neighbours contradict: what is known of its block stays. What
  * it said is kept in `extra`.
  */
-function doubtPlace({ order }: Operation, item: ItemRows, isMisplaced: boolean): ItemRows {
-  if (order?.isProof !== true || (item.height !== null && !isMisplaced)) return item;
-  const { row, untold } = item;
+function withoutContradictedPlace(
+  { order }: Operation,
+  item: ItemRows,
+  isMisplaced: boolean,
+): ItemRows {
+  if (order?.givesCoverage !== true || (item.height !== null && !isMisplaced)) return item;
+  const { row, missing } = item;
   const { height } = order.columns;
   const said = item.height === null ? null : { [`${height} (out of order)`]: item.height };
   return {
@@ -175,9 +179,9 @@ function doubtPlace({ order }: Operation, item: ItemRows, isMisplaced: boolean):
       [height]: null,
       ...(said !== null && { extra: { ...(row['extra'] as object | null), ...said } }),
     },
-    untold: {
-      columns: [...(untold?.columns ?? []), height],
-      children: untold?.children ?? [],
+    missing: {
+      columns: [...(missing?.columns ?? []), height],
+      children: missing?.children ?? [],
     },
   };
 }

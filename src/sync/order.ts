@@ -2,7 +2,7 @@ import type { ListOrder, OrderKey } from '../operations/operation.ts';
 import { inOrder } from '../operations/positions.ts';
 
 /** What an item tells of its place in a list that is newest first, as far as it tells it. */
-export interface ToldPlace {
+export interface ReportedPlace {
   readonly height: number | null;
   readonly key: string | null;
   /** Unix time in ms. */
@@ -71,7 +71,7 @@ const mostMisplaced = 1 / 4;
  * the page before, the positions that the cursors name, the other items and their times are held
  * against each one. Pure.
  */
-export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): PageOrder {
+export function judgeOrder(told: readonly ReportedPlace[], borders: PageBorders): PageOrder {
   const ceiling = lowerOf(borders.above, borders.entry);
   const between = { from: borders.next?.height ?? null, to: ceiling?.height ?? null };
   const unplaced = told.flatMap(({ height, key }, index) =>
@@ -83,7 +83,7 @@ export function judgeOrder(told: readonly ToldPlace[], borders: PageBorders): Pa
 }
 
 /** An item without a key may be the one. */
-const isLacking = (told: readonly ToldPlace[], { entry, isEntryAbove }: PageBorders) =>
+const isLacking = (told: readonly ReportedPlace[], { entry, isEntryAbove }: PageBorders) =>
   entry !== null &&
   !isEntryAbove &&
   told.length > 0 &&
@@ -98,7 +98,7 @@ export function withoutPlace(order: PageOrder): PageOrder {
 type Judged = Omit<PageOrder, 'isEntryKnown' | 'between' | 'unplaced' | 'lacksEntry'>;
 
 function judgePlaces(
-  told: readonly ToldPlace[],
+  told: readonly ReportedPlace[],
   borders: PageBorders,
   ceiling: OrderKey | null,
 ): Judged {
@@ -121,7 +121,7 @@ function judgePlaces(
   const misplaced = places.filter(({ index }) => !kept.has(index));
   return {
     trusted,
-    top: (isBorneOut(first, borders) ? first : second)?.height ?? null,
+    top: (isConfirmed(first, borders) ? first : second)?.height ?? null,
     misplaced: misplaced.map(({ index }) => index),
     claimed: misplaced.map(({ height }) => height).toSorted((a, b) => b - a),
     joins:
@@ -135,7 +135,7 @@ function judgePlaces(
  * Whether another witness bears out the number of a page's first item: the page before, or a position that
  * names just this item.
  */
-function isBorneOut(
+function isConfirmed(
   first: TrustedPlace | undefined,
   { above, entry, isEntryAbove }: PageBorders,
 ): boolean {
@@ -247,26 +247,26 @@ export function blocksAround({ trusted, between }: PageOrder, index: number) {
  * What items as served tell of their places: read by name, before they are rows, because the next
  * request waits for nothing else.
  */
-export const toldPlaces = (
+export const reportedPlaces = (
   { fields, columns }: ListOrder,
   items: readonly unknown[],
-): ToldPlace[] =>
+): ReportedPlace[] =>
   items.map((item) => ({
-    height: heightOf(firstTold(item, fields.height)),
+    height: heightOf(firstReported(item, fields.height)),
     key:
       columns.key === columns.height
         ? heightKey(item, fields.key)
-        : keyOf(firstTold(item, fields.key)),
-    timeMs: timeOf(firstTold(item, fields.time)),
+        : keyOf(firstReported(item, fields.key)),
+    timeMs: timeOf(firstReported(item, fields.time)),
   }));
 
 /** A field under the first of its names that the item has. */
-export const firstTold = (item: unknown, names: readonly string[]): unknown =>
+export const firstReported = (item: unknown, names: readonly string[]): unknown =>
   names.map((name) => fieldOf(item, name)).find((told) => told !== undefined && told !== null);
 
 /** The key of an item that is identified by its height. */
 const heightKey = (item: unknown, names: readonly string[]) =>
-  heightOf(firstTold(item, names))?.toString() ?? null;
+  heightOf(firstReported(item, names))?.toString() ?? null;
 
 /** A field of an item as it was served; undefined where the item has none, or is none. */
 function fieldOf(item: unknown, field: string): unknown {

@@ -90,12 +90,12 @@ export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null 
 }
 
 /** One spelling for one cursor, whatever the order of its fields. */
-export function spellCursor(cursor: Cursor | null): string {
+export function cursorText(cursor: Cursor | null): string {
   return JSON.stringify(Object.entries(cursor ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function sameCursor(a: Cursor | null, b: Cursor | null): boolean {
-  return spellCursor(a) === spellCursor(b);
+  return cursorText(a) === cursorText(b);
 }
 
 /** A page as the ledger knows it. */

@@ -11,16 +11,16 @@ import type {
 import { rowsOf } from './normalise.ts';
 import type { PageQueue } from './page-queue.ts';
 import {
-  disbelieve,
+  distrust,
   type JudgedPage,
   type PageReader,
-  promisedBy,
+  namedBy,
   requestPage,
   type Step,
 } from './request.ts';
 
 /** What a page is judged beside. */
-interface Doubting {
+interface RecheckContext {
   readonly walk: WalkRow;
   readonly reader: PageReader;
   readonly step: Step;
@@ -42,17 +42,17 @@ const mostAnswers = 4;
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
-export async function askAgain(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
-  const second = isOther(first, doubting) ? await askOnce(first, doubting) : first;
-  const page = await believeEnd(second, doubting);
+export async function recheck(first: JudgedPage, doubting: RecheckContext): Promise<JudgedPage> {
+  const second = isOther(first, doubting) ? await requestAgain(first, doubting) : first;
+  const page = await confirmEnd(second, doubting);
   if (!isOther(page, doubting) || (await isKnown(page, doubting))) return page;
-  return disbelieve(page);
+  return distrust(page);
 }
 
-const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: Doubting) =>
-  order?.lacksEntry === true && promisedBy(operation.order, step.cursor) !== null;
+const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: RecheckContext) =>
+  order?.lacksEntry === true && namedBy(operation.order, step.cursor) !== null;
 
-async function isKnown(page: JudgedPage, doubting: Doubting): Promise<boolean> {
+async function isKnown(page: JudgedPage, doubting: RecheckContext): Promise<boolean> {
   const { walk, reader, step } = doubting;
   const { db, operation } = reader;
   const keys = rowsIn(page, { walk, operation, step }).map(({ key }) => key);
@@ -68,18 +68,18 @@ async function isKnown(page: JudgedPage, doubting: Doubting): Promise<boolean> {
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
-async function believeEnd(first: JudgedPage, doubting: Doubting): Promise<JudgedPage> {
+async function confirmEnd(first: JudgedPage, doubting: RecheckContext): Promise<JudgedPage> {
   let page = first;
   // What came before must be stored before a page is held against what is.
-  if (doubtful(page) === 'end') await doubting.queue.drained();
+  if (suspicious(page) === 'end') await doubting.queue.drained();
   let evidence: string | null = null;
   for (let answers = 1; answers < mostAnswers; answers += 1) {
-    const doubt = doubtful(page);
+    const doubt = suspicious(page);
     if (doubt === null) return page;
     const verdict = doubt === 'empty' ? unsupported : await judgeEnd(page, doubting);
     if (verdict.is === 'supported') return page;
     evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
-    const next = await askOnce(page, doubting);
+    const next = await requestAgain(page, doubting);
     if (saysTheSame(page, next, doubting)) {
       // The first answer may have had no place in the list: what is stored must not contradict the second.
       const isBelieved =
@@ -90,14 +90,14 @@ async function believeEnd(first: JudgedPage, doubting: Doubting): Promise<Judged
     }
     page = next;
   }
-  if (doubtful(page) === null) return page;
+  if (suspicious(page) === null) return page;
   throw truncated(evidence ?? 'the list ends in another place each time that it is asked for');
 }
 
 const unsupported: EndVerdict = { is: 'unsupported' };
 
 /** What of a page needs another witness; null: nothing does. Of empty pages in a row the first one does. */
-function doubtful({ emptyRun, end }: JudgedPage): 'end' | 'empty' | null {
+function suspicious({ emptyRun, end }: JudgedPage): 'end' | 'empty' | null {
   if (end?.is === 'end') return 'end';
   return emptyRun === 1 && end === null ? 'empty' : null;
 }
@@ -111,7 +111,7 @@ const rowsIn = (
     walk: { chain_id, scope },
     step,
     operation,
-  }: Pick<Doubting, 'walk' | 'step'> & Pick<PageReader, 'operation'>,
+  }: Pick<RecheckContext, 'walk' | 'step'> & Pick<PageReader, 'operation'>,
 ): ItemRows[] => {
   const place = { chain_id, scope, page_id: facts.page_id, position: step.position };
   return rowsOf(operation, envelope.items, place);
@@ -119,7 +119,7 @@ const rowsIn = (
 
 function judgeEnd(
   { facts, envelope, order }: JudgedPage,
-  { walk, reader: { db, operation, pageSize }, step }: Doubting,
+  { walk, reader: { db, operation, pageSize }, step }: RecheckContext,
 ): Promise<EndVerdict> {
   const rows = rowsIn({ facts, envelope }, { walk, operation, step });
   return operation.judgeEnd(db, {
@@ -134,14 +134,14 @@ function judgeEnd(
     rows,
     last: order?.trusted.at(-1) ?? null,
     entry: entryOf(step.cursor, operation.order),
-    promised: promisedBy(operation.order, step.cursor),
+    promised: namedBy(operation.order, step.cursor),
     isResumed: step.sequence === walk.pages,
   });
 }
 
-async function askOnce(
+async function requestAgain(
   { facts }: JudgedPage,
-  { walk, reader, step, signal }: Doubting,
+  { walk, reader, step, signal }: RecheckContext,
 ): Promise<JudgedPage> {
   const next = await requestPage(walk, reader, step, signal, true);
   const attempts = facts.attempts + next.facts.attempts;
@@ -152,8 +152,12 @@ async function askOnce(
  * Whether two answers to one request end, or stay empty, alike: with the same items at the same places. A
  * list without an order may move between the two, and rows cross the cursor: most of them stay.
  */
-function saysTheSame(a: JudgedPage, b: JudgedPage, { walk, step, reader }: Doubting): boolean {
-  if (doubtful(a) !== doubtful(b)) return false;
+function saysTheSame(
+  a: JudgedPage,
+  b: JudgedPage,
+  { walk, step, reader }: RecheckContext,
+): boolean {
+  if (suspicious(a) !== suspicious(b)) return false;
   const [before, after] = [a, b].map(
     (page) =>
       new Set(
@@ -173,14 +177,14 @@ function saysTheSame(a: JudgedPage, b: JudgedPage, { walk, step, reader }: Doubt
  */
 async function isGone(
   { ask }: Extract<EndVerdict, { is: 'contradicted' }>,
-  doubting: Doubting,
+  doubting: RecheckContext,
 ): Promise<boolean> {
   return ask !== null && (await endsAt(ask, doubting)) && (await endsAt(ask, doubting));
 }
 
 async function endsAt(
   { cursor, only }: EndQuestion,
-  { walk, reader, step, signal }: Doubting,
+  { walk, reader, step, signal }: RecheckContext,
 ): Promise<boolean> {
   try {
     const { envelope, order } = await requestPage(

@@ -3,12 +3,28 @@ import type { Database } from '../db/transaction.ts';
 import type { FetchedPage } from '../explorer/fetcher.ts';
 import { excerpt } from '../explorer/response.ts';
 import type { Lane, WalkRow } from '../lists/tables.ts';
-import type { Cursor, KnownBlock, ListOrder, Operation, OrderKey, Scope } from '../operations/operation.ts';
+import type {
+  Cursor,
+  KnownBlock,
+  ListOrder,
+  Operation,
+  OrderKey,
+  Scope,
+} from '../operations/operation.ts';
 import { timedAbove } from '../operations/positions.ts';
 import { createRedactor } from '../redact.ts';
 import type { ArchiveMode } from './archive.ts';
 import { digest, type PageFacts } from './normalise.ts';
-import { firstTold, goesBackTo, judgeOrder, type PageOrder, type TimedPlace, timedPlaces, toldPlaces, withoutPlace } from './order.ts';
+import {
+  firstReported,
+  goesBackTo,
+  judgeOrder,
+  type PageOrder,
+  type TimedPlace,
+  timedPlaces,
+  reportedPlaces,
+  withoutPlace,
+} from './order.ts';
 import { judgeProgress, type WalkEnd } from './progress.ts';
 
 /** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */
@@ -20,7 +36,7 @@ export type FetchPage = (
     readonly path: string;
     readonly query: Cursor;
     /** Asked before, and not believed: after a rest, and on a connection of its own. */
-    readonly isDoubt?: boolean;
+    readonly isRecheck?: boolean;
   },
   signal: AbortSignal,
 ) => Promise<FetchedPage>;
@@ -29,7 +45,7 @@ export type FetchPage = (
  * The item that a cursor names as the first of its page: the service listed it there, or it is stored. Null
  * if the cursor names none, cannot be read, or is a synthetic one above all items of a block.
  */
-export function promisedBy(order: ListOrder | null, cursor: Cursor | null): OrderKey | null {
+export function namedBy(order: ListOrder | null, cursor: Cursor | null): OrderKey | null {
   if (order?.names !== 'first' || cursor === null) return null;
   const named = order.position(cursor);
   return named === null || named.key === order.topOf(named.height).key ? null : named;
@@ -87,7 +103,13 @@ export async function requestPage(
   const { operation, fetchPage, pageSize } = reader;
   const request = operation.request(walk.scope, step.cursor, pageSize);
   const answer = await fetchPage(
-    { chainId: walk.chain_id, operation: walk.operation, lane: walk.lane, ...request, isDoubt },
+    {
+      chainId: walk.chain_id,
+      operation: walk.operation,
+      lane: walk.lane,
+      ...request,
+      isRecheck: isDoubt,
+    },
     signal,
   );
   const envelope = readEnvelope(operation, answer.json);
@@ -135,7 +157,7 @@ async function endWith(
  * A page of which nothing shows that it is of this list: it proves nothing, and its walk ends with it, because
  * its cursor leads on in the other list.
  */
-export function disbelieve(page: JudgedPage): JudgedPage {
+export function distrust(page: JudgedPage): JudgedPage {
   if (page.order === null) return page;
   const { end } = page;
   const isOver = end?.is === 'failed' || (end?.is === 'bound' && end.bound === 'astray');
@@ -149,7 +171,7 @@ export function disbelieve(page: JudgedPage): JudgedPage {
 function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
   return order === null
     ? null
-    : judgeOrder(toldPlaces(order, items), {
+    : judgeOrder(reportedPlaces(order, items), {
         above: step.above,
         entry: step.expected ?? (step.cursor === null ? null : order.position(step.cursor)),
         isEntryAbove: order.names === 'above',
@@ -212,9 +234,9 @@ function showsBlock(
 ): boolean {
   if (order === null || block === undefined) return false;
   return items.some((item) => {
-    const hash = firstTold(item, order.fields.key);
+    const hash = firstReported(item, order.fields.key);
     return (
-      firstTold(item, order.fields.height) === block.height &&
+      firstReported(item, order.fields.height) === block.height &&
       typeof hash === 'string' &&
       hash.toLowerCase() === block.hash
     );

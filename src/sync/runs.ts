@@ -270,7 +270,7 @@ export function sumsSince(sums: RunSums, before: RunSums = nothing): RunSums {
 }
 
 /** What a run brought and cost, whichever workers and slices it was made of. */
-export interface RunNews {
+export interface RunTotals {
   readonly added: number;
   readonly changed: number;
   readonly quarantined: number;
@@ -282,8 +282,8 @@ export interface RunNews {
 }
 
 /** Adds up a run. Its walks are few. */
-export async function runNews(db: Pick<Database, 'execute'>, { id }: RunRow): Promise<RunNews> {
-  const { rows } = await db.execute<{ news: Omit<RunNews, 'requests'> }>(sql`
+export async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow): Promise<RunTotals> {
+  const { rows } = await db.execute<{ news: Omit<RunTotals, 'requests'> }>(sql`
     with brought as (
       select coalesce(sum(inserted), 0) as added, coalesce(sum(changed), 0) as changed,
              coalesce(sum(quarantined), 0) as quarantined, coalesce(sum(pages), 0) as pages,

@@ -21,7 +21,7 @@ import { presentWorkers } from './takeover.ts';
 import { dueLanes } from './targets.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
-export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & HouseOptions;
+export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & MaintenanceOptions;
 
 /** What `serve` is asked and told meanwhile. */
 export interface ServeHooks {
@@ -50,7 +50,7 @@ export async function serve(
   await workOnRuns(options);
   await Promise.all([
     checkRegularly(options, { changes, onRound }, signal),
-    keepHouse(options, signal),
+    maintain(options, signal),
     keepSums(options, signal),
   ]);
   await boss.offWork(runQueue, { wait: true });
@@ -124,7 +124,7 @@ async function openLanes(db: Database): Promise<FeedLane[]> {
 }
 
 /** What is tidied up, and by which clock. */
-export interface HouseOptions {
+export interface MaintenanceOptions {
   readonly db: Database;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -149,7 +149,7 @@ const sumsRest = { ms: 60_000, times: 20, mostMs: 900_000 };
  * that would take more than a twentieth of the time, but each quarter of an hour.
  */
 export function keepSums(
-  { db, log, now }: Pick<HouseOptions, 'db' | 'log' | 'now'>,
+  { db, log, now }: Pick<MaintenanceOptions, 'db' | 'log' | 'now'>,
   signal: AbortSignal,
 ): Promise<void> {
   let dueMs = now();
@@ -172,7 +172,7 @@ const patienceMs = 5_000;
 
 /** Brings sums of what is stored up to date once. A failure is logged: the views say up to when they are. */
 export async function sumUp(
-  { db, log, now }: Pick<HouseOptions, 'db' | 'log' | 'now'>,
+  { db, log, now }: Pick<MaintenanceOptions, 'db' | 'log' | 'now'>,
   signal: AbortSignal,
 ): Promise<void> {
   const telling = setTimeout(() => log.tell('sums.long', {}), patienceMs);
@@ -189,7 +189,7 @@ export async function sumUp(
  * Tidies up now, every hour and when the retention has changed, until the signal aborts. A lost database
  * is waited for.
  */
-function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<void> {
+function maintain(options: MaintenanceOptions, signal: AbortSignal): Promise<void> {
   let [archiveDays, ledgerDays]: (number | null)[] = [null, null];
   let restMs = 0;
   const poll = async () => {
@@ -210,7 +210,7 @@ function keepHouse(options: HouseOptions, signal: AbortSignal): Promise<void> {
  * again and has been, minutes of the history, and old walks that brought nothing.
  */
 export async function tidyUp(
-  { db, log, clock, archiveDays, ledgerDays }: HouseOptions,
+  { db, log, clock, archiveDays, ledgerDays }: MaintenanceOptions,
   signal: AbortSignal,
 ): Promise<void> {
   await thinHistory(db);

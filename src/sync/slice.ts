@@ -13,7 +13,7 @@ import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failur
 import { setFeedState } from './feeds.ts';
 import { chainSlice } from './queue.ts';
 import type { SliceBudget } from './request.ts';
-import { closeRun, countFailure, currentRun, noteStopped, runNews } from './runs.ts';
+import { closeRun, countFailure, currentRun, noteStopped, runTotals } from './runs.ts';
 
 /** How long a feed that the explorer does not serve is left alone, in ms. */
 const dayMs = 24 * 60 * 60 * 1000;
@@ -73,7 +73,7 @@ export async function runSlice(
     outcome = await advanceSafely(lane, budget, { ...dependencies, onCommit }, abort);
   } finally {
     // Whatever ends the slice: what was committed as new is never new again.
-    tellDrift(log, lane, drift);
+    logDrift(log, lane, drift);
   }
   log.tell('slice.done', {
     ...nameOf(lane),
@@ -105,7 +105,7 @@ async function isOtherAwaited(db: Pick<Database, 'execute'>, lane: FeedLane): Pr
 const nameOf = (lane: FeedLane) => ({ feed: feedName(lane), lane: lane.lane });
 
 /** Tells in one line how items differ in ways that the feed had not shown: how many, and the first one. */
-function tellDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
+function logDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
   const [first] = drift.toSorted((a, b) => a.page_id - b.page_id || (a.path < b.path ? -1 : 1));
   if (first === undefined) return;
   const { kind, path, detail, page_id: page } = first;
@@ -173,7 +173,7 @@ async function conclude(
       }
       // What comes next does not wait for it, nor fail with it.
       await chain(job, dependencies, 0);
-      return tellNews(job.data, outcome.run, dependencies);
+      return logTotals(job.data, outcome.run, dependencies);
     case 'fenced':
     case 'idle':
       return chain(job, dependencies, 0);
@@ -181,13 +181,13 @@ async function conclude(
 }
 
 /** Tells what a run brought that has ended, in one line. `sync` shows what came by itself. */
-async function tellNews(
+async function logTotals(
   lane: FeedLane,
   run: RunRow,
   { db, log, onFailure }: SliceDependencies,
 ): Promise<void> {
   if (onFailure === 'give-up') return;
-  const news = await runNews(db, run);
+  const news = await runTotals(db, run);
   const { added, changed, quarantined, ...cost } = news;
   if (added + changed + quarantined > 0) log.tell('feed.updated', { ...nameOf(lane), ...news });
   else log.tell('feed.polled', { ...nameOf(lane), ...cost });
@@ -221,7 +221,7 @@ async function rest(
   const { again } = failures[failure];
   if (state !== null) {
     await setFeedState(db, job.data, state, feedFailure);
-    tellFailure(job.data, state, feedFailure, dependencies);
+    logFailure(job.data, state, feedFailure, dependencies);
   }
   if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
   if (onFailure === 'give-up' || !feedFailure.passes) {
@@ -233,7 +233,7 @@ async function rest(
 }
 
 /** What stops a key or a chain is told of that one, not of each of its feeds. */
-function tellFailure(
+function logFailure(
   lane: FeedLane,
   state: FeedState,
   { failure, said: problem, reason }: FeedFailure,

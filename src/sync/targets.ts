@@ -115,7 +115,7 @@ export function configuredLanes(
  * Makes what is asked for what is wanted now: by the configuration, or by a command's flags where there
  * is none.
  */
-export async function followWishes(db: Database, wishes: readonly Target[]): Promise<void> {
+export async function reconcileTargets(db: Database, wishes: readonly Target[]): Promise<void> {
   for (const ofFeed of Map.groupBy(wishes, ({ lane }) => feedName(lane)).values()) {
     const [first] = ofFeed;
     if (first === undefined) continue;

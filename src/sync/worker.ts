@@ -28,8 +28,8 @@ export interface Worker {
 }
 
 /** Who works for days says now and then how far it is; a command draws that itself. */
-function withNews({ log, now, onCommit }: WorkerOptions): WorkerOptions['onCommit'] {
-  const tell = readingNews(log, now);
+function withReadingLog({ log, now, onCommit }: WorkerOptions): WorkerOptions['onCommit'] {
+  const tell = readingLog(log, now);
   return (lane, progress) => {
     tell(lane, progress);
     onCommit(lane, progress);
@@ -47,7 +47,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
   const told =
-    options.onFailure === 'come-back' ? { ...options, onCommit: withNews(options) } : options;
+    options.onFailure === 'come-back' ? { ...options, onCommit: withReadingLog(options) } : options;
   const watching = watchForLostLanes(pool, boss, log, stopping.signal);
   await boss.work(
     sliceQueue,
@@ -106,7 +106,7 @@ interface Read {
  * @param now monotonic, in ms
  * @returns what is to be told of each commit
  */
-export function readingNews(
+export function readingLog(
   log: Log,
   now: () => number,
 ): (lane: FeedLane, progress: Pick<WalkProgress, 'pages' | 'items'>) => void {

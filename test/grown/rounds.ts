@@ -156,7 +156,7 @@ export async function goRound(
       log: createLog('silent', () => undefined),
       supervise: false,
       source: { sameData: true },
-      timeouts: { doubtMs: 0 },
+      timeouts: { recheckMs: 0 },
       dbTimeouts: patient,
     });
     try {

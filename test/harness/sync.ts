@@ -130,7 +130,7 @@ export async function runSync(database: TestDatabase, run: SyncRun): Promise<Syn
     supervise: false,
     // A test may have several explorers, one after the other, that serve the same chains.
     source: { sameData: true },
-    timeouts: { doubtMs: 0, ...run.timeouts },
+    timeouts: { recheckMs: 0, ...run.timeouts },
     dbTimeouts: patient,
   });
   try {

@@ -114,7 +114,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
             row: {},
             children: [],
             addresses: [],
-            untold: null,
+            missing: null,
             position: 0,
           })),
         ),

@@ -46,7 +46,7 @@ async function world(
         row: { height, hash: hashOf(height), parent_hash: hashOf(height - 1) },
         children: [],
         addresses: [],
-        untold: { columns: [], children: [] },
+        missing: { columns: [], children: [] },
         position,
         height,
       })),

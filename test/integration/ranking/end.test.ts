@@ -85,7 +85,7 @@ async function judge({
       addresses: [],
       position: met.length + index,
       height: null,
-      untold: { columns: [], children: [] },
+      missing: { columns: [], children: [] },
     })),
   };
   return factories.judgeEnd(drizzle(pool), claim);

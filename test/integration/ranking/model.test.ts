@@ -147,7 +147,7 @@ const itemOf = (address_hash: string, total_accounts: number | null, position: n
     row: { address_hash, total_accounts },
     children: [],
     addresses: [],
-    untold: null,
+    missing: null,
     position,
     height: null,
   }) satisfies ItemRows;

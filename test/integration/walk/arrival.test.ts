@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { transact } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
-import { lockAbove, walkAbove } from '../../../src/sync/hand-off.ts';
+import { lockAbove, arrivingWalk } from '../../../src/sync/hand-off.ts';
 import { openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations } from '../../harness/listed-operations.ts';
@@ -31,7 +31,7 @@ async function openScene() {
     (await database.pool.query('select floor::int from etl.walks where id = $1', [id])).rows[0]
       .floor;
   const arrive = async (arriving: WalkRow) => {
-    const seam = walkAbove(arriving);
+    const seam = arrivingWalk(arriving);
     if (seam === null) throw new Error('it takes over nothing');
     await transact(db, (tx) => lockAbove(tx, seam));
     return floorOf(arriving);

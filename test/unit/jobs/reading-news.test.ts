@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
-import { readingNews } from '../../../src/sync/worker.ts';
+import { readingLog } from '../../../src/sync/worker.ts';
 
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
@@ -9,7 +9,7 @@ function newsOf(seconds: readonly number[]): string[] {
   const told: string[] = [];
   let at = 0;
   const log = createLog('info', (line) => void told.push(line.trim().replace(/^\S+ /u, '')));
-  const commit = readingNews(log, () => at * 1000);
+  const commit = readingLog(log, () => at * 1000);
   for (at of seconds) commit(lane, { pages: 2, items: 100 });
   return told;
 }

@@ -85,7 +85,7 @@ function inColumnOrder(table: PgTable, row: Row): Row {
 }
 
 /** What of an item was not read, so that it stays as it is stored: columns, and positions of children. */
-function untoldOf({ table, children }: Operation, { position, untold }: ItemRows) {
+function untoldOf({ table, children }: Operation, { position, missing: untold }: ItemRows) {
   if (untold === null) return [];
   const columns = Object.keys(getTableColumns(table)).filter((name) =>
     untold.columns.includes(name),
@@ -100,7 +100,7 @@ function untoldOf({ table, children }: Operation, { position, untold }: ItemRows
 }
 
 /** One observation of an address: its columns and its lists. A null says nothing of what is stored. */
-function observationOf({ row, lists, untold, inPart }: AddressObservation) {
+function observationOf({ row, lists, missing: untold, inPart }: AddressObservation) {
   return {
     ...inColumnOrder(addresses, { ...row }),
     ...Object.fromEntries(addressLists.map((list) => [list, lists[list]])),

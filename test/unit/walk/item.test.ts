@@ -33,10 +33,10 @@ describe('a user operation', () => {
     ['entry_point', 7, 'number', 'type'],
   ])('with %s %j is a row with that value in extra', (field, value, label, kind) => {
     const raw = { ...operation, [field]: value };
-    const { row, untold } = rowsOf('user-operations', raw);
+    const { row, missing: missing } = rowsOf('user-operations', raw);
     const column = ['address', 'entry_point'].includes(field) ? `${field}_hash` : field;
     expect(row).toMatchObject({ [column]: null, extra: { [`${field} (${label})`]: value } });
-    expect(untold?.columns).toEqual([column]);
+    expect(missing?.columns).toEqual([column]);
     expect(valid('user-operations', raw).unread).toEqual([
       { path: [field], kind, detail: expect.any(String) },
     ]);
@@ -91,7 +91,7 @@ describe('a block', () => {
       rewards: [null, { reward: '5' }, 7, { reward: 'x', type: 'm' }],
       uncles_hashes: [{ hash: '0x' }, null, { hash: hash('b') }],
     };
-    const { row, children, untold } = rowsOf('optimism-batch-blocks', raw);
+    const { row, children, missing: missing } = rowsOf('optimism-batch-blocks', raw);
     expect(children[0]).toEqual([
       expect.objectContaining({ position: 1, reward: '5' }),
       expect.objectContaining({ position: 3, reward: null, type: 'm' }),
@@ -105,13 +105,13 @@ describe('a block', () => {
       rewards: { 3: { 'reward (malformed)': 'x' } },
       uncles_hashes: { 0: { 'hash (malformed)': '0x' } },
     });
-    expect(untold).toEqual({ columns: [], children: [[2, 3, 0], [0, 1], []] });
+    expect(missing).toEqual({ columns: [], children: [[2, 3, 0], [0, 1], []] });
   });
 
   test('whose list is of another type tells nothing of it', () => {
-    const { row, untold } = rowsOf('optimism-batch-blocks', { ...block, rewards: 'none' });
+    const { row, missing: missing } = rowsOf('optimism-batch-blocks', { ...block, rewards: 'none' });
     expect(row['extra']).toEqual({ 'rewards (string)': 'none' });
-    expect(untold).toEqual({ columns: ['rewards'], children: ['all', [], []] });
+    expect(missing).toEqual({ columns: ['rewards'], children: ['all', [], []] });
   });
 
   test.each([
@@ -196,7 +196,7 @@ describe('an embedded address', () => {
         metadata_tags: null,
         public_labels: [{ position: 1, label: 'l' }],
       },
-      untold: ['name'],
+      missing: ['name'],
       inPart: { public_labels: [1, 0] },
     });
     expect(told?.row.extra).toEqual({

@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inOrder } from '../../../src/operations/positions.ts';
-import { judgeOrder, type PageBorders, type ToldPlace, withoutPlace } from '../../../src/sync/order.ts';
+import {
+  judgeOrder,
+  type PageBorders,
+  type ReportedPlace,
+  withoutPlace,
+} from '../../../src/sync/order.ts';
 
 const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
 const at = (height: number) => ({ height, key: keyOf(height) });
-const told = (block: number, says: Partial<ToldPlace> = {}): ToldPlace => ({
+const told = (block: number, says: Partial<ReportedPlace> = {}): ReportedPlace => ({
   ...at(block),
   timeMs: genesisMs + block * blockMs,
   ...says,
@@ -21,7 +26,7 @@ const borders: PageBorders = {
   isEntryAbove: false,
   next: at(999),
 };
-const trustedOf = (places: readonly ToldPlace[], between: PageBorders = borders) =>
+const trustedOf = (places: readonly ReportedPlace[], between: PageBorders = borders) =>
   judgeOrder(places, between).trusted.map(({ index }) => index);
 const all = page.map((_, index) => index);
 
@@ -32,7 +37,7 @@ describe('a page of a list that is newest first', () => {
   });
 
   test('lacks its entry where all its items have other keys, wherever they stand', () => {
-    const foreign = page.map((place, index): ToldPlace => ({
+    const foreign = page.map((place, index): ReportedPlace => ({
       ...place,
       key: keyOf(9_000 + index),
     }));

@@ -3,7 +3,7 @@ import {
   cursorLoop,
   judgeProgress,
   type Progress,
-  spellCursor,
+  cursorText,
 } from '../../../src/sync/progress.ts';
 
 /** So many empty pages in a row end a walk. */
@@ -117,10 +117,10 @@ describe('a walk with bounds', () => {
 
 describe('a cursor', () => {
   test('has one spelling whatever the order of its fields', () => {
-    expect(spellCursor({ b: 1, a: 'x' })).toBe(spellCursor({ a: 'x', b: 1 }));
+    expect(cursorText({ b: 1, a: 'x' })).toBe(cursorText({ a: 'x', b: 1 }));
   });
 
   test('is spelled apart from one with another value', () => {
-    expect(spellCursor({ a: 1 })).not.toBe(spellCursor({ a: '1' }));
+    expect(cursorText({ a: 1 })).not.toBe(cursorText({ a: '1' }));
   });
 });

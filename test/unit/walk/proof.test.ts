@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
-import { type Proof, proveEnd, provePage, type ProvingPage } from '../../../src/sync/coverage.ts';
-import { judgeOrder, type ToldPlace } from '../../../src/sync/order.ts';
+import {
+  type CoverageState,
+  coverEnd,
+  coverPage,
+  type ProvingPage,
+} from '../../../src/sync/coverage.ts';
+import { judgeOrder, type ReportedPlace } from '../../../src/sync/order.ts';
 
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
 const place = (height: number) => ({ height, key: keyOf(height) });
-const told = (height: number): ToldPlace => ({ ...place(height), timeMs: height * 2_000 });
-const nothing: Proof = { stretchTop: null, proved: [], cuts: 0 };
+const told = (height: number): ReportedPlace => ({ ...place(height), timeMs: height * 2_000 });
+const nothing: CoverageState = { rangeTop: null, proved: [], cuts: 0 };
 
 interface Served {
   readonly blocks: readonly number[];
@@ -15,7 +20,7 @@ interface Served {
 }
 
 /** Walks over pages from the head down; each is asked for at the next page's first block. */
-function walk(pages: readonly Served[]): Proof {
+function walk(pages: readonly Served[]): CoverageState {
   let proof = nothing;
   let above = null;
   for (const [index, { blocks, jumps = false, opaque = false }] of pages.entries()) {
@@ -34,14 +39,14 @@ function walk(pages: readonly Served[]): Proof {
       isNextKnown: !opaque && next !== undefined,
       jumps,
     };
-    proof = provePage(proof, page);
+    proof = coverPage(proof, page);
     above = order.leadsOn ? (order.trusted.at(-1) ?? null) : null;
   }
   return proof;
 }
 
 /** The blocks of all ranges, the lowest first. */
-const blocksOf = ({ proved }: Proof) =>
+const blocksOf = ({ proved }: CoverageState) =>
   [
     ...new Set(
       proved.flatMap(({ from, to }) =>
@@ -60,7 +65,7 @@ test('pages that follow each other prove what lies between the second item and w
 });
 
 test('the end of a list proves all below', () => {
-  expect(blocksOf(proveEnd(walk([{ blocks: [9, 8, 7, 6] }, { blocks: [5, 4] }])))).toEqual(
+  expect(blocksOf(coverEnd(walk([{ blocks: [9, 8, 7, 6] }, { blocks: [5, 4] }])))).toEqual(
     range(0, 7),
   );
 });
