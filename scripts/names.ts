@@ -4,8 +4,11 @@ interface Source {
   readonly text: string;
 }
 
-/** Where operations and kinds of lists may be told apart; the simulator is a world of its own. */
-const homes = /^(?:operations|lists|simulator)\//u;
+/**
+ * Where operations and kinds of lists may be named: where they are defined, and in the schema that the page reads,
+ * which imports none of it. The simulator is a world of its own.
+ */
+const homes = /^(?:operations|lists|simulator)\/|^status\/schema\.ts$/u;
 const operationFolder = /^operations\/(?<name>[^/]+)\/index\.ts$/u;
 const kindFolder = /^lists\/(?<name>[^/]+)\/index\.ts$/u;
 

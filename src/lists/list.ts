@@ -69,6 +69,7 @@ export interface Estimates {
 }
 
 export interface EstimateOptions {
+  readonly unit: ListUnit;
   readonly pageSize: number;
   readonly pollsPerDay: number;
 }
@@ -101,8 +102,10 @@ export interface ListReach {
   readonly reach: SQL;
   /** The progress of a run, a row `latest`: JSON. */
   readonly progress: SQL;
-  /** A statement for `timestamp` of a feed's newest items, in the order of the list; null: they have no times. */
-  newestTimes(feed: Feed): SQL | null;
+  /** A statement for what is verified: `positions`, `gaps`, the `missing` positions in them, `snapshot_at`. */
+  readonly verified: SQL;
+  /** A statement for `timestamp` of the newest items, in the order of the list; null: they have no times. */
+  readonly newestTimes: SQL | null;
 }
 
 /**
@@ -115,6 +118,7 @@ export interface ListKind<
   Settings extends FeedSettings = FeedSettings,
   Wanted extends RunScope = RunScope,
   Walk extends Scope = Scope,
+  Facts = unknown,
 > {
   readonly name: ListKindName;
   /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
@@ -178,13 +182,10 @@ export interface ListKind<
     run: RunOf<Wanted>,
     how: { readonly pageSize: number },
   ): Promise<RunLeft | null>;
-  /** @param db null: there are no tables yet */
-  estimate(
-    db: Database | null,
-    feed: Feed,
-    settings: Settings,
-    how: EstimateOptions,
-  ): Promise<Estimates>;
+  /** As SQL, over a row of `feeds` with the settings to estimate by: the facts of an estimate, as JSON or null. */
+  readonly facts: SQL;
+  /** @param facts null: the feed is not registered yet */
+  estimate(facts: Facts | null, settings: Settings, how: EstimateOptions): Estimates;
   /** The scopes that close what is open of a feed's lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
   /** How many requests they take. */

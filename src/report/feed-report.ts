@@ -7,6 +7,14 @@ import type { Estimate } from '../lists/list.ts';
 import { type LaneTimes, schedulesSet } from '../sync/queue.ts';
 import type { Workers } from '../sync/takeover.ts';
 import type { WorkLeft } from './credits.ts';
+import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
+import { nextFiring, type Cron } from './firings.ts';
+import { lastLooks, objectiveOf, type Look } from './freshness.ts';
+import { feedReaches, registeredChains, type FeedReach } from './lane-status.ts';
+import { inOrder } from './order.ts';
+import { readPaces, type ItemPace } from '../status/facts.ts';
+import { dataAgeOf } from './newest-items.ts';
+import { feedsNow, type FeedNow, type LaneNow } from './lane-state.ts';
 import { estimateFeeds, type FeedEstimate } from './estimate.ts';
 import { feedEvidence, type FeedEvidence } from './evidence-facts.ts';
 import { type Cron, nextFiring } from './firings.ts';
@@ -62,10 +70,7 @@ export async function reportFeeds(
   const proofs = byFeed(await feedEvidence(db));
   const looks = byFeed(await lastLooks(db));
   const estimates = byFeed(await estimateFeeds(db, await registeredChains(db), how));
-  const paces = new Map<string, ItemPace | null>();
-  for (const estimate of estimates.values()) {
-    paces.set(estimate.feed, await itemPace(db, estimate));
-  }
+  const paces = await readPaces(db);
   const schedules = await schedulesSet(db);
   const feeds = inOrder(await feedsNow(db)).map((now) => {
     const { feed } = now;

@@ -45,21 +45,23 @@ export async function lowestCovered(tx: Pick<Transaction, 'execute'>, feed: Feed
   return Number(rows[0]?.lowest ?? 0);
 }
 
-/** The holes in a feed's coverage, the newest first. */
+/** As SQL: whether a gap, a row of `etl.feed_gaps`, is none that a live walk under way has yet to read. */
+export const isOpen = sql`not exists (
+  select from etl.walks as walk
+  join etl.runs as run on run.id = walk.run_id and run.state = 'open'
+  where walk.feed = feed_gaps.feed
+    and walk.lane = 'live'
+    and walk.state = 'running'
+    and walk.bottom is not null
+    and int8range(coalesce(walk.floor, 0), walk.bottom, '[]') && gap
+)`;
+
+/** The gaps in a feed's coverage, the newest first. */
 export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<Gap[]> {
   const { rows } = await tx.execute<{ from: string; to: string }>(sql`
     select lower(gap) as "from", upper(gap) - 1 as "to"
     from etl.feed_gaps
-    where ${ofFeed(feed)}
-      and not exists (
-        select from etl.walks as walk
-        join etl.runs as run on run.id = walk.run_id and run.state = 'open'
-        where walk.feed = feed_gaps.feed
-          and walk.lane = 'live'
-          and walk.state = 'running'
-          and walk.bottom is not null
-          and int8range(coalesce(walk.floor, 0), walk.bottom, '[]') && gap
-      )
+    where ${ofFeed(feed)} and ${isOpen}
     order by gap desc
   `);
   return rows.map(({ from, to }) => ({ from: Number(from), to: Number(to) }));

@@ -1,9 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../db/transaction.ts';
-import { numberOf } from '../estimates.ts';
-import { feedName, ofFeed, type Feed } from '../feed.ts';
-import { itemsOf } from './items.ts';
-import { gapsOf } from './coverage.ts';
+import { ofFeed, type Feed } from '../feed.ts';
+import { isOpen } from './coverage.ts';
 
 /** What is known of a list. Times are ms since 1970. */
 export interface ListFacts {
@@ -50,94 +48,82 @@ const recentItems = 20_000;
 /** What is known of how dense a list is, and of what is missing of it. */
 export type ListDensity = Omit<ListFacts, 'itemsPerDay'>;
 
-/** @throws nothing of its own: what is not known is null */
-export async function listFacts(db: Database, feed: Feed): Promise<ListFacts> {
-  return { ...(await listDensity(db, feed)), itemsPerDay: await itemsPerDay(db, feed) };
-}
+/** Pages that begin above a gap, or below it, the nearest first. One that goes over the gap itself is none. */
+const pagesBeside = (where: SQL, order: 'asc' | 'desc') => sql`
+  select items::float8, top - bottom + 1
+  from etl.pages
+  where pages.feed = feeds.feed and ${where} and not (top > high and bottom < low)
+    and cursor_in is not null and is_ordered
+  order by top ${sql.raw(order)}
+  limit ${nearPages}
+`;
+
+/** As SQL, over a row of `feeds`: its gaps, the newest first, each with the pages on either side of it. */
+const gaps = sql`(
+  select coalesce(json_agg(json_build_object(
+    'from', low,
+    'to', high,
+    'endsAt', (
+      select 1000 * extract(epoch from timestamp)
+      from etl.item_above(feeds.chain_id, feeds.operation, high + 1)
+    ),
+    'near', (
+      select json_build_object('mean', sum(items) / sum(blocks), 'densest', max(items / blocks))
+      from (
+        (${pagesBeside(sql`top > high`, 'asc')}) union all (${pagesBeside(sql`top < low`, 'desc')})
+      ) as page(items, blocks)
+      having sum(items) > 0
+    )
+  ) order by high desc), '[]')
+  from (
+    select lower(gap) as low, upper(gap) - 1 as high from etl.feed_gaps
+    where feed_gaps.feed = feeds.feed and ${isOpen}
+  ) as gap
+)`;
+
+/** As SQL, above every height. */
+const top = sql`9223372036854775807`;
+
+/** As SQL, over a row of `feeds`: how dense its list is, and what is missing of it. */
+const density = sql`(
+  select jsonb_build_object(
+    'isBegun', coalesce(pages, 0) > 0,
+    'itemsPerBlock', per_block,
+    'blockMs', (
+      select 1000 * extract(epoch from high.timestamp - low.timestamp)
+               / nullif(high.height - low.height, 0)
+      from etl.items_below(feeds.chain_id, feeds.operation, ${top}, 'infinity', 1) as high,
+           etl.item_above(feeds.chain_id, feeds.operation, 0) as low
+    ),
+    'gaps', ${gaps}
+  )
+  from (
+    select sum(pages) as pages, sum(spanned_items) / nullif(sum(spanned_blocks), 0) as per_block
+    from etl.lane_sums
+    where lane_sums.feed = feeds.feed
+  ) as walked
+)`;
+
+/** As SQL, over a row of `feeds`: `ListFacts`. */
+export const facts = sql`(
+  ${density} || jsonb_build_object('itemsPerDay', (
+    select 86400 * (count(*) - 1) / nullif(extract(epoch from max(timestamp) - min(timestamp)), 0)
+    from etl.items_below(feeds.chain_id, feeds.operation, ${top}, 'infinity', ${recentItems}::int)
+    where height >= coalesce(
+      (
+        select max(lower(range))
+        from etl.feed_coverage, unnest(covered) as range
+        where feed_coverage.feed = feeds.feed
+      ),
+      0
+    )
+  ))
+)`;
 
 /** The facts without the present rate, for which thousands of items are read. */
 export async function listDensity(db: Database, feed: Feed): Promise<ListDensity> {
-  const { rows } = await db.execute<Record<'pages' | 'per_block' | 'block_ms', string | null>>(sql`
-    with walked as (
-      select sum(pages) as pages, sum(spanned_items) / nullif(sum(spanned_blocks), 0) as per_block
-      from etl.lane_sums
-      where ${ofFeed(feed)}
-    ), stored as not materialized (
-      -- Read twice, at either end: kept, it would be the whole table.
-      select height, timestamp from ${itemsOf(feed)} and timestamp is not null
-    ), span as (
-      select high.height - low.height as blocks, high.timestamp - low.timestamp as time
-      from (select * from stored order by height desc limit 1) as high,
-           (select * from stored order by height limit 1) as low
-    )
-    select pages, per_block,
-           (select 1000 * extract(epoch from time) / nullif(blocks, 0) from span) as block_ms
-    from walked
+  const { rows } = await db.execute<{ density: ListDensity }>(sql`
+    select ${density} as density from etl.feeds where ${ofFeed(feed)}
   `);
-  const [row] = rows;
-  return {
-    isBegun: (numberOf(row?.pages) ?? 0) > 0,
-    gaps: await listGaps(db, feed),
-    itemsPerBlock: numberOf(row?.per_block),
-    blockMs: numberOf(row?.block_ms),
-  };
-}
-
-async function itemsPerDay(db: Database, feed: Feed): Promise<number | null> {
-  const { rows } = await db.execute<{ per_day: string | null }>(sql`
-    with recent as (
-      select count(*) - 1 as items, max(timestamp) - min(timestamp) as time
-      from (
-        select timestamp from ${itemsOf(feed)} and height >= coalesce(
-          (
-            select max(lower(range))
-            from etl.feed_coverage, unnest(covered) as range
-            where ${ofFeed(feed)}
-          ),
-          0
-        )
-        order by height desc
-        limit ${recentItems}
-      ) as newest
-    )
-    select 86400 * items / nullif(extract(epoch from time), 0) as per_day from recent
-  `);
-  return numberOf(rows[0]?.per_day);
-}
-
-async function listGaps(db: Database, feed: Feed): Promise<ListGap[]> {
-  const gaps = await gapsOf(db, feed);
-  const { rows } = await db.execute<{ ends_at: string | null; near: NearDensity | null }>(sql`
-    select (
-      select 1000 * extract(epoch from timestamp)
-      from etl.item_above(${feed.chain_id}, ${feed.operation}, high + 1)
-    ) as ends_at, (
-      select json_build_object('mean', sum(items) / sum(blocks), 'densest', max(items / blocks))
-      from (
-        (${pagesBeside(feed, sql`top > high`, 'asc')}) union all (${pagesBeside(feed, sql`top < low`, 'desc')})
-      ) as page(items, blocks)
-      having sum(items) > 0
-    ) as near
-    from unnest(
-      ${sql.param(gaps.map(({ from }) => from))}::bigint[], ${sql.param(gaps.map(({ to }) => to))}::bigint[]
-    ) with ordinality as gap(low, high, place)
-    order by place
-  `);
-  return gaps.map((gap, index) => ({
-    ...gap,
-    endsAt: numberOf(rows[index]?.ends_at),
-    near: rows[index]?.near ?? null,
-  }));
-}
-
-/** Pages that begin above a gap, or below it, the nearest first. One that goes over the gap itself is none. */
-function pagesBeside(feed: Feed, where: SQL, order: 'asc' | 'desc'): SQL {
-  return sql`
-    select items::float8, top - bottom + 1
-    from etl.pages
-    where feed = ${feedName(feed)} and ${where} and not (top > high and bottom < low)
-      and cursor_in is not null and is_ordered
-    order by top ${sql.raw(order)}
-    limit ${nearPages}
-  `;
+  return rows[0]?.density ?? nothingKnown;
 }

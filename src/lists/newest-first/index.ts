@@ -1,13 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { NewestFirstWalk } from '../../operations/operation.ts';
 import type { Database } from '../../db/transaction.ts';
-import { operations } from '../../operations/index.ts';
 import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { mostWalks } from '../walks-called-for.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
-import { listFacts, nothingKnown } from './facts.ts';
+import { facts, nothingKnown, type ListFacts } from './facts.ts';
 import { listLeft } from './left.ts';
 import { planBackfillWalk, planLiveWalk } from './plan.ts';
 import { proof } from './proof.ts';
@@ -18,7 +17,12 @@ import { ribbon } from './ribbon.ts';
 import { status } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
-export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, NewestFirstWalk> = {
+export const newestFirst: ListKind<
+  NewestFirstSettings,
+  NewestFirstScope,
+  NewestFirstWalk,
+  ListFacts
+> = {
   name: 'newest-first',
   settings: newestFirstSettings,
   bounds: ['since', 'maxPages', 'fromBlock', 'toBlock'],
@@ -46,18 +50,16 @@ export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, Newest
   status,
   ribbon,
   left: listLeft,
-  async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
-    const { since, overlapMs, resweep: resweeps } = settings;
-    const facts = db === null ? nothingKnown : await listFacts(db, feed);
-    return {
-      history: listHistory(facts, {
-        pageSize,
-        since,
-        unit: operations[feed.operation].order?.unit ?? 'blocks',
-      }),
-      upkeep: listUpkeep(facts, { pageSize, overlapMs, pollsPerDay, resweeps }),
-    };
-  },
+  facts,
+  estimate: (known, { since, overlapMs, resweep }, { unit, pageSize, pollsPerDay }) => ({
+    history: listHistory(known ?? nothingKnown, { pageSize, since, unit }),
+    upkeep: listUpkeep(known ?? nothingKnown, {
+      pageSize,
+      overlapMs,
+      pollsPerDay,
+      resweeps: resweep,
+    }),
+  }),
   // A repair closes holes; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
     return (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [];

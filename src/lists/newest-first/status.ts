@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { ListReach } from '../list.ts';
-import { itemsOf } from './items.ts';
 
 /** Newest items that tell the list's pace: minutes of a busy chain, months of a quiet one. */
 const recentItems = 1_000;
@@ -32,7 +31,20 @@ export const status: ListReach = {
     order by id desc
     limit 1
   ))`,
-  newestTimes: (feed) => sql`
-    select timestamp from ${itemsOf(feed)} order by height desc, key desc limit ${recentItems}
+  verified: sql`
+    select coalesce((
+             select sum(upper(range) - lower(range)) from etl.covered_ranges
+             where covered_ranges.feed = feeds.feed
+           ), 0) as positions,
+           count(*) as gaps, coalesce(sum(upper(gap) - lower(gap)), 0) as missing,
+           null::timestamptz as snapshot_at
+    from etl.feed_gaps
+    where feed_gaps.feed = feeds.feed
+  `,
+  newestTimes: sql`
+    select timestamp
+    from etl.items_below(
+      feeds.chain_id, feeds.operation, 9223372036854775807, 'infinity', ${recentItems}::int
+    )
   `,
 };

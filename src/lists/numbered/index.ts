@@ -4,7 +4,7 @@ import { parallelOf } from '../parallel.ts';
 import { followWishes, noteAsked } from './wishes.ts';
 import { isDue } from './due.ts';
 import { batchHistory, batchUpkeep } from './estimate.ts';
-import { batchFacts, nothingKnown } from './facts.ts';
+import { facts, nothingKnown, type BatchFacts } from './facts.ts';
 import { batchesLeft } from './left.ts';
 import { planBackfillBatch, planLiveBatch } from './plan.ts';
 import { proof } from './proof.ts';
@@ -16,7 +16,7 @@ import { ribbon } from './ribbon.ts';
 import { status } from './status.ts';
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
-export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> = {
+export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> = {
   name: 'numbered',
   settings: numberedSettings,
   bounds: ['fromBatch', 'toBatch'],
@@ -44,12 +44,12 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> =
   status,
   ribbon,
   left: batchesLeft,
-  async estimate(db, feed, settings, { pageSize, pollsPerDay }) {
-    const { fromBatch: from, toBatch: to, reread } = settings;
-    const facts = db === null ? nothingKnown : await batchFacts(db, feed, from, to);
+  facts,
+  estimate(known, { fromBatch, toBatch: to, reread }, { pageSize, pollsPerDay }) {
+    const found = known ?? nothingKnown;
     return {
-      history: batchHistory(facts, { from, to, pageSize }),
-      upkeep: batchUpkeep(facts, { pollsPerDay, reread, to, pageSize }),
+      history: batchHistory(found, { from: fromBatch, to, pageSize }),
+      upkeep: batchUpkeep(found, { pollsPerDay, reread, to, pageSize }),
     };
   },
   repairs: (db, { lane }) => batchesToRead(db, lane),

@@ -36,12 +36,15 @@ export const status: ListReach = {
       and batch_number between (latest.scope ->> 'from_batch')::bigint
                            and (latest.scope ->> 'to_batch')::bigint
   ) end)`,
-  newestTimes: ({ chain_id }) => sql`
+  // What is verified of batches is counted where those that wait are told from those that are not.
+  verified: sql`select null::bigint as positions, 0 as gaps, 0 as missing, null::timestamptz as snapshot_at`,
+  newestTimes: sql`
     select (
-      select timestamp from explorer.blocks where blocks.chain_id = ${chain_id} and height = last_height
-    )
-    from explorer.read_batches
-    where read_batches.chain_id = ${chain_id} and blocks_count > 0
+      select timestamp from explorer.blocks
+      where blocks.chain_id = feeds.chain_id and height = last_height
+    ) as timestamp
+    from explorer.read_batches as batch
+    where batch.chain_id = feeds.chain_id and blocks_count > 0
     order by batch_number desc
     limit ${recentBatches}
   `,

@@ -1,7 +1,4 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../db/transaction.ts';
-import { numberOf } from '../estimates.ts';
-import { ofFeed, type Feed } from '../feed.ts';
 
 /** What is known of a ranking. */
 export interface RankingFacts {
@@ -15,22 +12,19 @@ export const nothingKnown: RankingFacts = { requests: null };
 /** How many of the last rankings make the average. */
 const lastRankings = 10;
 
-/** What the last rankings of a feed took. */
-export async function rankingFacts(db: Database, feed: Feed): Promise<RankingFacts> {
-  const { rows } = await db.execute<{ requests: string | null }>(sql`
-    select avg(pages) as requests
-    from (
-      select (select sum(pages) from etl.walks where walks.run_id = runs.id) as pages
-      from etl.runs
-      where ${ofFeed(feed)} and state = 'finished' and exists (
-        select from etl.walks
-        where walks.run_id = runs.id
-          and walks.state = 'finished'
-          and walks.reason is distinct from 'max-pages'
-      )
-      order by id desc
-      limit ${lastRankings}
-    ) as ranking
-  `);
-  return { requests: numberOf(rows[0]?.requests) };
-}
+/** As SQL, over a row of `feeds`: what its last rankings took. */
+export const facts = sql`(
+  select json_build_object('requests', avg(pages))
+  from (
+    select (select sum(pages) from etl.walks where walks.run_id = runs.id) as pages
+    from etl.runs
+    where runs.feed = feeds.feed and state = 'finished' and exists (
+      select from etl.walks
+      where walks.run_id = runs.id
+        and walks.state = 'finished'
+        and walks.reason is distinct from 'max-pages'
+    )
+    order by id desc
+    limit ${lastRankings}
+  ) as ranking
+)`;

@@ -4,7 +4,7 @@ import type { Database } from '../../db/transaction.ts';
 import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
 import { rankingHistory, rankingUpkeep } from './estimate.ts';
-import { nothingKnown, rankingFacts } from './facts.ts';
+import { facts, nothingKnown, type RankingFacts } from './facts.ts';
 import { rankingLeft } from './left.ts';
 import { planRankedWalk, type RankedScope } from './plan.ts';
 import { proof } from './proof.ts';
@@ -12,7 +12,7 @@ import { rankedSettings, type RankedSettings } from './settings.ts';
 import { status } from './status.ts';
 
 /** A list that is ranked by something that changes: every walk reads all of it. */
-export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
+export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> = {
   name: 'ranked',
   settings: rankedSettings,
   bounds: ['maxPages'],
@@ -41,10 +41,11 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   status,
   ribbon: null,
   left: rankingLeft,
-  async estimate(db, feed, _settings, { pollsPerDay }) {
-    const facts = db === null ? nothingKnown : await rankingFacts(db, feed);
-    return { history: rankingHistory(facts), upkeep: rankingUpkeep(facts, pollsPerDay) };
-  },
+  facts,
+  estimate: (known, _settings, { pollsPerDay }) => ({
+    history: rankingHistory(known ?? nothingKnown),
+    upkeep: rankingUpkeep(known ?? nothingKnown, pollsPerDay),
+  }),
   repairs: async (db, { lane, scope }) => ((await needsRanking(db, lane)) ? [scope] : []),
   repairRequests: async (_db, _feed, history) => history,
   examples: { sync: null, backfill: null },

@@ -15,5 +15,16 @@ export const status: ListReach = {
     ) as ranking
   `,
   progress: sql`'{}'::json`,
-  newestTimes: () => null,
+  verified: sql`
+    select coalesce((
+             select factories from etl.rankings join etl.walks on walks.id = walk_id
+             where walks.feed = feeds.feed
+             order by walk_id desc
+             limit 1
+           ), 0) as positions,
+           0 as gaps, 0 as missing, max(started_at) as snapshot_at
+    from etl.walks
+    where walks.feed = feeds.feed and state = 'finished' and reason is null
+  `,
+  newestTimes: null,
 };

@@ -1,0 +1,102 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
+import type { StatusDocument } from './schema.ts';
+
+type Credits = StatusDocument['credits'];
+export type KeyCredits = Credits['keys'][number];
+type Forecast = Credits['forecast'];
+
+/** What every key has spent today (UTC), and the database's time. Which key it is, is not part of it. */
+export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCredits[] }> {
+  const { rows } = await db.execute<{ ms: number; keys: KeyCredits[] }>(sql`/* credits */
+    with key as (
+      select *, credits_day is not distinct from (clock_timestamp() at time zone 'utc')::date as is_today,
+             coalesce(paused_until > clock_timestamp(), false) as is_paused
+      from etl.budget
+    ), today as (
+      select *, case when is_today then credits_spent else 0 end as spent,
+             case when is_today then credits_remaining end as remaining
+      from key
+    )
+    select (1000 * extract(epoch from clock_timestamp()))::float8 as ms,
+           coalesce(json_agg(json_build_object(
+             'spent', spent,
+             'limit', daily_credits,
+             -- Null where neither says; greatest() would make it 0.
+             'left', case when coalesce(daily_credits, remaining) is not null
+               then greatest(0, least(daily_credits - spent, remaining)) end,
+             'paused_until', case when is_paused then paused_until end,
+             'failure', case when is_paused then pause_class end,
+             'reason', case when is_paused then pause_reason end
+           ) order by key_fingerprint), '[]') as keys
+    from today
+  `);
+  const [row] = rows;
+  return { at: new Date(row?.ms ?? Date.now()), keys: row?.keys ?? [] };
+}
+
+/** What is left to request, of all feeds. */
+export interface WorkLeft {
+  /** Requests that a day of polls takes, as far as it is known. */
+  readonly pollsPerDay: number;
+  /** Requests of history; null: some of it, or of the polls, is unknown. */
+  readonly history: { readonly least: number; readonly most: number } | null;
+}
+
+/** The credits of all keys together, and whether they last. Pure. */
+export function creditsOf(keys: readonly KeyCredits[], work: WorkLeft, at: Date): Credits {
+  const sum = sumCredits(keys);
+  return { ...sum, forecast: forecastCredits({ at, ...sum, ...work }), keys: [...keys] };
+}
+
+/** The credits of all keys together; null where one of them has no limit, or there is none. */
+export function sumCredits(
+  keys: readonly Pick<KeyCredits, 'spent' | 'limit' | 'left'>[],
+): Pick<KeyCredits, 'spent' | 'limit' | 'left'> {
+  const sum = (of: (key: Pick<KeyCredits, 'spent' | 'limit' | 'left'>) => number | null) =>
+    keys.length === 0 || keys.some((key) => of(key) === null)
+      ? null
+      : keys.reduce((total, key) => total + (of(key) ?? 0), 0);
+  return {
+    spent: sum(({ spent }) => spent) ?? 0,
+    limit: sum(({ limit }) => limit),
+    left: sum(({ left }) => left),
+  };
+}
+
+/** What a forecast is made from. */
+interface Spending extends WorkLeft, Pick<KeyCredits, 'spent' | 'limit' | 'left'> {
+  readonly at: Date;
+}
+
+const daySeconds = 86_400;
+
+/**
+ * Whether the credits last until midnight UTC, by what is left to request: polls, which cannot wait, and then
+ * history, which goes on the next day. The pace of a first read says nothing about the hours after it. Pure.
+ */
+export function forecastCredits(spending: Spending): Forecast {
+  const { at, left, history, pollsPerDay } = spending;
+  if (left === null) return { kind: 'no-limit' };
+  const midnight = new Date(at);
+  midnight.setUTCHours(24, 0, 0, 0);
+  if (left < creditsPerPage) return { kind: 'spent', until: midnight.toISOString() };
+  const restSeconds = (midnight.getTime() - at.getTime()) / 1000;
+  const pages = left / creditsPerPage;
+  const forHistory = pages - (pollsPerDay * restSeconds) / daySeconds;
+  if (forHistory < 0) {
+    const lastsMs = (1000 * daySeconds * pages) / pollsPerDay;
+    return { kind: 'lasts-until', at: new Date(at.getTime() + lastsMs).toISOString() };
+  }
+  if (history === null) return { kind: 'unknown' };
+  if (history.most <= forHistory) return { kind: 'enough' };
+  const pagesPerDay = (spending.limit ?? spending.spent + left) / creditsPerPage - pollsPerDay;
+  // A history of unknown length may end today.
+  const days = (requests: number) =>
+    Math.max(0, Math.ceil((requests - forHistory) / Math.max(1, pagesPerDay)));
+  return {
+    kind: 'history-takes-days',
+    days: { least: days(history.least), most: days(history.most) },
+  };
+}

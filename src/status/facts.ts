@@ -1,0 +1,369 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import type { FailureClass } from '../failure.ts';
+import { byKind } from '../lists/by-kind.ts';
+import type { FeedState } from '../lists/feed.ts';
+import { kinds } from '../lists/index.ts';
+import type { FeedSettings } from '../lists/settings.ts';
+import type { RunState, Lane } from '../lists/tables.ts';
+import type { ListKindName, ListUnit } from '../operations/operation.ts';
+
+import type { Cron } from './schedule.ts';
+import type { FeedStatus } from './schema.ts';
+
+/**
+ * The statements behind the status document, each for all feeds at once. What they read grows with the feeds, the
+ * walks of today and the batches of numbered lists, not with the pages or items that are stored.
+ */
+
+/** What the tables say of a feed. Times are ISO 8601. */
+export interface FeedRecord {
+  readonly feed: string;
+  readonly chain_id: number;
+  readonly chain_name: string;
+  readonly operation: string;
+  readonly kind: ListKindName;
+  readonly unit: ListUnit;
+  readonly state: FeedState;
+  readonly failure: FailureClass | null;
+  readonly reason: string | null;
+  readonly settings: FeedSettings;
+  readonly rows: number;
+  readonly pages: number;
+  readonly archived_bytes: number;
+  readonly running_walks: number;
+  readonly quarantined: number;
+  readonly schema_drift: number;
+  readonly last_page_at: string | null;
+  readonly last_success_at: string | null;
+  readonly lag_s: number | null;
+  /** When the last run began that polled the head and finished. */
+  readonly polled_at: string | null;
+  readonly poll_age_s: number | null;
+  /** As configured; null: nothing is. */
+  readonly freshness_s: number | null;
+  /** As configured, whether or not a worker runs by it. */
+  readonly schedule: Cron;
+  /** A list that the explorer does not serve is not polled before. */
+  readonly poll_again_at: string | null;
+  readonly reached: FeedStatus['progress']['reached'];
+  readonly batches: FeedStatus['progress']['batches'];
+}
+
+/** Every feed, with the totals of its lanes and the progress of its newest run. */
+export async function readFeeds(db: Database): Promise<FeedRecord[]> {
+  const { rows } = await db.execute<{ record: FeedRecord }>(sql`/* feeds */
+    with total as (
+      select feed,
+             sum(inserted) as rows,
+             sum(pages) as pages,
+             sum(archived_bytes) as archived_bytes,
+             sum(running_walks) as running_walks,
+             max(last_page_at) as last_page_at
+      from etl.lane_sums
+      group by feed
+    ), drifted as (
+      select feed, count(*) as ways from etl.drift group by feed
+    ), latest as (
+      select distinct on (feed) * from etl.newest_runs order by feed, id desc
+    )
+    select json_build_object(
+      'feed', feeds.feed,
+      'chain_id', feeds.chain_id,
+      'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
+      'operation', feeds.operation,
+      'kind', feeds.kind,
+      'unit', feeds.unit,
+      'state', feeds.state,
+      'failure', feeds.failure,
+      'reason', feeds.reason,
+      'settings', feeds.settings,
+      'rows', coalesce(total.rows, 0),
+      'pages', coalesce(total.pages, 0),
+      'archived_bytes', coalesce(total.archived_bytes, 0),
+      'running_walks', coalesce(total.running_walks, 0),
+      'quarantined', coalesce(quarantined.items, 0),
+      'schema_drift', coalesce(drifted.ways, 0),
+      'last_page_at', total.last_page_at,
+      'last_success_at', feeds.last_success_at,
+      'lag_s', round(extract(epoch from lag)),
+      'polled_at', looked_at,
+      'poll_age_s', round(extract(epoch from clock_timestamp() - looked_at)),
+      'freshness_s', extract(epoch from objective),
+      'schedule', json_build_object(
+        'cron', settings ->> 'schedule', 'timezone', coalesce(settings ->> 'timezone', 'UTC')
+      ),
+      'poll_again_at', poll_again_at,
+      'reached', case when progress #>> '{reached}' is not null then json_build_object(
+        'top', progress #> '{reached,top}', 'bottom', progress #> '{reached,bottom}'
+      ) end,
+      'batches', progress -> 'batches'
+    ) as record
+    from etl.feeds
+    join explorer.freshness using (feed)
+    -- A row that was deleted hides no feed.
+    left join explorer.chains on chains.chain_id = feeds.chain_id
+    left join total using (feed)
+    left join etl.quarantined using (feed)
+    left join drifted using (feed)
+    left join latest using (feed)
+    left join lateral (
+      select ${byKind(({ status }) => status.progress)} as progress where latest.id is not null
+    ) as reading on true
+  `);
+  return rows.map(({ record }) => record);
+}
+
+/** What the tables say of a lane that ever had a run. Times are ISO 8601. */
+export interface LaneRecord {
+  readonly feed: string;
+  readonly lane: Lane;
+  /** The newest run. */
+  readonly run_id: number;
+  readonly run_state: RunState;
+  readonly run_opened_at: string;
+  readonly reason: string | null;
+  /** When a process that was stopped let go of the run; null: none has since it was taken up. */
+  readonly stopped_at: string | null;
+  readonly last_success_at: string | null;
+  readonly last_page_at: string | null;
+  readonly last_page_age_s: number | null;
+  readonly pages_per_second: number | null;
+  /** Rows that its walks added since midnight UTC. */
+  readonly rows_today: number;
+}
+
+/**
+ * As SQL: the pages of a walk, a row `walk`, since a time. It goes back by doubling steps, so it reads at most twice
+ * as many as there are since then, however long the walk is.
+ */
+const pagesSince = (since: SQL) => sql`
+  select inserted, fetched_at from etl.pages
+  where walk_id = walk.id and fetched_at >= ${since} and sequence >= walk.pages - (
+    with recursive back(depth) as (
+      select 64::bigint
+      union all
+      select 2 * depth from back
+      where depth < walk.pages and exists (
+        select from etl.pages
+        where walk_id = walk.id and sequence = walk.pages - depth and fetched_at >= ${since}
+      )
+    )
+    select max(depth) from back
+  )
+`;
+
+const midnight = sql`date_trunc('day', now(), 'UTC')`;
+const paceSince = sql`now() - interval '5 minutes'`;
+
+/** Every lane, the live one of a feed first. A walk that began today is summed already; only an older one is counted by pages. */
+export async function readLanes(db: Database): Promise<LaneRecord[]> {
+  const { rows } = await db.execute<{ record: LaneRecord }>(sql`/* lanes */
+    with walk as (
+      select id, feed, lane, pages, inserted, started_at, state, finished_at
+      from etl.walks
+      where state = 'running' or finished_at >= least(${midnight}, ${paceSince})
+    ), today as (
+      select feed, lane, sum(case when started_at >= ${midnight} then inserted else older.rows end) as rows
+      from walk left join lateral (
+        select coalesce(sum(page.inserted), 0) as rows from (${pagesSince(midnight)}) as page
+        where walk.started_at < ${midnight}
+      ) as older on true
+      where state = 'running' or finished_at >= ${midnight}
+      group by feed, lane
+    ), pace as (
+      select feed, lane,
+             count(*) / greatest(1, extract(epoch from clock_timestamp() - min(fetched_at)))
+               as pages_per_second
+      from walk, lateral (${pagesSince(paceSince)}) as page
+      where state = 'running' or finished_at > ${paceSince}
+      group by feed, lane
+    )
+    select json_build_object(
+      'feed', feed,
+      'lane', lane,
+      'run_id', newest.id,
+      'run_state', newest.state,
+      'run_opened_at', newest.opened_at,
+      'reason', newest.reason,
+      'stopped_at', newest.stopped_at,
+      'last_success_at', success_at,
+      'last_page_at', last_page_at,
+      'last_page_age_s', round(extract(epoch from clock_timestamp() - last_page_at)),
+      'pages_per_second', round(pages_per_second, 3),
+      'rows_today', coalesce(today.rows, 0)
+    ) as record
+    from etl.newest_runs as newest
+    left join etl.lane_sums using (feed, lane)
+    left join pace using (feed, lane)
+    left join today using (feed, lane)
+    order by feed, lane desc
+  `);
+  return rows.map(({ record }) => record);
+}
+
+/** What is verified of a feed, as far as it is known without a `verify`. */
+export interface Verified {
+  readonly feed: string;
+  readonly is_verified: boolean;
+  /** Null: the kind of list counts batches. */
+  readonly positions: number | null;
+  readonly gaps: number;
+  readonly missing: number;
+  readonly snapshot_at: string | null;
+  /** Blocks or batches that can hold an item in quarantine; 0 where it can be anywhere. */
+  readonly quarantined_positions: number;
+  readonly batches: FeedStatus['verified']['batches'];
+}
+
+/** More batches with blocks than these wait for more than what is to come (`etl.batch_state_findings`). */
+const mostInHead = 3;
+
+/** As SQL: the wanted batches of each feed, and those of them that wait. */
+const ofBatches = sql`
+    number as (
+      select feed, sum(upper(numbers) - lower(numbers)) as requested, sum(read) as read,
+             sum(unverified) as unverified, sum(quarantined) as quarantined,
+             coalesce(sum(upper(numbers) - lower(numbers)) filter (where is_listed), 0)
+               as without_blocks
+      from (
+        select feed, numbers, read, unverified, quarantined, false as is_listed
+        from etl.asked_batches as asked
+        left join etl.quarantined as held using (feed), lateral (
+          select count(*) as read,
+                 count(*) filter (where not is_proved and (batch_number <@ places) is not true)
+                   as unverified,
+                 count(*) filter (where batch_number <@ places) as quarantined
+          from explorer.read_batches as batch
+          where batch.chain_id = asked.chain_id
+            and batch_number >= lower(numbers) and batch_number < upper(numbers)
+        ) as range
+        union all
+        select feed, int8range(batch_number, batch_number + 1), 0, 0, 0, true
+        from etl.listed_without_blocks
+        join etl.feeds using (feed)
+        -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
+        join explorer.read_batches as batch
+          on batch.chain_id = feeds.chain_id
+          and batch.batch_number >= greatest(lower(range), frontier + 1)
+          and batch.batch_number < upper(range)
+        where blocks_count = 0
+      ) as part
+      group by feed
+    ), head as (
+      select heads.feed,
+             count(*) filter (where (heads.batch_number <@ places) is not true) as numbers,
+             count(*) filter (where blocks_count > 0) as batches
+      from etl.batch_heads as heads
+      join etl.feeds using (feed)
+      join explorer.read_batches as batch
+        on batch.chain_id = feeds.chain_id and batch.batch_number = heads.batch_number
+      left join etl.quarantined as held on held.feed = heads.feed
+      group by heads.feed
+    )
+`;
+
+/** What is verified of every feed. */
+export async function readVerified(db: Database): Promise<Verified[]> {
+  const extents = Object.values(kinds).map(
+    ({ name, status }) => sql`
+      select feeds.feed, verified.*
+      from etl.feeds, lateral (${status.verified}) as verified
+      where feeds.kind = ${name}
+    `,
+  );
+  const { rows } = await db.execute<{ verified: Verified }>(sql`/* verified */
+    with ${ofBatches}, shown as (
+      -- False where a kind says nothing: absence of evidence is open.
+      select feed, coalesce(${byKind(({ proof }) => proof.shows)}, false) as is_verified from etl.feeds
+    ), extent as (${sql.join(extents, sql` union all `)})
+    select json_build_object(
+      'feed', feeds.feed,
+      'is_verified', is_verified,
+      'positions', positions,
+      'gaps', coalesce(gaps, 0),
+      'missing', coalesce(missing, 0),
+      'snapshot_at', snapshot_at,
+      'quarantined_positions', coalesce(
+        (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
+      ),
+      'batches', case when number.feed is not null then (
+        select json_build_object(
+          'requested', number.requested,
+          'verified', number.read - number.unverified - number.quarantined,
+          'unread', number.requested - without_blocks - number.read,
+          'waiting', waiting,
+          'unverified', number.unverified - waiting,
+          'without_blocks', without_blocks,
+          'quarantined', number.quarantined,
+          'is_bounded', not upper_inf(feeds.asked)
+        )
+        from (
+          select case when head.batches <= ${mostInHead} then head.numbers else 0 end as waiting
+        ) as own
+      ) end
+    ) as verified
+    from etl.feeds
+    join shown using (feed)
+    left join extent using (feed)
+    left join etl.quarantined as held using (feed)
+    left join number using (feed)
+    left join head using (feed)
+  `);
+  return rows.map(({ verified }) => verified);
+}
+
+/** What the times of a list's newest items say of its pace. Times are seconds since 1970. */
+export interface ItemPace {
+  /** The newest times, the newest first. */
+  readonly newest: readonly number[];
+  /** The mean time between two items. */
+  readonly usual_s: number;
+  /** The longest time between two items, without those that wrong times may have made. */
+  readonly longest_s: number;
+}
+
+/** So many wrong times decide nothing: neither what is newest nor what is usual. */
+const wrongTimes = 2;
+/** Fewer times than on a page show no interval. */
+const leastTimes = 50;
+
+/**
+ * The pace of each list by the times of its newest items, a bounded read of an index. A time in the future is wrong.
+ * A feed is absent if its items have no times, or too few are stored.
+ */
+export async function readPaces(db: Database): Promise<ReadonlyMap<string, ItemPace>> {
+  const items = Object.values(kinds).flatMap(({ name, status }) =>
+    status.newestTimes === null
+      ? []
+      : [
+          sql`
+            select feeds.feed, item.timestamp
+            from etl.feeds, lateral (${status.newestTimes}) as item
+            where feeds.kind = ${name}
+          `,
+        ],
+  );
+  const { rows } = await db.execute<{ feed: string; pace: ItemPace }>(sql`/* newest items */
+    with item as materialized (${sql.join(items, sql` union all `)}), ranked as (
+      select feed, extract(epoch from timestamp)::float8 as at,
+             extract(epoch from timestamp - lead(timestamp) over newest_first)::float8 as gap,
+             row_number() over newest_first as place, count(*) over (partition by feed) as items
+      from item
+      where timestamp <= now() + interval '1 day'
+      window newest_first as (partition by feed order by timestamp desc)
+    )
+    select feed, json_build_object(
+      'newest', array_agg(at order by place) filter (where place <= ${wrongTimes + 1}::int),
+      'usual_s', (
+        max(at) filter (where place = ${wrongTimes + 1}::int)
+          - max(at) filter (where place = items - ${wrongTimes}::int)
+      ) / (max(items) - ${2 * wrongTimes + 1}::int),
+      'longest_s', (array_agg(gap order by gap desc nulls last))[${wrongTimes + 1}::int]
+    ) as pace
+    from ranked
+    group by feed
+    having count(*) >= ${leastTimes}::int
+  `);
+  return new Map(rows.map(({ feed, pace }) => [feed, pace]));
+}

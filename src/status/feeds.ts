@@ -1,0 +1,288 @@
+import type { Workers } from '../sync/takeover.ts';
+import { none } from '../lists/estimates.ts';
+import { kinds } from '../lists/index.ts';
+import type { Estimate } from '../lists/list.ts';
+import { operations } from '../operations/index.ts';
+import { printable } from '../printable.ts';
+import type { WorkLeft } from './credits.ts';
+import type { FeedEstimate } from './estimate.ts';
+import type { FeedRecord, ItemPace, LaneRecord, Verified } from './facts.ts';
+import { activityOf, isUnseen, type Activity, type LaneStatus } from './lanes.ts';
+import { nextFiring, pollTarget, type Cron } from './schedule.ts';
+import type { FeedStatus } from './schema.ts';
+
+/** All that is stored of a feed, and what is computed from it. */
+export interface FeedFacts {
+  readonly record: FeedRecord;
+  readonly lanes: readonly LaneStatus[];
+  readonly laneRecords: readonly Pick<LaneRecord, 'rows_today'>[];
+  /** Null: it was registered between two statements. */
+  readonly verified: Verified | null;
+  readonly estimate: FeedEstimate | null;
+  readonly pace: ItemPace | null;
+  /** The schedule that a `start` set for the lane that polls the head; null: none did. */
+  readonly set: Cron | null;
+}
+
+/** How the facts are to be read. */
+export interface Reading {
+  readonly pageSize: number;
+  readonly at: Date;
+  /** Null: this is a standby. */
+  readonly workers: Workers | null;
+}
+
+const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
+
+/** A list's name for people; that of a list which only a newer version knows is its operation. */
+export const listLabel = (operation: string): string =>
+  guides[operation]?.guide.list ?? printable(operation);
+
+const unknown: Estimate = { least: 0, likely: null, requests: null };
+
+/** A feed's state and figures. Why it is in that state comes with the reasons. Pure. */
+export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
+  const { record, lanes, laneRecords, estimate } = facts;
+  const { feed, chain_id, operation, kind, failure } = record;
+  const history = isDone(facts) ? none : (estimate?.history ?? unknown);
+  const poll = pollOf(facts, reading);
+  const newest_item = newestItemOf(facts);
+  const activity = activityOf(record.state, lanes);
+  return {
+    feed,
+    chain_id,
+    chain_name: record.chain_name,
+    operation,
+    label: listLabel(operation),
+    kind,
+    unit: kinds[kind].covers(record.unit),
+    state: stateOf(activity, facts, { poll, newest_item, at: reading.at }),
+    sentence: record.reason,
+    failure,
+    rows: record.rows,
+    rows_today: laneRecords.reduce((sum, { rows_today }) => sum + rows_today, 0),
+    pages: record.pages,
+    quarantined: record.quarantined,
+    schema_drift: record.schema_drift,
+    archived_bytes: record.archived_bytes,
+    running_walks: record.running_walks,
+    last_page_at: record.last_page_at,
+    last_success_at: record.last_success_at,
+    newest_item,
+    lag_s: record.lag_s,
+    poll,
+    verified: verifiedOf(facts, history, reading.pageSize),
+    left: leftOf(history, lanes, reading.at),
+    progress: { reached: record.reached, batches: record.batches },
+    lanes: [...lanes],
+  };
+}
+
+/** All that was requested is read and verified, and nothing above it was requested. */
+const isDone = (facts: FeedFacts): boolean =>
+  facts.verified?.batches?.is_bounded === true &&
+  facts.verified.is_verified &&
+  !isPartial(facts.verified);
+
+/** Something that was requested is missing or not verified, and exists. */
+function isPartial({ is_verified, batches, gaps }: Verified): boolean {
+  if (!is_verified) return true;
+  if (batches === null) return gaps > 0;
+  return batches.unread + batches.unverified + batches.without_blocks > 0;
+}
+
+/** States that say themselves what a feed does, whatever is stored of its list. */
+const shownAs: Partial<Record<Activity, FeedStatus['state']>> = {
+  running: 'running',
+  queued: 'running',
+  stalled: 'failing',
+  degraded: 'failing',
+  unordered: 'failing',
+  failed: 'failing',
+  waiting: 'blocked',
+  unauthorized: 'blocked',
+  unsupported: 'unsupported',
+  paused: 'paused',
+  'no-worker': 'behind',
+};
+
+function stateOf(
+  activity: Activity,
+  facts: FeedFacts,
+  { poll, newest_item, at }: Pick<FeedStatus, 'poll' | 'newest_item'> & { readonly at: Date },
+): FeedStatus['state'] {
+  const { record, verified, lanes } = facts;
+  if (activity === 'failed' && record.failure === 'rejected') return 'blocked';
+  // Workers are not seen on a standby: pages are.
+  if (activity === 'unknown')
+    return lanes.some((lane) => isUnseen(lane, at)) ? 'behind' : 'running';
+  const shown = shownAs[activity];
+  if (shown !== undefined) return shown;
+  if (record.pages === 0 && lanes.every(({ last_success_at }) => last_success_at === null)) {
+    return 'pending';
+  }
+  const isPart = verified === null || isPartial(verified) || record.quarantined > 0;
+  if (isDone(facts) && !isPart) return 'current';
+  return isPart || poll.is_met === false || newest_item?.is_met === false ? 'behind' : 'current';
+}
+
+/** How current the head is. A list that nothing is added to is never late. */
+function pollOf(facts: FeedFacts, { at, workers }: Reading): FeedStatus['poll'] {
+  const { record, set, lanes } = facts;
+  const { polled_at: last_at, poll_age_s: age_s } = record;
+  const polled =
+    set !== null && (workers?.start ?? 0) > 0 ? nextFiring(set, at).toISOString() : null;
+  const next_at = later(polled, record.poll_again_at);
+  if (isDone(facts)) return { last_at, age_s, target: null, is_met: null, next_at };
+  const target = pollTarget(record, set, at);
+  // During the first read nothing can be old.
+  const isFirst = last_at === null && lanes.some(({ run_state }) => run_state === 'open');
+  const isJudged = !isFirst && record.pages > 0;
+  const is_met = isJudged ? age_s !== null && age_s <= target.seconds : null;
+  return { last_at, age_s, target, is_met, next_at };
+}
+
+/** What is not polled before a time is polled no earlier. */
+const later = (polled: string | null, notBefore: string | null): string | null =>
+  polled === null || notBefore === null || Date.parse(notBefore) <= Date.parse(polled)
+    ? polled
+    : new Date(notBefore).toISOString();
+
+/** As of the last poll; not before the first read has ended. */
+function newestItemOf({ record, pace, verified }: FeedFacts): FeedStatus['newest_item'] {
+  const isBounded = verified?.batches?.is_bounded === true;
+  return pace === null || record.polled_at === null || isBounded
+    ? null
+    : newestItem(pace, record.polled_at);
+}
+
+/** So many times the longest usual silence is none of the list's own. */
+const silences = 3;
+/** A list that is busy by day may rest at night; in seconds. */
+const leastLimitSeconds = 6 * 3600;
+
+/**
+ * How old the newest item was at the last poll, and how old it may be: what was listed later is not stored yet.
+ * The newest times count if the ones below confirm them. Pure.
+ *
+ * @param polled_at ISO 8601
+ */
+export function newestItem(
+  { newest, usual_s, longest_s }: ItemPace,
+  polled_at: string,
+): NonNullable<FeedStatus['newest_item']> {
+  const limit_s = Math.max(leastLimitSeconds, silences * longest_s);
+  const confirmed = newest.at(-1) ?? 0;
+  const at = newest.find((time) => time <= confirmed + limit_s) ?? confirmed;
+  const age_s = Math.max(0, Date.parse(polled_at) / 1000 - at);
+  return {
+    at: new Date(at * 1000).toISOString(),
+    age_s: Math.round(age_s),
+    usual_s: Math.round(usual_s),
+    limit_s: Math.round(limit_s),
+    is_met: age_s <= limit_s,
+  };
+}
+
+function verifiedOf(facts: FeedFacts, history: Estimate, pageSize: number): FeedStatus['verified'] {
+  const { verified, record } = facts;
+  const batches = verified?.batches ?? null;
+  return {
+    is_verified: verified?.is_verified ?? false,
+    ...verifiedShare({
+      kind: record.kind,
+      verified,
+      rows: record.rows,
+      quarantined: record.quarantined,
+      history,
+      pageSize,
+    }),
+    positions: batches?.verified ?? verified?.positions ?? 0,
+    gaps: batches === null ? (verified?.gaps ?? 0) : Math.min(1, batches.unread),
+    missing: batches?.unread ?? verified?.missing ?? 0,
+    batches,
+    snapshot_at: verified?.snapshot_at ?? null,
+  };
+}
+
+type Share = Pick<FeedStatus['verified'], 'share' | 'basis'>;
+const noShare: Share = { share: null, basis: 'unknown' };
+
+/**
+ * The part of a list that is verified, by the rule of `verify`: what can hold an item in quarantine is not. Batches
+ * are counted, without those that wait for what is to come. Of a list of unknown length, what is left is estimated in
+ * items as dense as those that were read: blocks would not do, because the oldest ones hold few. Pure.
+ */
+export function verifiedShare({
+  kind,
+  verified,
+  rows,
+  quarantined,
+  history,
+  pageSize,
+}: {
+  readonly kind: FeedRecord['kind'];
+  readonly verified: Verified | null;
+  readonly rows: number;
+  readonly quarantined: number;
+  readonly history: Estimate;
+  readonly pageSize: number;
+}): Share {
+  if (verified === null) return noShare;
+  const { is_verified, batches, positions, gaps, quarantined_positions: held } = verified;
+  if (batches !== null) {
+    const { requested, waiting } = batches;
+    if (requested === waiting) return noShare;
+    return { share: batches.verified / (requested - waiting), basis: 'known' };
+  }
+  if (kinds[kind].proof.by === 'census') {
+    return is_verified ? { share: quarantined > 0 ? 0 : 1, basis: 'known' } : noShare;
+  }
+  if (positions === null) return noShare;
+  if (is_verified && gaps === 0) {
+    if (quarantined === 0) return { share: 1, basis: 'known' };
+    return { share: positions / (positions + Math.max(1, held)), basis: 'known' };
+  }
+  if (history.requests === null) return noShare;
+  const items = (history.likely ?? history.requests) * pageSize;
+  const share = positions === 0 ? 0 : rows / Math.max(1, rows + items);
+  return { share, basis: history.likely === null ? 'at-least' : 'estimated' };
+}
+
+/** History is what the backfill lane has left; what is new cannot be known beforehand. */
+function leftOf(history: Estimate, lanes: readonly LaneStatus[], at: Date): FeedStatus['left'] {
+  const { least, likely, requests: most } = history;
+  const left = likely ?? most;
+  const pace = lanes.find(
+    ({ lane, state, pages_per_second }) =>
+      lane === 'backfill' &&
+      (state === 'running' || state === 'quiet') &&
+      (pages_per_second ?? 0) > 0,
+  )?.pages_per_second;
+  const ends_in_s =
+    left === null || pace === undefined || pace === null ? null : Math.round(left / pace);
+  return {
+    requests: { least, likely, most },
+    ends_in_s,
+    ends_at: ends_in_s === null ? null : new Date(at.getTime() + ends_in_s * 1000).toISOString(),
+  };
+}
+
+/** What is left to request. A list that is not served takes none, and without a `start` none is polled. Pure. */
+export function workLeft(
+  feeds: readonly FeedStatus[],
+  estimates: ReadonlyMap<string, FeedEstimate>,
+  workers: Workers | null,
+): WorkLeft {
+  const arePolled = workers?.start !== 0;
+  let [pollsPerDay, least, most, isKnown] = [0, 0, 0, true];
+  for (const { feed, state, left } of feeds) {
+    if (state === 'unsupported') continue;
+    const upkeep = estimates.get(feed)?.upkeep ?? unknown;
+    if (arePolled) pollsPerDay += upkeep.requests ?? upkeep.least;
+    least += left.requests.least;
+    most += left.requests.most ?? 0;
+    isKnown &&= left.requests.most !== null && (!arePolled || upkeep.requests !== null);
+  }
+  return { pollsPerDay, history: isKnown ? { least, most } : null };
+}

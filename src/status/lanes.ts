@@ -1,0 +1,110 @@
+import type { LaneHolder, Workers } from '../sync/takeover.ts';
+import type { FeedState } from '../lists/feed.ts';
+import type { LaneRecord } from './facts.ts';
+import type { FeedStatus } from './schema.ts';
+
+export type LaneStatus = FeedStatus['lanes'][number];
+type LaneState = LaneStatus['state'];
+
+/** What is seen of workers: their locks show only on the primary. `deserted`: it sees that there are none. */
+export type View = 'attended' | 'deserted' | 'standby';
+
+/** @param workers null: this is a standby */
+export const viewOf = (workers: Workers | null): View =>
+  workers === null ? 'standby' : workers.start + workers.once > 0 ? 'attended' : 'deserted';
+
+/** After so long without a page a lane is quiet, in seconds. No row says that a request is under way. */
+const quietAfterSeconds = 15;
+
+/** After so long it is stalled, in seconds: an answer takes 2 minutes at most, so a slow service is in time. */
+export const stallSeconds = 300;
+
+/** A job queued so recently, after pages so recent, is a lane between two slices; seconds. */
+const chainedSeconds = 1;
+const recentSeconds = 15;
+
+/** Since a lane's last page, or since its worker took it up, in seconds. */
+const quietSeconds = (
+  { last_page_age_s }: Pick<LaneRecord, 'last_page_age_s'>,
+  job: Pick<LaneHolder, 'age_s'>,
+): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
+
+/** What a lane is doing, by its run and its job, as far as can be seen. Pure. */
+export function laneState(
+  record: Pick<LaneRecord, 'run_state' | 'last_page_age_s' | 'stopped_at'>,
+  job: Pick<LaneHolder, 'is' | 'age_s'> | undefined,
+  view: View,
+): LaneState {
+  const { run_state, last_page_age_s, stopped_at } = record;
+  if (run_state !== 'open') return 'idle';
+  const lost = view === 'standby' ? 'unknown' : 'no-worker';
+  // Taken up after it was stopped, and its worker is gone: that one did not stop by itself.
+  if (job?.is === 'lost') return lost;
+  const left = stopped_at === null ? lost : 'paused';
+  if (job === undefined) return left;
+  if (job.is === 'resting') return view === 'deserted' ? left : 'backing-off';
+  const quiet = quietSeconds(record, job);
+  if (job.is === 'queued') {
+    const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
+    if (stopped_at !== null && view === 'deserted') return 'paused';
+    if (isBetween) return 'running';
+    return quiet < (view === 'deserted' ? recentSeconds : stallSeconds) ? 'queued' : left;
+  }
+  return quiet < quietAfterSeconds ? 'running' : 'quiet';
+}
+
+/** A lane as the document has it. Pure. */
+export function laneStatus(
+  record: LaneRecord,
+  job: LaneHolder | undefined,
+  view: View,
+): LaneStatus {
+  const { lane, run_id, run_state, run_opened_at, reason } = record;
+  return {
+    lane,
+    state: laneState(record, job, view),
+    run_id,
+    run_state,
+    run_opened_at,
+    reason,
+    until: job?.until ?? null,
+    last_success_at: record.last_success_at,
+    last_page_at: record.last_page_at,
+    pages_per_second: record.pages_per_second,
+    quiet_s: job?.is === 'held' ? Math.round(quietSeconds(record, job)) : null,
+  };
+}
+
+export const isStalled = ({ state, quiet_s }: Pick<LaneStatus, 'state' | 'quiet_s'>): boolean =>
+  state === 'quiet' && (quiet_s ?? 0) >= stallSeconds;
+
+/** On a standby: a run is open, and no page came for minutes. */
+export const isUnseen = ({ state, last_page_at }: LaneStatus, at: Date): boolean =>
+  state === 'unknown' &&
+  (last_page_at === null || at.getTime() - Date.parse(last_page_at) > 1000 * stallSeconds);
+
+/** What a worker that still has the lane may have stored last: it waits, or retries. */
+const retryingStates: ReadonlySet<string> = new Set(['degraded', 'waiting', 'unauthorized']);
+
+/** What a feed is doing: what a worker stored last, or what is seen of its lanes. */
+export type Activity = FeedState | 'queued' | 'stalled' | 'paused' | 'no-worker' | 'unknown';
+
+/**
+ * What a feed is doing. A killed worker stores nothing more, and one that is about to begin has not stored
+ * anything yet, so the stored state is held against the lanes. Pure.
+ */
+export function activityOf(
+  stored: FeedState,
+  lanes: readonly Pick<LaneStatus, 'state' | 'quiet_s'>[],
+): Activity {
+  const isQuiet = stored === 'running' || stored === 'idle';
+  const has = (wanted: LaneState) => lanes.some(({ state }) => state === wanted);
+  if (lanes.every(({ state }) => state === 'idle')) return isQuiet ? 'idle' : stored;
+  if (has('running')) return retryingStates.has(stored) ? stored : 'running';
+  if (lanes.some(isStalled)) return 'stalled';
+  if (has('quiet')) return retryingStates.has(stored) ? stored : 'running';
+  if (has('backing-off')) return isQuiet ? 'queued' : stored;
+  if (has('queued')) return 'queued';
+  if (has('paused') && !has('no-worker')) return isQuiet ? 'paused' : stored;
+  return has('no-worker') ? 'no-worker' : 'unknown';
+}

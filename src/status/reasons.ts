@@ -1,0 +1,298 @@
+import { failures, type FailureClass } from '../failure.ts';
+import { counted, duration } from '../terminal/numbers.ts';
+import { reasonCodes, type FeedStatus, type Reason } from './schema.ts';
+
+type Code = Reason['code'];
+
+/** What a sentence is made of; each reason uses some of it. */
+interface Details {
+  readonly failure?: FailureClass | null;
+  /** What the explorer or the database said. */
+  readonly said?: string | null;
+  readonly count?: number;
+  readonly unit?: FeedStatus['unit'];
+  readonly age_s?: number | null;
+  readonly limit_s?: number;
+  /** ISO 8601. */
+  readonly since?: string | null;
+  readonly until?: string | null;
+}
+
+interface Rule {
+  /** Absent: the rule's name. */
+  readonly code?: Code;
+  readonly severity: Reason['severity'];
+  readonly blocks: boolean;
+  readonly sentence: (details: Details, at: Date) => string;
+  /** Of several feeds whose sentences differ in a number; absent: they stay apart. */
+  readonly several?: string;
+  readonly advice?: (details: Details) => string | null;
+  /** `continue`: `start` or `sync`, whichever ran before. */
+  readonly command?: string;
+  /** Whether the command takes the flags of the feed, if the reason concerns only one. */
+  readonly isOfFeed?: boolean;
+}
+
+/** A time of day, with the day if it is not today's. */
+export function clock(time: string, at: Date): string {
+  const [day = '', hour = ''] = new Date(time).toISOString().split('T');
+  const minutes = `${hour.slice(0, 5)} UTC`;
+  return at.toISOString().startsWith(day) ? minutes : `${day} ${minutes}`;
+}
+
+const untilText = (until: string | null | undefined, at: Date, about = '') =>
+  until === undefined || until === null ? '' : ` until ${about}${clock(until, at)}`;
+
+const positions = ({ count = 0, unit = 'blocks' }: Details) =>
+  unit === 'batches' ? counted(count, 'batch', 'batches') : counted(count, unit.slice(0, -1));
+
+/** A stored reason names its class and ends with what to do; both are said elsewhere. */
+function saidOf({ failure, said }: Details): string {
+  const advice = failure === null || failure === undefined ? '' : failures[failure].advice;
+  const text = (said ?? failure ?? 'failed').replace(advice, '').trim();
+  return /[.!?]$/u.test(text) ? text : `${text}.`;
+}
+
+/** Every reason: how severe it is, whether it stops progress, what it says and what helps. */
+const rules = {
+  'database-unreachable': {
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ said }) => `The database is unreachable: ${said}.`,
+  },
+  unreadable: {
+    code: 'database-unreachable',
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ said }) => `The database did not report the status: ${said}.`,
+  },
+  'key-refused': {
+    severity: 'action',
+    blocks: true,
+    sentence: ({ failure }) =>
+      failure === 'key-missing'
+        ? 'The explorer saw no API key.'
+        : 'The explorer does not accept the API key.',
+    command: 'explorer-etl check',
+  },
+  'request-rejected': {
+    severity: 'action',
+    blocks: true,
+    sentence: saidOf,
+    advice: () => failures.rejected.advice,
+    command: 'explorer-etl check',
+  },
+  unsupported: {
+    severity: 'action',
+    blocks: false,
+    sentence: ({ failure }) =>
+      failure === 'unknown-chain'
+        ? 'The explorer does not serve this chain.'
+        : 'The explorer does not serve this list on this chain.',
+    advice: ({ failure }) =>
+      failure === 'unknown-chain'
+        ? failures['unknown-chain'].advice
+        : 'Remove it from the configuration, or leave it: it is polled again once a day.',
+  },
+  quarantine: {
+    severity: 'action',
+    blocks: false,
+    sentence: ({ count = 0 }) => `${counted(count, 'item')} in quarantine.`,
+    several: 'Items are in quarantine.',
+    command: 'explorer-etl quarantine list',
+  },
+  'no-worker': {
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ since }, at) =>
+      since === null || since === undefined ? 'No worker.' : `No worker since ${clock(since, at)}.`,
+    command: 'continue',
+  },
+  'no-worker-of-feed': {
+    code: 'no-worker',
+    severity: 'warning',
+    blocks: true,
+    sentence: () => 'No worker reads its open run.',
+  },
+  paused: {
+    severity: 'warning',
+    blocks: true,
+    sentence: () => 'Paused (Ctrl-C). Progress is saved.',
+    command: 'continue',
+  },
+  'out-of-credits': {
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ until }, at) => `The key is out of credits${untilText(until, at)}.`,
+    command: 'explorer-etl plan',
+  },
+  throttled: {
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ until }, at) => `The key is throttled${untilText(until, at)}.`,
+    advice: () => failures.throttled.advice,
+  },
+  'source-silent': {
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ unit, age_s = null, limit_s = 0 }) =>
+      `No new ${unit === 'batches' ? 'batches' : 'items'} for ${duration(age_s)}; usually one every ${duration(limit_s)}.`,
+    several: 'No new items for far longer than usual.',
+    advice: () =>
+      'If its website shows newer ones, check base_url and the chain. Else wait: the explorer stands still.',
+  },
+  'standby-behind': {
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ age_s = null }) =>
+      age_s === null
+        ? 'This standby does not know how far it is behind its primary.'
+        : `This standby is ${duration(age_s)} behind its primary.`,
+  },
+  stalled: {
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ age_s = null }) => `No page for ${duration(age_s)}.`,
+    several: 'No page for minutes.',
+  },
+  unseen: {
+    code: 'stalled',
+    severity: 'warning',
+    blocks: true,
+    sentence: () => 'No page for minutes; only the primary sees workers.',
+  },
+  failing: {
+    severity: 'warning',
+    blocks: false,
+    sentence: saidOf,
+    advice: ({ failure }) =>
+      failure === null || failure === undefined
+        ? 'Nothing to do: what is not verified is read again; report it to the service if it lasts.'
+        : failures[failure].advice,
+  },
+  late: {
+    severity: 'warning',
+    blocks: true,
+    sentence: ({ age_s = null, limit_s = 0 }) =>
+      age_s === null
+        ? `Never polled; target ${duration(limit_s)}.`
+        : `Last polled ${duration(age_s)} ago; target ${duration(limit_s)}.`,
+    several: 'Not polled on schedule.',
+  },
+  gap: {
+    severity: 'warning',
+    blocks: false,
+    sentence: (details) => `${positions(details)} not downloaded; no backfill is running.`,
+    several: 'History not downloaded; no backfill is running.',
+    advice: () => 'What it costs: explorer-etl plan',
+    command: 'explorer-etl backfill',
+    isOfFeed: true,
+  },
+  'unverified-batches': {
+    code: 'unverified',
+    severity: 'warning',
+    blocks: false,
+    sentence: (details) => `${positions(details)} downloaded, but not verified.`,
+    several: 'Batches are downloaded, but not verified.',
+    command: 'explorer-etl repair',
+    isOfFeed: true,
+  },
+  'batches-without-blocks': {
+    code: 'unverified',
+    severity: 'warning',
+    blocks: false,
+    sentence: (details) => `${positions(details)} listed, but without blocks.`,
+    several: 'Batches are listed, but without blocks.',
+    advice: () => 'Nothing to do: each poll requests them; report it to the service if it lasts.',
+  },
+  unverified: {
+    severity: 'warning',
+    blocks: false,
+    sentence: () => 'Nothing is verified.',
+    command: 'explorer-etl verify',
+  },
+  pending: {
+    severity: 'warning',
+    blocks: false,
+    sentence: () => 'Never read.',
+    command: 'explorer-etl sync',
+    isOfFeed: true,
+  },
+  'nothing-stored': {
+    code: 'pending',
+    severity: 'warning',
+    blocks: false,
+    sentence: () => 'Nothing is stored yet.',
+    command: 'explorer-etl sync',
+  },
+  /** As `pending`, while a worker runs: it begins within seconds. */
+  starting: {
+    code: 'pending',
+    severity: 'info',
+    blocks: false,
+    sentence: () => 'Waiting for the first page.',
+  },
+  reading: {
+    severity: 'info',
+    blocks: false,
+    sentence: ({ count = 0, until }, at) =>
+      `Reading history of ${counted(count, 'feed')}${untilText(until, at, 'about ')}.`,
+  },
+} satisfies Readonly<Record<string, Rule>>;
+
+type RuleName = keyof typeof rules;
+
+/** A reason that was found, of one feed or of several together. */
+export interface Found extends Details {
+  readonly rule: RuleName;
+  readonly feeds: readonly string[];
+}
+
+/** Makes one reason of those that several feeds share, the most severe first. Pure. */
+export function gathered(
+  found: readonly Found[],
+  at: Date,
+  feeds: readonly FeedStatus[],
+): Reason[] {
+  const groups = Map.groupBy(found, (one) => {
+    const { sentence, several, advice }: Rule = rules[one.rule];
+    return JSON.stringify([one.rule, several ?? sentence(one, at), advice?.(one)]);
+  });
+  return [...groups.values()]
+    .map((group) => together(group, at, feeds))
+    .toSorted((one, other) => reasonCodes.indexOf(one.code) - reasonCodes.indexOf(other.code));
+}
+
+function together(group: readonly Found[], at: Date, all: readonly FeedStatus[]): Reason {
+  const [first = { rule: 'unverified', feeds: [] } as const] = group;
+  const { rule, ...details }: Found = first;
+  const { code, severity, blocks, several, ...says }: Rule = rules[rule];
+  const sentences = new Set(group.map((one) => says.sentence(one, at)));
+  const feeds = [...new Set(group.flatMap((one) => one.feeds))];
+  return {
+    code: code ?? (rule as Code),
+    severity,
+    blocks_readiness: blocks,
+    feeds,
+    sentence: sentences.size > 1 && several !== undefined ? several : says.sentence(details, at),
+    advice: says.advice?.(details) ?? null,
+    command: commandOf(says, feeds, all),
+  };
+}
+
+function commandOf(
+  { command, isOfFeed = false }: Pick<Rule, 'command' | 'isOfFeed'>,
+  feeds: readonly string[],
+  all: readonly FeedStatus[],
+): string | null {
+  if (command === undefined) return null;
+  if (command === 'continue') {
+    const isScheduled = all.some(({ poll }) => poll.target?.from === 'schedule');
+    return isScheduled ? 'explorer-etl start' : 'explorer-etl sync';
+  }
+  const [only = '', ...others] = feeds;
+  // Of several feeds, the flags would choose more than those.
+  if (!isOfFeed || only === '' || others.length > 0) return command;
+  const [chain, operation] = only.split('/');
+  return `${command} --chain ${chain} --operation ${operation}`;
+}

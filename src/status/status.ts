@@ -1,0 +1,178 @@
+import type { Pool } from 'pg';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { describeDatabaseError, isAway } from '../db/failure.ts';
+import { isPrepared } from '../db/prepared.ts';
+import { readStandby, type Standby } from '../db/standby.ts';
+import type { Database } from '../db/transaction.ts';
+import { schedulesSet } from '../sync/queue.ts';
+import { laneHolders, presentWorkers } from '../sync/takeover.ts';
+import { feedName } from '../lists/feed.ts';
+import { operationNames } from '../operations/index.ts';
+import { creditsOf, readCredits } from './credits.ts';
+import { estimate, type FeedEstimate } from './estimate.ts';
+import { readFeeds, readLanes, readPaces, readVerified, type FeedRecord } from './facts.ts';
+import { describeFeed, workLeft, type Reading } from './feeds.ts';
+import { laneStatus, viewOf } from './lanes.ts';
+import { explained, overallOf, reasonsOf, type OverallFacts } from './overall.ts';
+import { gathered } from './reasons.ts';
+import { headSchedule } from './schedule.ts';
+import type { FeedStatus, StatusDocument } from './schema.ts';
+
+interface StatusOptions {
+  readonly pageSize: number;
+  /** Null: this is the primary. */
+  readonly standby: Standby | null;
+}
+
+/** Reads how things are from what is stored: ten statements, whatever the number of feeds. */
+export async function readStatus(
+  db: Database,
+  { pageSize, standby }: StatusOptions,
+): Promise<StatusDocument> {
+  const workers = standby === null ? await presentWorkers(db) : null;
+  const { at, keys } = await readCredits(db);
+  const reading: Reading = { pageSize, at, workers };
+  const { feeds, estimates } = await feedsNow(db, reading);
+  const credits = creditsOf(keys, workLeft(feeds, estimates, workers), at);
+  return documentOf({ at, standby, workers, credits, feeds });
+}
+
+/** Every feed, without the reasons for its state. */
+async function feedsNow(db: Database, reading: Reading) {
+  const records = inOrder(await readFeeds(db));
+  const lanes = await readLanes(db);
+  const holders = await laneHolders(db);
+  const verified = new Map((await readVerified(db)).map((one) => [one.feed, one]));
+  const paces = await readPaces(db);
+  const schedules = await schedulesSet(db);
+  const estimates = await estimatesOf(db, records, reading);
+  const view = viewOf(reading.workers);
+  const feeds = records.map((record) => {
+    const { feed } = record;
+    const laneRecords = lanes.filter((lane) => lane.feed === feed);
+    return describeFeed(
+      {
+        record,
+        lanes: laneRecords.map((lane) => {
+          const isOfLane = ({ lane: held }: (typeof holders)[number]) =>
+            feedName(held) === feed && held.lane === lane.lane;
+          return laneStatus(lane, holders.find(isOfLane), view);
+        }),
+        laneRecords,
+        verified: verified.get(feed) ?? null,
+        estimate: estimates.get(feed) ?? null,
+        pace: paces.get(feed) ?? null,
+        set: headSchedule(schedules, feed),
+      },
+      reading,
+    );
+  });
+  return { feeds, estimates };
+}
+
+const placeOf = (operation: string) => operationNames.findIndex((name) => name === operation);
+
+/** By chain, and lists as everywhere else. */
+const inOrder = (feeds: readonly FeedRecord[]): FeedRecord[] =>
+  feeds.toSorted(
+    (one, other) =>
+      one.chain_id - other.chain_id || placeOf(one.operation) - placeOf(other.operation),
+  );
+
+/** By the settings that the feeds were registered with. A list that only a newer version knows has none. */
+async function estimatesOf(
+  db: Database,
+  records: readonly FeedRecord[],
+  reading: Reading,
+): Promise<ReadonlyMap<string, FeedEstimate>> {
+  const wanted = records.flatMap(({ chain_id, operation, settings }) => {
+    const name = operationNames.find((known) => known === operation);
+    return name === undefined ? [] : [{ chain_id, operation: name, settings }];
+  });
+  const estimates = await estimate(db, wanted, reading);
+  return new Map(estimates.map((one) => [one.feed, one]));
+}
+
+/** The document of what was read. Pure. */
+export function documentOf(facts: OverallFacts): StatusDocument {
+  const { at, standby, workers, credits } = facts;
+  const reasons = reasonsOf(facts);
+  const feeds = explained(facts);
+  return {
+    schema: 'explorer-etl/status/2',
+    as_of: at.toISOString(),
+    overall: overallOf(reasons, facts),
+    reasons,
+    totals: totalsOf(feeds),
+    credits,
+    workers,
+    standby,
+    next_poll_at: earliest(feeds.map(({ poll }) => poll.next_at)),
+    feeds,
+  };
+}
+
+const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+
+const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b);
+const earliest = (times: readonly (string | null)[]): string | null =>
+  times.filter((time) => time !== null).toSorted(byTime)[0] ?? null;
+
+function totalsOf(feeds: readonly FeedStatus[]): StatusDocument['totals'] {
+  const items = feeds.flatMap(({ newest_item }) => newest_item?.at ?? []);
+  const shares = feeds.flatMap(({ verified: { share } }) => share ?? []);
+  return {
+    rows: sumOf(feeds.map(({ rows }) => rows)),
+    rows_today: sumOf(feeds.map(({ rows_today }) => rows_today)),
+    newest_item_at: items.toSorted(byTime).at(-1) ?? null,
+    verified_share: shares.length === 0 ? null : sumOf(shares) / shares.length,
+  };
+}
+
+/** Of a database that has no tables yet: nothing was ever read. */
+export const emptyStatus = (at: Date, standby: Standby | null): StatusDocument =>
+  documentOf({
+    at,
+    standby,
+    workers: standby === null ? { start: 0, once: 0 } : null,
+    credits: creditsOf([], { pollsPerDay: 0, history: null }, at),
+    feeds: [],
+  });
+
+/**
+ * Of a database that did not answer, or did not answer this. One that refuses or takes too long is reachable: others
+ * may work with it.
+ */
+export function outageStatus(at: Date, error: unknown): StatusDocument {
+  const [rule, state] = isAway(error)
+    ? (['database-unreachable', 'stopped'] as const)
+    : (['unreadable', 'degraded'] as const);
+  const reasons = gathered([{ rule, feeds: [], said: describeDatabaseError(error) }], at, []);
+  const sentence = reasons[0]?.sentence ?? '';
+  return {
+    ...emptyStatus(at, null),
+    workers: null,
+    reasons,
+    overall: { state, sentence, since: null, command: null },
+  };
+}
+
+/** Whether the database reported it: else there are no lists and credits to show. */
+export const isKnown = ({ reasons }: Pick<StatusDocument, 'reasons'>): boolean =>
+  !reasons.some(({ code }) => code === 'database-unreachable');
+
+/**
+ * How things are in a database, also a standby or one without tables.
+ *
+ * @throws what Postgres throws
+ */
+export async function statusNow(pool: Pool, pageSize: number): Promise<StatusDocument> {
+  const standby = await readStandby(pool);
+  // Reading the status changes nothing, so it creates no tables either.
+  if (!(await isPrepared(pool))) return emptyStatus(new Date(), standby);
+  return readStatus(drizzle(pool), { pageSize, standby });
+}
+
+/** The same for a view that goes on: an outage is a status too. */
+export const statusOrOutage = (pool: Pool, pageSize: number): Promise<StatusDocument> =>
+  statusNow(pool, pageSize).catch((error: unknown) => outageStatus(new Date(), error));

@@ -1,0 +1,205 @@
+import { creditsOf } from '../../src/status/credits.ts';
+import { documentOf } from '../../src/status/status.ts';
+import type { OverallFacts } from '../../src/status/overall.ts';
+import type { FeedStatus, StatusDocument } from '../../src/status/schema.ts';
+
+export const statusAt = '2026-11-22T11:24:00.000Z';
+
+type Lane = FeedStatus['lanes'][number];
+
+/** The lane of a feed at rest. */
+export const laneOf = (changes: Partial<Lane> = {}): Lane => ({
+  lane: 'live',
+  state: 'idle',
+  run_id: 7,
+  run_state: 'finished',
+  run_opened_at: '2026-11-22T11:22:00.000Z',
+  reason: null,
+  until: null,
+  last_success_at: '2026-11-22T11:22:01.000Z',
+  last_page_at: '2026-11-22T11:22:01.000Z',
+  pages_per_second: null,
+  quiet_s: null,
+  ...changes,
+});
+
+/** A feed that is complete and current. */
+export const feedOf = (changes: Partial<FeedStatus> = {}): FeedStatus => ({
+  feed: `${changes.chain_id ?? 10}/${changes.operation ?? 'user-operations'}`,
+  chain_id: 10,
+  chain_name: 'optimism',
+  operation: 'user-operations',
+  label: 'user operations',
+  kind: 'newest-first',
+  unit: 'blocks',
+  state: 'current',
+  sentence: null,
+  failure: null,
+  rows: 12_000,
+  rows_today: 340,
+  pages: 240,
+  quarantined: 0,
+  schema_drift: 0,
+  archived_bytes: 0,
+  running_walks: 0,
+  last_page_at: '2026-11-22T11:22:01.000Z',
+  last_success_at: '2026-11-22T11:22:01.000Z',
+  newest_item: {
+    at: '2026-11-22T11:19:00.000Z',
+    age_s: 180,
+    usual_s: 300,
+    limit_s: 21_600,
+    is_met: true,
+  },
+  lag_s: 300,
+  poll: {
+    last_at: '2026-11-22T11:22:00.000Z',
+    age_s: 120,
+    target: { seconds: 600, from: 'schedule' },
+    is_met: true,
+    next_at: '2026-11-22T11:25:00.000Z',
+  },
+  verified: {
+    is_verified: true,
+    share: 1,
+    basis: 'known',
+    positions: 108_907_800,
+    gaps: 0,
+    missing: 0,
+    batches: null,
+    snapshot_at: null,
+  },
+  left: { requests: { least: 0, likely: 0, most: 0 }, ends_in_s: null, ends_at: null },
+  progress: { reached: null, batches: null },
+  lanes: [laneOf()],
+  ...changes,
+});
+
+/** A feed whose history is being read. */
+export const readingFeed = (changes: Partial<FeedStatus> = {}): FeedStatus =>
+  feedOf({
+    state: 'running',
+    newest_item: null,
+    poll: {
+      last_at: null,
+      age_s: null,
+      target: { seconds: 600, from: 'schedule' },
+      is_met: null,
+      next_at: null,
+    },
+    verified: {
+      is_verified: true,
+      share: 0.187,
+      basis: 'at-least',
+      positions: 2_000_000,
+      gaps: 1,
+      missing: 106_907_800,
+      batches: null,
+      snapshot_at: null,
+    },
+    left: {
+      requests: { least: 1_000, likely: null, most: 5_230 },
+      ends_in_s: 5_880,
+      ends_at: '2026-11-22T13:02:00.000Z',
+    },
+    lanes: [
+      laneOf({
+        lane: 'backfill',
+        run_state: 'open',
+        state: 'running',
+        last_success_at: null,
+        pages_per_second: 0.89,
+        quiet_s: 1,
+      }),
+    ],
+    ...changes,
+  });
+
+/** Two chains of three lists each. */
+export const sixFeeds = (): FeedStatus[] => {
+  const none = { waiting: 0, unverified: 0, without_blocks: 0, quarantined: 0 };
+  const celo = { chain_id: 42_220, chain_name: 'celo' };
+  return [
+    feedOf(),
+    readingFeed({
+      operation: 'optimism-batch-blocks',
+      label: 'batch blocks',
+      kind: 'numbered',
+      unit: 'batches',
+      rows: 1_375,
+      pages: 30,
+      verified: {
+        is_verified: true,
+        share: 0.6,
+        basis: 'known',
+        positions: 6,
+        gaps: 1,
+        missing: 4,
+        batches: { requested: 10, verified: 6, unread: 4, ...none, is_bounded: false },
+        snapshot_at: null,
+      },
+      left: {
+        requests: { least: 19, likely: 19, most: 19 },
+        ends_in_s: 70,
+        ends_at: '2026-11-22T11:25:10.000Z',
+      },
+    }),
+    feedOf({
+      operation: 'factories',
+      label: 'factories',
+      kind: 'ranked',
+      unit: 'ranks',
+      rows: 300,
+      pages: 6,
+      newest_item: null,
+      verified: {
+        is_verified: true,
+        share: 1,
+        basis: 'known',
+        positions: 300,
+        gaps: 0,
+        missing: 0,
+        batches: null,
+        snapshot_at: '2026-11-22T11:20:00.000Z',
+      },
+    }),
+    readingFeed({ ...celo, rows: 1_204_300 }),
+    feedOf({
+      ...celo,
+      operation: 'optimism-batches',
+      label: 'batches',
+      unit: 'batches',
+      rows: 940,
+    }),
+    feedOf({
+      ...celo,
+      operation: 'factories',
+      label: 'factories',
+      kind: 'ranked',
+      unit: 'ranks',
+      rows: 120,
+    }),
+  ];
+};
+
+/** The document of some feeds, judged by the code. */
+export function statusOf(
+  feeds: FeedStatus[],
+  changes: Partial<Pick<OverallFacts, 'standby' | 'workers' | 'credits'>> = {},
+): StatusDocument {
+  const at = new Date(statusAt);
+  const key = { spent: 12_400, limit: 100_000, left: 87_600 };
+  const credits = creditsOf(
+    [{ ...key, paused_until: null, failure: null, reason: null }],
+    { pollsPerDay: 1_440, history: { least: 0, most: 100 } },
+    at,
+  );
+  return documentOf({
+    at,
+    standby: null,
+    workers: { start: 1, once: 0 },
+    credits,
+    feeds,
+    ...changes,
+  });
+}

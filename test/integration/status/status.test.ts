@@ -1,0 +1,346 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator, type Fault, type SimulatedChain } from '../../../simulator/index.ts';
+import { statusDocument, type StatusDocument } from '../../../src/status/schema.ts';
+import { statusNow, statusOrOutage } from '../../../src/status/status.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { configFolder, eventually, startProgram } from '../../harness/process.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { runSync } from '../../harness/sync.ts';
+
+const chain: SimulatedChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 20,
+};
+
+interface SceneOptions {
+  readonly fault?: Fault | null;
+  readonly latencyMs?: number;
+  readonly changes?: Partial<SimulatedChain>;
+}
+
+/** A database, an explorer that answers, and what `status` reports. */
+async function scene({ fault = null, latencyMs = 0, changes = {} }: SceneOptions = {}) {
+  const chains = [{ ...chain, ...changes }];
+  const simulator = await startSimulator({ seed: 6, chains, latencyMs, faults: () => fault });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  return { chains, simulator, database, ...reports(database) };
+}
+
+function reports({ pool }: Pick<TestDatabase, 'pool'>) {
+  // The schema rejects what is not in it: each test checks the whole document.
+  const status = async () => statusDocument.parse(await statusNow(pool, 50));
+  const codes = async () => {
+    const { overall, reasons } = await status();
+    return [overall.state, ...reasons.map(({ code }) => code)];
+  };
+  return { status, codes };
+}
+
+/** A chain whose newest items are of the last hours, as those of a live chain are. */
+const lately = () => ({ startsAtMs: Date.now() - 2 * 3_600_000 });
+
+/** A copy that is whole. */
+async function copied(changes: Partial<SimulatedChain> = lately()) {
+  const made = await scene({ changes });
+  await runSync(made.database, { url: made.simulator.url, chains: made.chains });
+  return made;
+}
+
+const statesOf = ({ feeds }: StatusDocument) =>
+  feeds.map(({ operation, state }) => [operation, state]);
+
+test('nothing was ever read', async () => {
+  const { status, codes } = await scene();
+  expect(await codes()).toEqual(['stopped', 'pending']);
+  expect((await status()).overall).toMatchObject({
+    sentence: 'Nothing is stored yet.',
+    command: 'explorer-etl sync',
+  });
+});
+
+test('a database without tables has a status, and gets no tables', async () => {
+  const { pool } = await freshDatabase('empty');
+  const { codes } = reports({ pool });
+  expect(await codes()).toEqual(['stopped', 'pending']);
+  const { rows } = await pool.query(`select to_regnamespace('etl') as etl`);
+  expect(rows).toEqual([{ etl: null }]);
+});
+
+test('a database that refuses one statement is no outage', async () => {
+  const { database } = await copied();
+  await database.pool.query('alter table etl.budget rename to budget_away');
+  const refused = statusDocument.parse(await statusOrOutage(database.pool, 50));
+  expect(refused.overall.state).toBe('degraded');
+  expect(refused.overall.sentence).toContain('table does not exist (42P01)');
+  expect(refused.reasons).toMatchObject([{ code: 'database-unreachable', blocks_readiness: true }]);
+});
+
+test('a copy that sync made is healthy while it is a day old, without a worker', async () => {
+  const { codes, status, database } = await copied();
+  expect(await codes()).toEqual(['healthy']);
+  const { feeds, workers, totals, overall } = await status();
+  expect(overall.sentence).toBe('All 3 feeds are current and complete.');
+  expect(workers).toEqual({ start: 0, once: 0 });
+  expect(
+    feeds.map(({ operation, state, verified: { share } }) => [operation, state, share]),
+  ).toEqual([
+    ['user-operations', 'current', 1],
+    ['optimism-batch-blocks', 'current', 1],
+    ['factories', 'current', 1],
+  ]);
+  expect(totals).toMatchObject({ rows_today: totals.rows, verified_share: 1 });
+  expect(totals.rows).toBeGreaterThan(200);
+  expect(feeds.map(({ verified: { positions } }) => positions > 0)).toEqual([true, true, true]);
+
+  await database.pool.query(`update etl.runs set opened_at = opened_at - interval '3 days'`);
+  await database.pool.query(
+    `update etl.lane_totals set last_page_at = last_page_at - interval '3 days'`,
+  );
+  expect(await codes()).toEqual(['stopped', 'no-worker']);
+  const late = await status();
+  expect(late.overall.sentence).toMatch(
+    /^Stopped: no worker since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/u,
+  );
+  expect(statesOf(late)[0]).toEqual(['user-operations', 'behind']);
+});
+
+test('rows of today are those of the ledger since midnight, also of walks that began before', async () => {
+  const { status, database } = await copied();
+  const today = async () => (await status()).feeds.map(({ rows_today }) => rows_today);
+  const rows = (await status()).feeds.map((feed) => feed.rows);
+  expect(await today()).toEqual(rows);
+  await database.pool.query(`update etl.walks set started_at = started_at - interval '2 days'`);
+  expect(await today()).toEqual(rows);
+  await database.pool.query(
+    `update etl.pages set fetched_at = fetched_at - interval '1 day' where feed = '10/user-operations'`,
+  );
+  expect(await today()).toEqual([0, ...rows.slice(1)]);
+});
+
+test('a source that stands still is degraded, however recent the last poll', async () => {
+  const threeYears = 3 * 365 * 86_400_000;
+  const { codes, status } = await copied({ startsAtMs: Date.now() - threeYears });
+  expect(await codes()).toEqual(['degraded', 'source-silent']);
+  const found = await status();
+  expect(statesOf(found)).toEqual([
+    ['user-operations', 'behind'],
+    // Bounded, or in no order of time.
+    ['optimism-batch-blocks', 'current'],
+    ['factories', 'current'],
+  ]);
+  expect(found.feeds[0]?.newest_item).toMatchObject({ is_met: false, limit_s: 21_600 });
+  expect(found.overall.sentence).toMatch(
+    /^10\/user-operations: No new items for (2y 364d|3y)[^;]*; usually one every \d+s\.$/u,
+  );
+});
+
+test.each(['2099-01-01T00:00:00Z', '1970-01-01T00:00:00Z'])(
+  'a newest item of %s alone changes no state',
+  async (wrong) => {
+    const wronged = async (changes?: Partial<SimulatedChain>) => {
+      const made = await copied(changes);
+      await made.database.pool.query(
+        `update explorer.user_operations set timestamp = $1
+         where hash = (select hash from explorer.user_operations order by block_number desc, hash desc limit 1)`,
+        [wrong],
+      );
+      return made.codes();
+    };
+    expect(await wronged()).toEqual(['healthy']);
+    expect(await wronged({ startsAtMs: Date.now() - 30 * 86_400_000 })).toEqual([
+      'degraded',
+      'source-silent',
+    ]);
+  },
+);
+
+test('a bounded range of old batches is not silent, even if one of them is missing', async () => {
+  const old = { batches: { first: 1, count: 60, blocks: 20 }, userOperations: 0 };
+  const { codes, database } = await copied({ ...old, startsAtMs: Date.now() - 30 * 86_400_000 });
+  await database.pool.query('delete from explorer.read_batches where batch_number = 30');
+  expect(await codes()).toEqual(['degraded', 'gap']);
+});
+
+test('batches that are followed are silent if none comes', async () => {
+  const chains = [
+    {
+      ...chain,
+      userOperations: 0,
+      batches: { first: 1, count: 60, blocks: 20 },
+      startsAtMs: Date.now() - 30 * 86_400_000,
+    },
+  ];
+  const simulator = await startSimulator({ seed: 6, chains });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const operations = ['optimism-batches', 'optimism-batch-blocks'];
+  await runSync(database, { url: simulator.url, chains, operations, isRangeGiven: false });
+  const { overall, reasons } = await reports(database).status();
+  expect(overall.state).toBe('degraded');
+  expect(reasons).toMatchObject([
+    { code: 'source-silent', feeds: operations.map((operation) => `10/${operation}`) },
+  ]);
+});
+
+test('a chain whose row is gone hides none of its feeds', async () => {
+  const { status, database } = await copied();
+  await database.pool.query('delete from explorer.chains');
+  expect((await status()).feeds.map(({ chain_name }) => chain_name)).toEqual([
+    'chain-10',
+    'chain-10',
+    'chain-10',
+  ]);
+});
+
+test.each<[what: string, statement: string, state: string, code: string]>([
+  ['a feed that nothing verifies', `delete from etl.rankings`, 'degraded', 'unverified'],
+  [
+    'a gap in a list',
+    `update etl.lane_totals set proved = proved - (
+       select int8multirange(int8range(min(block_number) + 2, max(block_number) - 2))
+       from explorer.user_operations
+     )`,
+    'degraded',
+    'gap',
+  ],
+  [
+    'a batch that was not read',
+    `delete from explorer.read_batches where batch_number = 2`,
+    'degraded',
+    'gap',
+  ],
+  [
+    'a batch that is not verified',
+    `update explorer.read_batches set is_proved = false where batch_number = 1`,
+    'degraded',
+    'unverified',
+  ],
+  [
+    'a batch that is listed, and of which a poll found no blocks,',
+    `update etl.feeds set asked = '{[1,)}', frontier = 3 where kind = 'numbered';
+     insert into explorer.listed_batches (chain_id, batch_number, page_id) values (10, 4, 1);
+     insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id)
+     values (10, 4, 'open', 0, false, now(), 1)`,
+    'degraded',
+    'unverified',
+  ],
+  [
+    'an item in quarantine',
+    `insert into etl.quarantine (chain_id, operation, page_id, reason, raw, raw_hash, scope, position)
+     select chain_id, operation, min(pages.id), 'hash: missing', '{}', 'x', '{}', 0
+     from etl.pages join etl.walks on walks.id = walk_id group by 1, 2 limit 1`,
+    'action-required',
+    'quarantine',
+  ],
+  [
+    'an order that was broken',
+    `update etl.feeds set state = 'unordered', reason = 'unordered: page 3' where operation = 'factories'`,
+    'degraded',
+    'failing',
+  ],
+  [
+    'a key that is refused',
+    `update etl.feeds set state = 'unauthorized', failure = 'key-missing' where operation = 'factories'`,
+    'action-required',
+    'key-refused',
+  ],
+  [
+    'a chain that the service does not know',
+    `update etl.feeds set state = 'unsupported', failure = 'unknown-chain' where operation = 'factories'`,
+    'action-required',
+    'unsupported',
+  ],
+])('%s is not healthy', async (_what, statement, state, code) => {
+  const { codes, database } = await copied();
+  await database.pool.query(statement);
+  const found = await codes();
+  expect(found[0]).toBe(state);
+  expect(found).toContain(code);
+});
+
+test('twelve statements make the document, however many feeds there are', async () => {
+  const { database, simulator } = await copied();
+  const chains = [{ ...chain, ...lately(), id: 8453, name: 'base' }];
+  const other = await startSimulator({ seed: 7, chains });
+  onTestFinished(() => other.close());
+  await runSync(database, { url: other.url, chains });
+  expect(simulator.url).not.toBe(other.url);
+
+  let statements = 0;
+  const counting = new Proxy(database.pool, {
+    get(pool, name) {
+      if (name !== 'query') return Reflect.get(pool, name, pool) as unknown;
+      return (...query: Parameters<typeof pool.query>) => {
+        statements += 1;
+        return pool.query(...query);
+      };
+    },
+  });
+  expect((await statusNow(counting, 50)).feeds).toHaveLength(6);
+  expect(statements).toBe(12);
+});
+
+/** A chain whose user operations take a while. */
+const long = { userOperations: 20_000, batches: { first: 1, count: 0, blocks: 20 } };
+
+/** A command that reads history and is under way, by default a `sync`. */
+async function syncing(work: readonly string[] = ['sync', '--quiet'], explorer: object = {}) {
+  const made = await scene({ latencyMs: 50, changes: long });
+  const chains = [{ id: 10, operations: { 'user-operations': {} } }];
+  const program = startProgram(work, {
+    databaseUrl: made.database.url,
+    explorerUrl: made.simulator.url,
+    cwd: await configFolder({ explorer, chains }),
+  });
+  await eventually('a page', hangMs, async () => {
+    const { rows } = await made.database.pool.query<{ pages: string }>(
+      `select coalesce(sum(pages), 0) as pages from etl.walks`,
+    );
+    return Number(rows[0]?.pages) > 0;
+  });
+  return { ...made, program };
+}
+
+test('a sync is seen at work; after Ctrl-C its feed is paused', async () => {
+  const made = await syncing();
+  expect((await made.status()).workers).toEqual({ start: 0, once: 1 });
+  expect(await made.codes()).toEqual(['syncing', 'reading']);
+  expect(statesOf(await made.status())).toEqual([['user-operations', 'running']]);
+
+  made.program.kill('SIGINT');
+  expect(await made.program.ended(hangMs)).toMatchObject({ code: 130 });
+
+  const { overall } = await made.status();
+  expect(statesOf(await made.status())).toEqual([['user-operations', 'paused']]);
+  expect(overall).toMatchObject({
+    state: 'stopped',
+    sentence: 'Paused (Ctrl-C). Progress is saved.',
+    command: 'explorer-etl sync',
+  });
+  expect(overall.since).not.toBeNull();
+});
+
+test('a first read is no credit alarm, whatever its pace', async () => {
+  const { status } = await syncing(['start'], { daily_credits: 100_000 });
+  const forecast = async () => (await status()).credits.forecast;
+  // How far back the list goes is unknown, so it may end today.
+  await eventually('a forecast', hangMs, async () => (await forecast()).kind !== 'unknown');
+  expect(await forecast()).toMatchObject({ kind: 'history-takes-days', days: { least: 0 } });
+});
+
+test('after a kill its feed is behind, for lack of a worker', async () => {
+  const made = await syncing();
+  made.program.kill('SIGKILL');
+  await made.program.ended(hangMs);
+  await eventually('the end of its session', hangMs, async () =>
+    (await made.codes()).includes('no-worker'),
+  );
+  expect(await made.codes()).toEqual(['stopped', 'no-worker']);
+  expect(statesOf(await made.status())).toEqual([['user-operations', 'behind']]);
+});
