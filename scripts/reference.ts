@@ -9,11 +9,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { Pool } from 'pg';
-import { prove } from '../src/report/proof.ts';
-import { openFault, startInstantMs, startSimulator } from '../simulator/index.ts';
-import type { Faults, Generation, SimulatedChain, Simulator } from '../simulator/index.ts';
-import { runSync } from '../test/harness/sync.ts';
 import { withServer } from '../bench/server.ts';
+import { type Faults, type Generation, openFault, type SimulatedChain, type Simulator, startInstantMs, startSimulator } from '../simulator/index.ts';
+import { prove } from '../src/report/proof.ts';
+import { runSync } from '../test/harness/sync.ts';
 
 const { values } = parseArgs({
   options: {

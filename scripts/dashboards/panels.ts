@@ -2,11 +2,9 @@ import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import {
   BigValueGraphMode,
   GraphDrawStyle,
-  StackingMode,
-} from '@grafana/grafana-foundation-sdk/common';
-import {
   ReduceDataOptionsBuilder,
   StackingConfigBuilder,
+  StackingMode,
 } from '@grafana/grafana-foundation-sdk/common';
 import {
   DashboardBuilder,

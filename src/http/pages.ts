@@ -1,12 +1,11 @@
 import { Hono } from 'hono';
-import type { StatusDocument } from '../documents/status.ts';
 import { codeOfFailure, describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
+import type { StatusDocument } from '../documents/status.ts';
 import type { Html } from '../page/html.ts';
 import { brokenPanel, layout, newPanel } from '../page/layout.ts';
-import type { Asset } from './assets.ts';
+import { type Asset, pathsOf } from './assets.ts';
 import type { Panel, PanelRequest } from './panel.ts';
-import { pathsOf } from './assets.ts';
 import { panels } from './panels.ts';
 
 export interface PageSources {

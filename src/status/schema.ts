@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { failures, type FailureClass } from '../failure.ts';
+import type { ListKindName } from '../operations/operation.ts';
 
 /**
  * How things are: the one document that the terminal, the page, `/status.json`, `/readyz`, `/metrics` and the
@@ -131,7 +132,7 @@ const feed = z.strictObject({
   /** The list's name for people, such as `batch blocks`. */
   label: z.string(),
   /** How the list is ordered. */
-  kind: z.string(),
+  kind: z.custom<ListKindName>((name) => typeof name === 'string'),
   /** What positions of the list count. */
   unit: z.enum(['blocks', 'batches', 'ranks']),
   state: z.enum(feedStates),

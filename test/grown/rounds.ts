@@ -19,6 +19,7 @@ import { witnessesOf } from '../../src/report/ribbon/witnesses.ts';
 import { describeStatus } from '../../src/report/status-document.ts';
 import { readTerm } from '../../src/report/why/term.ts';
 import { findWhy } from '../../src/report/why/why.ts';
+import { readStatus } from '../../src/status/status.ts';
 import { syncOnce, type SyncTarget } from '../../src/sync/once.ts';
 import { configuredLanes, dueLanes } from '../../src/sync/targets.ts';
 import { patient } from '../harness/sync.ts';
@@ -120,7 +121,7 @@ export async function goRound(
   const feeds = [...new Set(configuredLanes(settings.chains).map(({ lane }) => feedName(lane)))];
   const reports = async () => {
     await round('status', () =>
-      describeStatus(db, { pageSize: settings.explorer.pageSize, standby: null }),
+      readStatus(db, { pageSize: settings.explorer.pageSize, standby: null }),
     );
     await round('progress', () => laneCounts(db, feeds));
     await round('plan', async () => {

@@ -1,8 +1,7 @@
 import { stack } from 'd3-shape';
-import type { Html } from '../html.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { unitsPerBin } from './chart.ts';
-import { areaPath, middleOf, stepSlices, type Slice } from './marks.ts';
+import { areaPath, middleOf, type Slice, stepSlices } from './marks.ts';
 
 /** Values that stand upon each other, the first at the bottom. */
 export interface Stack<Bin> {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,9 +7,8 @@ import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
-import { freshDirectory } from '../../harness/database.ts';
+import { freshDirectory, untilRefused } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
-import { untilRefused } from '../../harness/database.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };
