@@ -14,7 +14,7 @@ type ReviverWithSource = (
   context: { readonly source?: string },
 ) => unknown;
 
-/** A number as it was spelled; `JSON.stringify` writes it so. Only numbers are ever made such. */
+/** A number as it was written; `JSON.stringify` writes it so. Only numbers are ever made such. */
 export interface ExactNumber {
   readonly rawJSON: string;
 }
@@ -31,8 +31,8 @@ const longNumber = /[:,[]\s*(-?\d(?:[\d.]{15,}|[\d.]*[eE])[\d.eE+-]*)/gu;
 const mostDigits = 1_000;
 
 /**
- * What `JSON.parse` gives, but numbers that a double does not hold are kept as they were spelled.
- * Their source is asked for only where there is such a number: the scan for one takes a third of
+ * What `JSON.parse` gives, but numbers that a double does not hold are kept as they were written.
+ * Their source is read only if there is such a number: the scan for one takes a third of
  * the parse, asking for each number's source five times as long as the parse.
  *
  * @throws SyntaxError where `text` is no JSON
@@ -48,7 +48,7 @@ export function parseExactly(text: string): unknown {
   }
 }
 
-/** What stands in a text may look like a number too: then the source is asked for in vain. */
+/** What stands in a text may look like a number too: then the source is read for nothing. */
 function hasLongNumber(text: string): boolean {
   for (const [, number = ''] of text.matchAll(longNumber)) {
     if (!isDouble(number)) return true;
@@ -58,9 +58,9 @@ function hasLongNumber(text: string): boolean {
 
 function keepDigits(_key: string, value: unknown, { source }: { readonly source?: string }) {
   if (typeof value !== 'number' || source === undefined || isDouble(source)) return value;
-  const spelled = decimalOf(source);
-  if (spelled === null) return value;
-  const { digits, exponent } = spelled;
+  const decimal = decimalOf(source);
+  if (decimal === null) return value;
+  const { digits, exponent } = decimal;
   const isSpellable = digits.length + exponent <= mostDigits && -exponent <= mostDigits;
   return isSpellable ? JSON.rawJSON(source) : source;
 }
@@ -94,17 +94,17 @@ function withoutZerosAtEnd(digits: string): string {
   return digits.slice(0, end);
 }
 
-/** Whether a number's nearest double is spelled with the same digits. */
+/** Whether a number's nearest double has the same digits. */
 function isDouble(source: string): boolean {
   const nearest = String(Number(source));
   if (nearest === source) return true;
-  const [told, held] = [decimalOf(source), decimalOf(nearest)];
+  const [written, held] = [decimalOf(source), decimalOf(nearest)];
   return (
-    told !== null &&
+    written !== null &&
     held !== null &&
-    told.digits === held.digits &&
-    told.exponent === held.exponent &&
-    told.sign === held.sign
+    written.digits === held.digits &&
+    written.exponent === held.exponent &&
+    written.sign === held.sign
   );
 }
 

@@ -4,7 +4,7 @@
  */
 const windowMs = 20 * 60_000;
 
-/** When a failure is told again at the earliest, in ms: doubled each time, up to the longest. */
+/** When a failure is logged again at the earliest, in ms: doubled each time, up to the longest. */
 const firstIntervalMs = 60_000;
 const longestIntervalMs = 60 * 60_000;
 
@@ -25,19 +25,19 @@ interface Trouble {
   readonly kinds: Map<string, Repeat>;
   /** When it failed first since it was over, monotonic; null: it is over. */
   failingSinceMs: number | null;
-  /** Whether the last that was told of it is that it fails. */
+  /** Whether the last log line about it says that it fails. */
   isToldFailing: boolean;
   /** When it was over last, monotonic. */
   endedMs: number;
 }
 
-/** Whether something is told now, and how often it came with it. */
+/** Whether something is logged now, and how often it happened since. */
 export interface Count {
   readonly isTold: boolean;
   readonly times: number;
 }
 
-/** Counts what fails again and again, so that a log tells it at growing intervals and not each time. */
+/** Counts what fails again and again, so that a log has it at growing intervals and not each time. */
 export interface Repeats {
   /**
    * @param kind what makes two failures the same; digits in it, such as times, do not
@@ -45,7 +45,7 @@ export interface Repeats {
    */
   count(trouble: string, kind: string, group?: string): Count;
   /**
-   * That a trouble is over is told where the last that was told is that it fails, or nothing is known of it
+   * The end of a failure is logged if the last log line says that it fails, or nothing is known of it
    * for 20 minutes.
    */
   end(trouble: string): Count;
@@ -106,7 +106,7 @@ function remember(troubles: Map<string, Trouble>, name: string, trouble: Trouble
   if (troubles.size > mostTroubles && oldest !== undefined) troubles.delete(oldest);
 }
 
-/** Whether the last that was told is that it is over, and it fails again for longer than a moment. */
+/** Whether the last log line says that it is over, and it fails again for longer than a moment. */
 const isBackToStay = ({ isToldFailing, failingSinceMs }: Trouble, nowMs: number) =>
   !isToldFailing && failingSinceMs !== null && nowMs - failingSinceMs >= firstIntervalMs;
 

@@ -2,13 +2,13 @@ import { channel } from 'node:diagnostics_channel';
 import type { FailureClass } from './failure.ts';
 
 /**
- * What happens while the program works, told to whoever listens in the process: counts for histories and
- * metrics. Low rooms publish and know no listener. Where nobody listens, it costs a look at a flag.
+ * What happens while the program works, published to subscribers in the process, such as metrics. Low modules
+ * publish and know no subscriber. Without one it costs the check of a flag.
  */
 export interface Signal<Message> {
-  /** Tells it; nobody has to listen. `message` is called only where somebody does. */
+  /** Publishes it. `message` is called only if there is a subscriber. */
   tell(message: () => Message): void;
-  /** Whether somebody listens: what is measured for a message may be left out where nobody does. */
+  /** Whether there is a subscriber: without one, measuring may be left out. */
   isHeard(): boolean;
   /**
    * Calls the listener with each message from now on. It must not throw: the process would end.
@@ -18,19 +18,19 @@ export interface Signal<Message> {
   listen(listener: (message: Message) => void): () => void;
 }
 
-/** Who works: engines of one process tell theirs apart by it. */
+/** Who works: engines of one process find theirs by it. */
 interface Told {
   readonly by: object;
 }
 
-/** What was asked for, and for whom. */
+/** What was requested, and for whom. */
 interface Asked extends Told {
   readonly chain_id: number;
   readonly operation: string;
   readonly lane: 'live' | 'backfill';
 }
 
-/** A request that was answered, or failed: each attempt. One that a stop cut off is not told. */
+/** A request that was answered, or failed: each attempt. One that a stop cut off is not published. */
 export interface RequestSignal extends Asked {
   readonly outcome: 'ok' | FailureClass;
   /** From sending to the last byte, or to the failure. */

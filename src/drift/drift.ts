@@ -26,7 +26,7 @@ export interface DriftReport {
 /** Below so many items that a field is on none of them may be chance: most fields may be absent. */
 const fewestItems = 10;
 
-/** Ways to differ that are told of one page; a service that changes all at once is told as well. */
+/** Most differences that one page reports; a service that changes all at once is reported as well. */
 const mostDrift = 50;
 
 /** Characters of a new value; the item itself keeps it whole. */

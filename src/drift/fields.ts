@@ -21,7 +21,7 @@ export const textOf = (...values: readonly string[]) =>
 /**
  * A field that some generation of the service names otherwise, or leaves out.
  *
- * @param sameAs the name that goes before this one, where both are told
+ * @param sameAs the name that goes before this one, if both are present
  */
 export function generational<Schema extends z.ZodType>(schema: Schema, sameAs?: string): Schema {
   const own = schema.clone();
@@ -73,7 +73,7 @@ function leftovers({ fields, element }: Outline, raw: unknown): unknown {
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-/** A value of an item that is of another JSON type or format than its field: it counts as not told. */
+/** A value of an item that is of another JSON type or format than its field: it counts as missing. */
 export interface UnreadValue {
   /** Where in the item: `['rewards', 0, 'reward']`. */
   readonly path: readonly PropertyKey[];
@@ -110,7 +110,7 @@ export const unreadFields = (unread: Unread): string[] =>
 
 /**
  * The members of a list of which something was not read, by their positions: all that a list had that
- * is told in part. A member that is null is one.
+ * is reported in part. A member that is null is one.
  */
 export function unreadMembers(
   list: readonly unknown[] | null | undefined,
@@ -135,7 +135,7 @@ export interface Outline extends FieldNote {
   readonly namesBefore: readonly string[];
 }
 
-/** Asking zod what a schema is took a third of the time that an item takes; asked once. */
+/** Asking zod what a schema is took a third of the time that an item takes; cached. */
 const outlines = new WeakMap<z.ZodType, Outline>();
 
 export function outlineOf(schema: z.ZodType): Outline {

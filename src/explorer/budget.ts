@@ -50,7 +50,7 @@ export interface BudgetOptions {
   readonly now: () => number;
 }
 
-/** Names a key without telling it: enough digits to tell keys apart, too few to try keys against. */
+/** Identifies a key without revealing it: enough digits to separate keys, too few to try keys against. */
 const fingerprintDigits = 12;
 
 /** Longest pause that a worker waits for, in ms; for a longer one its slice gives way to others. */
@@ -72,7 +72,7 @@ const pausedMs = 500;
 /** Pause after a 429 that does not say how long, in ms: limits are counted by the second. */
 const unstatedPauseMs = 1_000;
 
-/** A person mends a key within minutes, and one refused request in five of them is no burden. */
+/** A person fixes a key within minutes, and one refused request in five of them is no burden. */
 const defaultPollAgainMs = 5 * 60_000;
 
 /** What stands for a key in tables: the first digits of its SHA-256. */
@@ -108,21 +108,21 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   const { pollAgainMs = defaultPollAgainMs } = options;
   const fingerprint = fingerprintKey(apiKey);
   await pool.query(openKey, [fingerprint, requestsPerSecond, dailyCredits]);
-  let news: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = unheard;
+  let reported: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = nothingReported;
 
-  async function ask(lane: BudgetLane, { hasTurn, unused }: Asking): Promise<SlotReply & Due> {
-    const { limit, creditsRemaining } = news;
-    news = unheard;
-    const askedMs = now();
+  async function ask(lane: BudgetLane, { hasTurn, unused }: SlotAttempt): Promise<SlotReply & Due> {
+    const { limit, creditsRemaining } = reported;
+    reported = nothingReported;
+    const sentMs = now();
     const { rows } = await pool.query<SlotReply>({
       name: 'ask_for_slot',
       text: reserveSlot,
       values: [fingerprint, lane, hasTurn, limit, creditsRemaining, unused],
     });
-    const [asked] = rows;
-    if (asked === undefined) throw new Error('the budget of the key is gone from etl.budget');
+    const [reply] = rows;
+    if (reply === undefined) throw new Error('the budget of the key is gone from etl.budget');
     // The statement ran somewhere between the question and the answer.
-    return { ...asked, dueMs: (askedMs + now()) / 2 + asked.wait_ms };
+    return { ...reply, dueMs: (sentMs + now()) / 2 + reply.wait_ms };
   }
 
   async function pause(forMs: number | null, failure: FailureClass, reason: string) {
@@ -132,32 +132,32 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
 
   return {
     async take(lane, signal) {
-      let asking: Asking = { hasTurn: false, unused: 0 };
+      let attempt: SlotAttempt = { hasTurn: false, unused: 0 };
       let missed = 0;
       // Ends: each round waits for a turn or a pause that passes, and the signal cuts the wait.
       for (;;) {
-        const asked = await ask(lane, asking);
-        const { page_id, at, outcome, wait_ms, dueMs } = asked;
-        if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(asked);
-        if (outcome === 'paused' && wait_ms > longestWaitMs) throw KeyPausedError.of(asked);
+        const reply = await ask(lane, attempt);
+        const { page_id, at, outcome, wait_ms, dueMs } = reply;
+        if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(reply);
+        if (outcome === 'paused' && wait_ms > longestWaitMs) throw KeyPausedError.of(reply);
         const waitMs = Math.max(1, Math.ceil(dueMs - now()));
         if (outcome === 'paused') await sleep(Math.min(waitMs, pausedMs), signal);
         else if (wait_ms > 0) await sleep(waitMs, signal);
-        asking = { hasTurn: outcome === 'queued', unused: 0 };
+        attempt = { hasTurn: outcome === 'queued', unused: 0 };
         if (page_id === null) continue;
         const isLate = wait_ms > 0 && now() - dueMs > latestMs;
         if (!isLate || missed === mostMissed) {
           return { page_id: Number(page_id), at, isPoll: outcome === 'poll' };
         }
         missed += 1;
-        asking = { hasTurn: true, unused: 1 };
+        attempt = { hasTurn: true, unused: 1 };
       }
     },
     async report({ admission: slot, error, limits }) {
       const { limit, remaining, resetMs, creditsRemaining } = limits;
-      news = {
-        limit: limit !== null && limit > 0 ? limit : news.limit,
-        creditsRemaining: creditsRemaining ?? news.creditsRemaining,
+      reported = {
+        limit: limit !== null && limit > 0 ? limit : reported.limit,
+        creditsRemaining: creditsRemaining ?? reported.creditsRemaining,
       };
       if (error === null) {
         if (slot.isPoll) await pool.query(resumeKey, [fingerprint]);
@@ -172,7 +172,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   };
 }
 
-interface Asking {
+interface SlotAttempt {
   /** Whether the asker was sent away before, and now has its turn. */
   readonly hasTurn: boolean;
   /** Slots of this asker that are given back. */
@@ -184,7 +184,7 @@ interface Due {
   readonly dueMs: number;
 }
 
-const unheard = { limit: null, creditsRemaining: null };
+const nothingReported = { limit: null, creditsRemaining: null };
 
 const noneRemaining = 'the explorer says that no request remains until its limit is reset';
 
@@ -197,9 +197,9 @@ function pauseMs({ failure, retryAfterMs }: ExplorerError, pollAgainMs: number):
   return failure === 'out-of-credits' ? null : pollAgainMs;
 }
 
-function creditsUsed(asked: SlotReply): KeyPausedError {
+function creditsUsed(reply: SlotReply): KeyPausedError {
   const pause_class: FailureClass = 'out-of-credits';
-  return KeyPausedError.of({ ...asked, pause_class, pause_reason: usedUp(asked) });
+  return KeyPausedError.of({ ...reply, pause_class, pause_reason: usedUp(reply) });
 }
 
 function usedUp({ outcome, is_own_limit }: SlotReply): string {

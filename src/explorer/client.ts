@@ -59,19 +59,19 @@ export interface Answer<Admission, Page> {
   readonly limits: RateHeaders;
 }
 
-/** What a request waits for, whom its answers are told, and what is made of a page. */
+/** What a request waits for, what gets its answers, and how a page is read. */
 export interface Call<Admission, Page> {
   readonly admit: (signal: AbortSignal) => Promise<Admission>;
-  /** Told of each answer, refusals too, before anything is made of it. */
+  /** Called with each answer, refusals too, before the page is read. */
   readonly report?: (told: Reported<Admission>) => Promise<void>;
   /**
    * Makes a page of a body, decompressed. An ExplorerError that it throws is a failure of this attempt:
-   * a body that was cut may still look like a page from its outside, and is whole when asked for again.
+   * a body that was cut may still look like a page from its outside, and is whole when requested again.
    */
   readonly read: (body: Buffer) => Page;
   /** The request was answered before, and not believed: it rests, and gets a connection of its own. */
   readonly isRecheck?: boolean;
-  /** Told how each attempt ended that was not cut off, and how long it took; absent: nobody counts. */
+  /** Called with the outcome and duration of each attempt that was not cut off. */
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly signal: AbortSignal;
 }
@@ -88,7 +88,7 @@ export interface Reported<Admission> {
   /** Null for a page. */
   readonly error: ExplorerError | null;
   readonly limits: RateHeaders;
-  /** What the service's clock showed, Unix time in ms, to the second; null: not told. */
+  /** What the service's clock showed, Unix time in ms, to the second; null: absent. */
   readonly serviceMs: number | null;
 }
 
@@ -174,7 +174,7 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   };
 }
 
-/** Another connection may lead to another server, whose copy of the list is not the one in doubt. */
+/** Another connection may lead to another server, whose copy of the list may be right. */
 async function exchangeAlone(
   url: URL,
   options: ExchangeOptions,

@@ -7,7 +7,7 @@ export interface FailureReport {
   readonly status: number | null;
   /** Short, redacted, one line. */
   readonly detail: string;
-  /** How long the service asked to wait, in ms; null when it did not say. */
+  /** How long the service says to wait, in ms; null if it does not say. */
   readonly retryAfterMs?: number | null;
   readonly cause?: Error;
 }
@@ -56,7 +56,7 @@ export interface Pause {
   readonly until: string;
 }
 
-/** What is said of a pause that nobody gave a reason for. */
+/** What is said of a pause without a reason. */
 const unexplained = 'the key is paused';
 
 /**

@@ -87,7 +87,7 @@ async function receive(
   return { status: answer.statusCode, headers: answer.headers, body, bytes: raw.length };
 }
 
-/** Whether the transport itself can tell a whole body from a cut one. */
+/** Whether the transport itself can detect a cut body. */
 const isFramed = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
@@ -127,7 +127,7 @@ export interface PaceLimits {
   readonly totalMs: number;
 }
 
-/** Told what has come of an answer; calls `onLate` once if that is too little for the time. */
+/** Gets what has come of an answer; calls `onLate` once if that is too little for the time. */
 export interface PaceWatch {
   head(): void;
   received(bytes: number): void;

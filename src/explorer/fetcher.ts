@@ -24,7 +24,7 @@ export interface KeyedClient {
   readonly client: ExplorerClient;
   readonly budget: Budget;
   readonly secrets: readonly string[];
-  /** Who asks: what its requests are told under (`signals.ts`). */
+  /** Who requests: the name of its signals (`signals.ts`). */
   readonly by: object;
 }
 
@@ -49,7 +49,7 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
     signal: AbortSignal,
   ): Promise<FetchedPage> => {
     const { chainId: chain_id, operation, lane, isRecheck: isDoubt = false } = request;
-    const asked = { by, chain_id, operation, lane };
+    const labels = { by, chain_id, operation, lane };
     const answer = await client
       .get(request, {
         admit: (admitted) => budget.take(lane, admitted),
@@ -57,12 +57,12 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
         read,
         isRecheck: isDoubt,
         onAttempt: (attempt) =>
-          signals.request.tell(() => ({ ...asked, ...attempt, credits: creditsPerRequest })),
+          signals.request.tell(() => ({ ...labels, ...attempt, credits: creditsPerRequest })),
         signal,
       })
       .catch((error: unknown) => {
         if (error instanceof ExplorerError) {
-          signals.miss.tell(() => ({ ...asked, failure: error.failure }));
+          signals.miss.tell(() => ({ ...labels, failure: error.failure }));
         }
         throw error;
       });

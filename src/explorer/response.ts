@@ -220,11 +220,11 @@ export function retryAfterMs(
   headers: IncomingHttpHeaders,
   wallMs: number,
 ): number | null {
-  const asked = headers['retry-after']?.trim();
-  const seconds = count(asked);
+  const header = headers['retry-after']?.trim();
+  const seconds = count(header);
   if (seconds !== null) return Math.min(seconds * 1000, longestWaitMs);
-  const date = asked === undefined ? Number.NaN : Date.parse(asked);
-  if (/^[a-z]/iu.test(asked ?? '') && !Number.isNaN(date)) {
+  const date = header === undefined ? Number.NaN : Date.parse(header);
+  if (/^[a-z]/iu.test(header ?? '') && !Number.isNaN(date)) {
     const sent = Date.parse(headers.date ?? '');
     const waitMs = date - (Number.isNaN(sent) ? wallMs : sent);
     return Math.min(Math.max(waitMs, 0), longestWaitMs);

@@ -28,7 +28,7 @@ export interface RetryPolicy {
 /**
  * Makes an attempt until one succeeds, the class of a failure says that repeating cannot help,
  * or the attempts are used up: `maxAttempts` failures, or twice as many throttled answers.
- * Waits in between for as long as the service asked (at most a minute), else with full jitter
+ * Waits in between for as long as the service says (at most a minute), else with full jitter
  * up to an exponentially growing bound. Throws the last ExplorerError; any other error at once;
  * the signal's reason as soon as it aborts.
  */

@@ -22,7 +22,7 @@ const reservedShare = 0.2;
 /** How long one poll of a key that was refused may take before another may look, in seconds. */
 const pollSeconds = 10;
 
-/** How people are told the end of a pause. */
+/** How the end of a pause is printed. */
 const untilFormat = 'YYYY-MM-DD HH24:MI:SS "UTC"';
 
 /**
@@ -47,11 +47,11 @@ const farthestSlots = 1000;
 export const reserveSlot = `
 with locked as materialized (
   select * from etl.budget where key_fingerprint = $1 for update
-), asked as materialized (
+), timed_row as materialized (
   select *, clock_timestamp() as now from locked
 ), present as materialized (
   select *, now at time zone 'utc' as utc, greatest(updated_at - now, interval '0') as set_back
-  from asked
+  from timed_row
 ), heard as materialized (
   select now, utc, pause_class, pause_reason, daily_credits, requests_per_second,
          paused_until - set_back as paused_until,
@@ -154,7 +154,7 @@ export interface SlotReply {
 /**
  * Makes the key known with its limits: $1 fingerprint, $2 requests per second, $3 credits a day. What
  * the service said before is forgotten, and a refused key may be looked at, once, without waiting:
- * whoever starts a process may have mended what was wrong.
+ * a person who starts a process may have fixed what was wrong.
  */
 export const openKey = `
 insert into etl.budget as budget (key_fingerprint, requests_per_second, daily_credits, next_at)

@@ -11,7 +11,7 @@ import {
 /** Which known member may lend a reported one of the same position what was not read of it. */
 type Lends = (reported: Row, known: Row) => boolean;
 
-/** Of an address's list: one that says the same in all that was reported. Positions are taken anew. */
+/** Of an address's list: one that says the same in all that was reported. Positions are taken from the new one. */
 export const sameMember: Lends = (reported, known) =>
   Object.entries(reported).every(
     ([column, value]) => value === null || JSON.stringify(value) === JSON.stringify(known[column]),
@@ -127,7 +127,7 @@ const isSame = (a: unknown, b: unknown): boolean => {
   return typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b);
 };
 
-/** What neither tells. */
+/** What neither reports. */
 function mergeMissing(older: AddressObservation, newer: AddressObservation) {
   if (!isInformed(newer.row)) return older.missing;
   if (!isInformed(older.row)) return newer.missing;
@@ -157,9 +157,9 @@ const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join('
 
 /**
  * The same rules as an SQL expression over the stored row `t` and the `excluded` one, for
- * `on conflict do update`. There `page_id` tells which observation is newer.
+ * `on conflict do update`. There `page_id` says which observation is newer.
  *
- * @param missing columns of which the observation tells nothing
+ * @param missing columns that the observation does not report
  */
 export function mergeExpression(column: MergedColumn, missing: readonly string[]): string {
   if (missing.includes(column)) return `t.${column}`;

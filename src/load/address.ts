@@ -132,7 +132,7 @@ export interface AddressObservation {
   readonly page_id: number;
   readonly row: AddressRow;
   readonly lists: Readonly<Record<AddressList, readonly Row[] | null>>;
-  /** Columns that the observation tells nothing of, though an address that is known tells them. */
+  /** Columns that the observation does not report, though a known address has them. */
   readonly missing: readonly AddressColumn[];
   /** Positions of those members of a list that were not read whole; absent where all were. */
   readonly inPart: Readonly<Partial<Record<AddressList, readonly number[]>>>;
@@ -230,7 +230,7 @@ const members = <T, R>(
     member === null || member === undefined ? [] : [row(member, position)],
   );
 
-/** Implementations change both ways; the other lists are empty or null wherever they are not told. */
+/** Implementations change both ways; the other lists are empty or null wherever they are not reported. */
 function lists(
   address: AddressObject,
   informed: boolean,
@@ -282,7 +282,7 @@ function labels(tags: AddressObject['public_tags'] | null, kind: string): readon
   }));
 }
 
-/** Which lists an observation tells in part: what is known of a member that was not read stays. */
+/** Which lists an observation reports in part: the known value of a member that was not read stays. */
 function listsInPart(address: AddressObject, unread: Unread): AddressObservation['inPart'] {
   const positions = {
     implementations: unreadMembers(address.implementations, unreadBelow(unread, 'implementations')),

@@ -49,7 +49,7 @@ export async function findNewValues(
   return findChanges(tx, [...byHash.values()]);
 }
 
-/** Writes what is told of addresses beyond those that were added, and the lists that are told of them. */
+/** Writes what pages report of known addresses, and the lists of all. */
 export async function writeChanges(
   tx: Transaction,
   { ofAdded, ofStored, ofLists }: Changes,
@@ -60,12 +60,12 @@ export async function writeChanges(
     const members = ofAdded.flatMap((observation) => childRows(observation, list));
     const statement = insertStatement(link.table, members);
     if (statement !== null) await tx.execute(statement);
-    const told = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
-    await replaceChildren(tx, link, await completeLists(tx, link, told));
+    const reported = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
+    await replaceChildren(tx, link, await completeLists(tx, link, reported));
   }
 }
 
-/** The list that an observation tells; null where it tells nothing of it. */
+/** The list that an observation reports; null if it reports none. */
 function setOf(observation: AddressObservation, name: AddressList) {
   const { page_id, lists, inPart } = observation;
   const rows = lists[name];
@@ -86,7 +86,7 @@ function childRows(observation: AddressObservation, name: AddressList): readonly
   return rows.map((row) => ({ ...row, ...own }));
 }
 
-/** One statement, and one more for each set of columns that some observations tell nothing of. */
+/** One statement, and one more for each set of columns that some observations do not report. */
 async function upsertObservations(
   tx: Transaction,
   observations: readonly AddressObservation[],
@@ -117,16 +117,16 @@ interface ListInPart extends ChildSet {
 async function completeLists(
   tx: Transaction,
   { table, setKey }: ChildLink,
-  told: readonly ListInPart[],
+  reported: readonly ListInPart[],
 ): Promise<readonly ChildSet[]> {
-  const inPart = told.filter((set) => set.inPart !== undefined);
-  if (inPart.length === 0) return told;
+  const inPart = reported.filter((set) => set.inPart !== undefined);
+  if (inPart.length === 0) return reported;
   const given = { columns: setKey, rows: inPart.map(({ parent }) => parent) };
-  const spell = (row: Row) => JSON.stringify(setKey.map((column) => row[column]));
-  const stored = Map.groupBy(await storedRows(tx, table, given), spell);
-  return told.map((set) => {
+  const keyText = (row: Row) => JSON.stringify(setKey.map((column) => row[column]));
+  const stored = Map.groupBy(await storedRows(tx, table, given), keyText);
+  return reported.map((set) => {
     if (set.inPart === undefined) return set;
-    const known = stored.get(spell(set.parent)) ?? [];
+    const known = stored.get(keyText(set.parent)) ?? [];
     return { ...set, rows: completeMembers(set.rows, known, set.inPart, sameMember) };
   });
 }
@@ -154,15 +154,15 @@ const kinds: Partial<Record<AddressList, string>> = {
 
 /** Observations that may change something. */
 export interface Changes {
-  /** Of addresses that were added as they are told, and have no lists yet. */
+  /** Of addresses that were added as reported, and have no lists yet. */
   readonly ofAdded: readonly AddressObservation[];
-  /** Of others: those whose lists are stored as they are told, and those whose lists may not be. */
+  /** Of others: those whose lists are stored as reported, and those whose lists may not be. */
   readonly ofStored: readonly AddressObservation[];
   readonly ofLists: readonly AddressObservation[];
 }
 
 /**
- * Adds addresses of which nothing is stored, and finds those of which something else is. Most are told
+ * Adds addresses of which nothing is stored, and finds those of which something else is. Most are reported
  * as they are stored: read here, they need no lock, which would be a write, and no look at the address's lists
  * one by one. What another transaction writes after this look is as if it came after the observation; one
  * that adds the same address is waited for, so nothing is taken for new that is not.
@@ -184,7 +184,7 @@ async function findChanges(
     at,
     page_id: observation.page_id,
   }));
-  const { rows: looked } = await tx.execute<{ at: number; told: Told }>(sql`/* news of addresses */
+  const { rows: looked } = await tx.execute<{ at: number; told: Told }>(sql`/* changed addresses */
     select at, told
     from (
       select at, ${sql.raw(changeOf)} as told
@@ -224,7 +224,7 @@ const observedShape = {
 };
 const observedColumns = ['chain_id', 'hash', 'page_id', 'at', ...mergedColumns, ...addressLists];
 
-/** The members of a list as the check spells them: in the order of the columns, and of their places. */
+/** The members of a list as the check compares them: in the order of the columns, and of their places. */
 const columnsOf = (name: AddressList) =>
   Object.keys(shapeOf(links[name].table).types).filter((column) => !owned.has(column));
 const owned: ReadonlySet<string> = new Set(
@@ -233,7 +233,7 @@ const owned: ReadonlySet<string> = new Set(
 
 const columnsByList = new Map(addressLists.map((name) => [name, columnsOf(name)]));
 
-/** The lists that an observation tells, each as a list of values. */
+/** The lists that an observation reports, each as a list of values. */
 function listValues({ lists }: AddressObservation) {
   return Object.fromEntries(
     addressLists.map((name) => [
@@ -256,7 +256,7 @@ const storedList = (name: AddressList) =>
     `jsonb_agg(jsonb_build_array(${columnList(columnsOf(name), 'member.')}) order by position)`,
   )}), '[]')`;
 
-/** As SQL: what an observation, a row `excluded`, tells by the rules of its merge that is not stored. */
+/** As SQL: what of an observation, a row `excluded`, is not stored yet by the rules of its merge. */
 const changeOf = `(
   select case
     -- The transaction has just added it.

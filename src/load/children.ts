@@ -19,7 +19,7 @@ export interface ChildLink {
   /** The child's columns that say whose row it is; the parent's key comes first, in its order. */
   readonly setKey: readonly string[];
   /**
-   * What tells how new a stored set is. `parent`: it is always seen with its parent, and the
+   * What says how new a stored set is. `parent`: it is always seen with its parent, and the
    * parent's page says it. `set`: its parent is often seen without it, so its own rows say it.
    */
   readonly newness: 'parent' | 'set';
@@ -32,7 +32,7 @@ export interface ChildLink {
  * that an older page that commits later cannot bring a row back. Runs after the parents' own
  * upsert, which has locked them.
  *
- * The statement has no label: its joins are planned anew each time, for the tables as they are. `not in`, since
+ * The statement has no label: its joins are planned each time, for the tables as they are. `not in`, since
  * Postgres hashes it; `not exists` compared each stored row with each given one, and took 7 s for 1,600 blocks
  * read again. No key is null.
  */

@@ -49,18 +49,18 @@ export function completeItem<Item extends ObservedItem>(
   };
 }
 
-const isSame = (told: Row, known: Row, version: readonly string[]) =>
+const isSame = (reported: Row, known: Row, version: readonly string[]) =>
   version.every(
     (column) =>
-      (told[column] ?? null) === null ||
+      (reported[column] ?? null) === null ||
       (known[column] ?? null) === null ||
-      told[column] === known[column],
+      reported[column] === known[column],
   );
 
 /**
  * Completes items of which something was not read by the rows that are stored, before they replace
- * them. Locks those, so that nobody changes them meanwhile. Almost always there is no such item, and
- * this asks nothing.
+ * them. Locks those, so that they do not change meanwhile. Almost always there is no such item, and
+ * this sends no statement.
  */
 export async function completeFromStored<Item extends ObservedItem>(
   tx: Transaction,

@@ -62,7 +62,7 @@ export async function loadPages(
   );
   const news = await findNewValues(
     tx,
-    // Of repeated items too, and in the order of the pages: each observation may tell what no other does.
+    // Of repeated items too, and in the order of the pages: each observation may report what no other does.
     pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
   );
   const { key } = shapeOf(own);

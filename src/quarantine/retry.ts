@@ -203,7 +203,7 @@ async function concludeAgain(
     last: { ...page, page_id: page.id, isOrdered: page.is_ordered, quarantined: [] },
     counts: new Map(),
     end: endAfter(walk, page),
-    proof: walk,
+    coverage: walk,
   });
 }
 

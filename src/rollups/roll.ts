@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 
-/** Everything is summed up anew so often: what changed without a trace is right again by then. */
+/** Everything is summed up again so often: what changed without a trace is right again by then. */
 const anewEvery = '1 day';
 /** Longer than a transaction of this program may go on before it writes (`db/timeouts.ts`). */
 const longest = '10 minutes';
-/** How long a transaction that sums up is to take, in ms: whoever stops waits as long. */
+/** How long a transaction that sums up is to take, in ms: a stop waits as long. */
 const turnMs = 100;
 /** How many keys it takes at most, however quick the last ones were. */
 const mostKeys = 5_000;
@@ -77,7 +77,7 @@ async function sumShare(
   return { keys: all, isDone: true };
 }
 
-/** Has everything summed up anew the next time: rows were deleted, which leaves no trace to find it by. */
+/** Has everything summed up again the next time: rows were deleted, which leaves no trace to find it by. */
 export async function rollUpAnew(tx: Pick<Transaction, 'execute'>): Promise<void> {
   await tx.execute(sql`update etl.rollups set begun_at = null where begun_at is not null`);
 }
@@ -87,10 +87,10 @@ const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`)
 
 async function noteStale(tx: Transaction, name: string): Promise<void> {
   const { rows } = await tx.execute<{ since: string | null; horizon: string }>(sql`
-    -- Where the clock was set back, what was written since is told as older.
+    -- Where the clock was set back, what was written since counts as older.
     select case when begun_at > now() - ${anewEvery}::interval and read_to <= now() then read_to end::text
              as since,
-           -- A row tells when its transaction began, and is seen when that has ended.
+           -- A row has the time at which its transaction began, and is seen when that has ended.
            least(
              now(),
              (

@@ -7,7 +7,7 @@ export const rollups = etlSchema.table('rollups', {
   name: text('name').primaryKey(),
   /** What was written before it is in the sums, or among the stale keys; null: nothing was summed up yet. */
   read_to: instant('read_to'),
-  /** When all of it was last summed up anew. */
+  /** When all of it was last summed up again. */
   begun_at: instant('begun_at'),
 });
 
@@ -54,7 +54,7 @@ export const senderSums = etlSchema.table(
   },
   (table) => [
     primaryKey({ columns: [table.chain_id, table.address_hash] }),
-    // Whoever asks for senders asks for the largest.
+    // Queries for senders want the largest.
     index('sender_sums_operations').on(table.operations, table.chain_id),
   ],
 );

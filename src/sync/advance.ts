@@ -39,15 +39,15 @@ export type AdvanceOutcome =
 export interface AdvanceDependencies {
   readonly db: Database;
   readonly fetchPage: FetchPage;
-  /** How pages are read from now on; asked for each walk, as a configuration may be read anew. */
+  /** How pages are read from now on; called for each walk, because a reload may change it. */
   readonly reading: () => Pick<PageReader, 'pageSize' | 'archive'>;
   readonly readAhead: number;
   readonly readAheadBytes: number;
   readonly gatherMs: number;
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
-  /** Told when a feed that was failing succeeds again. */
+  /** Called when a feed that was failing succeeds again. */
   readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
-  /** Where pages are asked for; it may change with the configuration. */
+  /** Where pages are requested; it may change with the configuration. */
   readonly origin: () => string;
   /** The time of day, for what is due. */
   readonly clock: () => Date;
@@ -88,7 +88,7 @@ interface Slice {
 const pagesUntilCheck = ({ checkedAt: lookedAt }: Slice) =>
   Math.min(100, Math.max(5, lookedAt / 20));
 
-/** Whether a commit may leave something to begin: a walk's first one tells where it has arrived. */
+/** Whether a commit may leave something to begin: a walk's first one shows where it has arrived. */
 const isWorthChecking = (slice: Slice, { walk, pages }: WalkProgress) =>
   walk.pages === pages || slice.pages - slice.checkedAt >= pagesUntilCheck(slice);
 
@@ -188,7 +188,7 @@ async function walkOn(
         budget: slice.budget,
         onCommit: (progress) => {
           slice.pages += progress.pages;
-          if (isWorthChecking(slice, progress)) slice.news.tell();
+          if (isWorthChecking(slice, progress)) slice.news.wake();
           if (slice.isFailing) slice.recovering ??= noteRecovered(lane, slice, dependencies);
           dependencies.onCommit(lane, progress);
         },
@@ -199,7 +199,7 @@ async function walkOn(
     if (outcome.is === 'failure') await handleFailure(dependencies.db, slice, outcome);
     // Ended, it is taken by nobody; a list of numbers has thousands in a slice.
     if (outcome.is === 'ended') slice.held.delete(walk.id);
-    // What it read may leave something to begin, which whoever found nothing could not know.
+    // What it read may leave something to begin, which an earlier check could not see.
     slice.ended += 1;
   }
 }
@@ -275,9 +275,9 @@ async function conclude(
   if (why === null && slice.isFailing && slice.pages === 0) {
     await noteRecovered(lane, slice, dependencies);
   }
-  // Together: whoever is killed in between would leave the feed `running` until its next run.
+  // Together: a kill in between would leave the feed `running` until its next run.
   await transact(db, async (tx) => {
-    // The feed before its run, as whoever opens a run locks them. Of two runs that end at the same
+    // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
     // moment, the second one sees that the first has.
     await lockFeed(tx, lane);
     if (why !== null || !(await hasFailingOther(tx, run))) {
@@ -295,18 +295,18 @@ async function stateAtRest(tx: Transaction, run: RunRow): Promise<FeedState> {
   return (await hasOtherOpenRun(tx, run)) ? 'running' : 'idle';
 }
 
-/** What the walkers of one slice tell each other: that something was read which may leave a walk to begin. */
+/** Wakes the walkers of one slice when something was read that may leave a walk to begin. */
 export interface ChangeNotifier {
   /** Whether somebody waits for news. */
   readonly isAwaited: boolean;
   /** Notes that a walk is worked on, until it is disposed of; who waits may find another one to begin. */
   work(): Disposable;
-  /** Wakes one of those who wait: it wakes the next where it found something to do. */
-  tell(): void;
+  /** Wakes one of those that wait; it wakes the next if it found something to do. */
+  wake(): void;
   /**
    * Waits for news.
    *
-   * @returns false where nobody is at work who could bring any, or the signal aborts
+   * @returns false if no walker is at work that could bring any, or the signal aborts
    */
   wait(signal: AbortSignal): Promise<boolean>;
 }
@@ -335,7 +335,7 @@ function openNotifier(): ChangeNotifier {
         },
       };
     },
-    tell: () => wake(false),
+    wake: () => wake(false),
     async wait(signal) {
       if (working === 0 || signal.aborted) return false;
       const waiter = Promise.withResolvers<boolean>();

@@ -16,7 +16,7 @@ export interface LockedWalk {
   readonly used: ReadonlySet<number>;
   /** Fields that were on every item of a page of the feed. */
   readonly steady: ReadonlySet<string>;
-  /** The walk's floor as it stands now: whoever takes over a part of the walk raises it. */
+  /** The walk's stop height now: a walk that takes a part of this one raises it. */
   readonly floor: number | null;
 }
 
@@ -78,7 +78,7 @@ export interface WalkAdvance {
   readonly top: number | null;
   readonly bottom: number | null;
   readonly isOrdered: boolean;
-  readonly proof: CoverageState;
+  readonly coverage: CoverageState;
   readonly state: WalkState;
   readonly failure: FailureClass | null;
   readonly reason: string | null;
@@ -94,7 +94,7 @@ export async function moveCheckpoint(
   walk: WalkRow,
   advance: WalkAdvance,
 ): Promise<WalkRow> {
-  const { proof } = advance;
+  const { coverage } = advance;
   const { rowCount } = await tx.execute(sql`/* checkpoint */
     update etl.walks
     set revision = revision + 1,
@@ -110,9 +110,9 @@ export async function moveCheckpoint(
         top = greatest(top, ${advance.top}::bigint),
         bottom = least(bottom, ${advance.bottom}::bigint),
         is_ordered = is_ordered and ${advance.isOrdered},
-        proved = proved + ${multirangeText(proof.proved)}::int8multirange,
-        stretch_top = ${proof.rangeTop},
-        cuts = ${proof.cuts},
+        proved = proved + ${multirangeText(coverage.covered)}::int8multirange,
+        stretch_top = ${coverage.rangeTop},
+        cuts = ${coverage.cuts},
         state = ${advance.state},
         failure = ${advance.failure},
         reason = ${advance.reason},
@@ -128,14 +128,14 @@ export async function moveCheckpoint(
     pages: walk.pages + advance.pages,
     items: walk.items + advance.items,
     empty_run: advance.empty_run,
-    stretch_top: proof.rangeTop,
-    cuts: proof.cuts,
+    stretch_top: coverage.rangeTop,
+    cuts: coverage.cuts,
     state: advance.state,
     failure: advance.failure,
     reason: advance.reason,
   };
 }
 
-/** Ranges of blocks as Postgres spells a multirange. */
+/** Ranges of blocks as a Postgres multirange. */
 const multirangeText = (ranges: readonly CoveredRange[]) =>
   `{${ranges.map(({ from, to }) => `[${from},${to}]`).join(',')}}`;

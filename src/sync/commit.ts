@@ -39,7 +39,7 @@ export interface Committed {
   readonly drift: readonly NewDrift[];
 }
 
-/** Pages to commit, and where the page before them ended: asked for where that was not remembered. */
+/** Pages to commit, and where the page before them ended; read from the ledger if it is unknown. */
 export interface ToCommit {
   readonly read: readonly ReadPage[];
   readonly above: PageEnd | null | 'unknown';
@@ -60,9 +60,9 @@ export async function commitPages(
 ): Promise<Committed> {
   const taken = stopwatch();
   const { pages, end, moved, drift, counts } = await transact(db, async (tx) => {
-    const seam = arrivingWalk(walk);
+    const arriving = arrivingWalk(walk);
     await lockOrder(tx, walk, read);
-    if (seam !== null) await lockAbove(tx, seam);
+    if (arriving !== null) await lockAbove(tx, arriving);
     const locked = await lockWalk(
       tx,
       walk,
@@ -70,14 +70,14 @@ export async function commitPages(
     );
     const { kept, end: reached } = untilLoop(read, locked.used);
     // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
-    // concludes something is on the disk before anybody is told.
+    // concludes something is on the disk before anything else relies on it.
     if (reached === null) await tx.execute(sql`set local synchronous_commit = off`);
     const written = kept.map(({ page }) => page);
     const above = known === 'unknown' ? await endAbove(tx, operation, walk) : known;
     const rows = await writeRows(tx, operation, walk, { pages: written, above });
     const advanced = await concludePages(tx, operation, walk, { kept, end: reached, ...rows });
-    if (seam !== null) await handOff(tx, seam, kept);
-    // Entries that several walks share come last: who waits for them holds up nobody's rows.
+    if (arriving !== null) await handOff(tx, arriving, kept);
+    // Entries that several walks share come last, so that waiting for them holds up no rows.
     await recordQuarantined(tx, walk, written);
     const differing = await recordDrift(tx, walk, written, locked.steady);
     await archiveBodies(
@@ -109,7 +109,7 @@ export async function commitPages(
   };
 }
 
-/** What pages brought, as it is told. */
+/** What pages brought, for the signal. */
 function commitTotals(pages: readonly NormalisedPage[], counts: CountsByPage) {
   const came = pages.map(({ page_id }) => counts.get(page_id) ?? { inserted: 0, changed: 0 });
   const sum = (of: (page: (typeof came)[number]) => number) =>
@@ -149,7 +149,7 @@ interface WalkStand {
   readonly last: PageStand | undefined;
   readonly counts: CountsByPage;
   readonly end: WalkEnd | null;
-  readonly proof: Pick<CoverageState, 'cuts'>;
+  readonly coverage: Pick<CoverageState, 'cuts'>;
 }
 
 type PageStand = Pick<NormalisedPage, 'page_id' | 'cursor_in' | 'isOrdered' | 'quarantined'>;
@@ -163,11 +163,11 @@ export async function concludeWalk(
   tx: Transaction,
   operation: Operation,
   walk: WalkRow,
-  { last, counts, end, proof }: WalkStand,
+  { last, counts, end, coverage }: WalkStand,
 ): Promise<string | null> {
   const down = readDownTo(walk, end);
   if (down === null || last === undefined) return null;
-  const isUnbroken = proof.cuts === 0 && isConclusive(last);
+  const isUnbroken = coverage.cuts === 0 && isConclusive(last);
   const context = { ...contextOf(walk, last, counts, null), readDownTo: down, isUnbroken };
   return operation.afterWalk(tx, context satisfies WalkEndContext);
 }
@@ -177,7 +177,7 @@ async function lockOrder(tx: Transaction, walk: WalkRow, read: readonly ReadPage
   if (readDownTo(walk, read.at(-1)?.end ?? null) !== null) await lockEnds(tx, walk);
 }
 
-/** What an operation is told of a page that is written as part of a walk. */
+/** What an operation gets to know of a page that is written as part of a walk. */
 const contextOf = (
   walk: WalkRow,
   page: PageStand,
@@ -204,17 +204,17 @@ interface Writing {
   readonly end: WalkEnd | null;
 }
 
-/** Where the page before ended, in a list whose pages prove something of what is between them. */
+/** Where the page before ended, in a list whose pages say something of what is between them. */
 const endAbove = async (tx: Transaction, { order }: Operation, walk: WalkRow) =>
   order?.givesCoverage === true ? endBefore(tx, walk, walk.pages) : null;
 
 /** What became of the rows of pages. */
 interface WrittenRows {
   readonly counts: CountsByPage;
-  /** The pages with what an operation is told of them, before anything was counted. */
-  readonly told: readonly ToldPage[];
+  /** The pages with their context, before anything was counted. */
+  readonly contexts: readonly ToldPage[];
   /** Numbers of those pages from which something is to be concluded. */
-  readonly telling: ReadonlySet<number>;
+  readonly informative: ReadonlySet<number>;
 }
 
 async function writeRows(
@@ -224,44 +224,49 @@ async function writeRows(
   { pages, above }: { readonly pages: readonly NormalisedPage[]; readonly above: PageEnd | null },
 ): Promise<WrittenRows> {
   const ends = [above, ...pages.map(endOf)];
-  const told = pages.map((page, at) => ({
+  const contexts = pages.map((page, at) => ({
     walk: contextOf(walk, page, new Map(), page.isJoined ? (ends[at] ?? null) : null),
     rows: page.rows,
   }));
-  const telling = await operation.tellingPages(tx, told);
+  const informative = await operation.tellingPages(tx, contexts);
   const counts = await loadPages(tx, operation, pages);
-  return { counts, told, telling };
+  return { counts, contexts, informative };
 }
 
 /**
- * Writes the ledger, lets the operation conclude from each page that tells it something, and moves the
+ * Writes the ledger, lets the operation conclude from each informative page, and moves the
  * checkpoint.
  */
 async function concludePages(
   tx: Transaction,
   operation: Operation,
   walk: WalkRow,
-  { kept, end, counts, told, telling }: Writing & WrittenRows,
+  { kept, end, counts, contexts, informative }: Writing & WrittenRows,
 ): Promise<WalkRow> {
   const pages = kept.map(({ page }) => page);
   await recordPages(tx, operation, walk, { pages, counts });
-  // Those that what is stored does not bear out.
+  // Those that stored rows do not confirm.
   const jumping = new Set<number>();
-  for (const { walk: context, rows } of told) {
+  for (const { walk: context, rows } of contexts) {
     const { page_id } = context;
-    if (!telling.has(page_id)) continue;
+    if (!informative.has(page_id)) continue;
     const inserted = counts.get(page_id)?.inserted ?? 0;
     if (!(await operation.afterPage(tx, { ...context, inserted }, rows))) jumping.add(page_id);
   }
-  const proof = proofOf(operation, walk, { pages, jumping, end });
-  const said = await concludeWalk(tx, operation, walk, { last: pages.at(-1), counts, end, proof });
+  const coverage = coverageOf(operation, walk, { pages, jumping, end });
+  const said = await concludeWalk(tx, operation, walk, {
+    last: pages.at(-1),
+    counts,
+    end,
+    coverage,
+  });
   const total = (count: 'inserted' | 'changed') =>
     [...counts.values()].reduce((sum, page) => sum + page[count], 0);
   return moveCheckpoint(tx, walk, {
     ...sumOf(kept),
     ...stateAfter(end),
     ...(said !== null && { reason: said }),
-    proof,
+    coverage,
     inserted: total('inserted'),
     changed: total('changed'),
   });
@@ -281,7 +286,7 @@ function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'failure' 
 
 function sumOf(
   kept: readonly ReadPage[],
-): Omit<WalkAdvance, 'inserted' | 'changed' | 'state' | 'failure' | 'reason' | 'proof'> {
+): Omit<WalkAdvance, 'inserted' | 'changed' | 'state' | 'failure' | 'reason' | 'coverage'> {
   const pages = kept.map(({ page }) => page);
   const heights = pages.flatMap(({ top, bottom }) =>
     top === null || bottom === null ? [] : [top, bottom],
@@ -300,8 +305,8 @@ function sumOf(
   };
 }
 
-/** What the pages add to the walk's proof, where its list has an order that one walk after another proves. */
-function proofOf(
+/** What the pages add to the walk's coverage, if its list has an order that gives coverage. */
+function coverageOf(
   { order }: Operation,
   walk: WalkRow,
   read: {
@@ -310,16 +315,16 @@ function proofOf(
     readonly end: WalkEnd | null;
   },
 ): CoverageState {
-  let proof: CoverageState = { rangeTop: walk.stretch_top, proved: [], cuts: walk.cuts };
-  if (order?.givesCoverage !== true) return proof;
+  let coverage: CoverageState = { rangeTop: walk.stretch_top, covered: [], cuts: walk.cuts };
+  if (order?.givesCoverage !== true) return coverage;
   for (const page of read.pages) {
     if (page.order === null || missedEntry(read)) continue;
-    proof = coverPage(proof, {
+    coverage = coverPage(coverage, {
       order: page.order,
       items: page.items,
       isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
       jumps: read.jumping.has(page.page_id),
     });
   }
-  return read.end?.is === 'end' ? coverEnd(proof) : proof;
+  return read.end?.is === 'end' ? coverEnd(coverage) : coverage;
 }

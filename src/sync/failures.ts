@@ -21,7 +21,7 @@ export interface FeedFailure extends Why {
   readonly walkOnly: boolean;
   /** Whether it concerns every feed of the key. */
   readonly isOfKey: boolean;
-  /** What the service asked for, or how long the key is paused, in ms. */
+  /** What the service requests, or how long the key is paused, in ms. */
   readonly retryAfterMs: number | null;
 }
 
@@ -144,7 +144,7 @@ export async function beginWork(db: Database, run: RunRow): Promise<boolean> {
  */
 export async function recover(db: Database, run: RunRow): Promise<Recovered | null> {
   return transact(db, async (tx) => {
-    // The feed before its run, as whoever opens a run locks them.
+    // The feed before its run, in the order in which opening a run locks them.
     const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
       with before as (
         select state, reason from etl.feeds where ${ofFeed(run)} for no key update

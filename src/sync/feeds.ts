@@ -158,7 +158,7 @@ export interface Source {
   readonly isSameData: boolean;
 }
 
-/** What of an explorer's URL tells its data from another's; never a key, a user or a query. */
+/** What of an explorer's URL identifies its data; never a key, a user or a query. */
 export function originOf(baseUrl: string): string {
   const { protocol, host, pathname } = new URL(baseUrl);
   return `${protocol}//${host}${pathname.replace(/\/+$/u, '')}`;
@@ -166,7 +166,7 @@ export function originOf(baseUrl: string): string {
 
 /**
  * The data of some feeds came from elsewhere. What another service says of a chain may be another
- * chain's: its walks would prove history that was never read, and nothing could tell the rows apart.
+ * chain's: its walks would cover history that was never read, and nothing could separate the rows.
  */
 export class OriginError extends Error {
   override readonly name = 'OriginError';
@@ -179,7 +179,7 @@ interface ClaimedFeed extends Record<string, unknown> {
 
 /**
  * Takes an explorer for the one that feeds are read from, and remembers it. The feeds stay locked until
- * the transaction ends, so that none is asked for a page in between. Whoever reads them from elsewhere
+ * the transaction ends, so that none requests a page in between. A worker that reads them from another source
  * is fenced.
  *
  * @throws OriginError where a feed has pages of another explorer, unless the source says that they agree
@@ -210,14 +210,14 @@ async function claimFeeds(
   `);
 }
 
-/** What a person is told: which feeds, where their data came from, and what to do. */
+/** The message: which feeds, where their data came from, and what to do. */
 function refusal(others: readonly ClaimedFeed[], origin: string): string {
   const origins = [...new Set(others.map((feed) => feed.origin))];
-  const told = origins.map((from) => {
+  const lines = origins.map((from) => {
     const feeds = others.filter((feed) => feed.origin === from).map(({ feed }) => feed);
     return `the data of ${feeds.join(', ')} came from ${printable(from)}`;
   });
-  return `${told.join('; ')}; the explorer is now ${printable(origin)}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.`;
+  return `${lines.join('; ')}; the explorer is now ${printable(origin)}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.`;
 }
 
 /**

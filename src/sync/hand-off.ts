@@ -64,7 +64,7 @@ export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<vo
 
 /**
  * Lets a walk that has arrived take over: those above it end past the highest block that this one's
- * first page bears out, so that no block at the seam is left to neither. Where it has not arrived, they
+ * first page confirms, so that no block at the range boundary is left to neither. Where it has not arrived, they
  * read on as if there were no other.
  */
 export async function handOff(
@@ -77,6 +77,6 @@ export async function handOff(
   await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
 }
 
-/** Whether a walk ends with a page because it is not the one that was asked for: it says nothing of the list. */
+/** Whether a walk ends with a page because it is not the requested one: it says nothing of the list. */
 export const missedEntry = (read: Pick<ReadPage, 'end'> | undefined): boolean =>
   read?.end?.is === 'bound' && read.end.bound === 'astray';

@@ -44,11 +44,11 @@ export interface NormalisedPage extends PageFacts {
   readonly last_key: string | null;
   /** Whether all items stand in the list's order, within the page and after the page before it. */
   readonly isOrdered: boolean;
-  /** Items whose block the rest of the page contradicts, counted from 0: their rows don't tell it. */
+  /** Items whose block the rest of the page contradicts, counted from 0: their rows leave it out. */
   readonly misplaced: readonly number[];
-  /** Whether it goes on where the page before it ended, as far as anybody can tell. */
+  /** Whether it goes on where the page before it ended, as far as is known. */
   readonly isJoined: boolean;
-  /** Whether the last item tells where it stands: else nobody knows where the page ends. */
+  /** Whether the last item reports its position: else the page's end is unknown. */
   readonly isEndTold: boolean;
   /** The page held against the list's order; null where the list has none. */
   readonly order: PageOrder | null;
@@ -77,7 +77,7 @@ interface PagePlace {
 /**
  * Decodes and normalises a page's items one by one: a valid one becomes rows, one without its
  * identity a quarantine entry, the same one again within the page is counted as a repeat, unless it says
- * something else: nobody knows which of the two is right. None is dropped.
+ * something else: which of the two is right is unknown. None is dropped.
  */
 export function normalisePage(
   operation: Operation,
@@ -108,19 +108,19 @@ export function normalisePage(
     if (decoded.is === 'valid') {
       const { unread } = decoded;
       const place = { chain_id, scope, page_id: facts.page_id, position: at, unread };
-      const told = operation.normalise(decoded.item, decoded.raw, place);
+      const normalised = operation.normalise(decoded.item, decoded.raw, place);
       const isMisplaced = misplaced.includes(index);
       if (isMisplaced && isIdentity(operation)) {
         refuse(raw, 'out of order: the rest of the page contradicts its number', at);
         continue;
       }
-      const item = withoutContradictedPlace(operation, told, isMisplaced);
+      const item = withoutContradictedPlace(operation, normalised, isMisplaced);
       isEndTold = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
       else rows.set(item.key, both);
       for (const value of unread) driftCounter.noteUnread(value);
-      if (item !== told && told.height !== null && operation.order !== null) {
+      if (item !== normalised && normalised.height !== null && operation.order !== null) {
         const path = [operation.order.columns.height];
         driftCounter.noteUnread({ path, kind: 'format', detail: 'out of order' });
       }
@@ -159,7 +159,7 @@ const isIdentity = ({ order }: Operation) =>
   order?.givesCoverage === true && order.columns.height === order.columns.key;
 
 /**
- * An item that tells no block, or one that its neighbours contradict: what is known of its block stays. What
+ * An item that reports no block, or one that its neighbours contradict: the known block stays. What
  * it said is kept in `extra`.
  */
 function withoutContradictedPlace(
@@ -226,7 +226,7 @@ export type DecodedItem<Item> =
 const mostRounds = 8;
 
 /**
- * Decodes an item. A value of another type or format counts as not told, so that the item is read
+ * Decodes an item. A value of another type or format counts as missing, so that the item is read
  * without it: a service that turns a text into a number, or prints `0x` for no hash, must not send
  * every item to quarantine. The value is kept under its field's name and what is off, `fee (number)`
  * or `timestamp (malformed)`, and ends in `extra` as unknown fields do. What can't be without the value

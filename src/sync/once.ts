@@ -23,7 +23,7 @@ export interface SyncTarget {
 
 /**
  * How a target ended, and what this process did for it; `open` means that the sync was interrupted before its
- * end. What items are like is told of the whole run: quarantine and drift.
+ * end. Quarantine and schema drift are those of the whole run.
  */
 export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, OwnWork {
   readonly feed: string;

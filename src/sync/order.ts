@@ -1,7 +1,7 @@
 import type { ListOrder, OrderKey } from '../operations/operation.ts';
 import { inOrder } from '../operations/positions.ts';
 
-/** What an item tells of its place in a list that is newest first, as far as it tells it. */
+/** What an item reports of its place in a list that is newest first. */
 export interface ReportedPlace {
   readonly height: number | null;
   readonly key: string | null;
@@ -9,7 +9,7 @@ export interface ReportedPlace {
   readonly timeMs: number | null;
 }
 
-/** An item whose place other witnesses bear out; `index` counts the page's items. */
+/** An item whose place other evidence confirms; `index` counts the page's items. */
 export interface TrustedPlace extends OrderKey {
   readonly index: number;
   readonly timeMs: number | null;
@@ -19,7 +19,7 @@ export interface TrustedPlace extends OrderKey {
 export interface PageBorders {
   /** The last trusted item of the page before; null at a walk's start and behind a cut. */
   readonly above: OrderKey | null;
-  /** Where the page was asked for, if its cursor can be read. */
+  /** Where the page was requested, if its cursor can be read. */
   readonly entry: OrderKey | null;
   /** Whether that is the last item of the page before, and not the first one of this. */
   readonly isEntryAbove: boolean;
@@ -29,23 +29,23 @@ export interface PageBorders {
 
 /** A page's items held against the list's order. */
 export interface PageOrder {
-  /** Those in order, in that order; empty where the page is not where it was asked for. */
+  /** Those in order, in that order; empty if the page is not where it was requested. */
   readonly trusted: readonly TrustedPlace[];
   /**
-   * The highest block that a proof may begin with: the first item's where the page before or the position
-   * that was asked for bears it out, else the second's. Nothing above a head's first item does, nor a
+   * The highest block that coverage may begin with: the first item's if the page before or the requested
+   * position confirms it, else the second's. Nothing above a head's first item does, nor a
    * position that was made and names no item.
    */
   readonly top: number | null;
-  /** Whether the position is known that the page was asked for. */
+  /** Whether the requested position is known. */
   readonly isEntryKnown: boolean;
   /** Between which blocks the page stands; null: not known. */
   readonly between: { readonly from: number | null; readonly to: number | null };
-  /** Items that are out of order: stored, and no bound of any proof. */
+  /** Items that are out of order: stored, and no bound of coverage. */
   readonly misplaced: readonly number[];
   /** The blocks that those name, the highest first: each may be right, and the place wrong. */
   readonly claimed: readonly number[];
-  /** Items that tell no block: they are rows of the list, and nobody knows of which block. */
+  /** Items that report no block: they are rows of the list, of an unknown block. */
   readonly unplaced: readonly number[];
   /** Whether nothing can be missing between the page before and this one's first item. */
   readonly joins: boolean;
@@ -60,34 +60,40 @@ export interface PageOrder {
  * that is wider than their times allow is a wrong number on one side of it.
  */
 const mostBlocksPerSecond = 1_000;
-/** Times are rounded, and a quiet second proves nothing, in s. */
+/** Times are rounded, and a quiet second says nothing, in s. */
 const timeSlackS = 10;
 
-/** A page of which more is misplaced than this part of it tells nothing by what is left. */
+/** If more than this part of a page is misplaced, the rest says nothing. */
 const mostMisplaced = 1 / 4;
 
 /**
- * Judges which items of a page stand where the list's order puts them. A number is a witness, not a fact:
+ * Judges which items of a page stand where the list's order puts them. A number is evidence, not a fact:
  * the page before, the positions that the cursors name, the other items and their times are held
  * against each one. Pure.
  */
-export function judgeOrder(told: readonly ReportedPlace[], borders: PageBorders): PageOrder {
+export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBorders): PageOrder {
   const ceiling = lowerOf(borders.above, borders.entry);
   const between = { from: borders.next?.height ?? null, to: ceiling?.height ?? null };
-  const unplaced = told.flatMap(({ height, key }, index) =>
+  const unplaced = reported.flatMap(({ height, key }, index) =>
     height === null && key !== null ? [index] : [],
   );
   const isEntryKnown = borders.entry !== null;
-  const lacksEntry = isLacking(told, borders);
-  return { ...judgePlaces(told, borders, ceiling), isEntryKnown, between, unplaced, lacksEntry };
+  const lacksEntry = isLacking(reported, borders);
+  return {
+    ...judgePlaces(reported, borders, ceiling),
+    isEntryKnown,
+    between,
+    unplaced,
+    lacksEntry,
+  };
 }
 
 /** An item without a key may be the one. */
-const isLacking = (told: readonly ReportedPlace[], { entry, isEntryAbove }: PageBorders) =>
+const isLacking = (reported: readonly ReportedPlace[], { entry, isEntryAbove }: PageBorders) =>
   entry !== null &&
   !isEntryAbove &&
-  told.length > 0 &&
-  told.every(({ key }) => key !== null && key !== entry.key);
+  reported.length > 0 &&
+  reported.every(({ key }) => key !== null && key !== entry.key);
 
 /** A page of which nothing shows that it is of this list: no item of it bounds anything. */
 export function withoutPlace(order: PageOrder): PageOrder {
@@ -98,11 +104,11 @@ export function withoutPlace(order: PageOrder): PageOrder {
 type Judged = Omit<PageOrder, 'isEntryKnown' | 'between' | 'unplaced' | 'lacksEntry'>;
 
 function judgePlaces(
-  told: readonly ReportedPlace[],
+  reported: readonly ReportedPlace[],
   borders: PageBorders,
   ceiling: OrderKey | null,
 ): Judged {
-  const places = told
+  const places = reported
     .flatMap(({ height, key, timeMs }, index) =>
       height === null || key === null ? [] : [{ index, height, key, timeMs }],
     )
@@ -132,7 +138,7 @@ function judgePlaces(
 }
 
 /**
- * Whether another witness bears out the number of a page's first item: the page before, or a position that
+ * Whether other evidence confirms the number of a page's first item: the page before, or a position that
  * names just this item.
  */
 function isConfirmed(
@@ -144,7 +150,7 @@ function isConfirmed(
   return isEntryAbove ? entry.height - first.height <= 1 : isAt(entry, first);
 }
 
-/** Whether a page goes on where the position says that was asked for. */
+/** Whether a page goes on at the requested position. */
 function isEntered(
   entry: OrderKey,
   { above, isEntryAbove }: PageBorders,
@@ -155,7 +161,7 @@ function isEntered(
 }
 
 /**
- * What stands above the position that was asked for, and not above the page before: the last item once more,
+ * What is above the requested position, and not above the page before: the last item once more,
  * as some services begin a page. It says nothing new. The item of the position itself is none.
  */
 function isRepeat(place: TrustedPlace, { above, entry }: PageBorders): boolean {
@@ -235,7 +241,7 @@ function longestChain<Item>(
   return chain;
 }
 
-/** Between which blocks an item stands that tells no place of its own; null: not known. */
+/** Between which blocks an item stands that reports no place; null: unknown. */
 export function blocksAround({ trusted, between }: PageOrder, index: number) {
   const above = trusted.findLast((place) => place.index < index);
   const below = trusted.find((place) => place.index > index);
@@ -244,7 +250,7 @@ export function blocksAround({ trusted, between }: PageOrder, index: number) {
 }
 
 /**
- * What items as served tell of their places: read by name, before they are rows, because the next
+ * What items as served report of their places: read by name, before they are rows, because the next
  * request waits for nothing else.
  */
 export const reportedPlaces = (
@@ -262,7 +268,7 @@ export const reportedPlaces = (
 
 /** A field under the first of its names that the item has. */
 export const firstReported = (item: unknown, names: readonly string[]): unknown =>
-  names.map((name) => fieldOf(item, name)).find((told) => told !== undefined && told !== null);
+  names.map((name) => fieldOf(item, name)).find((value) => value !== undefined && value !== null);
 
 /** The key of an item that is identified by its height. */
 const heightKey = (item: unknown, names: readonly string[]) =>
@@ -274,18 +280,18 @@ function fieldOf(item: unknown, field: string): unknown {
 }
 
 /** Heights have fifteen digits at most: what is longer is no number of a block. */
-function heightOf(told: unknown): number | null {
-  if (typeof told === 'string') return /^\d{1,15}$/u.test(told) ? Number(told) : null;
-  return typeof told === 'number' && Number.isSafeInteger(told) && told >= 0 ? told : null;
+function heightOf(value: unknown): number | null {
+  if (typeof value === 'string') return /^\d{1,15}$/u.test(value) ? Number(value) : null;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-const keyOf = (told: unknown) =>
-  typeof told === 'string' && /^0x[0-9a-f]{64}$/iu.test(told) ? told.toLowerCase() : null;
+const keyOf = (value: unknown) =>
+  typeof value === 'string' && /^0x[0-9a-f]{64}$/iu.test(value) ? value.toLowerCase() : null;
 
 /** A time without a zone is UTC, as the service's are. */
-function timeOf(told: unknown): number | null {
-  if (typeof told !== 'string') return null;
-  const ms = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/iu.test(told) ? told : `${told}Z`);
+function timeOf(value: unknown): number | null {
+  if (typeof value !== 'string') return null;
+  const ms = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/iu.test(value) ? value : `${value}Z`);
   return Number.isNaN(ms) ? null : ms;
 }
 

@@ -44,7 +44,7 @@ const bossConnections = 4;
 export interface BossOptions {
   /** Where a session is kept: pg-boss listens. */
   readonly databaseUrl: string;
-  /** Whether a pooler is in between, which may refuse what a session is told at its beginning. */
+  /** Whether a pooler is in between, which may refuse settings at a session's start. */
   readonly isPooled?: boolean;
   readonly log: Log;
   /** Whether this process sends what schedules say; any number of processes may. */
@@ -123,7 +123,7 @@ const connection = (
   return { ...pool, schema: 'pgboss' };
 };
 
-/** When a lane is polled by whoever works by schedules. */
+/** When a lane is polled by `start`. */
 export interface LaneTimes {
   readonly lane: FeedLane;
   readonly cron: string;
@@ -175,7 +175,7 @@ const scheduleKey = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}.${
 /**
  * Makes the database's schedules those of the configuration: new ones are added, changed ones
  * replaced, those no longer named are removed. A run missed while no process ran comes once. The
- * open runs of lanes that are gone, or that cover something else now, are set aside before: whoever
+ * open runs of lanes that are gone, or that cover something else now, are superseded before: a worker that
  * is killed in between finds the schedule still there and does it again.
  *
  * @returns the lanes that had no schedule of this scope before
@@ -193,7 +193,7 @@ export async function setSchedules(
       kept.add(key);
       continue;
     }
-    // What it has sent and nobody has answered yet.
+    // What it has sent and no worker has taken yet.
     const waiting = await boss.findJobs(runQueue, { key, queued: true });
     if (waiting.length > 0)
       await boss.deleteJob(

@@ -30,30 +30,30 @@ interface RecheckContext {
 
 /**
  * Answers to one request that are held against each other, at most: an end that stored rows contradict
- * is asked for as often as any request that fails.
+ * is requested as often as any request that fails.
  */
 const mostAnswers = 4;
 
 /**
  * Re-checks a page that may be the service's mistake. A page that lacks the item that its cursor names may be
  * of another list, or the item has left the list: the page is requested once more. If it lacks the item
- * again, and none of its items is stored, it proves nothing.
+ * again, and none of its items is stored, it covers nothing.
  *
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
-export async function recheck(first: JudgedPage, doubting: RecheckContext): Promise<JudgedPage> {
-  const second = isOther(first, doubting) ? await requestAgain(first, doubting) : first;
-  const page = await confirmEnd(second, doubting);
-  if (!isOther(page, doubting) || (await isKnown(page, doubting))) return page;
+export async function recheck(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+  const second = isOther(first, context) ? await requestAgain(first, context) : first;
+  const page = await confirmEnd(second, context);
+  if (!isOther(page, context) || (await isKnown(page, context))) return page;
   return distrust(page);
 }
 
 const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: RecheckContext) =>
   order?.lacksEntry === true && namedBy(operation.order, step.cursor) !== null;
 
-async function isKnown(page: JudgedPage, doubting: RecheckContext): Promise<boolean> {
-  const { walk, reader, step } = doubting;
+async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boolean> {
+  const { walk, reader, step } = context;
   const { db, operation } = reader;
   const keys = rowsIn(page, { walk, operation, step }).map(({ key }) => key);
   const { name, table, order } = operation;
@@ -68,35 +68,35 @@ async function isKnown(page: JudgedPage, doubting: RecheckContext): Promise<bool
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
-async function confirmEnd(first: JudgedPage, doubting: RecheckContext): Promise<JudgedPage> {
+async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
   let page = first;
   // What came before must be stored before a page is held against what is.
-  if (suspicious(page) === 'end') await doubting.queue.drained();
+  if (suspicious(page) === 'end') await context.queue.drained();
   let evidence: string | null = null;
   for (let answers = 1; answers < mostAnswers; answers += 1) {
-    const doubt = suspicious(page);
-    if (doubt === null) return page;
-    const verdict = doubt === 'empty' ? unsupported : await judgeEnd(page, doubting);
+    const suspicion = suspicious(page);
+    if (suspicion === null) return page;
+    const verdict = suspicion === 'empty' ? unsupported : await judgeEnd(page, context);
     if (verdict.is === 'supported') return page;
     evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
-    const next = await requestAgain(page, doubting);
-    if (saysTheSame(page, next, doubting)) {
+    const next = await requestAgain(page, context);
+    if (saysTheSame(page, next, context)) {
       // The first answer may have had no place in the list: what is stored must not contradict the second.
       const isBelieved =
         verdict.is === 'contradicted'
-          ? await isGone(verdict, doubting)
-          : doubt === 'empty' || (await judgeEnd(next, doubting)).is !== 'contradicted';
+          ? await isGone(verdict, context)
+          : suspicion === 'empty' || (await judgeEnd(next, context)).is !== 'contradicted';
       if (isBelieved) return next;
     }
     page = next;
   }
   if (suspicious(page) === null) return page;
-  throw truncated(evidence ?? 'the list ends in another place each time that it is asked for');
+  throw truncated(evidence ?? 'the list ends in another place each time it is requested');
 }
 
 const unsupported: EndVerdict = { is: 'unsupported' };
 
-/** What of a page needs another witness; null: nothing does. Of empty pages in a row the first one does. */
+/** What of a page needs other evidence; null: nothing. Of empty pages in a row the first one does. */
 function suspicious({ emptyRun, end }: JudgedPage): 'end' | 'empty' | null {
   if (end?.is === 'end') return 'end';
   return emptyRun === 1 && end === null ? 'empty' : null;
@@ -177,9 +177,9 @@ function saysTheSame(
  */
 async function isGone(
   { ask }: Extract<EndVerdict, { is: 'contradicted' }>,
-  doubting: RecheckContext,
+  context: RecheckContext,
 ): Promise<boolean> {
-  return ask !== null && (await endsAt(ask, doubting)) && (await endsAt(ask, doubting));
+  return ask !== null && (await endsAt(ask, context)) && (await endsAt(ask, context));
 }
 
 async function endsAt(

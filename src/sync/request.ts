@@ -35,7 +35,7 @@ export type FetchPage = (
     readonly lane: Lane;
     readonly path: string;
     readonly query: Cursor;
-    /** Asked before, and not believed: after a rest, and on a connection of its own. */
+    /** A re-check: it waits a moment, and uses a connection of its own. */
     readonly isRecheck?: boolean;
   },
   signal: AbortSignal,
@@ -75,7 +75,7 @@ export interface Step {
   readonly emptyRun: number;
   /** The last item that stands in order, on the page before; null at the start and behind a cut. */
   readonly above: OrderKey | null;
-  /** Behind empty pages the position that the first of them was asked for: what comes goes on there. */
+  /** Behind empty pages the position that the first of them was requested at: the list goes on there. */
   readonly expected: OrderKey | null;
   /** The last items before that report their time, a page of them at most; null: not known yet. */
   readonly timed: readonly TimedPlace[] | null;
@@ -154,7 +154,7 @@ async function endWith(
 }
 
 /**
- * A page of which nothing shows that it is of this list: it proves nothing, and its walk ends with it, because
+ * A page of which nothing shows that it is of this list: it covers nothing, and its walk ends with it, because
  * its cursor leads on in the other list.
  */
 export function distrust(page: JudgedPage): JudgedPage {

@@ -16,8 +16,8 @@ export interface OpenedRun {
  * Opens a run for a feed's lane, or joins the one that is open or was interrupted with the same
  * scope, so that a second `sync` resumes the first and runs never pile up; what is to be read at once
  * by one of the two is then. An open run of another
- * scope is set aside, and its unfinished walks with it; or, where `onOther` says yield, nothing is
- * opened and null returned: what a person asked for goes before what a schedule does.
+ * scope is superseded, and its unfinished walks with it; or, if `onOther` says yield, nothing is
+ * opened and null returned: what a person requests goes before what a schedule does.
  */
 export async function openRun(
   db: Database,
@@ -56,12 +56,12 @@ export async function openRun(
   });
 }
 
-/** Keeps other runs of the feed from being opened or taken meanwhile. Whoever only refers to it goes on. */
+/** Keeps other runs of the feed from being opened or taken meanwhile. References to it go on. */
 export async function lockFeed(tx: Transaction, feed: Feed): Promise<void> {
   await tx.execute(sql`select from etl.feeds where ${ofFeed(feed)} for no key update`);
 }
 
-/** As SQL: whether a run covers the same; how urgently does not tell runs apart. */
+/** As SQL: whether a run covers the same; urgency makes no other run. */
 const sameScope = (wanted: string) => sql`(scope - 'at_once' = ${wanted}::jsonb - 'at_once')`;
 
 async function hasOpenOther(tx: Transaction, lane: FeedLane, wanted: string): Promise<boolean> {
@@ -121,8 +121,8 @@ export async function currentRun(
 }
 
 /**
- * Notes that a process let go of open runs because it was told to: whoever looks can tell them from those
- * of a process that was killed. Whoever takes one up forgets it.
+ * Notes that a process let go of open runs because it was stopped: this separates them from those
+ * of a process that was killed. Taking a run up clears the note.
  *
  * @param which those of a lane, those with these numbers, or all
  */
@@ -163,7 +163,7 @@ export async function closeRun(
   `);
 }
 
-/** Counts failures in a row; a slice that committed a page starts anew. */
+/** Counts failures in a row; a slice that committed a page starts at one. */
 export async function countFailure(
   db: Database,
   run: RunRow,

@@ -92,7 +92,7 @@ async function writePages(
   let current = walk;
   let above: ToCommit['above'] = 'unknown';
   for (;;) {
-    // The first page tells others that the walk has arrived.
+    // The first page shows others that the walk has arrived.
     const read = await queue.takeAll(
       current === walk ? undefined : (over) => sleep(gatherMs, undefined, { signal: over }),
     );
@@ -122,7 +122,7 @@ export interface ReadPage {
 /**
  * Reads a walk's pages into the queue, from its checkpoint on. The next request leaves as soon as
  * the cursor of this page is decoded; this page becomes rows while that one is on its way. A page that
- * may be the service's mistake is asked for once more before anything is concluded (`doubt.ts`).
+ * may be the service's mistake is requested once more before anything is concluded (`recheck.ts`).
  *
  * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
  * @throws what `fetchPage` throws, and EnvelopeError; the pages before it stay in the queue
@@ -177,7 +177,7 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
     sequence: pages,
     position: items,
     emptyRun: empty_run,
-    // Behind an empty page nobody knows any more where it was asked for: nothing is joined there.
+    // Behind an empty page the requested position is unknown: nothing is joined there.
     above:
       operation.order === null || pages === 0 || empty_run > 0
         ? null

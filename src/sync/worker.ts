@@ -11,7 +11,7 @@ import type { WalkProgress } from './walk.ts';
 
 /** How often a worker that was not woken looks for jobs, in seconds; pg-boss's minimum. */
 const pollSeconds = 0.5;
-/** Requests under way when a stop is asked for may still be answered, in ms; they are paid for. */
+/** Requests under way at a stop may still be answered, in ms; they are paid for. */
 const stopGraceMs = 2_000;
 
 export interface WorkerOptions extends SliceDependencies {
@@ -46,7 +46,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
-  const told =
+  const watched =
     options.onFailure === 'come-back' ? { ...options, onCommit: withReadingLog(options) } : options;
   const watching = watchForLostLanes(pool, boss, log, stopping.signal);
   await boss.work(
@@ -61,7 +61,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (job === undefined) return;
       await presence.hold(job.data);
       using either = linkAbort(job.signal, abort.signal);
-      const slice = runSlice(job, told, {
+      const slice = runSlice(job, watched, {
         stopping: stopping.signal,
         abort: either.signal,
       });
@@ -89,10 +89,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
 /** How often a lane that goes on reading says so, in ms. */
 const everyMs = 60_000;
-/** After so long without a page it has begun anew: a poll every minute is no long reading, in ms. */
+/** After so long without a page it counts from zero: a poll every minute is no long reading, in ms. */
 const pauseMs = 30_000;
 
-/** What was read since it was last told. */
+/** What was read since the last log line. */
 interface Read {
   readonly pages: number;
   readonly items: number;
@@ -104,7 +104,7 @@ interface Read {
  * Says once a minute what a lane has read, while it reads: the end of a long history is days away.
  *
  * @param now monotonic, in ms
- * @returns what is to be told of each commit
+ * @returns a listener for each commit
  */
 export function readingLog(
   log: Log,

@@ -10,7 +10,7 @@ import { judgeOrder, type ReportedPlace } from '../../../src/sync/order.ts';
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
 const place = (height: number) => ({ height, key: keyOf(height) });
 const told = (height: number): ReportedPlace => ({ ...place(height), timeMs: height * 2_000 });
-const nothing: CoverageState = { rangeTop: null, proved: [], cuts: 0 };
+const nothing: CoverageState = { rangeTop: null, covered: [], cuts: 0 };
 
 interface Served {
   readonly blocks: readonly number[];
@@ -46,7 +46,7 @@ function walk(pages: readonly Served[]): CoverageState {
 }
 
 /** The blocks of all ranges, the lowest first. */
-const blocksOf = ({ proved }: CoverageState) =>
+const blocksOf = ({ covered: proved }: CoverageState) =>
   [
     ...new Set(
       proved.flatMap(({ from, to }) =>
