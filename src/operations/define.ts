@@ -47,9 +47,9 @@ type Kind<Walk extends Scope> = Pick<RowOfKind<Walk>, 'columns'> &
 export type KindOf<Walk extends Scope> = (operation: {
   readonly name: string;
   readonly table: PgTable;
-  /** The column that tells a chain's items apart. */
+  /** The column that identifies a chain's items. */
   readonly key: string;
-  /** The list's order, by the columns that tell it. */
+  /** The list's order, by the columns that report it. */
   readonly orderBy: (columns: ListOrder['columns']) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
 }) => Kind<Walk>;
 
@@ -138,9 +138,9 @@ export const newestFirst =
   };
 
 /**
- * One list for each number, each highest first. What it proves is concluded at a walk's end.
+ * One list for each number, each highest first. What it verifies is concluded at a walk's end.
  *
- * @param number the column of the list's number, which no item tells
+ * @param number the column of the list's number, which no item reports
  */
 export const numbered =
   (
@@ -150,7 +150,7 @@ export const numbered =
   ): KindOf<NumberedWalk> =>
   ({ orderBy }) => ({
     kind: 'numbered',
-    // The cursor tells a height, and no key: the items alone are the witnesses.
+    // The cursor reports a height, and no key: the items alone are the evidence.
     order: { ...orderBy(columns), unit: 'blocks', position: () => null, givesCoverage: false },
     defaults: { schedule, overlap: '0s', resweep: [] },
     decidesMembership: true,
@@ -212,7 +212,7 @@ const wholeNumber = z
   .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/u)])
   .transform(Number);
 
-// The length of the page just served, so 0 after an empty one; asked for with 0 it is refused.
+// The length of the page just served, so 0 after an empty one; requested with 0 it is refused.
 const items_count = wholeNumber.nullish();
 
 /**
@@ -229,7 +229,7 @@ export const belowNumber = (field: 'id' | 'block_number', end: number): Paging =
       : { [field]: number };
   }),
   /**
-   * `items_count` is asked for on every page: generation v12 takes the page size from it and leaves it
+   * `items_count` is requested on every page: generation v12 takes the page size from it and leaves it
    * out of the cursor, the older one overwrites it with its own from the cursor.
    */
   query: (cursor, pageSize) => ({ items_count: pageSize, ...cursor }),

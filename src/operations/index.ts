@@ -29,5 +29,5 @@ export const dataTables: readonly PgTable[] = [
   ...operationNames.flatMap((name) => operations[name].tables),
 ];
 
-/** The table that outgrows a machine first, and the column of its key that tells its rows apart. */
+/** The table that outgrows a machine first, and the column of its key that identifies its rows. */
 export const largeTable = { name: tableName(userOperations.table), spreadBy: 'hash' } as const;

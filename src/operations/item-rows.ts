@@ -23,7 +23,7 @@ import type { ChildTable, ItemRows, Place, Scope, MissingValues } from './operat
 
 /** What the kind of list says of an item's row. */
 export interface RowOfKind<Walk extends Scope> {
-  /** Columns that no field tells, and what they hold. */
+  /** Columns that no field reports, and what they hold. */
   readonly columns: Readonly<Record<string, (scope: Walk) => unknown>>;
   /** The column that says where an item stands; null in a list without an order. */
   readonly height: string | null;
@@ -67,7 +67,7 @@ export function normaliser<Walk extends Scope>(
   };
 }
 
-/** What is told under the first of a field's names that tells it; null: nothing. */
+/** The value under the first of a field's names that has one; null: none. */
 function reported(item: Fields, names: readonly string[]): unknown {
   for (const name of names) {
     const value = item[name];
@@ -76,7 +76,7 @@ function reported(item: Fields, names: readonly string[]): unknown {
   return null;
 }
 
-/** Adds to a row what an object tells; a column that it does not tell is null. */
+/** Adds to a row what an object reports; a column that it does not report is null. */
 function lay(row: Fields, { columns, within }: Layout, item: Fields): Fields {
   for (const { column, names, isAddress } of columns) {
     const value = reported(item, names);
@@ -144,7 +144,7 @@ function missingRows(
 export interface DeclaredItem {
   readonly item: z.ZodType;
   readonly table: PgTable;
-  /** The column that tells a chain's items apart. */
+  /** The column that identifies a chain's items. */
   readonly key: string;
   /** The columns of the fields whose column has another name. */
   readonly columns: Readonly<Record<string, string>>;
@@ -152,7 +152,7 @@ export interface DeclaredItem {
   readonly children: Readonly<Record<string, PgTable>>;
 }
 
-/** A column, and the names that generations of the API have for its field: the first that is told counts. */
+/** A column, and the names that generations of the API have for its field: the first that is reported counts. */
 export interface Column {
   readonly column: string;
   readonly names: readonly string[];
@@ -250,11 +250,11 @@ function checkColumns(table: PgTable, { columns, within }: Layout): void {
   for (const { layout } of within) checkColumns(table, layout);
 }
 
-/** Any field but the identity may be null or absent; both mean "not told". */
+/** Any field but the identity may be null or absent; both mean that the value is missing. */
 export const text = z.string().nullish();
 export const flag = z.boolean().nullish();
 
-/** The nearest double, which is what its column holds, where the service tells more digits. */
+/** The nearest double, which is what its column holds, where the service reports more digits. */
 const nearestDouble = z
   .custom<ExactNumber>(isExactNumber)
   .transform(({ rawJSON }) => Number(rawJSON))

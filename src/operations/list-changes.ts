@@ -13,7 +13,7 @@ type PlacedRows = ItemRows & { readonly height: number };
 
 /**
  * Of pages that are about to be written, those that may say something beyond their own rows. Most pages
- * stand where nothing is stored, and where no other walk has proved anything: one look says so of all pages
+ * stand where nothing is stored, and where no other walk has verified anything: one look says so of all pages
  * of a transaction.
  */
 export async function pagesWithChanges(
@@ -56,7 +56,7 @@ export async function pagesWithChanges(
     : new Set();
 }
 
-/** Whether others have proved anything between the lowest and the highest block: what is new there came late. */
+/** Whether others have verified anything between the lowest and the highest block: what is new there came late. */
 async function isCoveredWithin(
   tx: Transaction,
   { feed, walk_id }: Pick<WalkContext, 'feed' | 'walk_id'>,
@@ -83,7 +83,7 @@ const meetsKnown = ({ floor, scope }: Pick<WalkContext<NewestFirstWalk>, 'floor'
  * What a page says beyond its own rows: which of them came late, and which stored items have
  * left the list.
  *
- * @returns whether the stored items bear the page out; it concludes nothing about them if they don't
+ * @returns whether the stored items confirm the page; it concludes nothing about them if they don't
  */
 export async function noteChanges(
   list: PlacedList,
@@ -100,8 +100,8 @@ export async function noteChanges(
 }
 
 /**
- * A new row in a block that another walk had proved complete arrived behind the head. The walk's own
- * pages prove nothing against it. Few walks reach above a page near the head, so this reads few
+ * A new row in a block that another walk had verified complete arrived behind the head. The walk's own
+ * pages verify nothing against it. Few walks reach above a page near the head, so this reads few
  * rows there, however many walks there were. A row is new that nothing changed since it was seen
  * first; another server's now, where rows are spread, is not this one's.
  */
@@ -138,7 +138,7 @@ async function noteLateArrivals(
 /**
  * Between a page's first and last item the list holds what the page holds: a stored item in
  * that range which is not on the page has left the list, unless a newer page has seen it. So has one
- * between the last item of the page before and this page's first, which no page would tell of
+ * between the last item of the page before and this page's first, which no page would show
  * otherwise: the cursor leads from one to the other. Unless a page newer than that one has seen it.
  *
  * A page that skips many stored items shows no mass removal, but that something is wrong with it: it is

@@ -39,7 +39,7 @@ export async function judgeListEnd(
   claim: EndClaim,
 ): Promise<EndVerdict> {
   const { last, entry, rows: served } = claim;
-  // A page of which no item has a place ends nothing that would be proved.
+  // A page of which no item has a place ends nothing that would be verified.
   if (last === null && served.length > 0) return { is: 'unsupported' };
   const { order } = list;
   const asked = typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
@@ -130,7 +130,7 @@ async function storedBelow(
   return rows.map((row) => ({ ...row, height: Number(row.height) }));
 }
 
-/** Stored items that are looked at together: nearly all are witnesses. */
+/** Stored items that are looked at together: nearly all are evidence. */
 const comparedAtOnce = 101;
 
 /**
@@ -209,7 +209,7 @@ const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
   names === 'first' ? { ...entry, key: `${entry.key}~` } : entry;
 
 /**
- * Where the end is believed, what is stored below it has left the list: the service was asked for it at its
+ * Where the end is believed, what is stored below it has left the list: it was requested at its
  * own position.
  */
 export async function removeBelow(

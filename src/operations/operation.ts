@@ -53,7 +53,7 @@ export type ListKindName = keyof ScopeByKind;
 type AnyKey = { [Kind in ListKindName]: keyof ScopeByKind[Kind] }[ListKindName];
 
 /**
- * What one walk covers, whatever its kind; kept with it, so that whoever resumes it needs nothing else.
+ * What one walk covers, whatever its kind; kept with it, so that anyone who resumes it needs nothing else.
  * What another kind's walks have is not there.
  */
 export type Scope = {
@@ -78,7 +78,7 @@ export interface Place {
   readonly unread: Unread;
 }
 
-/** What an item's rows do not tell, so that the stored rows keep it. */
+/** What an item's rows do not report, so that the stored rows keep it. */
 export interface MissingValues {
   /** Columns of the own row. */
   readonly columns: readonly string[];
@@ -89,14 +89,14 @@ export interface MissingValues {
   readonly children: readonly (readonly number[] | 'all')[];
 }
 
-/** What one valid item becomes, but for the provenance. `key` tells repeats within a page. */
+/** What one valid item becomes, but for the provenance. `key` shows repeats within a page. */
 export interface ItemRows {
   readonly key: string;
   readonly row: Row;
   /** One entry for each of the operation's child tables, in its order. */
   readonly children: readonly (readonly Row[])[];
   readonly addresses: readonly AddressObservation[];
-  /** Null where everything was told, as it almost always is. */
+  /** Null where everything was reported, as it almost always is. */
   readonly missing: MissingValues | null;
   readonly position: number;
   /** Where the item stands in a list that is ordered by block, newest first. */
@@ -120,7 +120,7 @@ export interface PageEnd extends OrderKey {
   readonly page_id: number;
 }
 
-/** What tells where an item stands: its height, its time, and what orders it within the height. */
+/** What says where an item stands: its height, its time, and what orders it within the height. */
 interface OrderFields<Name> {
   readonly height: Name;
   readonly time: Name;
@@ -130,7 +130,7 @@ interface OrderFields<Name> {
 /** What the heights of a list count. */
 export type ListUnit = 'blocks' | 'batches';
 
-/** How a list that is newest first tells its order. */
+/** How a list that is newest first reports its order. */
 export interface ListOrder {
   /** An item's fields, by their names in all of the API's generations. */
   readonly fields: OrderFields<readonly string[]>;
@@ -139,7 +139,7 @@ export interface ListOrder {
   readonly unit: ListUnit;
   /**
    * The position that a cursor names: that of the first item of its page, or of the last one of the page
-   * before. Null where it cannot be read; then the items alone are the witnesses.
+   * before. Null where it cannot be read; then the items alone are the evidence.
    */
   readonly position: (cursor: Cursor) => OrderKey | null;
   readonly names: 'first' | 'above';
@@ -147,11 +147,11 @@ export interface ListOrder {
   readonly cursorAt: (position: OrderKey) => Cursor;
   /** The position above all items of a height. */
   readonly topOf: (height: number) => OrderKey;
-  /** Whether pages that follow each other in this order prove that nothing is missing between them. */
+  /** Whether pages that follow each other in this order verify that nothing is missing between them. */
   readonly givesCoverage: boolean;
 }
 
-/** What a walk tells an operation when a page or the whole walk is committed. */
+/** What an operation gets to know when a page or the whole walk is committed. */
 export interface WalkContext<Walk extends Scope = Scope> {
   readonly walk_id: number;
   readonly run_id: number;
@@ -164,7 +164,7 @@ export interface WalkContext<Walk extends Scope = Scope> {
   /** Null where the walk goes to the list's end. */
   readonly floor: number | null;
   readonly page_id: number;
-  /** Where the page was asked for; null: at the head. */
+  /** Where the page was requested; null: at the head. */
   readonly cursor: Cursor | null;
   /** How many rows the page added to the operation's own table. */
   readonly inserted: number;
@@ -180,7 +180,7 @@ export interface ToldPage<Walk extends Scope = Scope> {
   readonly rows: readonly ItemRows[];
 }
 
-/** What a walk tells an operation at its end. */
+/** What an operation gets to know at a walk's end. */
 export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<Walk> {
   /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
   readonly readDownTo: number;
@@ -197,7 +197,7 @@ export interface EndClaim<Walk extends Scope = Scope> {
   readonly scope: Walk;
   /** How many items of that page are no rows. */
   readonly quarantined: number;
-  /** Whether that page has as many items as were asked for. */
+  /** Whether that page has as many items as were requested. */
   readonly isFull: boolean;
   /** How many items were requested. */
   readonly pageSize: number;
@@ -205,7 +205,7 @@ export interface EndClaim<Walk extends Scope = Scope> {
   readonly rows: readonly ItemRows[];
   /** The page's last item that stands in the list's order; null where there is none. */
   readonly last: OrderKey | null;
-  /** Where the page was asked for: at the head, at a position, or at a cursor that cannot be read. */
+  /** Where the page was requested: at the head, at a position, or at a cursor that cannot be read. */
   readonly entry: OrderKey | 'head' | 'unknown';
   /** The item that the page should begin with by the service's own cursor; null where that names none. */
   readonly promised: OrderKey | null;
@@ -247,7 +247,7 @@ export interface Operation<Walk extends Scope = Scope> {
   readonly addressColumns: readonly string[];
   readonly guide: Guide;
   readonly defaults: ConfigDefaults;
-  /** Whether a chain's feed is wanted where nobody names its operations. */
+  /** Whether a chain's feed is wanted if its operations are not named. */
   readonly isOffered: (chainId: number) => boolean;
   /**
    * Columns that make a row another one when they change: the block of a height with another hash. What
@@ -279,14 +279,14 @@ export interface Operation<Walk extends Scope = Scope> {
   judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim<Walk>): Promise<EndVerdict>;
   /**
    * Of the pages of a transaction, by their numbers, those of which something is to be concluded: `afterPage`
-   * is asked of them alone. Asked along with the writing of their rows, which says nothing of what
+   * is run for them alone. It runs along with the writing of their rows, which says nothing of what
    * is not on a page.
    */
   tellingPages(tx: Transaction, pages: readonly ToldPage<Walk>[]): Promise<ReadonlySet<number>>;
   /**
    * Runs in a page's transaction, after its rows.
    *
-   * @returns whether the stored rows bear the page out; where they don't, it proves nothing
+   * @returns whether the stored rows confirm the page; where they don't, it verifies nothing
    */
   afterPage(tx: Transaction, walk: WalkContext<Walk>, rows: readonly ItemRows[]): Promise<boolean>;
   /**

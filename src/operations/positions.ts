@@ -23,7 +23,7 @@ export interface PlacedColumns {
 
 const name = (column: string) => sql.raw(`"${column}"`);
 
-/** How the items of a list are spelled in SQL. */
+/** How the items of a list are written in SQL. */
 export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'>): PlacedColumns {
   return {
     table: sql.raw(tableName(table)),

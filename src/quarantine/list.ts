@@ -74,7 +74,7 @@ export async function dropQuarantined(db: Database, filter: QuarantineFilter): P
 
 /**
  * Items that were dropped from quarantine, of a feed that is a row of `feeds`, as JSON notes; as SQL. One
- * is told of until a walk that began after the last page that served it has read its place to the end
+ * counts until a walk that began after the last page that served it has read its place to the end
  * and not met it: then the list is not short of it.
  */
 export const droppedNotes = sql`

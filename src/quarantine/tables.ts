@@ -20,7 +20,7 @@ export const quarantine = etlSchema.table(
     from_block: integer('from_block'),
     to_block: integer('to_block'),
     first_seen_at: instant('first_seen_at').notNull().defaultNow(),
-    /** When a person dropped it; what was dropped is kept, or nobody would know what is missing. */
+    /** When a person dropped it; what was dropped is kept, or no one would know what is missing. */
     dropped_at: instant('dropped_at'),
   },
   (table) => [

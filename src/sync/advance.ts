@@ -197,7 +197,7 @@ async function walkOn(
     );
     if (outcome.is === 'fenced') slice.fenced = true;
     if (outcome.is === 'failure') await handleFailure(dependencies.db, slice, outcome);
-    // Ended, it is taken by nobody; a list of numbers has thousands in a slice.
+    // Ended, it is never taken again; a numbered list has thousands in a slice.
     if (outcome.is === 'ended') slice.held.delete(walk.id);
     // What it read may leave something to begin, which an earlier check could not see.
     slice.ended += 1;

@@ -23,14 +23,14 @@ import { startWorker, type WorkerOptions } from './worker.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & MaintenanceOptions;
 
-/** What `serve` is asked and told meanwhile. */
+/** What `serve` calls meanwhile. */
 export interface ServeHooks {
   readonly changes?: ScheduleChanges;
-  /** Told at each of its rounds, every few seconds. */
+  /** Called at each of its rounds, every few seconds. */
   readonly onRound?: () => void;
 }
 
-/** Asked now and then: the schedules of a configuration that was read anew; null where none was. */
+/** Called now and then: the schedules of a reloaded configuration; null: none was reloaded. */
 export type ScheduleChanges = () => Promise<readonly LaneSchedule[] | null>;
 
 /**
@@ -56,7 +56,7 @@ export async function serve(
   await boss.offWork(runQueue, { wait: true });
   await worker.stop();
   // Those too that waited for their turn, where no other process works: they are its own. Where the database is
-  // away, nobody can tell this stop from a kill.
+  // away, this stop looks like a kill.
   await noteLastStop(db).catch(() => undefined);
 }
 
@@ -136,7 +136,7 @@ export interface MaintenanceOptions {
   readonly ledgerDays: () => number | null;
 }
 
-/** Retention is told in days, so an hour more or less is nothing; in ms. */
+/** Retention is given in days, so an hour more or less is nothing; in ms. */
 const intervalMs = 3_600_000;
 /** How often it is looked whether the retention has changed, in ms. */
 const sumsIntervalMs = 2_000;

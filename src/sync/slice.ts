@@ -104,7 +104,7 @@ async function isOtherAwaited(db: Pick<Database, 'execute'>, lane: FeedLane): Pr
 /** Whose event it is. */
 const nameOf = (lane: FeedLane) => ({ feed: feedName(lane), lane: lane.lane });
 
-/** Tells in one line how items differ in ways that the feed had not shown: how many, and the first one. */
+/** Logs in one line how items differ in ways that the feed had not shown: how many, and the first one. */
 function logDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
   const [first] = drift.toSorted((a, b) => a.page_id - b.page_id || (a.path < b.path ? -1 : 1));
   if (first === undefined) return;
@@ -180,7 +180,7 @@ async function conclude(
   }
 }
 
-/** Tells what a run brought that has ended, in one line. `sync` shows what came by itself. */
+/** Logs in one line what an ended run brought. `sync` shows what came by itself. */
 async function logTotals(
   lane: FeedLane,
   run: RunRow,
@@ -232,7 +232,7 @@ async function rest(
   return chain(job, dependencies, restMs(feedFailure, inARow, random));
 }
 
-/** What stops a key or a chain is told of that one, not of each of its feeds. */
+/** What stops a key or a chain is logged once, not for each of its feeds. */
 function logFailure(
   lane: FeedLane,
   state: FeedState,
@@ -253,7 +253,7 @@ function logFailure(
     case 'feed.drift':
     case 'queue.failure':
     case null:
-      // It was told where it happened.
+      // It was logged where it happened.
       return undefined;
   }
 }
@@ -307,7 +307,7 @@ export function openSliceBudget({
       return isSpent();
     },
     takePage() {
-      // Nobody waits for the answer; until it is there the slice goes on.
+      // The answer is not awaited; until it is there the slice goes on.
       if (now() >= dueMs && !isLooking && !hasToEnd) void look();
       if (isSpent()) return false;
       pages += 1;

@@ -19,7 +19,7 @@ interface Taker {
 
 /**
  * Takes the run's next walk for this worker: one that was begun and not ended, or a new one.
- * Taking raises the revision, which fences whoever held the walk before.
+ * Taking raises the revision, which fences the worker that held the walk before.
  *
  * @returns null when the run has nothing left to begin, 'wait' when that depends on a walk under way,
  *   'elsewhere' when the feed is read from another explorer than this process asks
@@ -30,8 +30,8 @@ export async function takeWalk(
   { held, at, origin }: Taker,
 ): Promise<HeldWalk | 'wait' | 'elsewhere' | null> {
   return transact(db, async (tx) => {
-    // Waits for whoever takes one now: a walk that it begins is to be resumed, not begun twice.
-    // The feed before its run, as whoever opens a run locks them.
+    // Waits for a worker that takes one now: a walk that it begins is to be resumed, not begun twice.
+    // The feed before its run, in the order in which opening a run locks them.
     const { rows: feeds } = await tx.execute<{ elsewhere: boolean }>(sql`
       select ${isElsewhere(origin)} as elsewhere from etl.feeds
       where ${ofFeed(run)}
@@ -114,7 +114,7 @@ export async function giveUpEntry(db: Database, walk: WalkRow, why: Why): Promis
   return end(db, sql`${held(walk)} and scope ? 'entry' and pages = 0`, 'abandoned', why);
 }
 
-/** As SQL: that nobody has taken a walk over. */
+/** As SQL: that no other walk was handed a part of a walk. */
 const held = ({ id, revision }: WalkRow) => sql`id = ${id} and revision = ${revision}`;
 
 async function end(

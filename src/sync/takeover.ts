@@ -37,7 +37,7 @@ export interface Presence {
   close(): Promise<void>;
 }
 
-/** Opens that session; one that is lost is opened anew by the next beat. Postgres drops its locks when the process dies. */
+/** Opens that session; one that is lost is opened again by the next beat. Postgres drops its locks when the process dies. */
 export async function openPresence(
   { url, isPooled }: Ways['session'],
   post: Post,
@@ -101,7 +101,7 @@ export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Wor
   return { start: rows[0]?.start ?? 0, once: rows[0]?.once ?? 0 };
 }
 
-/** Who attends to a lane's open run: a worker that lives, nobody yet, nobody until a time, or one that is gone. */
+/** Who attends to a lane's open run: a live worker, none yet, none until a time, or a dead one. */
 export interface LaneHolder {
   readonly lane: FeedLane;
   readonly is: 'held' | 'queued' | 'resting' | 'lost';
@@ -136,7 +136,7 @@ export async function laneHolders(db: Pick<Database, 'execute'>): Promise<LaneHo
   return rows.map(({ holder }) => holder);
 }
 
-/** Takes lanes back whose lock nobody holds. Who is first clears the note, so that one alone gives back the job. */
+/** Takes back lanes whose lock is free. The first worker clears the note, so that only one gives back the job. */
 const takeBack = `
   with taken as materialized (
     select id, taken_up_at, feed || '/' || lane as key

@@ -112,7 +112,7 @@ export function configuredLanes(
 }
 
 /**
- * Makes what is asked for what is wanted now: by the configuration, or by a command's flags where there
+ * Makes the stored target ranges those that are wanted now: by the configuration, or by a command's flags where there
  * is none.
  */
 export async function reconcileTargets(db: Database, wishes: readonly Target[]): Promise<void> {
@@ -144,7 +144,7 @@ export async function dueLanes<Lane extends Target>(
   return due;
 }
 
-/** What a person asked for is read now, whatever its interval. */
+/** What a person requested is read now, whatever its interval. */
 export function atOnce(target: Target): RunScope {
   return kindOf(target.lane.operation).atOnce(target);
 }

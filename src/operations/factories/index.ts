@@ -14,7 +14,7 @@ export const factories = operation({
   name: 'factories',
   path: () => 'proxy/account-abstraction/factories',
   cursor: pageToken,
-  // Changes of the count are kept for good: what is no number of accounts counts as not told.
+  // Changes of the count are kept for good: what is no number of accounts counts as missing.
   item: z.looseObject({ address: embeddedAddress, total_accounts: count }),
   table,
   key: 'address_hash',

@@ -7,8 +7,8 @@ import { tokenFactory } from '../positions.ts';
 export const rowsMoved = 'moved';
 
 /**
- * Why no ranking was published: the service listed nobody, time after time, where there was somebody.
- * Contracts don't vanish; a service that is being mended answers so.
+ * Why no ranking was published: the service listed no factory, time after time, though some are stored.
+ * Contracts don't vanish; a service under repair answers so.
  */
 export const listEmpty = 'empty';
 
@@ -210,7 +210,7 @@ async function publishRanking(
   await publishRanks(tx, walk);
   await publishHistory(tx, walk);
   await recordRanking(tx, walk, facts);
-  // Of other runs too: what an interrupted or a superseded ranking met is published by nobody.
+  // Of other runs too: what an interrupted or a superseded ranking met is never published.
   await tx.execute(sql`
     delete from etl.ranking_entries
     where (select chain_id from etl.walks where walks.id = walk_id) = ${walk.chain_id}
@@ -219,7 +219,7 @@ async function publishRanking(
 
 /**
  * By accounts; among equals as the service listed them, then those that only earlier walks met. While
- * an item of the run is in quarantine, nobody becomes missing: it may be the factory that was not met.
+ * an item of the run is in quarantine, no factory becomes missing: it may be the factory that was not met.
  */
 async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
   await tx.execute(sql`
@@ -257,7 +257,7 @@ async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
   `);
 }
 
-/** A count that was not told, or came as something else, is no change: a history would keep it for good. */
+/** A count that is missing, or of another type, is no change: a history would keep it for good. */
 async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void> {
   await tx.execute(sql`
     insert into explorer.factory_history (

@@ -20,11 +20,11 @@ interface Standing extends Record<string, unknown> {
 /**
  * Whether what is stored supports the end of a batch's list.
  *
- * One walk's end proves nothing of a batch: its neighbours do, and the lowest of a range, and the
+ * One walk's end verifies nothing of a batch: its neighbours do, and the lowest of a range, and the
  * empty numbers below it, are read twice by the feed before they count. So a claim that nothing
- * speaks against is let pass without another request, and asked for once more where something does:
+ * speaks against is let pass without another request, and requested once more where something does:
  * stored blocks of the batch are missing, or the batch below is known and does not meet, or a list hardly
- * ends with such a page. What the chain has proved is evidence against the answer itself.
+ * ends with such a page. What the chain has verified is evidence against the answer itself.
  */
 export async function judgeBatchEnd(
   db: Pick<Transaction, 'execute'>,
@@ -201,7 +201,7 @@ export async function touchedBatches(
  * list was last seen to. A walk with a page out of order or an item in quarantine has seen nothing,
  * and neither has one that entered at the list's last page and was served no block there.
  *
- * What the lowest block stands on is seen with it: below the lowest batch nobody contradicts a wrong
+ * What the lowest block stands on is seen with it: below the lowest batch nothing contradicts a wrong
  * parent hash but another read.
  */
 export async function noteObservation(

@@ -13,9 +13,9 @@ const widestHole = 1_000;
 const highestNumber = Number.MAX_SAFE_INTEGER;
 
 /**
- * Concludes what the end of a batch's walk proves, of the batch and of those around it: who its
- * blocks are, and which batches the chain proves whole. Only ends of walks write batches, and those
- * of a feed come one at a time, so what a neighbour proves is not changed meanwhile.
+ * Concludes what the end of a batch's walk verifies, of the batch and of those around it: which blocks
+ * it has, and which batches the chain verifies whole. Only ends of walks write batches, and those
+ * of a feed come one at a time, so what a neighbour verifies is not changed meanwhile.
  */
 export async function concludeBatch(
   tx: Transaction,
@@ -58,7 +58,7 @@ const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
 
 /**
  * The given batches that have blocks, and the nearest ones on both sides of each: where they stand
- * in what was asked for, and whether they meet: also by where their lists were last seen to begin and
+ * in what was requested, and whether they meet: also by where their lists were last seen to begin and
  * to end. As common table expressions, the last one `placed`.
  */
 const placed = (chainId: number, feed: string, batches: readonly number[]) => sql`
@@ -112,10 +112,10 @@ const placed = (chainId: number, feed: string, batches: readonly number[]) => sq
  * update, it meets both neighbours in height and hash, and its list was seen to begin and end where
  * its blocks do: its end by the run that settles it, or a block could have come to it since.
  *
- * One that is settled stays so beside numbers that are unread: they contradict nothing, and whoever reads
+ * One that is settled stays so beside numbers that are unread: they contradict nothing, and a worker that reads
  * them asks again.
  *
- * The lowest of what was asked for has nobody to meet below. Its end is believed when two walks have
+ * The lowest of what was requested has no neighbour below. Its end is believed when two walks have
  * seen it, and the emptiness of each number below it too.
  */
 const isSettled = (chainId: number, runId: number) => sql`(
@@ -153,7 +153,7 @@ const isSettled = (chainId: number, runId: number) => sql`(
 ) is true`;
 
 /**
- * Judges the given batches and those around them. Empty numbers between two that meet are proved,
+ * Judges the given batches and those around them. Empty numbers between two that meet are verified,
  * and so are those below a lowest that is settled.
  */
 async function settleBatches(
@@ -217,7 +217,7 @@ async function settleBatches(
 
 /**
  * Says of batches what their blocks are: how many, from where to where, whether their heights are
- * contiguous and each block's parent is the block below it. What the neighbours prove is not judged
+ * contiguous and each block's parent is the block below it. What the neighbours verify is not judged
  * here. A probe that finds nothing leaves no row: that there is no batch yet says nothing for good.
  */
 async function describeBatches(

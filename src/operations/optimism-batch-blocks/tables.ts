@@ -60,7 +60,7 @@ export const blocks = explorerSchema.table(
     index('blocks_timestamp').on(table.timestamp, table.chain_id),
     index('blocks_updated_at').using('brin', table.updated_at).with({ autosummarize: true }),
     index('blocks_page').using('brin', table.page_id).with({ autosummarize: true }),
-    // Few at any time, and asked for at the end of each walk.
+    // Few at any time, and requested at the end of each walk.
     index('blocks_pending')
       .on(table.optimism_batch_number, table.chain_id)
       .where(sql`is_pending_update`),
@@ -167,7 +167,7 @@ export const batchObservations = etlSchema.table(
     batch_number: integer('batch_number').notNull(),
     top: integer('top'),
     bottom: integer('bottom'),
-    /** What the block at the bottom stands on: where no batch below it is read, nothing else tells. */
+    /** What the block at the bottom stands on: where no batch below it is read, nothing else says it. */
     parent_hash: hexText('parent_hash'),
     /** How many walks in a row have seen the list end there, on the same parent. */
     times_seen: int4('times_seen').notNull().default(0),

@@ -1,7 +1,7 @@
 import { foreignKey, index, jsonb, primaryKey, text } from 'drizzle-orm/pg-core';
 import { explorerSchema, hexText, instant, integer, provenance } from '../../db/column-types.ts';
 
-/** What the list of batches tells of each. */
+/** What the list of batches reports of each. */
 export const listedBatches = explorerSchema.table(
   'listed_batches',
   {

@@ -28,7 +28,7 @@ export const userOperations = explorerSchema.table(
   },
   (table) => [
     primaryKey({ columns: [table.chain_id, table.hash] }),
-    // The list's own order, in which ranges are proved complete and left operations are found.
+    // The list's own order, in which ranges are verified complete and left operations are found.
     index('user_operations_block_number').on(table.chain_id, table.block_number, table.hash),
     index('user_operations_address_hash').on(table.address_hash, table.chain_id),
     // For those who query: docs/decisions/0012-growth.md.
@@ -43,7 +43,7 @@ export const userOperations = explorerSchema.table(
     index('user_operations_updated_at')
       .using('brin', table.updated_at)
       .with({ autosummarize: true }),
-    // Which rows came from some pages: the ledger is thinned of those that none did.
+    // Which rows came from some pages: the ledger is pruned of those that none did.
     index('user_operations_page').using('brin', table.page_id).with({ autosummarize: true }),
   ],
 );
