@@ -1,230 +1,293 @@
-import type { StatusDocument } from '../documents/status.ts';
 import { printable } from '../printable.ts';
-import { isSeen } from '../report/status-document.ts';
+import { clock } from '../status/reasons.ts';
+import type { FeedStatus, Reason, StatusDocument } from '../status/schema.ts';
+import { isKnown } from '../status/status.ts';
 import { bar } from '../terminal/bar.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
 import { mark } from '../terminal/mark.ts';
-import { compact, counted, duration, bytes, whole } from '../terminal/numbers.ts';
+import { bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
-import { adviceOf, type Advice } from '../words/status-advice.ts';
-import { summaryOf, verdicts } from '../words/status-summary.ts';
-import { feedNames } from '../words/feed-names.ts';
-import { listName } from '../words/list-name.ts';
 
-type Feed = StatusDocument['feeds'][number];
-type VerdictKind = keyof typeof verdicts;
-
-const stateStyles: Readonly<Record<Feed['state'], Style>> = {
-  current: 'good',
-  done: 'good',
-  running: 'good',
-  queued: 'good',
-  unread: 'quiet',
-  unknown: 'quiet',
-  partial: 'warning',
-  late: 'warning',
-  stale: 'warning',
-  awaiting: 'warning',
-  paused: 'warning',
-  waiting: 'warning',
+const overallStyles: Readonly<Record<StatusDocument['overall']['state'], Style>> = {
+  healthy: 'good',
+  syncing: 'good',
   degraded: 'warning',
-  unordered: 'warning',
-  stalled: 'bad',
-  unattended: 'bad',
-  unauthorized: 'bad',
-  unsupported: 'bad',
-  failed: 'bad',
+  stopped: 'warning',
+  'action-required': 'bad',
 };
 
-/** Lines of the smallest screen, without a blank one, that of the prompt, and one that says how much is left out. */
+const feedStyles: Readonly<Record<FeedStatus['state'], Style>> = {
+  pending: 'quiet',
+  running: 'good',
+  current: 'good',
+  behind: 'warning',
+  failing: 'warning',
+  blocked: 'warning',
+  paused: 'warning',
+  unsupported: 'bad',
+};
+
+/** Lines of the smallest screen, without a blank one, the prompt, and one that says how much is left out. */
 const screenLines = 21;
-/** So many lines of what to do are shown on a terminal, however many feeds there are. */
+/** So many lines of reasons are shown on a terminal, however many feeds there are. */
 const leastLines = 5;
 
-/** One screen: the verdict, who works and what today costs, a row for each feed, and what needs a person. Pure. */
+/** One screen: the overall state, totals, a row for each feed, and what helps. Pure. */
 export function statusText(document: StatusDocument, look: Look): string {
-  const { feeds, verdict } = document;
-  const [gravest, ...others] = adviceOf(document);
-  const head = headline(verdict.kind, gravest, look);
+  const { feeds, reasons } = document;
+  const head = headline(document, look);
   const lines = [head.text];
-  if (isSeen(document)) lines.push(...summary(document, look));
-  if (feeds.length > 0) lines.push('', ...table(feeds, look));
-  const told = [
-    ...(gravest === undefined
-      ? []
-      : [spell(gravest, look, document.feeds, head.saysAll ? 'how' : 'what')]),
-    ...others.map((one) => spell(one, look, document.feeds, 'what')),
+  if (isKnown(document)) lines.push(...summary(document, look));
+  if (feeds.length > 0) lines.push('', ...table(document, look));
+  const details = [
+    ...reasons
+      .filter(({ severity }, at) => at === 0 || severity !== 'info')
+      .map((reason) => detail(reason, document, look, reason === head.says)),
     ...notes(feeds, look),
   ].filter((one) => one.length > 0);
   const shown = look.isTerminal
-    ? firstOf(told, Math.max(leastLines, screenLines - lines.length))
-    : told;
+    ? firstOf(details, Math.max(leastLines, screenLines - lines.length))
+    : details;
   if (shown.length > 0) lines.push('', ...shown.flat());
-  const more = told.length - shown.length;
+  const more = details.length - shown.length;
   if (more > 0) lines.push(`  and ${more} more: explorer-etl status --json`);
   return `${lines.join('\n')}\n`;
 }
 
 /** As many as fit, whole. */
-function firstOf(told: readonly (readonly string[])[], most: number): (readonly string[])[] {
+function firstOf(details: readonly (readonly string[])[], most: number): (readonly string[])[] {
   let lines = 0;
-  return told.filter((one) => (lines += one.length) <= most);
+  return details.filter((one) => (lines += one.length) <= most);
 }
 
-/** The verdict's line, and whether it says all of its gravest reason. */
-function headline(kind: VerdictKind, gravest: Advice | undefined, look: Look) {
-  const [name, style] = verdicts[kind];
-  const verdict = `${mark(look, style)} ${paint(look, style, name)}`;
-  if (gravest === undefined || kind === 'healthy') return { text: verdict, saysAll: true };
-  const { feeds } = gravest;
-  const whose =
-    feeds.length > 1
-      ? `${counted(feeds.length, 'feed')}: `
-      : feeds.map((one) => `${one}: `).join('');
-  const gist = printable(`${whose}${gravest.text}`);
+/** The line of the overall state, and the reason that it says whole. */
+function headline({ overall, reasons, as_of }: StatusDocument, look: Look) {
+  const { state, since } = overall;
+  const [name, style] = [state.replace('-', ' '), overallStyles[state]];
+  // A sentence that begins with the state does not need it twice.
+  const sentence = printable(overall.sentence.replace(/^Stopped: n/u, 'N'));
   const room = look.columns - name.length - 4;
-  const isCut = look.isTerminal && widthOf(gist) > room;
-  const text = `${verdict}: ${isCut ? fit(gist, room) : gist}`;
-  return { text, saysAll: !isCut && feeds.length < 2 };
+  const fits = (text: string) => !look.isTerminal || widthOf(text) <= room;
+  const isDated = since === null || sentence.includes(' since ');
+  const dated = isDated ? sentence : `${sentence} Since ${clock(since, new Date(as_of))}.`;
+  const text = fits(dated) ? dated : sentence;
+  const reason = reasons.find(({ feeds, sentence: said }) =>
+    [said, `${feeds.join()}: ${said}`, `Stopped: n${said.slice(1)}`].includes(overall.sentence),
+  );
+  return {
+    text: `${mark(look, style)} ${paint(look, style, name)}: ${fits(text) ? text : fit(text, room)}`,
+    says: fits(text) ? reason : undefined,
+  };
 }
 
-/** Who works, what today costs, when it goes on. */
-const summary = (document: StatusDocument, look: Look) =>
-  wrap(summaryOf(document).join(' · '), look.columns - 2).map((line) => `  ${line}`);
+/** What is there; and who works, what today costs, when the next poll is. */
+function summary(document: StatusDocument, look: Look): string[] {
+  const { totals, workers, credits, standby, next_poll_at, as_of, feeds } = document;
+  const at = new Date(as_of);
+  const data = [
+    `${counted(totals.rows, 'row')}${totals.rows_today > 0 ? ` (${whole(totals.rows_today)} today)` : ''}`,
+    ...(totals.newest_item_at === null
+      ? []
+      : [`newest item ${ageText(totals.newest_item_at, at)} old`]),
+    ...(totals.verified_share === null ? [] : [`${percents(totals.verified_share)} verified`]),
+  ];
+  const work = [
+    workersText(workers),
+    ...(standby === null ? [] : [standbyText(standby.behind_s)]),
+    ...creditsText(credits, at),
+    ...(next_poll_at === null ? [] : [`next poll ${clock(next_poll_at, at)}`]),
+  ];
+  return [...(feeds.length === 0 ? [] : [data]), work].flatMap((parts) =>
+    wrap(parts.join(' · '), look.columns - 2).map((line) => `  ${line}`),
+  );
+}
 
-/** Below so many columns a table has no bars, from so many on it tells more. */
+function workersText(workers: StatusDocument['workers']): string {
+  if (workers === null) return 'workers are not seen from here';
+  const { start, once } = workers;
+  if (start + once === 0) return 'no worker';
+  return [
+    ...(start === 0 ? [] : [counted(start, 'worker')]),
+    ...(once === 0 ? [] : [counted(once, 'sync')]),
+  ].join(', ');
+}
+
+const standbyText = (seconds: number | null) =>
+  seconds === null
+    ? 'a standby, unknown how far behind'
+    : `a standby, ${seconds === 0 ? 'not' : duration(seconds)} behind`;
+
+function creditsText({ spent, limit, forecast, keys }: StatusDocument['credits'], at: Date) {
+  if (keys.length === 0) return [];
+  const sum =
+    limit === null ? `${whole(spent)} credits today` : `${whole(spent)} of ${whole(limit)} credits`;
+  switch (forecast.kind) {
+    case 'no-limit':
+    case 'unknown':
+      return [sum];
+    case 'enough':
+      return [`${sum}, enough for today`];
+    case 'history-takes-days': {
+      const { least, most } = forecast.days;
+      const about = least === most ? 'about' : 'up to';
+      const days = `${about} ${whole(most)} more ${most === 1 ? 'day' : 'days'}`;
+      return [`${sum}, history needs ${days} of credits`];
+    }
+    case 'lasts-until':
+      return [`${sum}, enough until ${clock(forecast.at, at)}`];
+    case 'spent':
+      return [`${sum}, none left until ${clock(forecast.until, at)}`];
+  }
+}
+
+/** Below so many columns the table has no bars. */
 const narrow = 76;
-const wide = 116;
 /** Columns of a bar: the least, and the most, of which it takes what the others leave. */
 const bars = { least: 4, most: 24 };
 
-function table(feeds: readonly Feed[], look: Look): string[] {
+function table(document: StatusDocument, look: Look): string[] {
+  const { feeds } = document;
+  const at = new Date(document.as_of);
   if (look.columns < narrow) {
     return columns(look, {
-      head: ['chain', 'list', 'state', 'seen', 'proved'],
-      rows: feeds.map((feed) => [...named(feed), state(feed, look), seen(feed, look), share(feed)]),
+      head: ['chain', 'list', 'state', 'polled', 'verified'],
+      rows: feeds.map((feed) => [
+        ...named(feed),
+        state(feed, look),
+        polled(feed, look),
+        share(feed),
+      ]),
       aligns: ['left', 'left', 'left', 'right', 'right'],
       flexible: 1,
     });
   }
-  const lines = barTable(feeds, look, bars.least);
+  const lines = barTable(feeds, at, look, bars.least);
   const spare = look.columns - Math.max(...lines.map(widthOf));
-  return barTable(feeds, look, Math.max(bars.least, Math.min(bars.most, bars.least + spare)));
+  const width = Math.min(bars.most, bars.least + Math.max(0, spare));
+  return barTable(feeds, at, look, width);
 }
 
-function barTable(feeds: readonly Feed[], look: Look, barWidth: number): string[] {
-  const isWide = look.columns >= wide;
+function barTable(feeds: readonly FeedStatus[], at: Date, look: Look, barWidth: number): string[] {
   return columns(look, {
-    head: ['chain', 'list', 'state', 'rows', 'seen', 'proved', isWide ? 'left' : 'pages left'],
+    head: ['chain', 'list', 'state', 'rows', 'newest', 'polled', 'verified', 'left'],
     rows: feeds.map((feed) => [
       ...named(feed),
       state(feed, look),
-      isWide ? whole(feed.rows) : compact(feed.rows),
-      isWide ? seenOf(feed, look) : seen(feed, look),
-      `${bar(look, feed.proved.share, barWidth)} ${share(feed)}`.trimEnd(),
-      isWide ? left(feed) : pages(feed),
+      compact(feed.rows),
+      newest(feed, at, look),
+      polled(feed, look),
+      `${bar(look, feed.verified.share, barWidth)} ${share(feed)}`.trimEnd(),
+      left(feed),
     ]),
-    aligns: ['left', 'left', 'left', 'right', 'right', 'left', isWide ? 'left' : 'right'],
+    aligns: ['left', 'left', 'left', 'right', 'right', 'right', 'left', 'right'],
     flexible: 1,
   });
 }
 
-const named = ({ chain_name, operation }: Feed) => [printable(chain_name), listName(operation)];
+const named = ({ chain_name, label }: FeedStatus) => [printable(chain_name), printable(label)];
 
-const state = (feed: Feed, look: Look) => paint(look, stateStyles[feed.state], feed.state);
+/** Red only where a person has to act: a key without credits recovers by itself. */
+function state({ state: name, failure }: FeedStatus, look: Look): string {
+  const isRefused = name === 'blocked' && failure !== 'throttled' && failure !== 'out-of-credits';
+  return paint(look, isRefused ? 'bad' : feedStyles[name], name);
+}
 
-/** How long ago the head of the list was looked at. */
-function seen({ freshness: { age_s, is_met } }: Feed, look: Look): string {
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+] as const;
+
+/** A duration in its largest unit, for a column. */
+function briefly(seconds: number): string {
+  const [unit, size] = units.find(([, length]) => seconds >= length) ?? (['s', 1] as const);
+  return `${whole(Math.floor(seconds / size))}${unit}`;
+}
+
+const ageText = (time: string, at: Date) =>
+  briefly(Math.max(0, (at.getTime() - Date.parse(time)) / 1000));
+
+function newest({ newest_item: item, lag_s }: FeedStatus, at: Date, look: Look): string {
+  if (item === null) return lag_s === null ? '' : briefly(Math.max(0, lag_s));
+  return item.is_met ? ageText(item.at, at) : paint(look, 'warning', ageText(item.at, at));
+}
+
+function polled({ poll: { age_s, is_met } }: FeedStatus, look: Look): string {
   if (age_s === null) return '';
-  return is_met === false ? paint(look, 'warning', duration(age_s)) : duration(age_s);
+  return is_met === false ? paint(look, 'warning', briefly(age_s)) : briefly(age_s);
 }
 
-/** The same against how long ago it may be. */
-function seenOf(feed: Feed, look: Look): string {
-  const { age_s, objective } = feed.freshness;
-  if (age_s === null || objective === null) return seen(feed, look);
-  return `${seen(feed, look)} of ${duration(objective.seconds)}`;
+/** `~`: estimated from what was read so far; `≥`: the list may be shorter. */
+const signs = { known: '', estimated: '~', 'at-least': '≥', unknown: '' } as const;
+
+const share = ({ verified: { share: part, basis } }: FeedStatus): string =>
+  part === null ? '' : `${signs[basis]}${percents(part)}`;
+
+/** What is not the whole is never shown as 100 %. */
+const percents = (part: number) => `${part < 1 ? Math.min(99, Math.floor(part * 100)) : 100} %`;
+
+/** The time that is left while history is read, else its requests. */
+function left({ left: { requests, ends_in_s } }: FeedStatus): string {
+  if (ends_in_s !== null) return `~${briefly(ends_in_s)}`;
+  const { likely, most } = requests;
+  if (most === null) return 'unknown';
+  if (most === 0) return '';
+  return likely === null ? `≤${compact(most)} req.` : `~${compact(likely)} req.`;
 }
 
-/** `~`: reckoned from what was read so far; `≥`: the list may well be shorter. */
-const signs = { known: '', reckoned: '~', 'at-least': '≥', unknown: '' } as const;
-
-function share({ proved }: Feed): string {
-  if (proved.share === null) return '';
-  const percents = proved.share < 1 ? Math.min(99, Math.floor(proved.share * 100)) : 100;
-  return `${signs[proved.basis]}${percents} %`;
-}
-
-function pages({ left: { requests } }: Feed): string {
-  if (requests.most === null) return 'unknown';
-  return requests.most === 0 ? '' : countText(requests, compact);
-}
-
-/** What is likely and, where that is more, the most; else the most alone. */
-function countText(
-  { likely, most }: Feed['left']['requests'],
-  spelled: (count: number) => string,
-): string {
-  const bound = most === null ? '' : `≤${spelled(most)}`;
-  if (likely === null) return bound;
-  return most === likely ? `~${spelled(likely)}` : `~${spelled(likely)} (${bound})`;
-}
-
-function left(feed: Feed): string {
-  const { requests, ends_at } = feed.left;
-  if (requests.most === null || requests.most === 0) return pages(feed);
-  const lane = feed.lanes.find((one) => one.ends_at === ends_at && ends_at !== null);
-  const ends = lane === undefined ? '' : `, ${duration(lane.ends_in_s)}`;
-  const unit = requests.most === 1 ? 'page' : 'pages';
-  return `${countText(requests, whole)} ${unit}${ends}`;
-}
-
-/** Lines of one thing: what it is, unless the headline says it, and how it is mended. */
-function spell(
-  { feeds, text, todo, command }: Advice,
+/** Lines of one reason: what it is, unless the headline says it, and what helps. */
+function detail(
+  { feeds, sentence, advice, command }: Reason,
+  document: StatusDocument,
   look: Look,
-  all: readonly Feed[],
-  from: 'what' | 'how',
+  isSaid: boolean,
 ): readonly string[] {
-  const names = feedNames(feeds, namesOf(all), look);
-  const what = `${names === '' ? '' : `${names}: `}${text}`;
+  const names = feedNames(feeds, document.feeds.length, look);
+  const what = `${names === '' ? '' : `${names}: `}${sentence}`;
   return [
-    ...(from === 'what' ? wrapped(printable(what), 2, look) : []),
-    ...(todo === null ? [] : wrapped(todo, 4, look)),
+    ...(isSaid ? [] : wrapped(printable(what), 2, look)),
+    ...(advice === null ? [] : wrapped(advice, 4, look)),
     ...(command === null ? [] : [`    ${paint(look, 'command', command)}`]),
   ];
+}
+
+/** So many feeds are named on a terminal; the others are counted. */
+const mostNamed = 3;
+
+function feedNames(feeds: readonly string[], total: number, { isTerminal }: Look): string {
+  const others = feeds.length - mostNamed;
+  if (!isTerminal || others <= 1) return feeds.join(', ');
+  if (feeds.length === total) return `all ${total} feeds`;
+  return `${feeds.slice(0, mostNamed).join(', ')} and ${others} more`;
 }
 
 /** On a terminal two lines at most: what is left out is in the document. Elsewhere nothing is. */
 function wrapped(text: string, indent: number, look: Look): string[] {
   const blanks = ' '.repeat(indent);
-  if (!look.isTerminal) return wrap(text, look.columns - indent).map((line) => blanks + line);
-  const [first = '', second, ...rest] = wrap(text, look.columns - indent);
-  if (second === undefined) return [blanks + first];
   const room = look.columns - indent;
-  const last = rest.length === 0 ? second : `${second.trim()} ${rest.join(' ').trim()}`;
-  return [blanks + fit(first, room), blanks + fit(last, room)];
+  const lines = wrap(text, room);
+  if (!look.isTerminal) return lines.map((line) => blanks + line);
+  const [first = '', ...rest] = lines;
+  if (rest.length === 0) return [blanks + first];
+  return [blanks + fit(first, room), blanks + fit(rest.map((line) => line.trim()).join(' '), room)];
 }
 
-const namesOf = (feeds: readonly Feed[]) => feeds.map(({ feed }) => feed);
-
-/** An archive of less is told by --json alone, in bytes. */
+/** A smaller archive is shown by --json alone, in bytes. */
 const largeArchive = 1_000_000_000;
 
-/** What should be known, and changes no verdict. */
-function notes(feeds: readonly Feed[], look: Look): string[][] {
-  const drifted = feeds.filter(({ drift }) => drift > 0);
-  const ways = drifted.reduce((sum, { drift }) => sum + drift, 0);
+/** What is worth knowing, and changes no state. */
+function notes(feeds: readonly FeedStatus[], look: Look): string[][] {
+  const drift = feeds.reduce((sum, { schema_drift }) => sum + schema_drift, 0);
   const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
   return [
-    ...(drifted.length === 0
+    ...(drift === 0
       ? []
       : [
           [
             ...wrapped(
-              `${feedNames(namesOf(drifted), namesOf(feeds), look)}: items differ from the specification in ${counted(ways, 'way')}`,
+              `${counted(drift, 'field')} this version does not know (stored in extra).`,
               2,
               look,
             ),

@@ -1,4 +1,4 @@
-import { statusNow, statusOrOutage } from '../report/status-now.ts';
+import { statusNow, statusOrOutage } from '../status/status.ts';
 import {
   exitCodes,
   UsageError,
@@ -13,14 +13,16 @@ import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { statusText } from './status-text.ts';
 
+const done = { code: exitCodes.done, reason: 'done' } as const;
+
 interface StatusOptions extends DemoOption {
   readonly watch?: true;
 }
 
-/** `status`: how all is, what each feed is doing, how current and complete it is, and what is left. */
+/** `status`: the overall state, what each feed does, how current and complete it is, and what is left. */
 export function registerStatus({ command, run }: Registry): void {
   addDemo(command)
-    .option('--watch', 'draw it anew every two seconds, until Ctrl-C')
+    .option('--watch', 'redraw it every two seconds, until Ctrl-C')
     .addHelpText('after', '\nExamples:\n  explorer-etl status\n  explorer-etl status --watch\n')
     .action(
       run<StatusOptions>(async (context, options) => {
@@ -37,7 +39,7 @@ export function registerStatus({ command, run }: Registry): void {
             return exitCodes.done;
           }
           const document = await statusNow(database.pool, pageSize);
-          if (options.json) writeDocument(context, document);
+          if (options.json) writeDocument(context, { ...document, exit: done });
           else print(place, statusText(document, context.out));
           return exitCodes.done;
         });
@@ -45,7 +47,7 @@ export function registerStatus({ command, run }: Registry): void {
     );
 }
 
-/** @throws UsageError where nothing can be drawn over */
+/** @throws UsageError if there is no terminal to draw on */
 function requireTerminal({ out }: Context, { json }: GlobalOptions): void {
   if (json)
     throw new UsageError(

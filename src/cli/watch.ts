@@ -5,10 +5,10 @@ import type { Look } from '../terminal/look.ts';
 import type { Context } from './context.ts';
 import { asCalled } from './called.ts';
 
-/** How often a screen is drawn anew, in ms. */
+/** How often the screen is redrawn, in ms. */
 const redrawMs = 2_000;
-/** Looking takes a twentieth of a core at most. */
-const restPerLook = 20;
+/** Reading the status takes a twentieth of a core at most. */
+const restPerRead = 20;
 /** Lines of the smallest terminal. */
 const leastRows = 24;
 
@@ -24,7 +24,7 @@ export async function watch(
       done();
     },
   });
-  // As large as the terminal is now: it may be made narrower or lower meanwhile.
+  // The terminal may be resized meanwhile.
   const size = () => context.size?.() ?? { columns: context.out.columns, rows: leastRows };
   const terminal = Object.defineProperties(Object.assign(screen, { isTTY: true }), {
     columns: { get: () => size().columns },
@@ -37,10 +37,10 @@ export async function watch(
     const begun = performance.now();
     const text = await draw({ ...context.out, columns: size().columns });
     if (signal.aborted) break;
-    // The verdict is above: what does not fit is left out below.
+    // The overall state comes first: what does not fit is cut at the bottom.
     const lines = asCalled(text, program, context.isDemo).trimEnd().split('\n');
     update(lines.slice(0, Math.max(1, size().rows - 1)).join('\n'));
-    const restMs = Math.max(redrawMs, restPerLook * (performance.now() - begun));
+    const restMs = Math.max(redrawMs, restPerRead * (performance.now() - begun));
     await delay(restMs, undefined, { signal }).catch(() => undefined);
   }
   update.done();

@@ -18,7 +18,6 @@ import { planDocument } from './plan.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
 import { startDocument } from './start.ts';
-import { statusDocument } from './status.ts';
 import { verifyDocument } from './verify.ts';
 
 /** Every document of `--json`, by its name. */
@@ -31,7 +30,6 @@ export const documents = {
   sync: syncDocument,
   start: startDocument,
   open: openDocument,
-  status: statusDocument,
   'quarantine-list': quarantineListDocument,
   'quarantine-retry': quarantineRetryDocument,
   'quarantine-drop': quarantineDropDocument,

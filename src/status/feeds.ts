@@ -7,7 +7,7 @@ import { printable } from '../printable.ts';
 import type { WorkLeft } from './credits.ts';
 import type { FeedEstimate } from './estimate.ts';
 import type { FeedRecord, ItemPace, LaneRecord, Verified } from './facts.ts';
-import { activityOf, isUnseen, type Activity, type LaneStatus } from './lanes.ts';
+import { activityOf, isUnseen, quietSentence, type Activity, type LaneStatus } from './lanes.ts';
 import { nextFiring, pollTarget, type Cron } from './schedule.ts';
 import type { FeedStatus } from './schema.ts';
 
@@ -57,7 +57,7 @@ export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
     kind,
     unit: kinds[kind].covers(record.unit),
     state: stateOf(activity, facts, { poll, newest_item, at: reading.at }),
-    sentence: record.reason,
+    sentence: record.reason ?? quietSentence(lanes),
     failure,
     rows: record.rows,
     rows_today: laneRecords.reduce((sum, { rows_today }) => sum + rows_today, 0),
@@ -91,8 +91,8 @@ function isPartial({ is_verified, batches, gaps }: Verified): boolean {
   return batches.unread + batches.unverified + batches.without_blocks > 0;
 }
 
-/** States that say themselves what a feed does, whatever is stored of its list. */
-const shownAs: Partial<Record<Activity, FeedStatus['state']>> = {
+/** What is shown of an activity, whatever is stored of the list; the others depend on that. */
+export const shownAs: Readonly<Partial<Record<Activity, FeedStatus['state']>>> = {
   running: 'running',
   queued: 'running',
   stalled: 'failing',

@@ -83,6 +83,14 @@ export const isUnseen = ({ state, last_page_at }: LaneStatus, at: Date): boolean
   state === 'unknown' &&
   (last_page_at === null || at.getTime() - Date.parse(last_page_at) > 1000 * stallSeconds);
 
+/** What a lane that a worker has waits for; null: each has pages. No row says which of the three it is. */
+export function quietSentence(lanes: readonly LaneStatus[]): string | null {
+  const quiet = lanes.flatMap(({ state, quiet_s }) => (state === 'quiet' ? [quiet_s ?? 0] : []));
+  return quiet.length === 0
+    ? null
+    : `No page for ${Math.max(...quiet)} s: waits for an answer, for a retry, or for its turn at the key.`;
+}
+
 /** What a worker that still has the lane may have stored last: it waits, or retries. */
 const retryingStates: ReadonlySet<string> = new Set(['degraded', 'waiting', 'unauthorized']);
 

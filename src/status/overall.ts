@@ -171,11 +171,7 @@ export function overallOf(reasons: readonly Reason[], facts: OverallFacts): Over
   if (warning !== undefined) return headline('degraded', warning, facts);
   const info = reasons.find(({ code }) => code === 'reading') ?? of('info');
   if (info !== undefined) return headline('syncing', info, facts);
-  const { length } = facts.feeds;
-  const sentence =
-    length === 1
-      ? 'The feed is current and complete.'
-      : `All ${length} feeds are current and complete.`;
+  const sentence = 'All feeds are current and complete.';
   return { state: 'healthy', sentence, since: null, command: null };
 }
 

@@ -46,7 +46,7 @@ const untilText = (until: string | null | undefined, at: Date, about = '') =>
 const positions = ({ count = 0, unit = 'blocks' }: Details) =>
   unit === 'batches' ? counted(count, 'batch', 'batches') : counted(count, unit.slice(0, -1));
 
-/** A stored reason names its class and ends with what to do; both are said elsewhere. */
+/** A stored reason ends with what to do, which is the advice. */
 function saidOf({ failure, said }: Details): string {
   const advice = failure === null || failure === undefined ? '' : failures[failure].advice;
   const text = (said ?? failure ?? 'failed').replace(advice, '').trim();

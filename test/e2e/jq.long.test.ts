@@ -77,9 +77,9 @@ test('the page has a line for each of five jobs', () => {
 test('alert where all is not well', async () => {
   const { run, ask } = await scene();
   await run(['migrate']);
-  expect(await ask(lineOf('.verdict.kind'))).toEqual({ told: 'false', exitCode: 1 });
+  expect(await ask(lineOf('.overall.state'))).toEqual({ told: 'false', exitCode: 1 });
   await run(['sync']);
-  expect(await ask(lineOf('.verdict.kind'))).toEqual({ told: 'true', exitCode: 0 });
+  expect(await ask(lineOf('.overall.state'))).toEqual({ told: 'true', exitCode: 0 });
 });
 
 test('what today cost', async () => {

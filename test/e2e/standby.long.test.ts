@@ -1,4 +1,4 @@
-import type { StatusDocument } from '../../src/documents/status.ts';
+import type { StatusDocument } from '../../src/status/schema.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { call, expectOneMessage } from '../harness/call.ts';
@@ -46,7 +46,7 @@ test('on a streaming standby reading commands work and say so, and writing ones 
   const [onPrimary, onStandby] = [on(primary.url), on(standbyUrl)];
 
   // Before there is anything, too.
-  expect((await onStandby('status')).stdout).toContain('nothing is stored yet');
+  expect((await onStandby('status')).stdout).toContain('Nothing is stored yet.');
   expect((await onPrimary('sync')).code).toBe(0);
   await untilReplayed();
   const reading = [
@@ -116,12 +116,12 @@ test('a standby does not know whether a worker is there', async () => {
   });
   expect((await told(primary.url)).workers).toEqual({ start: 1, once: 0 });
   await untilReplayed();
-  expect(await told(standbyUrl)).toEqual({ workers: null, state: 'unknown' });
+  expect(await told(standbyUrl)).toEqual({ workers: null, state: 'running' });
 
   worker.kill('SIGKILL');
   await worker.ended(hangMs);
   await eventually('the primary to see it gone', hangMs, async () => {
-    return (await told(primary.url))?.state === 'unattended';
+    return (await told(primary.url))?.state === 'behind';
   });
   await untilReplayed();
   expect(await told(standbyUrl)).toMatchObject({ state: 'unknown' });

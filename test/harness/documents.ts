@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { documents } from '../../src/documents/index.ts';
+import { statusDocument } from '../../src/status/schema.ts';
 
-const schemas: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(documents));
+const exit = z.strictObject({ code: z.int(), reason: z.string() });
+const schemas: ReadonlyMap<string, z.ZodType> = new Map(
+  Object.entries({ ...documents, status: statusDocument.extend({ exit }) }),
+);
+
+export const documentNames: ReadonlySet<string> = new Set(schemas.keys());
 
 /** What a command left behind. */
 interface Output {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { PlanDocument } from '../../../src/documents/plan.ts';
-import type { StatusDocument } from '../../../src/documents/status.ts';
+import type { StatusDocument } from '../../../src/status/schema.ts';
 import type { VerifyDocument } from '../../../src/documents/verify.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
@@ -85,14 +85,14 @@ async function world(operations: object) {
       return {
         codes: [planned.code, told.code, verified.code],
         left: plan.feeds.map(({ history }) => history.requests.most),
-        verdict: status.verdict.kind,
+        state: status.overall.state,
         open: verify.feeds.flatMap(({ open }) => open),
       };
     },
   };
 }
 
-const allThere = { codes: [0, 0, 0], verdict: 'healthy', open: [] };
+const allThere = { codes: [0, 0, 0], state: 'healthy', open: [] };
 
 test('all that a command named is there, and nothing is said to be missing below it', async () => {
   const { run, look } = await world({
