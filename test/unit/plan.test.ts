@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { about, none, upTo } from '../../src/lists/estimates.ts';
-import { firingsPerDay } from '../../src/report/firings.ts';
+import { firingsPerDay } from '../../src/status/schedule.ts';
 import { planReport, type FeedPlan } from '../../src/report/plan.ts';
 
 const midnight = new Date('2026-11-21T00:00:00Z');

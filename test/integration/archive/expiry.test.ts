@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { feedStatus } from '../../../src/report/status.ts';
+import { readFeeds } from '../../../src/status/facts.ts';
 import { expireArchive, unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/normalise.ts';
 import { archivedWorld } from './archive.ts';
@@ -30,7 +30,7 @@ async function world() {
     return rows[0];
   };
   const told = async () =>
-    (await feedStatus(db)).reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
+    (await readFeeds(db)).reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
   return { database, db, stored, told };
 }
 

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import type { StatusDocument } from '../../../src/documents/status.ts';
+import type { StatusDocument } from '../../../src/status/schema.ts';
 import { dropQuarantined } from '../../../src/quarantine/list.ts';
 import { prove } from '../../../src/report/proof.ts';
 import { ribbonsOf } from '../../../src/report/ribbon/ribbon.ts';
@@ -19,7 +19,7 @@ const chain: SimulatedChain = {
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 70 },
   factories: 60,
-  // A source that has stopped is `stale`, whatever is in quarantine.
+  // A source that has stopped is `behind`, whatever is in quarantine.
   startsAtMs: Date.now() - 2 * 3_600_000,
 };
 
@@ -90,9 +90,9 @@ test.each([
     ];
 
     expect([openInWords([held]), openInWords([after])]).toEqual([open, []]);
-    expect(report?.proved.share).toBeLessThan(1);
-    expect([report?.state, reportAfter?.proved.share]).toEqual(['partial', 1]);
-    expect(reportAfter?.state).not.toBe('partial');
+    expect(report?.verified.share).toBeLessThan(1);
+    expect([report?.state, reportAfter?.verified.share]).toEqual(['behind', 1]);
+    expect(reportAfter?.state).not.toBe('behind');
     expect(sizeOf(covered)).toBeLessThan(sizeOf(coveredAfter));
     expect([sizeOf(held.covered), sizeOf(after.covered)]).toEqual(
       // A ranking is complete as a whole, or not.
@@ -114,11 +114,11 @@ test.each([
     const { status, proof, drop } = await copied(operation, place);
 
     expect(openInWords([await proof()])).toEqual(open);
-    const share = (await status())?.proved.share ?? 0;
+    const share = (await status())?.verified.share ?? 0;
     expect(share).toBeLessThan(1);
     expect(share).toBeGreaterThan(0);
 
     await drop();
-    expect((await status())?.proved.share).toBe(1);
+    expect((await status())?.verified.share).toBe(1);
   },
 );

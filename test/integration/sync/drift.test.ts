@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { prove } from '../../../src/report/proof.ts';
 import { noteText } from '../../../src/words/note-text.ts';
-import { feedStatus } from '../../../src/report/status.ts';
+import { readFeeds } from '../../../src/status/facts.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { alterExplorer, type ServedPage } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -226,8 +226,8 @@ test('a run is warned of once for all new ways to differ, which are told by stat
   expect(proof?.notes.map(noteText).filter((note) => note.includes('region'))).toEqual([
     expect.stringMatching(/^new field region, kept in extra: 240 times, first on page 1$/),
   ]);
-  const [status] = await feedStatus(db);
-  expect(status?.drift).toBe(proof?.notes.length);
+  const [status] = await readFeeds(db);
+  expect(status?.schema_drift).toBe(proof?.notes.length);
 });
 
 test('a page of another shape stops its own feed only, with the evidence', async () => {
