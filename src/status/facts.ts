@@ -216,53 +216,6 @@ export interface Verified {
   readonly batches: FeedStatus['verified']['batches'];
 }
 
-/** More batches with blocks than these wait for more than what is to come (`etl.batch_state_findings`). */
-const mostInHead = 3;
-
-/** As SQL: the wanted batches of each feed, and those of them that wait. */
-const ofBatches = sql`
-    number as (
-      select feed, sum(upper(numbers) - lower(numbers)) as requested, sum(read) as read,
-             sum(unverified) as unverified, sum(quarantined) as quarantined,
-             coalesce(sum(upper(numbers) - lower(numbers)) filter (where is_listed), 0)
-               as without_blocks
-      from (
-        select feed, numbers, read, unverified, quarantined, false as is_listed
-        from etl.asked_batches as asked
-        left join etl.quarantined as held using (feed), lateral (
-          select count(*) as read,
-                 count(*) filter (where not is_proved and (batch_number <@ places) is not true)
-                   as unverified,
-                 count(*) filter (where batch_number <@ places) as quarantined
-          from explorer.read_batches as batch
-          where batch.chain_id = asked.chain_id
-            and batch_number >= lower(numbers) and batch_number < upper(numbers)
-        ) as range
-        union all
-        select feed, int8range(batch_number, batch_number + 1), 0, 0, 0, true
-        from etl.listed_without_blocks
-        join etl.feeds using (feed)
-        -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
-        join explorer.read_batches as batch
-          on batch.chain_id = feeds.chain_id
-          and batch.batch_number >= greatest(lower(range), frontier + 1)
-          and batch.batch_number < upper(range)
-        where blocks_count = 0
-      ) as part
-      group by feed
-    ), head as (
-      select heads.feed,
-             count(*) filter (where (heads.batch_number <@ places) is not true) as numbers,
-             count(*) filter (where blocks_count > 0) as batches
-      from etl.batch_heads as heads
-      join etl.feeds using (feed)
-      join explorer.read_batches as batch
-        on batch.chain_id = feeds.chain_id and batch.batch_number = heads.batch_number
-      left join etl.quarantined as held on held.feed = heads.feed
-      group by heads.feed
-    )
-`;
-
 /** What is verified of every feed. */
 export async function readVerified(db: Database): Promise<Verified[]> {
   const extents = Object.values(kinds).map(
@@ -273,7 +226,7 @@ export async function readVerified(db: Database): Promise<Verified[]> {
     `,
   );
   const { rows } = await db.execute<{ verified: Verified }>(sql`/* verified */
-    with ${ofBatches}, shown as (
+    with shown as (
       -- False where a kind says nothing: absence of evidence is open.
       select feed, coalesce(${byKind(({ proof }) => proof.shows)}, false) as is_verified from etl.feeds
     ), extent as (${sql.join(extents, sql` union all `)})
@@ -287,28 +240,15 @@ export async function readVerified(db: Database): Promise<Verified[]> {
       'quarantined_positions', coalesce(
         (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
       ),
-      'batches', case when number.feed is not null then (
-        select json_build_object(
-          'requested', number.requested,
-          'verified', number.read - number.unverified - number.quarantined,
-          'unread', number.requested - without_blocks - number.read,
-          'waiting', waiting,
-          'unverified', number.unverified - waiting,
-          'without_blocks', without_blocks,
-          'quarantined', number.quarantined,
-          'is_bounded', not upper_inf(feeds.asked)
-        )
-        from (
-          select case when head.batches <= ${mostInHead} then head.numbers else 0 end as waiting
-        ) as own
-      ) end
+      'batches', case when counts.feed is not null then
+        to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.asked))
+      end
     ) as verified
     from etl.feeds
     join shown using (feed)
     left join extent using (feed)
     left join etl.quarantined as held using (feed)
-    left join number using (feed)
-    left join head using (feed)
+    left join etl.batch_counts as counts using (feed)
   `);
   return rows.map(({ verified }) => verified);
 }

@@ -1,0 +1,53 @@
+create or replace view etl.batch_counts as
+with number as (
+  select feed, sum(upper(numbers) - lower(numbers)) as requested, sum(read) as read,
+         sum(unverified) as unverified, sum(quarantined) as quarantined,
+         coalesce(sum(upper(numbers) - lower(numbers)) filter (where is_listed), 0) as without_blocks
+  from (
+    select feed, numbers, read, unverified, quarantined, false as is_listed
+    from etl.asked_batches as asked
+    left join etl.quarantined as held using (feed), lateral (
+      select count(*) as read,
+             count(*) filter (where not is_proved and (batch_number <@ places) is not true)
+               as unverified,
+             count(*) filter (where batch_number <@ places) as quarantined
+      from explorer.read_batches as batch
+      where batch.chain_id = asked.chain_id
+        and batch_number >= lower(numbers) and batch_number < upper(numbers)
+    ) as range
+    union all
+    select feed, int8range(batch_number, batch_number + 1), 0, 0, 0, true
+    from etl.listed_without_blocks
+    join etl.feeds using (feed)
+    -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
+    join explorer.read_batches as batch
+      on batch.chain_id = feeds.chain_id
+      and batch.batch_number >= greatest(lower(range), frontier + 1)
+      and batch.batch_number < upper(range)
+    where blocks_count = 0
+  ) as part
+  group by feed
+), head as (
+  select heads.feed,
+         count(*) filter (where (heads.batch_number <@ places) is not true) as numbers,
+         count(*) filter (where blocks_count > 0) as batches
+  from etl.batch_heads as heads
+  join etl.feeds using (feed)
+  join explorer.read_batches as batch
+    on batch.chain_id = feeds.chain_id and batch.batch_number = heads.batch_number
+  left join etl.quarantined as held on held.feed = heads.feed
+  group by heads.feed
+)
+select feed, requested,
+       read - unverified - quarantined as verified,
+       requested - without_blocks - read as unread,
+       waiting,
+       unverified - waiting as unverified,
+       without_blocks, quarantined
+from number
+left join head using (feed), lateral (
+  -- More batches with blocks wait for something else: see etl.batch_state_findings.
+  select case when head.batches <= 3 then head.numbers else 0 end as waiting
+) as own;
+
+comment on view etl.batch_counts is 'Per feed of Optimism batches, the batches in its target that exist by now: verified, not read, waiting for what is to come, not verified though nothing is to come, listed without blocks, and those that hold an item in quarantine.';
