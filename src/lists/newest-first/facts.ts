@@ -39,10 +39,10 @@ interface NearDensity {
   readonly densest: number;
 }
 
-/** Pages on either side of a gap that tell how dense it may be. */
+/** Pages on either side of a gap that show how dense it may be. */
 const nearPages = 5;
 
-/** Newest stored items that tell the present rate: hours of a busy chain, months of a quiet one. */
+/** Newest stored items that show the present rate: hours of a busy chain, months of a quiet one. */
 const recentItems = 20_000;
 
 /** What is known of how dense a list is, and of what is missing of it. */

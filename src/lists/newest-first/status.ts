@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { ListReach } from '../list.ts';
 
-/** Newest items that tell the list's pace: minutes of a busy chain, months of a quiet one. */
+/** Newest items that show the list's pace: minutes of a busy chain, months of a quiet one. */
 const recentItems = 1_000;
 
 /** The lag of the newest item, the blocks that are covered, and those that are not. */

@@ -4,7 +4,7 @@ import { sql, type SQL } from 'drizzle-orm';
 export interface BatchPoint {
   readonly batch: number;
   readonly height: number;
-  /** When that block was, in ms since 1970; null: not told. */
+  /** When that block was, in ms since 1970; null: not reported. */
   readonly at: number | null;
 }
 

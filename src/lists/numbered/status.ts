@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { ListReach } from '../list.ts';
 
-/** Newest batches that tell how often one comes: a day of them. */
+/** Newest batches that show how often one comes: a day of them. */
 const recentBatches = 200;
 
 /** The age of the newest batch's last block, and how many numbers are read and settled. */
@@ -36,7 +36,7 @@ export const status: ListReach = {
       and batch_number between (latest.scope ->> 'from_batch')::bigint
                            and (latest.scope ->> 'to_batch')::bigint
   ) end)`,
-  // What is verified of batches is counted where those that wait are told from those that are not.
+  // The batches are counted by etl.batch_counts.
   verified: sql`select null::bigint as positions, 0 as gaps, 0 as missing, null::timestamptz as snapshot_at`,
   newestTimes: sql`
     select (
