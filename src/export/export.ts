@@ -1,107 +1,205 @@
-import { mkdir, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { Pool } from 'pg';
-import { csvHead, csvLines } from '../query/csv.ts';
-import { readAnswer, type Answer, type Column, type Statement } from '../query/read.ts';
-import { parquetWriter, type FileWriter, type Sink } from './parquet.ts';
+import { appendFileSync } from 'node:fs';
 import {
-  filesOf,
-  pathOf,
-  type Choice,
-  type Format,
-  type Layout,
-  type Relation,
-} from './relation.ts';
+  appendFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { escapeIdentifier, type Pool } from 'pg';
+import { csvHead, csvLines } from '../query/csv.ts';
+import { readAll, readAnswer, type Column, type Row, type Statement } from '../query/read.ts';
+import { ExportError } from './failure.ts';
+import { parquetFile, type FileWriter } from './parquet.ts';
 
-/** What is exported: a relation, or the answer to a statement, which is one file. */
-export type Source = Relation | { readonly name: string; readonly statement: Statement };
+export type Format = 'parquet' | 'csv';
 
-export interface Export {
-  readonly pool: Pool;
-  /** New, and nobody else's. */
-  readonly folder: string;
-  readonly format: Format;
-  readonly choice: Choice;
-  readonly signal: AbortSignal;
+/** A table or view of schema explorer. */
+export interface Relation {
+  readonly name: string;
+  readonly isTable: boolean;
+  /** Policies hide rows of it from a superuser, who reads as `pg_read_all_data`. */
+  readonly isGuarded: boolean;
+  readonly hasChain: boolean;
+  readonly hasTime: boolean;
+}
+
+/** The tables and views that this role may read, by name. Names become folders. */
+export async function readRelations(pool: Pool, signal: AbortSignal): Promise<Relation[]> {
+  const text = `
+    select json_build_object(
+      'name', relname,
+      'isTable', relkind in ('r', 'p'),
+      'isGuarded', row_security_active(oid) and current_setting('row_security') = 'off',
+      'hasChain', bool_or(attname = 'chain_id' and atttypid = 'bigint'::regtype),
+      'hasTime', bool_or(attname = 'timestamp' and atttypid = 'timestamptz'::regtype))
+    from pg_class join pg_attribute on attrelid = oid
+    where relnamespace = to_regnamespace('explorer') and relkind in ('r', 'p', 'v', 'm')
+      and not relispartition and relname ~ '^[a-z][a-z0-9_]*$' and has_table_privilege(oid, 'select')
+    group by oid order by relname`;
+  const rows = await readAll(pool, { text, values: [] }, signal);
+  return rows.map(([relation]) => JSON.parse(relation ?? '') as Relation);
+}
+
+/** A statement that becomes files. Its rows begin with the columns of `partition`, ordered by them. */
+export interface Source extends Statement {
+  readonly name: string;
+  readonly partition: readonly string[];
+}
+
+/**
+ * The rows of a relation by chain and UTC day.
+ *
+ * @param chains which ones; none: all
+ * @param days the first and the last; null: no bound. Rows without a time belong to every choice of days
+ */
+export function sourceOf(
+  { name, hasChain, hasTime }: Relation,
+  chains: readonly number[],
+  [from, to]: readonly [from: string | null, to: string | null],
+): Source {
+  const relation = `explorer.${escapeIdentifier(name)}`;
+  if (!hasChain) return { name, partition: [], text: `select * from ${relation}`, values: [] };
+  const isOfChain = '($1::bigint[] is null or chain_id = any($1))';
+  const chosen = chains.length === 0 ? null : `{${chains.join(',')}}`;
+  if (!hasTime) {
+    const text = `select chain_id, * from ${relation} where ${isOfChain} order by chain_id`;
+    return { name, partition: ['chain_id'], text, values: [chosen] };
+  }
+  const text = `
+    select chain_id, ("timestamp" at time zone 'UTC')::date, *
+    from ${relation}
+    where ${isOfChain} and ("timestamp" is null or (
+      ($2::date is null or "timestamp" >= $2::date::timestamp at time zone 'UTC')
+      and ($3::date is null or "timestamp" < ($3::date + 1)::timestamp at time zone 'UTC')))
+    order by chain_id, "timestamp"`;
+  return { name, partition: ['chain_id', 'day'], text, values: [chosen, from, to] };
 }
 
 /** What became files. */
 export interface Outcome {
   readonly name: string;
-  readonly layout: Layout;
   readonly rows: number;
-  readonly bytes: number;
   readonly files: number;
 }
 
 /**
- * Writes the files of a relation or of an answer. Each file is the answer to one statement, and so of one moment.
- *
- * @throws ExportError, and what `readAnswer` throws
+ * Writes the files of a source one after the other. They hold the answer to one statement, and so one moment.
  */
-export async function exportSource(work: Export, source: Source): Promise<Outcome> {
-  const { pool, format, choice, signal } = work;
-  const { name } = source;
-  const layout = 'layout' in source ? source.layout : 'whole';
-  const files =
-    'statement' in source
-      ? [{ path: pathOf({ name, layout }, null, null, format), statement: source.statement }]
-      : await filesOf(pool, source, choice, format, signal);
-  let [rows, bytes] = [0, 0];
-  for (const { path, statement } of files) {
-    const file = await writeFile(work, path, statement);
-    rows += file.rows;
-    bytes += file.bytes;
-  }
-  return { name, layout, rows, bytes, files: files.length };
-}
-
-/** Makes a file that is not there yet, and brings it to the disk. */
-async function writeFile(
-  { pool, folder, format, signal }: Export,
-  path: string,
-  statement: Statement,
-): Promise<{ readonly rows: number; readonly bytes: number }> {
-  const whole = join(folder, path);
-  await mkdir(dirname(whole), { recursive: true });
-  const file = await open(whole, 'wx');
-  let [rows, bytes] = [0, 0];
-  try {
-    const sink: Sink = async (piece) => {
-      await file.writeFile(piece);
-      bytes += piece.byteLength;
-    };
-    const writer = format === 'csv' ? csvWriter(sink) : parquetWriter(sink);
-    const answer: Answer = {
-      begin: (columns) => writer.begin(columns),
-      async rows(some) {
-        rows += some.length;
-        await writer.rows(some);
+export async function exportSource(
+  pool: Pool,
+  { name, partition, ...statement }: Source,
+  folder: string,
+  format: Format,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const pathOf = (row: Row) => {
+    const keys = partition.map((key, at) => `${key}=${row[at] ?? '__HIVE_DEFAULT_PARTITION__'}`);
+    return join(folder, name, ...keys, `data.${format}`);
+  };
+  let read: readonly Column[] = [];
+  // Readers of Parquet take the chain from the path, and refuse one that is in the file too.
+  const isInFile = (_value: unknown, at: number) =>
+    at >= partition.length && (format === 'csv' || !partition.includes(read[at]?.name ?? ''));
+  const written: string[] = [];
+  let [writer, rows] = [null as FileWriter | null, 0];
+  const openFile = async (path: string): Promise<FileWriter> => {
+    if (path === written.at(-1) && writer !== null) return writer;
+    await writer?.end();
+    await mkdir(dirname(path), { recursive: true });
+    writer = format === 'csv' ? csvFile(path) : parquetFile(path);
+    writer.begin(read.filter(isInFile));
+    written.push(path);
+    return writer;
+  };
+  await readAnswer(
+    pool,
+    statement,
+    { timeoutMs: 0, limit: null, signal },
+    {
+      begin: (columns) => void (read = columns),
+      async rows(batch) {
+        rows += batch.length;
+        for (const [path, ofFile] of Map.groupBy(batch, pathOf)) {
+          const file = await openFile(path);
+          await file.rows(ofFile.map((row) => row.filter(isInFile)));
+        }
       },
-    };
-    await readAnswer(pool, statement, { timeoutMs: 0, limit: null, signal }, answer);
-    await writer.end();
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  return { rows, bytes };
+    },
+  );
+  // Without a row, a relation without partitions is a file too.
+  if (partition.length === 0) await openFile(pathOf([]));
+  await writer?.end();
+  return { name, rows, files: written.length };
 }
 
-/** Writes an answer as the CSV that `query` writes. */
-function csvWriter(sink: Sink): FileWriter {
+/** A file of CSV, as `query` writes it. */
+function csvFile(path: string): FileWriter {
   let columns: readonly Column[] = [];
-  let head = '';
-  const write = (text: string) => sink(Buffer.from(text));
   return {
     begin(all) {
       columns = all;
-      head = csvHead(all);
+      appendFileSync(path, csvHead(all));
     },
-    async rows(rows) {
-      await write(head + csvLines(columns, rows));
-      head = '';
-    },
-    end: () => write(head),
+    rows: (rows) => appendFile(path, csvLines(columns, rows)),
+    end: async () => undefined,
   };
+}
+
+/** In each folder that an export made: no other is replaced. */
+const mark = '.explorer-etl-export';
+
+/** Lets `write` fill a hidden folder, which takes the place of the target once it is whole. */
+export async function fillFolder<T>(
+  folder: string,
+  overwrite: boolean,
+  write: (temporary: string) => Promise<T>,
+): Promise<T> {
+  await demandReplaceable(folder, overwrite);
+  await mkdir(dirname(folder), { recursive: true });
+  const beside = await mkdtemp(join(dirname(folder), `.${basename(folder)}.`));
+  const [temporary, old] = [join(beside, 'new'), join(beside, 'old')];
+  try {
+    await mkdir(temporary);
+    await writeFile(join(temporary, mark), '');
+    const result = await write(temporary);
+    await demandReplaceable(folder, overwrite);
+    await rename(folder, old).catch(ignoreAbsence);
+    await rename(temporary, folder).catch(async (error: unknown) => {
+      await rename(old, folder).catch(ignoreAbsence);
+      throw error;
+    });
+    return result;
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+}
+
+function ignoreAbsence(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+}
+
+/** @throws ExportError if the folder holds anything but an export that may be replaced */
+async function demandReplaceable(folder: string, overwrite: boolean): Promise<void> {
+  const found = await lstat(folder).catch(ignoreAbsence);
+  if (found === undefined) return;
+  if (!found.isDirectory()) throw new ExportError(`${folder} is no folder: name a new one.`);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  if (entries.length === 0) return;
+  const ours = new Set([mark, 'data.parquet', 'data.csv']);
+  const other = entries.find(
+    (entry) => !(entry.isDirectory() || (entry.isFile() && ours.has(entry.name))),
+  );
+  if (other !== undefined || entries.every(({ name }) => name !== mark)) {
+    const what = other === undefined ? 'files' : join(other.parentPath, other.name);
+    throw new ExportError(`${folder} holds ${what} that no export made: name another folder.`);
+  }
+  if (!overwrite)
+    throw new ExportError(
+      `${folder} is not empty: name a new folder, or add --overwrite to replace the export.`,
+    );
 }

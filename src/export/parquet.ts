@@ -1,133 +1,104 @@
 import { zstdCompressSync } from 'node:zlib';
-import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { types } from 'pg';
 import type { Answer } from '../query/read.ts';
 import { isArray, jsonText } from '../query/value.ts';
 import { ExportError } from './failure.ts';
 
-/** Takes a file's bytes, in order. They are its own to keep once it resolves, and not before. */
-export type Sink = (bytes: Uint8Array) => Promise<void>;
+/** Writes an answer to a file; `end` writes what is left. */
+export type FileWriter = Answer & { end(): Promise<void> };
 
-/** An answer on its way into a file. */
-export interface FileWriter extends Answer {
-  /** Writes what is left. */
-  end(): Promise<void>;
-}
+type ParquetValue = boolean | number | bigint | string;
 
-/** What the library takes as a value. */
-type ParquetValue = boolean | number | bigint | string | null;
-
-/** How a type of Postgres is kept in a Parquet file. */
-interface ParquetType {
-  readonly element: Omit<SchemaElement, 'name'>;
-  /** @returns null where the type of the file has no such value */
-  readonly valueOf: (text: string) => ParquetValue;
-}
+/** Null of what the Parquet type has no value for. */
+type Convert = (text: string) => ParquetValue | null;
+type ParquetType = readonly [element: Omit<SchemaElement, 'name'>, convert: Convert];
 
 const { BOOL, INT2, INT4, INT8, OID, FLOAT4, FLOAT8, DATE, TIMESTAMP, TIMESTAMPTZ } =
   types.builtins;
 
-const text: ParquetType = {
-  element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
-  valueOf: (value) => value,
-};
-const time = (isAdjustedToUTC: boolean): ParquetType => ({
-  element: {
-    type: 'INT64',
-    // Readers that know no logical types take this one for UTC.
-    ...(isAdjustedToUTC && { converted_type: 'TIMESTAMP_MICROS' }),
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' },
-  },
-  valueOf: microseconds,
+const text = {
+  type: 'BYTE_ARRAY',
+  converted_type: 'UTF8',
+  logical_type: { type: 'STRING' },
+} as const;
+const date = { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } } as const;
+const time = (isAdjustedToUTC: boolean): ParquetType[0] => ({
+  type: 'INT64',
+  // Readers that know no logical types take this one for UTC.
+  ...(isAdjustedToUTC && { converted_type: 'TIMESTAMP_MICROS' }),
+  logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' },
 });
 
-/** By oid. All others are text as Postgres writes it: no digit of a numeric is lost, and none is made up. */
+/** By oid. Arrays are JSON, and all other types text as Postgres writes it: no digit of a numeric is lost. */
 const byType: ReadonlyMap<number, ParquetType> = new Map<number, ParquetType>([
-  [BOOL, { element: { type: 'BOOLEAN' }, valueOf: (value) => value === 't' }],
-  [INT2, { element: { type: 'INT32' }, valueOf: Number }],
-  [INT4, { element: { type: 'INT32' }, valueOf: Number }],
-  [INT8, { element: { type: 'INT64' }, valueOf: BigInt }],
-  [OID, { element: { type: 'INT64' }, valueOf: BigInt }],
-  [FLOAT4, { element: { type: 'FLOAT' }, valueOf: Number }],
-  [FLOAT8, { element: { type: 'DOUBLE' }, valueOf: Number }],
-  [
-    DATE,
-    {
-      element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
-      valueOf: dayNumber,
-    },
-  ],
-  [TIMESTAMP, time(false)],
-  [TIMESTAMPTZ, time(true)],
+  [BOOL, [{ type: 'BOOLEAN' }, (value) => value === 't']],
+  [INT2, [{ type: 'INT32' }, Number]],
+  [INT4, [{ type: 'INT32' }, Number]],
+  [INT8, [{ type: 'INT64' }, BigInt]],
+  [OID, [{ type: 'INT64' }, BigInt]],
+  [FLOAT4, [{ type: 'FLOAT' }, Number]],
+  [FLOAT8, [{ type: 'DOUBLE' }, Number]],
+  [DATE, [date, dayNumber]],
+  [TIMESTAMP, [time(false), microseconds]],
+  [TIMESTAMPTZ, [time(true), microseconds]],
 ]);
 
-/** How values of a type, by its oid, are kept. Arrays are JSON, as text. */
-const parquetType = (oid: number): ParquetType =>
-  byType.get(oid) ?? (isArray(oid) ? { ...text, valueOf: (value) => jsonText(value, oid) } : text);
-
 const written =
-  /^(?<year>\d{4,6})-(?<date>\d\d-\d\d)[ T](?<time>\d\d:\d\d:\d\d)(?:\.(?<fraction>\d{1,6}))?(?:\+00|Z)?$/u;
+  /^(?<year>\d{4,6})-(?<date>\d\d-\d\d)[ T](?<time>[\d:]{8})(?:\.(?<fraction>\d{1,6}))?(?:\+00|Z)?$/u;
 
-/**
- * Microseconds since 1970 of a time as Postgres writes it in UTC, or in ISO 8601.
- *
- * @returns null of what no clock shows: an infinity, a year before the first
- */
+/** Microseconds since 1970 of a time that Postgres writes in UTC; null of an infinity and of years before 1. */
 export function microseconds(value: string): bigint | null {
-  const groups = written.exec(value)?.groups;
-  if (groups === undefined) return null;
-  const { year = '', date = '', time: ofDay = '', fraction = '' } = groups;
-  // Years of more than four digits have a sign and six.
-  const isoYear = year.length === 4 ? year : `+${year.padStart(6, '0')}`;
-  const ms = Date.parse(`${isoYear}-${date}T${ofDay}Z`);
+  const { year = '', date: day, time: ofDay, fraction = '' } = written.exec(value)?.groups ?? {};
+  // ISO 8601 writes years of more than four digits with a sign and six digits.
+  const isoYear = year.length > 4 ? `+${year.padStart(6, '0')}` : year;
+  const ms = Date.parse(`${isoYear}-${day}T${ofDay}Z`);
   return Number.isNaN(ms) ? null : BigInt(ms) * 1000n + BigInt(fraction.padEnd(6, '0'));
 }
 
-/** Days since 1970 of a date as Postgres writes it; null of what no calendar shows. */
+/** Days since 1970. */
 export function dayNumber(value: string): number | null {
-  const micros = microseconds(`${value} 00:00:00`);
-  return micros === null ? null : Number(micros / 1000n) / 86_400_000;
+  const sinceEpoch = microseconds(`${value} 00:00:00`);
+  return sinceEpoch === null ? null : Number(sinceEpoch / 86_400_000_000n);
 }
 
 /**
- * A group is made in memory. Readers like larger ones better, and 50,000 rows took 491 MB where these took 416 MB
- * (docs/decisions/0014-surfaces.md).
+ * A row group is built in memory, and is written once it holds so many characters: about 20,000 user
+ * operations. A value counts as these more than its text.
  */
-const groupRows = 20_000;
-/** Rows may be long: a group is written earlier where they hold so many characters. */
 const groupCharacters = 16 * 1024 * 1024;
+const valueCharacters = 16;
 
-interface Filled extends ParquetType {
-  readonly name: string;
-  data: ParquetValue[];
-}
-
-/** Writes an answer as Parquet, a group of rows after the other. */
-export function parquetWriter(sink: Sink): FileWriter {
-  let columns: readonly Filled[] = [];
+/** A file of row groups. */
+export function parquetFile(path: string): FileWriter {
+  let columns: { name: string; convert: Convert; data: (ParquetValue | null)[] }[] = [];
   let file: ParquetWriter | null = null;
-  let [rowsInGroup, charactersInGroup] = [0, 0];
+  let inGroup = 0;
   const flush = async () => {
-    if (rowsInGroup === 0) return;
-    const columnData = columns.map(({ name, data }) => ({ name, data }));
-    await file?.write({ columnData, rowGroupSize: rowsInGroup });
-    for (const column of columns) column.data = [];
-    [rowsInGroup, charactersInGroup] = [0, 0];
+    const columnData = columns.map(({ name, data }) => ({ name, data: data.splice(0) }));
+    await file?.write({ columnData, rowGroupSize: columnData[0]?.data.length ?? 1 });
+    inGroup = 0;
   };
   return {
     begin(all) {
-      columns = all.map(({ name, type }) => ({ name, ...parquetType(type), data: [] }));
-      file = openFile(columns, sink);
+      const schema: SchemaElement[] = [{ name: 'root', num_children: all.length }];
+      columns = all.map(({ name, type }) => {
+        const asText: Convert = isArray(type) ? (value) => jsonText(value, type) : (value) => value;
+        const [element, convert] = byType.get(type) ?? [text, asText];
+        schema.push({ name, ...element, repetition_type: 'OPTIONAL' });
+        return { name, convert, data: [] };
+      });
+      const compressors = { ZSTD: (bytes: Uint8Array) => zstdCompressSync(bytes) };
+      file = new ParquetWriter({ writer: fileWriter(path), schema, codec: 'ZSTD', compressors });
     },
     async rows(rows) {
       for (const row of rows) {
-        for (const [at, column] of columns.entries()) {
+        for (const [at, { name, convert, data }] of columns.entries()) {
           const value = row[at] ?? null;
-          column.data.push(valueOf(column, value));
-          charactersInGroup += value?.length ?? 0;
+          data.push(value === null ? null : (convert(value) ?? refuse(name, value)));
+          inGroup += valueCharacters + (value?.length ?? 0);
         }
-        rowsInGroup += 1;
-        if (rowsInGroup >= groupRows || charactersInGroup >= groupCharacters) await flush();
+        if (inGroup >= groupCharacters) await flush();
       }
     },
     async end() {
@@ -137,31 +108,8 @@ export function parquetWriter(sink: Sink): FileWriter {
   };
 }
 
-/** @throws ExportError where the type of the file has no such value: infinity is a time to Postgres only */
-function valueOf({ name, valueOf: convert }: Filled, value: string | null): ParquetValue {
-  if (value === null) return null;
-  const converted = convert(value);
-  if (converted !== null) return converted;
+function refuse(column: string, value: string): never {
   throw new ExportError(
-    `column ${name} holds ${value}, which Parquet has no value for: --format csv takes it.`,
+    `column ${column} holds ${value}, which Parquet has no value for: --format csv takes it.`,
   );
-}
-
-function openFile(columns: readonly Filled[], sink: Sink): ParquetWriter {
-  const writer = new ByteWriter();
-  const pass = async () => {
-    await sink(writer.getBytes());
-    writer.index = 0;
-  };
-  const fields = columns.map(({ name, element }): SchemaElement => ({
-    name,
-    ...element,
-    repetition_type: 'OPTIONAL',
-  }));
-  return new ParquetWriter({
-    writer: Object.assign(writer, { flush: pass, finish: pass }),
-    schema: [{ name: 'root', num_children: columns.length }, ...fields],
-    codec: 'ZSTD',
-    compressors: { ZSTD: (bytes) => zstdCompressSync(bytes) },
-  });
 }

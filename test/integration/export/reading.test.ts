@@ -64,9 +64,9 @@ async function expectEqual(
   exported: Exported,
   database: TestDatabase,
   ask: Ask,
-  reader: (name: string, layout: string, columns: readonly Column[]) => string,
+  reader: (name: string, columns: readonly Column[]) => string,
 ): Promise<void> {
-  for (const { name, layout, rows: told } of exported.values()) {
+  for (const { name, rows: told } of exported.values()) {
     const columns = await columnsOf(database, name);
     const { rows } = await database.pool.query<DuckRow>(
       `select count(*) as rows, ${totals(columns, 'postgres')} from explorer.${name}`,
@@ -74,7 +74,7 @@ async function expectEqual(
     expect({ name, rows: String(told) }).toEqual({ name, rows: rows[0]?.['rows'] });
     if (told === 0) continue;
     const [read] = await ask(
-      `select count(*) as rows, ${totals(columns, 'duckdb')} from ${reader(name, layout, columns)}`,
+      `select count(*) as rows, ${totals(columns, 'duckdb')} from ${reader(name, columns)}`,
     );
     expect({ name, sums: plain(read) }).toEqual({ name, sums: plain(rows[0]) });
   }
@@ -114,10 +114,10 @@ test('the same of CSV files, which have all columns', async () => {
 
   const outcomes = await lake.exported(['--format', 'csv']);
 
-  await expectEqual(outcomes, database, ask, (name, layout, columns) => {
+  await expectEqual(outcomes, database, ask, (name, columns) => {
     const types = columns.map((column) => `'${column.name}': '${duckType(column.type)}'`);
     const path = `${lake.folder}/${name}/**/*.csv`;
-    return `read_csv('${path}', header = true, allow_quoted_nulls = false, hive_partitioning = ${layout !== 'whole'}, columns = {${types.join(', ')}})`;
+    return `read_csv('${path}', header = true, allow_quoted_nulls = false, hive_partitioning = ${columns.some((column) => column.name === 'chain_id')}, columns = {${types.join(', ')}})`;
   });
 });
 
@@ -132,12 +132,12 @@ const duckType = (type: string): string =>
           ? 'TIMESTAMPTZ'
           : 'VARCHAR';
 
-test('views go by chain, and by day if they have a time; a query is one file', async () => {
+test('views go by chain, and by day if they have a time', async () => {
   const database = await copiedChains();
   const lake = await openLake(database);
   const ask = await openDuckDb();
 
-  await lake.exported(['operations_enriched', 'coverage', '--query', 'entry-points']);
+  await lake.exported(['operations_enriched', 'coverage']);
 
   const [enriched] = await ask(
     `select count(*)::varchar as rows, md5(string_agg(fee_native, '|' order by hash)) as fee
@@ -148,9 +148,7 @@ test('views go by chain, and by day if they have a time; a query is one file', a
      from explorer.operations_enriched`,
   );
   expect(enriched).toEqual(rows[0]);
-  expect(await lake.paths()).toEqual(
-    expect.arrayContaining(['coverage/chain_id=10/data.parquet', 'entry-points/data.parquet']),
-  );
+  expect(await lake.paths()).toEqual(expect.arrayContaining(['coverage/chain_id=10/data.parquet']));
   const [coverage] = await ask(
     `select count(*)::int as rows from '${lake.folder}/coverage/*/data.parquet'`,
   );

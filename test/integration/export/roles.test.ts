@@ -21,12 +21,12 @@ test('a superuser is told that policies would hide rows; tables without them are
 
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: expect.stringMatching(/^Left out: address_labels\. .*policies hide rows/u),
+    stderr: expect.stringMatching(/^Left out: address_labels\. Policies hide rows/u),
   });
-  expect(JSON.parse(stdout)).toMatchObject({
-    left_out: ['address_labels'],
-    relations: expect.arrayContaining([expect.objectContaining({ name: 'addresses' })]),
-  });
+  const { relations } = JSON.parse(stdout) as { readonly relations: readonly { name: string }[] };
+  const names = relations.map(({ name }) => name);
+  expect(names).toContain('addresses');
+  expect(names).not.toContain('address_labels');
   expect((await lake.run(['address_labels', '--overwrite'])).code).toBe(2);
   // What failed has left the folder as it was, and nothing beside it.
   expect(await lake.beside()).toEqual([]);

@@ -1,27 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dayNumber, microseconds } from '../../../src/export/parquet.ts';
-import { pathOf } from '../../../src/export/relation.ts';
-
-describe('the path of a partition', () => {
-  test.each([
-    ['day', { chain_id: '10', day: '2026-11-21' }, 'ops/chain_id=10/day=2026-11-21/data.csv'],
-    [
-      'day',
-      { chain_id: '10', day: null },
-      'ops/chain_id=10/day=__HIVE_DEFAULT_PARTITION__/data.csv',
-    ],
-    [
-      'day',
-      { chain_id: '10', day: '0001-01-01 BC' },
-      'ops/chain_id=10/day=0001-01-01%20BC/data.csv',
-    ],
-    ['chain', { chain_id: '10', day: null }, 'ops/chain_id=10/data.csv'],
-    ['whole', { chain_id: null, day: null }, 'ops/data.csv'],
-  ] as const)('%s %o', (layout, { chain_id: chain, day }, path) => {
-    expect(pathOf({ name: 'ops', layout }, chain, day, 'csv')).toBe(path);
-  });
-});
 
 describe('a time of Postgres', () => {
   test('is as many microseconds as it says, in any year that the service can tell', () => {
