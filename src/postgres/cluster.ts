@@ -4,16 +4,11 @@ import { join } from 'node:path';
 import { unlessMissing } from './failure.ts';
 import { canRun, give, isRoot, run, sharedDirectory, type Account } from './programs.ts';
 
-/** `initdb` takes a second; a slow disk that syncs is given this many milliseconds. */
+/** `initdb` takes a second, and more on a slow disk that syncs. */
 const initdbTimeoutMs = 120_000;
-
 /** `initdb` works in a directory of this name, so one that was killed is never mistaken for data. */
 const draftPrefix = 'data.new-';
-
-/** More than anyone can guess. In base64url they need no escape in a URL or a shell. */
-const passwordBytes = 24;
-
-/** It is in the data directory, which only its owner can enter. */
+/** In the data directory, which only its owner can enter. */
 const passwordName = 'explorer-etl.password';
 
 /** Where the data of `directory` is: in it, or where a link leads; undefined if there is none. */
@@ -34,7 +29,11 @@ export async function createData(
   account: Account,
   isDurable: boolean,
 ): Promise<string> {
-  await removeDrafts(directory);
+  for (const name of await files.readdir(directory)) {
+    if (!name.startsWith(draftPrefix)) continue;
+    // An initdb whose launcher was killed may still write there; its draft goes next time.
+    await files.rm(join(directory, name), { recursive: true, force: true }).catch(() => {});
+  }
   const canReach = !isRoot() || (await canRun('/bin/sh', ['-c', 'cd "$0"', directory], account));
   const home = canReach ? directory : await relocatedHome(directory);
   const dataDirectory = join(home, 'data');
@@ -54,14 +53,6 @@ export async function createData(
   return dataDirectory;
 }
 
-async function removeDrafts(directory: string): Promise<void> {
-  for (const name of await files.readdir(directory)) {
-    if (!name.startsWith(draftPrefix)) continue;
-    // An initdb whose launcher was killed may still write there; its draft goes next time.
-    await files.rm(join(directory, name), { recursive: true, force: true }).catch(() => {});
-  }
-}
-
 /** Where root keeps the data of a directory that the server's account cannot enter. */
 async function relocatedHome(directory: string): Promise<string> {
   const name = directory.replaceAll(/[^A-Za-z0-9]+/gu, '-').slice(-60);
@@ -78,7 +69,8 @@ async function initialize(
   isDurable: boolean,
 ): Promise<void> {
   const passwordFile = join(draft, passwordName);
-  const password = randomBytes(passwordBytes).toString('base64url');
+  // In base64url it needs no escape in a URL or a shell.
+  const password = randomBytes(24).toString('base64url');
   const options = { flag: 'wx', mode: 0o600, flush: isDurable };
   await files.writeFile(passwordFile, `${password}\n`, options);
   await give(passwordFile, account);

@@ -3,33 +3,25 @@ export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 
   constructor(reason: string, options?: ErrorOptions) {
-    const because = options?.cause instanceof Error ? `: ${reasonOf(options.cause)}` : '';
+    // Node puts the command line before what a program wrote.
+    const cause = options?.cause instanceof Error ? options.cause.message.split('\n') : [];
+    const because = (cause.length > 1 ? cause.slice(1) : cause).join('\n').replace(/\.?\s*$/u, '');
     const gap = reason.endsWith('\n') ? '' : '. ';
     super(
-      `${reason}${because}${gap}Set DATABASE_URL to use a Postgres of your own instead.`,
+      `${reason}${because && `: ${because}`}${gap}Set DATABASE_URL to use a Postgres of your own instead.`,
       options,
     );
   }
 }
 
-/** What a program wrote: Node puts its command line before it. */
-function reasonOf({ message }: Error): string {
-  const [first = '', ...others] = message.replace(/\.?\s*$/u, '').split('\n');
-  return others.length === 0 ? first : others.join('\n');
-}
-
 /** The code of a Node system error (`ENOENT`, `EACCES`, …), or undefined for any other value. */
 export function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
 /** What `reading` gives, or undefined if the file or directory that it reads does not exist. */
-export async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
+export const unlessMissing = <T>(reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
-  }
-}
+  });

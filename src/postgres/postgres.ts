@@ -9,28 +9,25 @@ import { createData, findData, urlOf } from './cluster.ts';
 import { EmbeddedPostgresError, systemCode, unlessMissing } from './failure.ts';
 import { accountFor, providePrograms, run, type Account } from './programs.ts';
 
-/** A start takes 100 ms, so look often; in milliseconds. */
+/** A start takes 100 ms. */
 const pollMs = 20;
-/** Recovery after a crash reads at most max_wal_size (1 GB) of log; in seconds. */
+/** Recovery after a crash reads at most max_wal_size, 1 GB of log. */
 const startTimeoutS = 300;
-/** A fast shutdown writes one checkpoint; more than this many seconds means it hangs. */
+/** A fast shutdown writes one checkpoint. */
 const stopTimeoutS = 60;
-/** Longer than the slowest start, so whoever waits for it does not give up first; in milliseconds. */
+/** Longer than the slowest start, so that a process which waits for it does not give up first. */
 const lockTimeoutMs = 400_000;
-/** How long a start is repeated whose obstacle goes away, and how often; in milliseconds. */
+/** For how long, and how often, a start is repeated whose obstacle goes away by itself. */
 const retryTimeoutMs = 30_000;
 const retryPollMs = 250;
-/** What a program gets beyond its own time limit to report that; in milliseconds. */
+/** A program gets so much more than its own time limit, to report that. */
 const graceMs = 10_000;
-/** How much of the log an error quotes, in lines. */
+/** Lines of the log in an error. */
 const quotedLines = 5;
 
 /** A running Postgres server of this machine. */
 interface Server {
-  /**
-   * With the password, so for this process and its user's terminal: no log line, no error text.
-   * The port is the same at the next start if it is free.
-   */
+  /** Holds the password: for this process and its user's terminal, never for a log or an error. */
   readonly url: string;
   readonly pid: number;
   readonly port: number;
@@ -38,37 +35,25 @@ interface Server {
   readonly dataDirectory: string;
 }
 
-/** The server of a directory, which runs on until somebody stops it. */
-export interface EmbeddedPostgres extends Server {
-  /** True if it ran already. */
-  readonly attached: boolean;
-  /** True if the data could not be in the directory that was requested. */
-  readonly relocated: boolean;
-  stop(): Promise<void>;
-}
-
-/** The Postgres of a directory as it is now. */
-export interface EmbeddedPostgresState {
-  readonly dataDirectory: string;
-  readonly logFile: string;
-  /** Null if it does not run. */
-  readonly server: Server | null;
-}
+/** The server of a directory: `attached` ran already, the data of `relocated` is in another directory. */
+export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
+export type EmbeddedPostgresState = NonNullable<
+  Awaited<ReturnType<typeof inspectEmbeddedPostgres>>
+>;
 
 /**
- * Uses the Postgres server of `directory`, starting it if it does not run and making its data if
- * there is none. Any number of processes may call this at once: one starts it, the others use it.
- * It runs until `stopEmbeddedPostgres`. Commits are durable unless `settings` say otherwise.
+ * Uses the Postgres server of a directory, starting it if none runs and making its data if there is none. Any
+ * number of processes may call this at once. Commits are durable unless `settings` say otherwise.
  *
  * @param options.directory made if absent. If we are root and the server's account cannot enter it, `data`
  *   in it is a link into `/var/lib/explorer-etl`.
- * @param options.settings server settings by name, in effect only if this call starts the server
- * @throws EmbeddedPostgresError saying what to do
+ * @param options.settings of the server, in effect only if this call starts it
+ * @throws EmbeddedPostgresError
  */
 export async function startEmbeddedPostgres(options: {
   directory: string;
   settings?: Readonly<Record<string, string>>;
-}): Promise<EmbeddedPostgres> {
+}) {
   return explained(options.directory, async () => {
     await mkdir(options.directory, { recursive: true });
     const directory = await realpath(options.directory);
@@ -76,25 +61,16 @@ export async function startEmbeddedPostgres(options: {
     try {
       const running = await findServer(await findData(directory));
       const server = running ?? (await launch(directory, options.settings ?? {}));
-      return {
-        ...server,
-        attached: running !== undefined,
-        relocated: dirname(server.dataDirectory) !== directory,
-        stop: async () => {
-          await stopEmbeddedPostgres(directory);
-        },
-      };
+      const relocated = dirname(server.dataDirectory) !== directory;
+      const stop = async () => void (await stopEmbeddedPostgres(directory));
+      return { ...server, attached: running !== undefined, relocated, stop };
     } finally {
       lock.close();
     }
   });
 }
 
-/**
- * Stops the server of `directory`: clients are cut off, open transactions roll back.
- *
- * @returns false if none runs there
- */
+/** Stops the server of a directory, whoever is connected. Returns false if none runs. */
 export async function stopEmbeddedPostgres(directory: string): Promise<boolean> {
   return explained(directory, async () => {
     const server = await findServer(await findData(directory));
@@ -108,10 +84,8 @@ export async function stopEmbeddedPostgres(directory: string): Promise<boolean> 
   });
 }
 
-/** Looks at the Postgres of `directory`, and starts nothing; null if there is no data. */
-export async function inspectEmbeddedPostgres(
-  directory: string,
-): Promise<EmbeddedPostgresState | null> {
+/** The Postgres of a directory; null if there is no data. Starts nothing. */
+export async function inspectEmbeddedPostgres(directory: string) {
   return explained(directory, async () => {
     const dataDirectory = await findData(directory);
     if (dataDirectory === undefined) return null;
@@ -122,15 +96,14 @@ export async function inspectEmbeddedPostgres(
 
 const logFileOf = (dataDirectory: string): string => join(dataDirectory, 'postgres.log');
 
-/** @throws EmbeddedPostgresError whatever the reason is why `work` fails */
 async function explained<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     if (cause instanceof EmbeddedPostgresError) throw cause;
-    const isDenied = systemCode(cause) === 'EACCES';
-    const hint = isDenied ? ' (it may be that of another user: was the program run as root?)' : '';
-    throw new EmbeddedPostgresError(`Cannot use the Postgres of ${directory}${hint}`, { cause });
+    const hint = ' (it may be that of another user: was the program run as root?)';
+    const why = systemCode(cause) === 'EACCES' ? hint : '';
+    throw new EmbeddedPostgresError(`Cannot use the Postgres of ${directory}${why}`, { cause });
   }
 }
 
@@ -155,9 +128,8 @@ async function takeLock(file: string): Promise<DatabaseSync> {
 }
 
 /**
- * The server that runs on `dataDirectory` once it accepts connections; undefined if none runs.
- * Waits for one that starts, recovers or stops. The lines of `postmaster.pid`: pid, data directory,
- * start time, port, socket directory, address, shared memory key, status.
+ * The server that runs on the data, once it accepts connections. The lines of `postmaster.pid`: pid, data
+ * directory, start time, port, socket directory, address, shared memory key, status.
  */
 async function findServer(dataDirectory: string | undefined): Promise<Server | undefined> {
   if (dataDirectory === undefined) return undefined;
@@ -178,10 +150,7 @@ async function findServer(dataDirectory: string | undefined): Promise<Server | u
   }
 }
 
-/**
- * Whether the process is a server of that data. Its number alone says nothing: after a restart of
- * the machine or the container another process may have it, or a dead server may be a zombie.
- */
+/** Whether the process is a server of that data. After a restart another process may have its number. */
 async function isServer(pid: number, dataDirectory: string): Promise<boolean> {
   try {
     const command =
@@ -202,9 +171,9 @@ async function launch(
 ): Promise<Server> {
   const account = await accountFor(join(directory, 'data'));
   const programs = await providePrograms(account, directory);
-  const dataDirectory =
-    (await findData(directory)) ??
-    (await createData(directory, programs, account, settings['fsync'] !== 'off'));
+  const isDurable = settings['fsync'] !== 'off';
+  const found = await findData(directory);
+  const dataDirectory = found ?? (await createData(directory, programs, account, isDurable));
   await disownPid(dataDirectory);
   let port = (await lastPort(dataDirectory)) ?? somePort();
   for (const deadlineMs = performance.now() + retryTimeoutMs; ;) {
@@ -223,9 +192,9 @@ async function launch(
 }
 
 /**
- * Postgres refuses to start while the process id in `postmaster.pid` lives, even if it now is another
- * program's. It ignores ours, as that of pg_ctl's parent, and still checks the rest of the file: do
- * processes of the old server still use its memory? Deleting the file would skip that check.
+ * Postgres refuses to start while the process in `postmaster.pid` lives, even if that is another program now.
+ * It ignores ours, as pg_ctl's parent, and still checks whether processes of the old server use its memory,
+ * which it would not without the file.
  */
 async function disownPid(dataDirectory: string): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid');

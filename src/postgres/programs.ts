@@ -11,14 +11,9 @@ export type Account = { uid: number; gid: number } | Record<string, never>;
 
 /** `nobody` on Linux. Postgres refuses to run as root, and this account always exists. */
 const nobody = 65534;
-
-/** How long a program that only prints or checks something may take, in milliseconds. */
+/** Of a program that only prints or checks something. */
 const checkTimeoutMs = 10_000;
-
-/**
- * The whole environment of what we launch. Ours holds the API key, which no other process needs,
- * and PG* variables, which the server would obey.
- */
+/** All that programs get: ours holds the API key, and PG* variables, which the server would obey. */
 export const launchEnvironment = { LC_ALL: 'C' };
 
 export const isRoot = (): boolean => process.geteuid?.() === 0;
@@ -50,36 +45,26 @@ export async function run(
 }
 
 /** Whether the account can run a program with these arguments. */
-export async function canRun(file: string, args: readonly string[], account: Account) {
-  try {
-    await run(file, args, account);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const canRun = (file: string, args: readonly string[], account: Account) =>
+  run(file, args, account).then(
+    () => true,
+    () => false,
+  );
 
-/**
- * A directory of root's that every account can enter, whatever the umask. Only root can create it,
- * so nobody else can have put a program there.
- */
+/** A directory that every account can enter, whatever the umask. Only root can put a program there. */
 export async function sharedDirectory(name: string): Promise<string> {
-  const shared = '/var/lib/explorer-etl';
-  await files.mkdir(join(shared, name), { recursive: true });
-  await files.chmod(shared, 0o755);
-  await files.chmod(join(shared, name), 0o755);
-  return join(shared, name);
+  const shared = join('/var/lib/explorer-etl', name);
+  await files.mkdir(shared, { recursive: true });
+  for (const directory of [dirname(shared), shared]) await files.chmod(directory, 0o755);
+  return shared;
 }
 
 const manifestSchema = z.object({ version: z.string() });
 const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
- * The folder with the programs of the Postgres package for this platform. If the account cannot run
- * them in place, that of a copy, made once for each version: as root in the shared directory,
- * otherwise in `directory`.
- *
- * @throws EmbeddedPostgresError if the platform has no package or its programs do not run here
+ * The folder with the programs of the Postgres package for this platform. If the account cannot run them in
+ * place, they are copied once for each version: as root to the shared directory, otherwise to `directory`.
  */
 export async function providePrograms(account: Account, directory: string): Promise<string> {
   const platform = `${process.platform}-${process.arch}`;
@@ -88,7 +73,6 @@ export async function providePrograms(account: Account, directory: string): Prom
   const inPlace = join(source, 'native/bin');
   const check = (bin: string) => canRun(join(bin, 'postgres'), ['--version'], account);
   if (await check(inPlace)) return inPlace;
-
   const manifest = await files.readFile(join(source, 'package.json'), 'utf8');
   const { version } = manifestSchema.parse(JSON.parse(manifest));
   const copies = isRoot() ? await sharedDirectory('binaries') : directory;
@@ -111,10 +95,7 @@ function findPackage(name: string): string {
   }
 }
 
-/**
- * Makes the links between the libraries, which npm packages cannot hold. The package has an
- * install script for it, but installs often run with scripts off.
- */
+/** Makes the links between the libraries: the package's install script does, where npm may run scripts. */
 async function linkLibraries(directory: string): Promise<void> {
   const list = files.readFile(join(directory, 'native/pg-symlinks.json'), 'utf8');
   for (const { source, target } of linksSchema.parse(JSON.parse(await list))) {
