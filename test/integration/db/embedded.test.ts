@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
@@ -13,12 +14,23 @@ const settings = { fsync: 'off' };
 
 async function query(url: string, statement: string): Promise<unknown[][]> {
   const client = new Client({ connectionString: url });
-  await client.connect();
   try {
+    await client.connect();
     return (await client.query<unknown[]>({ text: statement, rowMode: 'array' })).rows;
   } finally {
     await client.end();
   }
+}
+
+const isRoot = process.geteuid?.() === 0;
+const refused = '28P01';
+
+/** What the server answers to a client that knows the port and not the password. */
+async function strangerMeets(url: string): Promise<string> {
+  const guess = new URL(url);
+  guess.password = 'guess';
+  const error = await query(guess.href, 'select 1').catch((thrown: unknown) => thrown);
+  return error instanceof Error && 'code' in error ? String(error.code) : 'is let in';
 }
 
 describe('a first start', () => {
@@ -37,6 +49,28 @@ describe('a first start', () => {
     expect(rows).toEqual([['on', '127.0.0.1', '', 'UTF8', 'b', 'C.UTF-8', true]]);
   });
 
+  test('lets in whoever has the password, which only the owner may read', async () => {
+    const directory = await freshDirectory();
+    const { url } = await startEmbeddedPostgres({ directory, settings });
+    const { password } = new URL(url);
+    expect(await strangerMeets(url)).toBe(refused);
+    expect(await query(url, 'select rolpassword from pg_authid where rolcanlogin')).toEqual([
+      [expect.stringMatching(/^SCRAM-SHA-256\$/)],
+    ]);
+    const file = join(directory, 'data/explorer-etl.password');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, 'utf8')).toBe(`${password}\n`);
+    expect(password.length).toBeGreaterThanOrEqual(32);
+    const log = await readFile(join(directory, 'data/postgres.log'), 'utf8');
+    expect(log).toContain('ready to accept');
+    expect(log).not.toContain(password);
+    if (isRoot) {
+      const reading = () =>
+        execFileSync('/bin/cat', [file], { uid: 1, gid: 1, cwd: '/', stdio: 'pipe' });
+      expect(reading).toThrow(/Permission denied/);
+    }
+  });
+
   test('obeys the settings it is given', async () => {
     const directory = await freshDirectory();
     const { url } = await startEmbeddedPostgres({
@@ -49,17 +83,10 @@ describe('a first start', () => {
   test('says what the server said when it refuses to run', async () => {
     const directory = await freshDirectory();
     const start = startEmbeddedPostgres({ directory, settings: { ...settings, no_such: '1' } });
-    await expect(start).rejects.toThrow(EmbeddedPostgresError);
-    await expect(
-      startEmbeddedPostgres({ directory, settings: { ...settings, no_such: '1' } }),
-    ).rejects.toThrow(/unrecognized configuration parameter "no_such"[^]*Set DATABASE_URL/);
-  });
-
-  test('keeps what the server says out of the way, in its log', async () => {
-    const directory = await freshDirectory();
-    await startEmbeddedPostgres({ directory, settings });
-    expect(await readFile(join(directory, 'data/postgres.log'), 'utf8')).toContain(
-      'ready to accept',
+    const error = await start.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(EmbeddedPostgresError);
+    expect(String(error)).toMatch(
+      /unrecognized configuration parameter "no_such"[^]*Set DATABASE_URL/,
     );
   });
 
@@ -123,7 +150,7 @@ describe('stop', () => {
   });
 });
 
-describe.runIf(process.geteuid?.() === 0)('root in a directory that only root may enter', () => {
+describe.runIf(isRoot)('root in a directory that only root may enter', () => {
   test('finds the relocated data again', async () => {
     const directory = await freshDirectory();
     await chmod(directory, 0o700);
@@ -132,6 +159,10 @@ describe.runIf(process.geteuid?.() === 0)('root in a directory that only root ma
     try {
       expect(first.relocated).toBe(true);
       expect(first.dataDirectory.startsWith(directory)).toBe(false);
+      const { mode, uid } = await stat(join(first.dataDirectory, 'explorer-etl.password'));
+      expect(mode & 0o777).toBe(0o600);
+      expect(uid).toBe((await stat(first.dataDirectory)).uid);
+      expect(await strangerMeets(first.url)).toBe(refused);
       await query(first.url, 'create table kept as select 1 as n');
       await first.stop();
       const second = await startEmbeddedPostgres({ directory: asked, settings });
