@@ -10,38 +10,20 @@ import type { FeedLane } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { keyOf, sliceQueue } from './queue.ts';
 
-/** What a process is there for: to work until it is stopped (`start`), or once (`sync`, `backfill`, `repair`). */
-export type Post = 'start' | 'once';
+// Workers hold locks in a session of their own, which Postgres drops with the process: another one takes a lane
+// over within 3 s. Without them pg-boss's heartbeats would do so after 30 s.
 
-/** The processes that work on a database. */
-export type Workers = Readonly<Record<Post, number>>;
-
-/** First halves of the locks of processes and of lanes, 'etlw' and 'etll' in ASCII. */
+/** First halves of the locks of processes and of lanes: 'etlw' and 'etll' in ASCII. */
 const locks = { process: 0x65_74_6c_77, lane: 0x65_74_6c_6c } as const;
+/** Processes work until they are stopped (`start`), or once (`sync`, `backfill`, `repair`). */
 const posts = { start: 1, once: 2 } as const;
-
-/** How often workers look for lanes whose worker is gone, in ms; pg-boss's heartbeats would take 30 s and more. */
+/** Workers look for lost lanes as often. */
 const watchIntervalMs = 500;
+/** The server ends a session after so long a silence: a frozen process would keep its locks for hours. */
+const [beatMs, silenceMs] = [500, 2_000];
 
-/**
- * How often the session says that this process still runs, and after how long a silence the server ends it, in ms.
- * A process that is frozen or cut off would else keep its connection, and with it its locks, for hours.
- */
-const beatMs = 500;
-const silenceMs = 2_000;
-
-/** A session whose locks show others that this process lives, and which lanes it works on. */
-export interface Presence {
-  hold(lane: FeedLane): Promise<void>;
-  release(lane: FeedLane): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Opens that session; one that is lost is opened again by the next beat. Postgres drops its locks when the process dies. */
-export async function openPresence(
-  { url, isPooled }: Ways['session'],
-  post: Post,
-): Promise<Presence> {
+/** Opens the session of a process; the next beat opens it again if it is lost. */
+export async function openPresence({ url, isPooled }: Ways['session'], post: keyof typeof posts) {
   const session = createPool({
     url,
     max: 1,
@@ -50,48 +32,44 @@ export async function openPresence(
     dbTimeouts: { answerMs: silenceMs, idleSessionMs: silenceMs },
     ...(isPooled && { pooled: 'sessions' }),
   });
-  const show = 'select pg_try_advisory_lock_shared($1, $2)';
-  // A beat that waits for the one before it would only queue up.
-  let isBeating = false;
-  const beat = async () => {
-    if (isBeating) return;
-    isBeating = true;
-    await session.query(show, [locks.process, posts[post]]).catch(() => undefined);
-    isBeating = false;
-  };
-  await beat();
-  const beats = setInterval(() => void beat(), beatMs).unref();
+  const closing = new AbortController();
+  const lock = 'select pg_try_advisory_lock_shared($1, $2)';
+  const beat = async () => void (await session.query(lock, [locks.process, posts[post]]));
+  await beat().catch(() => undefined);
+  const beats = every(beatMs, closing.signal, beat, () => undefined);
   return {
-    async hold(lane) {
-      await session.query('select pg_advisory_lock_shared($1, hashtext($2))', [
-        locks.lane,
-        keyOf(lane),
-      ]);
+    async hold(lane: FeedLane) {
+      const key = keyOf(lane);
+      await session.query('select pg_advisory_lock_shared($1, hashtext($2))', [locks.lane, key]);
       // After its lock: before it, the lane would look lost.
       await session.query(
         `update etl.runs set taken_up_at = clock_timestamp()
          where feed || '/' || lane = $1 and state = 'open'`,
-        [keyOf(lane)],
+        [key],
       );
     },
-    async release(lane) {
-      const key = keyOf(lane);
-      await session.query('select pg_advisory_unlock_shared($1, hashtext($2))', [locks.lane, key]);
+    async release(lane: FeedLane) {
+      const unlock = 'select pg_advisory_unlock_shared($1, hashtext($2))';
+      await session.query(unlock, [locks.lane, keyOf(lane)]);
     },
     async close() {
-      clearInterval(beats);
+      closing.abort();
+      await beats;
       await session.end();
     },
   };
 }
 
-/** As SQL: this database's locks of ours that are granted to workers; a look at whether one is free is exclusive. */
+/** This database's locks that workers hold; who tests whether one is free takes it exclusively. */
 const shared = sql`
   select classid, objid from pg_locks
   where locktype = 'advisory' and granted and objsubid = 2 and mode = 'ShareLock'
     and database = (select oid from pg_database where datname = current_database())`;
 
-/** Who works now. Only the primary sees it. */
+/** The processes that work on a database. */
+export type Workers = Readonly<Record<keyof typeof posts, number>>;
+
+/** Who works now. Only the primary shows it. */
 export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Workers> {
   const { rows } = await db.execute<Workers & Record<string, unknown>>(sql`
     select count(*) filter (where objid = ${posts.start})::int as start,
@@ -101,7 +79,7 @@ export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Wor
   return { start: rows[0]?.start ?? 0, once: rows[0]?.once ?? 0 };
 }
 
-/** Who attends to a lane's open run: a live worker, none yet, none until a time, or a dead one. */
+/** A lane's open run: a worker has it, it waits for one, it is not due yet, or its worker is gone. */
 export interface LaneHolder {
   readonly lane: FeedLane;
   readonly is: 'held' | 'queued' | 'resting' | 'lost';
@@ -120,11 +98,8 @@ export async function laneHolders(db: Pick<Database, 'execute'>): Promise<LaneHo
       'is', case
         when taken_up_at is null and due_at > clock_timestamp() then 'resting'
         when taken_up_at is null then 'queued'
-        when exists (
-          select from shared
-          where classid = ${locks.lane}
-            and objid::bigint = hashtext(feed || '/' || lane)::bigint & 4294967295
-        ) then 'held'
+        when (${locks.lane}, hashtext(feed || '/' || lane)::bigint & 4294967295)
+          in (select classid::bigint, objid::bigint from shared) then 'held'
         else 'lost'
       end,
       'until', case when taken_up_at is null and due_at > clock_timestamp() then due_at end,
@@ -136,7 +111,7 @@ export async function laneHolders(db: Pick<Database, 'execute'>): Promise<LaneHo
   return rows.map(({ holder }) => holder);
 }
 
-/** Takes back lanes whose lock is free. The first worker clears the note, so that only one gives back the job. */
+/** Takes back lanes whose lock is free. The first process clears the mark, so that it alone returns the job. */
 const takeBack = `
   with taken as materialized (
     select id, taken_up_at, feed || '/' || lane as key
@@ -148,14 +123,9 @@ const takeBack = `
   from lost where runs.id = lost.id and runs.taken_up_at = lost.taken_up_at
   returning key`;
 
-/** Gives the jobs of lanes whose worker is gone back to the queue, until the signal aborts. */
-export function watchForLostLanes(
-  pool: Pool,
-  boss: PgBoss,
-  log: Log,
-  signal: AbortSignal,
-): Promise<void> {
-  const poll = async () => {
+/** Returns the jobs of lanes whose worker is gone to the queue, until the signal aborts. */
+export function watchForLostLanes(pool: Pool, boss: PgBoss, log: Log, signal: AbortSignal) {
+  const watch = async () => {
     const { rows } = await pool.query<{ key: string }>(takeBack, [locks.lane]);
     for (const { key } of rows) {
       const jobs = await boss.findJobs(sliceQueue, { key });
@@ -165,7 +135,7 @@ export function watchForLostLanes(
       log.tell('job.taken-over', { queue: sliceQueue, key });
     }
   };
-  return every(watchIntervalMs, signal, poll, (error) => {
+  return every(watchIntervalMs, signal, watch, (error) => {
     if (!signal.aborted) log.tell('watch.failure', { error: describeDatabaseError(error) });
   });
 }
