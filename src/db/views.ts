@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { codeOfFailure, isRetryable } from './failure.ts';
 import type { Waiting } from './lock.ts';
 import { MigrationError } from './migration-error.ts';
@@ -43,8 +43,9 @@ const lockWaitMs = 2_000;
 const pauseMs = 1_000;
 const mostAttempts = 30;
 
-/** What Postgres says where `create or replace` can't: other columns, or another type of result. */
-const incompatible: ReadonlySet<string | null> = new Set(['42P16', '42P13']);
+/** What Postgres says if `create or replace` can't: other columns, another type of result, two functions of a name. */
+const isIncompatible = (error: unknown) =>
+  ['42P16', '42P13', '42725'].includes(codeOfFailure(error) ?? '');
 
 /**
  * @param folder the one that holds `views` and `comments`
@@ -77,11 +78,10 @@ export async function readMadeViews(pool: Pool): Promise<MadeViews | null> {
 }
 
 /**
- * Runs every file in one transaction: a view or function that has changed is replaced, one that is in no
- * file any more is dropped. Rights on them stay, and so do views of others that read them.
+ * Runs every file in one transaction. Views and functions are replaced, or if Postgres refuses that, dropped and
+ * made again with their rights. What is in no file any more is dropped.
  *
- * @throws MigrationError where something of others would be lost, or somebody holds a lock for too long;
- *   nothing is changed then
+ * @throws MigrationError if others have built on what is dropped, or hold a lock for too long
  */
 export async function makeViews(
   pool: Pool,
@@ -120,18 +120,20 @@ async function makeOnce(session: PoolClient, set: ViewSet, program: string): Pro
   const had = rows[0]?.objects ?? [];
   const files = inOrder(set.files);
   const objects = files.flatMap((file) => file.objects);
-  const rights: Right[] = [];
-  for (const file of files) {
-    await session.query('savepoint before_file');
-    if (await replace(session, file)) continue;
-    await session.query('rollback to savepoint before_file');
-    rights.push(...(await drop(session, file.objects, had)));
-    await session.query(file.text);
-  }
-  const gone = had.filter((object) => !objects.includes(object));
-  for (const object of gone) await drop(session, [object], gone);
-  for (const { object, statement } of rights) {
-    if (objects.includes(object)) await session.query(statement);
+  await session.query('savepoint unchanged');
+  if (await replace(session, files)) {
+    await drop(
+      session,
+      had.filter((object) => !objects.includes(object)),
+    );
+  } else {
+    await session.query('rollback to savepoint unchanged');
+    const { rows: rights } = await session.query<Right>(rightsOn, [had]);
+    await drop(session, had);
+    await makeAgain(session, files);
+    for (const { object, statement } of rights) {
+      if (objects.includes(object)) await session.query(statement);
+    }
   }
   await session.query(
     `insert into etl.view_migrations (program, hash, objects) values ($1, $2, $3)
@@ -141,53 +143,48 @@ async function makeOnce(session: PoolClient, set: ViewSet, program: string): Pro
   );
 }
 
-/** @returns whether Postgres could; a function with other parameters would stand beside the one before */
-async function replace(session: PoolClient, { text, objects }: Maker): Promise<boolean> {
+/** @returns whether Postgres could; a function with other parameters would be a second one of its name */
+async function replace(session: PoolClient, files: readonly Maker[]): Promise<boolean> {
   try {
-    await session.query(text);
+    for (const { text } of files) await session.query(text);
   } catch (error) {
-    if (incompatible.has(codeOfFailure(error))) return false;
+    if (isIncompatible(error)) return false;
     throw error;
   }
-  const { rows } = await session.query(`select from (${existing}) as it where object = any($1)`, [
-    objects,
-  ]);
-  return rows.length <= objects.length;
+  const { rows } = await session.query(
+    `select from pg_proc where pronamespace::regnamespace::text in ('explorer', 'etl')
+     group by pronamespace, proname having count(*) > 1`,
+  );
+  return rows.length === 0;
 }
 
-/** A statement that gives an object back what was granted on it. */
-interface Right {
-  readonly object: string;
-  readonly statement: string;
-}
-
-/**
- * Drops objects with all that is built on them.
- *
- * @param ours what may go with them
- * @returns the rights on what was dropped
- * @throws MigrationError where something else would go
- */
-async function drop(
-  session: PoolClient,
-  objects: readonly string[],
-  ours: readonly string[],
-): Promise<Right[]> {
-  const { rows: dropped } = await session.query<{ object: string; full_name: string }>(dependents, [
-    objects,
-  ]);
-  const foreign = dropped.filter(({ object }) => !ours.includes(object));
-  if (foreign.length > 0) {
-    const names = foreign.map(({ full_name }) => full_name).join(', ');
-    throw new MigrationError(
-      `${objects.join(', ')} can't be changed while there is ${names}: drop it first, run "explorer-etl migrate", and make it again afterwards. Nothing was changed.`,
-    );
+async function makeAgain(session: PoolClient, files: readonly Maker[]): Promise<void> {
+  for (const { text, objects } of files) {
+    await session.query(text).catch((error: unknown) => {
+      if (!isIncompatible(error)) throw error;
+      throw mustDropFirst(`another ${objects.join(', ')} is there`, error);
+    });
   }
-  const names = dropped.map(({ full_name }) => full_name);
-  const { rows: rights } = await session.query<Right>(rightsOn, [names]);
-  for (const name of names) await session.query(`drop ${name.replace(' ', ' if exists ')} cascade`);
-  return rights;
 }
+
+/** Drops what was made, the last first. Postgres refuses what others have built on it. */
+async function drop(session: PoolClient, objects: readonly string[]): Promise<void> {
+  // So that Postgres writes names with their schema.
+  await session.query(`set local search_path = ''`);
+  for (const object of objects.toReversed()) {
+    await session.query(`drop ${object.replace(' ', ' if exists ')}`).catch((error: unknown) => {
+      if (codeOfFailure(error) !== '2BP01') throw error;
+      throw mustDropFirst(error instanceof DatabaseError ? (error.detail ?? '') : '', error);
+    });
+  }
+  await session.query('set local search_path to default');
+}
+
+const mustDropFirst = (why: string, cause: unknown) =>
+  new MigrationError(
+    `the views can't be changed because ${why}: drop it first, run "explorer-etl migrate", and make it again afterwards. Nothing was changed.`,
+    { cause },
+  );
 
 const record = `
   create table if not exists etl.view_migrations (
@@ -197,56 +194,30 @@ const record = `
     objects text[] not null
   )`;
 
-/** Views, functions and triggers of our schemas; a function's full name has the types of its parameters. */
-const existing = `
-  select classid, objid, type || ' ' || identity as full_name,
-         type || ' ' || split_part(identity, '(', 1) as object, owner, rights
-  from (
-    select tableoid as classid, oid as objid, relowner as owner, relacl as rights
-    from pg_class
-    where relkind = 'v' and relnamespace::regnamespace::text in ('explorer', 'etl')
-    union all
-    select tableoid, oid, proowner, proacl from pg_proc
-    where pronamespace::regnamespace::text in ('explorer', 'etl')
-    union all
-    select pg_trigger.tableoid, pg_trigger.oid, null, null
-    from pg_trigger join pg_class on pg_class.oid = tgrelid
-    where not tgisinternal and relnamespace::regnamespace::text in ('explorer', 'etl')
-  ) as found, pg_identify_object(classid, objid, 0)`;
-
-/** Objects that exist, and all that depends on them, near or far. */
-const dependents = `
-  with recursive gone as (
-    select classid, objid from (${existing}) as it where object = any($1)
-    union
-    -- The rule of a view is the view.
-    select case when ev_class is null then pg_depend.classid else 'pg_class'::regclass end,
-           coalesce(ev_class, pg_depend.objid)
-    from gone
-    join pg_depend on refclassid = gone.classid and refobjid = gone.objid
-    left join pg_rewrite
-      on pg_depend.classid = 'pg_rewrite'::regclass and pg_rewrite.oid = pg_depend.objid
-    -- What is a part of something, as its indexes are, goes with it unnamed.
-    where deptype = 'n' or pg_depend.classid in ('pg_type'::regclass, 'pg_trigger'::regclass)
-  )
-  select type || ' ' || split_part(identity, '(', 1) as object, type || ' ' || identity as full_name
-  from gone, pg_identify_object(classid, objid, 0)
-  -- The type of a view's rows goes with it.
-  where classid <> 'pg_type'::regclass
-  order by 2`;
+/** A statement that gives an object back its owner or what was granted on it. */
+interface Right {
+  readonly object: string;
+  readonly statement: string;
+}
 
 const rightsOn = `
+  with made as (
+    select format('view %s.%I', relnamespace::regnamespace, relname) as object, relowner as owner, relacl as rights
+    from pg_class where relkind = 'v'
+    union all
+    select format('function %s.%I', pronamespace::regnamespace, proname), proowner, proacl from pg_proc
+  )
   select object, format(
     'grant %s on %s to %s%s', privilege_type, regexp_replace(object, '^view ', ''),
     case grantee when 0 then 'public' else grantee::regrole::text end,
     case when is_grantable then ' with grant option' else '' end
   ) as statement
-  from (${existing}) as it, aclexplode(rights)
-  where full_name = any($1) and grantee <> owner
+  from made, aclexplode(rights)
+  where object = any($1) and grantee <> owner
   union all
   select object, format('alter %s owner to %s', object, owner::regrole)
-  from (${existing}) as it
-  where full_name = any($1) and owner <> current_user::regrole`;
+  from made
+  where object = any($1) and owner <> current_user::regrole`;
 
 function objectsOf(text: string): string[] {
   const made = text.matchAll(

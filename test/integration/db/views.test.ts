@@ -173,7 +173,7 @@ test.each([
     const upgraded = upgrade(views);
     await expect(upgraded).rejects.toThrow(MigrationError);
     await expect(upgraded).rejects.toThrow(
-      /can't be changed while there is materialized view public\.mine: drop it first/,
+      /can't be changed because materialized view public\.mine depends on view etl\.best: drop it first/,
     );
     expect(await namesOf(pool, 'public.mine')).toEqual(['b']);
     expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
