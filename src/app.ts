@@ -12,7 +12,7 @@ import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { findWays } from './db/route.ts';
 import { type DatabaseTimeouts, workTimeouts } from './db/timeouts.ts';
 import type { Database } from './db/transaction.ts';
-import { openWorkPools } from './db/work-pools.ts';
+import { openWorkPools } from './db/pool.ts';
 import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';

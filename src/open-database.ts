@@ -3,10 +3,9 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import type { Settings } from './config/settings.ts';
 import { describeDatabaseError } from './db/failure.ts';
-import { createPool } from './db/pool.ts';
+import { applicationName, createPool, poolConnections } from './db/pool.ts';
 import { quickReading } from './db/timeouts.ts';
 import type { Database } from './db/transaction.ts';
-import { applicationName, poolConnections } from './db/work-pools.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/postgres.ts';
 
 /** The database that was named does not answer, or lets nobody in. Names no password. */

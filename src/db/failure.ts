@@ -64,7 +64,7 @@ const systemLabels: Readonly<Record<string, string>> = {
   ENOENT: 'no such socket',
 };
 
-/** What a pool says whose connections are all in use; it has a text of its own for one that could not be made. */
+/** What a pool says whose connections are all in use. */
 const queueTimeout = 'timeout exceeded when trying to connect';
 
 /** Errors of node-postgres 8 that carry no code (pg/lib/client.js, pg-pool/index.js). */
@@ -78,27 +78,15 @@ const driverLosses: ReadonlySet<string> = new Set([
   queueTimeout,
 ]);
 
-/**
- * 25P03 and 57P05 are the time-outs of idle transactions and sessions; 25006 is a server that became
- * a standby: reconnecting may help.
- */
-const lostStates: ReadonlySet<string> = new Set([
-  '25P03',
-  '57P01',
-  '57P02',
-  '57P03',
-  '57P05',
-  '53300',
-  '25006',
-]);
-/** A statement's name that this connection's server does not know, or knows from somebody else. */
+/** To connect again may help: 25P03 and 57P05 are time-outs of idle sessions, 25006 is a server that became a standby. */
+const lostStates: ReadonlySet<string> = new Set(
+  '25P03 57P01 57P02 57P03 57P05 53300 25006'.split(' '),
+);
+/** The server does not know a statement by its name, or knows another one by it. */
 const lostNames: readonly string[] = ['26000', '42P05'];
 const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03', ...lostNames]);
 
-/**
- * Classes whose text is about the server, its objects or the statement. Those that are not here may repeat
- * a value: a bad one (22), one that a constraint refused (23), what a trigger or a function says (P0, 38, 39).
- */
+/** Classes whose text repeats no value of a row, as those of bad values (22) or constraints (23) do. */
 const openClasses: ReadonlySet<string> = new Set(
   '08 0A 21 25 26 28 2B 3D 3F 40 42 53 54 55 57 58 F0 XX'.split(' '),
 );
@@ -107,10 +95,8 @@ const openClasses: ReadonlySet<string> = new Set(
 const longestText = 500;
 
 /**
- * One line for a log or a person: the SQLSTATE or system code, what it means, the table and
- * constraint or the host and port, and the server's own text where that repeats no value. Never the
- * statement, its parameters, a value of a row or a password. Accepts what drizzle, node-postgres and Node
- * throw.
+ * One line for a log or a person about what drizzle, node-postgres or Node throws: the code, what it means, the
+ * table and constraint or the host and port, and the server's text. Never the statement, a value or a password.
  */
 export function describeDatabaseError(error: unknown): string {
   const root = rootOf(error);
@@ -146,43 +132,31 @@ export function isConnectionLost(error: unknown): boolean {
   return (lostStates.has(code) || code.startsWith('08')) && !isLostBehind(root);
 }
 
-/**
- * True where the database gave no connection, or broke it off. One that has too much to do is not away, nor
- * is it where all connections of a pool are in use.
- */
+/** True if the database gave no connection, or broke it off; not if all connections of a pool are in use. */
 export function isAway(error: unknown): boolean {
   const root = rootOf(error);
   if (root instanceof DatabaseError && root.severity === 'FATAL') return true;
   return isConnectionLost(root) && !(root instanceof Error && root.message === queueTimeout);
 }
 
-/**
- * What a server says of a connection of its own, to another server of a cluster: ours is still there, or
- * it would have said it with FATAL. The same work fails for as long as that server is away.
- */
+/** The server lost its connection to another server of a cluster: ours is there, or it would be FATAL. */
 const isLostBehind = ({ severity, code }: DatabaseError): boolean =>
   severity === 'ERROR' && /^(08|57P)/.test(code ?? '');
 
-/**
- * True when the transaction lost against another one, was silent for longer than its locks are left
- * to it, or used a statement's name that its server does not know, and may be run again at once.
- */
-export function isRetryable(error: unknown): boolean {
+/** The SQLSTATE of what Postgres refused; empty for any other failure. */
+function stateOf(error: unknown): string {
   const root = rootOf(error);
-  return root instanceof DatabaseError && retryableStates.has(root.code ?? '');
+  return root instanceof DatabaseError ? (root.code ?? '') : '';
 }
 
-/** True when the server does not know a statement by the name that it was told. */
-export const isNameLost = (error: unknown): boolean => {
-  const root = rootOf(error);
-  return root instanceof DatabaseError && lostNames.includes(root.code ?? '');
-};
+/** True if the transaction may be run again at once. */
+export const isRetryable = (error: unknown): boolean => retryableStates.has(stateOf(error));
 
-/** True when the role that connects lacks a right. */
-export function isPermissionDenied(error: unknown): boolean {
-  const root = rootOf(error);
-  return root instanceof DatabaseError && root.code === '42501';
-}
+/** True if the server does not know a statement by its name. */
+export const isNameLost = (error: unknown): boolean => lostNames.includes(stateOf(error));
+
+/** True if the role that connects lacks a right. */
+export const isPermissionDenied = (error: unknown): boolean => stateOf(error) === '42501';
 
 function describeState(error: DatabaseError): string {
   const code = error.code ?? 'no code';
@@ -222,22 +196,16 @@ function innerOf(error: Error): unknown {
   return driverLosses.has(error.message) ? undefined : error.cause;
 }
 
-function isDrizzleQueryError(error: Error): boolean {
-  return 'query' in error && 'params' in error;
-}
+const isDrizzleQueryError = (error: Error): boolean => 'query' in error && 'params' in error;
 
 function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-function placeOf(error: Error): string {
-  const host = fieldOf(error, 'address') ?? fieldOf(error, 'hostname');
-  const port = fieldOf(error, 'port');
+function placeOf(
+  error: NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number },
+) {
+  const host = error.address ?? error.hostname;
   if (host === undefined) return '';
-  return port === undefined ? ` ${host}` : ` ${host}:${port}`;
-}
-
-function fieldOf(error: Error, name: string): string | undefined {
-  const value: unknown = Reflect.get(error, name);
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  return error.port === undefined ? ` ${host}` : ` ${host}:${error.port}`;
 }

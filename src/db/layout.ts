@@ -1,13 +1,10 @@
 import type { PoolClient, Pool } from 'pg';
-import { isRetryable } from './failure.ts';
+import { codeOfFailure, isRetryable } from './failure.ts';
 import { withAdvisoryLock, type Lock, type Waiting } from './lock.ts';
 import { MigrationError } from './migration-error.ts';
-import { inTransaction } from './session.ts';
+import { inTransaction } from './transaction.ts';
 
-/**
- * As SQL, of a row of `pg_constraint`: whether the server holds rows to it. From Postgres 18 on there are
- * foreign keys that only tell people and tools what refers to what.
- */
+/** As SQL, of a row of `pg_constraint`: whether the server enforces it. From Postgres 18 on it need not. */
 export const isEnforced = `coalesce((to_jsonb(pg_constraint) ->> 'conenforced')::boolean, true)`;
 
 /** A table that may outgrow one machine, and the column that its rows are distributed by then. */
@@ -32,26 +29,17 @@ const layoutLock: Lock = {
   work: 'distributes a table',
 };
 
-/**
- * How long distributing waits for a table lock, in ms: whoever writes waits behind it as long. Unless the
- * URL or the role has a lock_timeout of its own.
- */
+/** Writers wait as long behind it. A lock_timeout of the URL or the role goes before it. */
 const lockWaitMs = 10_000;
-
-/** Whoever begins a walk reads the table before it writes the walk: of two that wait one goes first. */
+/** A worker that begins a walk reads the table before it writes the walk: they may deadlock. */
 const mostAttempts = 5;
 
-/**
- * Whether Citus has distributed a table over its servers.
- *
- * @throws MigrationError if Citus keeps it in a way that this program does not know
- */
+/** @throws MigrationError if Citus keeps the table in a way that this program does not know */
 async function layoutOf(
-  session: Pick<PoolClient, 'query'>,
+  pool: Pool,
   { name, spreadBy }: LargeTable,
 ): Promise<'plain' | 'distributed'> {
-  if (!(await hasCitus(session))) return 'plain';
-  const { rows } = await session.query<{ by: string | null }>(
+  const { rows } = await pool.query<{ by: string | null }>(
     `select column_to_column_name(logicalrelid, partkey) as by
      from pg_dist_partition where logicalrelid = $1::regclass`,
     [name],
@@ -64,18 +52,11 @@ async function layoutOf(
   );
 }
 
-async function hasCitus(session: Pick<PoolClient, 'query'>): Promise<boolean> {
-  const { rows } = await session.query(`select from pg_extension where extname = 'citus'`);
-  return rows.length > 0;
-}
-
 /**
- * Distributes a table over the servers of a Citus cluster. All other tables stay on the coordinator. In
- * one transaction: killed at any moment, it is distributed or it is not, and can be run again. The table
- * can be read meanwhile; whoever writes waits.
+ * Distributes a table over the servers of a Citus cluster, in one transaction; all other tables stay on the
+ * coordinator. Readers go on meanwhile, writers wait.
  *
- * @throws MigrationError if there is no Citus, no server that takes rows, or somebody holds a lock for too
- *   long; nothing is changed then
+ * @throws MigrationError if there is no Citus, no server that takes rows, or a lock is held for too long
  */
 export function distribute(pool: Pool, table: LargeTable, waiting?: Waiting): Promise<Distributed> {
   return withAdvisoryLock(pool, layoutLock, () => distributeAlone(pool, table), waiting);
@@ -83,7 +64,8 @@ export function distribute(pool: Pool, table: LargeTable, waiting?: Waiting): Pr
 
 async function distributeAlone(pool: Pool, table: LargeTable): Promise<Distributed> {
   const { name } = table;
-  if (!(await hasCitus(pool))) {
+  const { rows: citus } = await pool.query(`select from pg_extension where extname = 'citus'`);
+  if (citus.length === 0) {
     throw new MigrationError(
       `Citus is not installed in this database, so ${name} stays on this server. On the coordinator and each worker: "create extension citus"; then citus_add_node for each worker.`,
     );
@@ -95,7 +77,7 @@ async function distributeAlone(pool: Pool, table: LargeTable): Promise<Distribut
   return { table: name, outcome: isPlain ? 'done' : 'already', rows };
 }
 
-async function demandNodes(pool: Pick<PoolClient, 'query'>): Promise<void> {
+async function demandNodes(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ nodes: number; is_coordinator: boolean }>(
     `select (
        select count(*) from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'
@@ -131,7 +113,7 @@ async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<num
       });
     } catch (error) {
       if (attempt < mostAttempts && isRetryable(error)) continue;
-      if (!isLocked(error)) throw error;
+      if (codeOfFailure(error) !== '55P03') throw error;
       throw new MigrationError(
         `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed; run the command again.`,
         { cause: error },
@@ -140,10 +122,7 @@ async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<num
   }
 }
 
-/**
- * Nobody writes until the transaction ends. Whoever commits a page, or retries an item, locks its walk's
- * row first: so nobody who has read the table is about to write to it.
- */
+/** Keeps writers out until the transaction ends: who commits a page or retries an item locks its walk first. */
 async function lockOut(session: PoolClient, name: string): Promise<void> {
   await session.query(
     `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,
@@ -152,9 +131,6 @@ async function lockOut(session: PoolClient, name: string): Promise<void> {
   await session.query('lock table etl.walks in exclusive mode');
   await session.query(`lock table ${name} in exclusive mode`);
 }
-
-const isLocked = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === '55P03';
 
 async function countOf(session: PoolClient, name: string): Promise<number> {
   const { rows } = await session.query<{ rows: string }>(`select count(*) as rows from ${name}`);

@@ -16,9 +16,6 @@ const packagedFolder = packageFile('.');
 /** One lock for every program of this name on a database: "expletl" in ASCII. */
 const migrationLock = { key: 0x65_78_70_6c_65_74_6cn, work: 'brings the schema up to date' };
 
-/** One holds the lock, one works. */
-const ownConnections = 2;
-
 /** Multiranges came with 14 and 15 is the oldest release we test; 14 ends in November 2026. */
 const oldestVersion = { number: 150_000, name: '15' };
 
@@ -29,24 +26,20 @@ const journalSchema = z.object({
 });
 type Journal = z.infer<typeof journalSchema>['entries'];
 
-/** What was to be done. */
+/** How many migrations of tables, and how many files of views and functions were run. */
 export interface Migrated {
-  /** Migrations of tables. */
   readonly applied: number;
-  /** Files of views and functions; 0: the database had them all as they are. */
   readonly views: number;
 }
 
 /**
- * Brings the database to the schema of this program: its tables, then all views and functions if a
- * table or one of them has changed. Safe to call from any number of processes at once: one works, the
- * others wait and find nothing left to do. When nothing is to be done it only reads, so that a role
- * without rights to create is enough.
+ * Brings the database to the schema of this program: its tables, then all views and functions if one of them or a
+ * table has changed. Any number of processes may call it at once. It only reads if nothing is to be done, so that
+ * a role without rights to create is enough.
  *
- * @param folder where `migrations` and `sql` are; the package's own unless a test says otherwise.
- * @param waiting how to wait for others; silently, and for ever, if absent
- * @throws MigrationError when the server is too old, or the database was migrated by a newer
- *   version of the program or by one with other migrations; StandbyError when it only reads.
+ * @param folder holds `migrations` and `sql`
+ * @param waiting silently and for ever if absent
+ * @throws MigrationError, StandbyError
  */
 export async function migrate(
   database: Pool | string,
@@ -56,7 +49,8 @@ export async function migrate(
   if (typeof database !== 'string') return migrateOn(database, folder, waiting);
   const pool = createPool({
     url: database,
-    max: ownConnections,
+    // One holds the lock, one works.
+    max: 2,
     applicationName: 'explorer-etl migrate',
   });
   try {
@@ -66,11 +60,7 @@ export async function migrate(
   }
 }
 
-async function migrateOn(
-  pool: Pool,
-  folder: string,
-  waiting: Waiting | undefined,
-): Promise<Migrated> {
+async function migrateOn(pool: Pool, folder: string, waiting?: Waiting): Promise<Migrated> {
   await demandServer(pool);
   const journal = await readJournal(folder);
   const views = await readViewSet(join(folder, 'sql'), String(newestOf(journal)));
@@ -94,12 +84,7 @@ const applyTables = (pool: Pool, folder: string): Promise<void> =>
     ...bookkeeping,
   });
 
-/**
- * Holds the database against this program: one that a newer version has migrated since is not this
- * one's to write to.
- *
- * @throws MigrationError when the database is newer than the program
- */
+/** @throws MigrationError if the database is newer than the program, which must not write to it then */
 export async function demandCurrent(database: Pool): Promise<void> {
   const { rows } = await database.query<{ newest: string; program: string }>(
     `select (select max(created_at) from etl.migrations) as newest,
@@ -125,7 +110,7 @@ export interface SchemaState {
   readonly schema_version: string | null;
 }
 
-/** Compares only: what is not there is made by nobody. */
+/** Only reads. */
 export async function readSchemaState(database: Pool): Promise<SchemaState> {
   const journal = await readJournal(packagedFolder);
   const [applied, made] = [await readApplied(database), await readMadeViews(database)];
@@ -140,11 +125,7 @@ export async function readSchemaState(database: Pool): Promise<SchemaState> {
   };
 }
 
-/**
- * What keeps a server from being used, whatever is in it.
- *
- * @returns null: nothing
- */
+/** Why a server can't be used, whatever is in it; null if it can. */
 export function serverProblem(versionNumber: number, version: string): string | null {
   if (versionNumber >= oldestVersion.number) return null;
   return `Postgres ${oldestVersion.name} or newer is needed; this server is ${version}.`;
@@ -169,10 +150,10 @@ async function demandServer(pool: Pool): Promise<void> {
 
 /** The `when` of every migration that the database has had. */
 async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
-  const { rows: found } = await pool.query<{ exists: boolean }>(
-    `select to_regclass('etl.migrations') is not null as exists`,
+  const { rows: found } = await pool.query(
+    `select where to_regclass('etl.migrations') is not null`,
   );
-  if (found[0]?.exists !== true) return new Set();
+  if (found.length === 0) return new Set();
   const { rows } = await pool.query<{ created_at: string }>(
     'select created_at from etl.migrations',
   );

@@ -11,27 +11,19 @@ import {
   type ServerSettings,
 } from './timeouts.ts';
 
-/**
- * A reachable server answers within milliseconds; one that is asleep or far away within a second
- * or two. Also bounds the wait for a free connection of a full pool.
- */
+/** A server that is asleep or far away answers within 2 s. Also bounds the wait for a connection of a full pool. */
 const connectTimeoutMs = 10_000;
 
 /**
- * A pool of connections. int8 and numeric arrive as strings, as node-postgres gives them: numbers
- * would lose digits. Nothing is connected until the first query.
+ * A pool of connections. int8 and numeric arrive as strings: numbers would lose digits.
  *
- * @param options.max connections at most.
- * @param options.applicationName shown in pg_stat_activity.
- * @param options.idleTimeoutMs how long an unused connection is kept, in ms; 0 for ever.
- * @param options.dbTimeouts how long its queries may take; for ever if absent, as migrations may.
- * @param options.settings further settings of the server for its sessions.
- * @param options.pooled what keeps its settings where a pooler is in between, which may refuse or drop
- *   what a connection is told as it is made: sessions, where the pooler keeps them, or transactions.
- *   Statements have no names then. Absent: there is no pooler.
- * @param options.planned which statements are planned once for each connection: those that begin with a
- *   comment, their label. That is for work that repeats a few of them many times. A plan that
- *   is kept was made for the tables as they were, so it must hold for larger ones.
+ * @param options.idleTimeoutMs how long an unused connection is kept; 0 for ever
+ * @param options.dbTimeouts how long its queries may take; for ever if absent, as migrations may
+ * @param options.settings further settings of the server
+ * @param options.pooled what keeps the settings if a pooler is in between, which may refuse those of a new
+ *   connection. Statements have no names then
+ * @param options.planned statements that begin with a comment are planned once for each connection. The plan must
+ *   hold for larger tables too
  */
 export function createPool(options: {
   url: string;
@@ -60,9 +52,8 @@ export function createPool(options: {
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
   tellWaits(pool, options.applicationName);
-  // A connection that dies emits an error, which ends the process if nobody listens: on the pool
-  // while the connection is idle, on the client while someone holds it between two queries. The
-  // pool drops it either way, and a query on it fails with the same news.
+  // A connection that dies emits an error, which ends the process if there is no listener: on the pool while it
+  // is idle, on the client while it is in use. The pool drops it, and its next query fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => {
     client.on('error', () => {});
@@ -73,7 +64,7 @@ export function createPool(options: {
   return pool;
 }
 
-/** Tells how long whoever asks for a connection waits for it: also the pool's own queries. */
+/** Publishes how long each request for a connection waits, also of the pool's own queries. */
 function tellWaits(pool: Pool, name: string): void {
   type Connect = (got?: (...answer: unknown[]) => void) => Promise<PoolClient> | undefined;
   const connect = pool.connect.bind(pool) as Connect;
@@ -98,10 +89,7 @@ function tellSession(client: ClientBase, settings: ServerSettings): unknown {
   return client.query(all.join('; '));
 }
 
-/**
- * Sends the settings of a transaction with its `begin`, in one message. What is a single statement
- * goes without: it holds no lock while its client is silent.
- */
+/** Sends the settings of a transaction with its `begin`. A single statement holds no lock while its client is silent. */
 function tellTransactions(client: PoolClient, settings: ServerSettings): void {
   const all = Object.entries(settings).map(([name, value]) => `; set local ${name} = '${value}'`);
   const query = client.query.bind(client) as (...told: unknown[]) => unknown;
@@ -118,11 +106,10 @@ const textOf = (statement: unknown): string | undefined =>
     : undefined;
 
 /**
- * Gives labelled statements a name, by which the server knows their plan again.
+ * Gives labelled statements a name, by which the server finds their plan again.
  *
- * @param naming whether the server knows a name that it was told. Behind a pooler that changes servers
- *   between two transactions it does not; then the pool uses no names any more, nor one that
- *   a statement has by itself.
+ * @param naming not useful any more once the server does not know a name: a pooler changes servers between two
+ *   transactions, and then no statement may have one
  */
 function nameStatements(client: PoolClient, naming: { isUseful: boolean }): void {
   const query = client.query.bind(client) as (...told: unknown[]) => unknown;
@@ -145,4 +132,40 @@ function nameStatements(client: PoolClient, naming: { isUseful: boolean }): void
     }
     return answer;
   }) as typeof client.query;
+}
+
+/** A transaction for each slice's walkers, the watch, progress lines. */
+export const poolConnections = 12;
+/** What pg_stat_activity shows. */
+export const applicationName = 'explorer-etl';
+/** They only reserve request slots. */
+const budgetConnections = 4;
+
+/** The connections for pages and for request slots. No statement is long enough for compiled code to pay. */
+export function openWorkPools(
+  url: string,
+  isPooled: boolean,
+  dbTimeouts: DatabaseTimeouts,
+): { readonly pool: Pool; readonly budgetPool: Pool } {
+  const quick = {
+    url,
+    dbTimeouts,
+    planned: 'labelled',
+    ...(isPooled && { pooled: 'transactions' as const }),
+  } as const;
+  return {
+    pool: createPool({
+      ...quick,
+      settings: { jit: 'off' },
+      max: poolConnections,
+      applicationName,
+    }),
+    budgetPool: createPool({
+      ...quick,
+      // A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk.
+      settings: { jit: 'off', synchronous_commit: 'off' },
+      max: budgetConnections,
+      applicationName: `${applicationName} budget`,
+    }),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { inTransaction } from './transaction.ts';
 
 /** The group roles, without a login: granted to those who log in. The same names on every server. */
 export const roles = {
@@ -13,34 +14,13 @@ export const roles = {
 /** `pgboss` is the queue's. */
 const schemas = ['explorer', 'etl', 'pgboss'];
 
-/** Names that the key's owner gave to addresses: nobody else's to read. */
-const ownersTables = {
-  labels: 'explorer.address_labels',
-  names: 'explorer.address_watchlist_names',
-};
-
-/**
- * Makes the roles, if they are not there, and gives them their rights on this database: again and
- * again with the same result. Tables that a later version adds get theirs when this is run after its
- * migrations.
- *
- * @throws what Postgres throws where the role that connects may not create or grant roles
- */
+/** Makes the roles that are missing, and gives them their rights on this database. Run again after migrations. */
 export async function grantRoles(pool: Pool): Promise<void> {
-  const session = await pool.connect();
-  let isFailed = true;
-  try {
-    await session.query('begin');
+  await inTransaction(pool, async (session) => {
     for (const name of Object.values(roles)) await session.query(createRole(name));
     await giveToOwner(session);
-    await grantWorker(session);
-    await grantAnalyst(session);
-    await session.query('commit');
-    isFailed = false;
-  } finally {
-    // Closing the session rolls back whatever it was in the middle of.
-    session.release(isFailed);
-  }
+    await session.query(grants);
+  });
 }
 
 /** Whether the roles have rights on this database, so that new tables must give them theirs. */
@@ -116,42 +96,29 @@ const ownershipStatements = `
   where typtype = 'e' and typowner <> owner.oid
 `;
 
-async function grantWorker(session: PoolClient): Promise<void> {
-  const { worker } = roles;
-  const all = schemas.join(', ');
-  await session.query(`
-    do $$
-    begin
-      execute format('grant connect on database %I to ${worker}', current_database());
-    end
-    $$;
-    grant usage on schema ${all} to ${worker};
-    grant select, insert, update, delete on all tables in schema ${all} to ${worker};
-    grant usage, select, update on all sequences in schema ${all} to ${worker};
-    grant execute on all routines in schema ${all} to ${worker};
-    -- Which version the tables and views have is the owner's to say.
-    revoke insert, update, delete on etl.migrations, etl.view_migrations from ${worker};
-    -- In that row the queue's housekeepers take turns, too.
-    revoke insert, delete on pgboss.version from ${worker}
-  `);
-}
+/** Labels and names that the key's owner gave to addresses are nobody else's to read. */
+const grants = `
+  do $$
+  begin
+    execute format('grant connect on database %I to ${roles.worker}, ${roles.analyst}', current_database());
+  end
+  $$;
+  grant usage on schema ${schemas.join()} to ${roles.worker};
+  grant select, insert, update, delete on all tables in schema ${schemas.join()} to ${roles.worker};
+  grant usage, select, update on all sequences in schema ${schemas.join()} to ${roles.worker};
+  grant execute on all routines in schema ${schemas.join()} to ${roles.worker};
+  -- Which version the tables and views have is the owner's to say.
+  revoke insert, update, delete on etl.migrations, etl.view_migrations from ${roles.worker};
+  -- In that row the queue's maintenance takes turns, too.
+  revoke insert, delete on pgboss.version from ${roles.worker};
 
-async function grantAnalyst(session: PoolClient): Promise<void> {
-  const { analyst, worker } = roles;
-  const { labels, names } = ownersTables;
-  await session.query(`
-    do $$
-    begin
-      execute format('grant connect on database %I to ${analyst}', current_database());
-    end
-    $$;
-    grant usage on schema explorer to ${analyst};
-    grant select on all tables in schema explorer to ${analyst};
-    revoke all on ${names} from ${analyst};
-    alter table ${labels} enable row level security;
-    drop policy if exists worker_all on ${labels};
-    create policy worker_all on ${labels} to ${worker} using (true) with check (true);
-    drop policy if exists analyst_public on ${labels};
-    create policy analyst_public on ${labels} for select to ${analyst} using (kind = 'public')
-  `);
-}
+  grant usage on schema explorer to ${roles.analyst};
+  grant select on all tables in schema explorer to ${roles.analyst};
+  revoke all on explorer.address_watchlist_names from ${roles.analyst};
+  alter table explorer.address_labels enable row level security;
+  drop policy if exists worker_all on explorer.address_labels;
+  create policy worker_all on explorer.address_labels to ${roles.worker} using (true) with check (true);
+  drop policy if exists analyst_public on explorer.address_labels;
+  create policy analyst_public on explorer.address_labels
+    for select to ${roles.analyst} using (kind = 'public')
+`;

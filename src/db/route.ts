@@ -13,13 +13,12 @@ export class PoolerError extends Error {
   override readonly name = 'PoolerError';
 }
 
-/** A server that does not answer is reported within this many milliseconds, also where it fell silent since. */
+/** For a new connection, and for each answer. */
 const connectTimeoutMs = 10_000;
 
 /**
- * Finds out whether a pooler is in between. A pooler answers requests to cancel by itself, so it makes up
- * the process number that a client is told at its beginning; one that only passes bytes on, such as
- * a tunnel or HAProxy, hands the server's own through. Ports and addresses would call both a pooler.
+ * Finds out whether a pooler is in between. A pooler answers requests to cancel itself, so it gives clients a
+ * process number of its own; a tunnel or HAProxy passes the server's through.
  */
 export async function findRoute(url: string): Promise<Route> {
   const client = await connect(url);
@@ -34,7 +33,7 @@ export async function findRoute(url: string): Promise<Route> {
   }
 }
 
-/** The ways of one process: one for pages, one for what lives and dies with a session. */
+/** The ways of one process to a database. */
 export interface Ways {
   readonly route: Route;
   /** Where sessions are kept: for job locks, and for the queue, which listens. */
@@ -42,10 +41,8 @@ export interface Ways {
 }
 
 /**
- * The ways to a database for what a worker does.
- *
- * @param directUrl leads past a pooler; null where there is none
- * @throws PoolerError where no session is kept, or the two lead to different databases, or one to none
+ * @param directUrl leads past a pooler; null if there is none
+ * @throws PoolerError if no session is kept, or the two lead to different databases, or one to none
  */
 export async function findWays(url: string, directUrl: string | null): Promise<Ways> {
   const route = await findRoute(url);
@@ -94,8 +91,8 @@ const looks = 40;
 const lookIntervalMs = 25;
 
 /**
- * Whether a session is this client's own between two transactions: only then what it listens to
- * reaches it. What was set or locked proves nothing: a pooler with one idle session hands out the same again.
+ * Whether a session is this client's own between two transactions: only then a notification reaches it. A setting or
+ * a lock is no evidence: a pooler with one idle session hands out the same one again.
  */
 async function keepsSession(client: Client, url: string): Promise<boolean> {
   const word = randomBytes(8).toString('hex');
@@ -119,7 +116,7 @@ async function keepsSession(client: Client, url: string): Promise<boolean> {
   }
 }
 
-/** Two servers, or two databases of one: a lock on one of them would show nobody that a worker lives. */
+/** A lock in one database would not show workers of another one that this one lives. */
 async function demandSameDatabase(url: string, directUrl: string): Promise<void> {
   const [one, other] = [await connect(url), await connect(directUrl)];
   const key = randomBytes(8).readBigInt64BE();

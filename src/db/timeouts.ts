@@ -14,11 +14,9 @@ export interface DatabaseTimeouts {
 }
 
 /**
- * Of a connection that works on pages. Statements take milliseconds; one that takes a minute waits
- * for a lock, and its feed had better rest. The server says so before the client gives up on it. A
- * transaction never waits for the explorer, so silent seconds are those of a process that was
- * stopped, or of a machine that is gone, and its successor, which comes within three, wants the rows
- * that it locked. One that was only slow has lost the transaction, and makes it again.
+ * Of a connection that works on pages. Statements take milliseconds: one that takes a minute waits for a lock, and
+ * the server ends it before the client gives up. A transaction never waits for the explorer: a silent one is of a
+ * process that hangs, and its successor, which comes within 3 s, needs the rows that it locked.
  */
 export const workTimeouts: DatabaseTimeouts = {
   statementMs: 60_000,
@@ -26,10 +24,10 @@ export const workTimeouts: DatabaseTimeouts = {
   idleTransactionMs: 2_500,
 };
 
-/** Before the first probe of a silent connection, in ms; Linux waits for two hours by default. */
+/** Before the first probe of a silent connection: Linux waits for two hours by default. */
 export const keepAliveDelayMs = 10_000;
 
-/** The same for the server's side, which else keeps a vanished machine's locks for two hours. */
+/** The same of the server, which would keep the locks of a vanished machine for two hours. */
 const serverKeepAlive = {
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 3,
@@ -39,10 +37,7 @@ const serverKeepAlive = {
 /** Settings of the server by name, for a session or a transaction. */
 export type ServerSettings = Readonly<Record<string, number | string>>;
 
-/**
- * Of a connection that reads. To compile a statement as large as that of coverage takes seconds, and none
- * reads so many rows that this pays.
- */
+/** Of a connection that reads: to compile a statement as large as that of coverage takes seconds. */
 export const quickReading: ServerSettings = { jit: 'off' };
 
 /** The server's part of the timeouts. */
@@ -58,10 +53,7 @@ export function settingsFor(dbTimeouts: DatabaseTimeouts): ServerSettings {
   };
 }
 
-/**
- * A URL of Postgres as an object. That of a socket may name no host after the user, which URL refuses:
- * node-postgres puts another in its place too, and goes by the parameter `host`.
- */
+/** A URL of Postgres. Of a socket it may lack a host, which URL refuses; node-postgres adds one too. */
 export const parseUrl = (url: string): URL =>
   URL.parse(url) ?? new URL(url.replace('@/', '@nowhere.invalid/'));
 
@@ -84,10 +76,8 @@ export function withSettings(url: string, settings: ServerSettings): string {
 }
 
 /**
- * Breaks a connection when what was written last is not answered in time: behind a proxy or a
- * firewall that swallows what it is given, TCP itself notices nothing. Not node-postgres's
- * `query_timeout`, which reports the query and leaves the connection, with the lost query still
- * before all others, to the next one. An idle connection is silent after an answer, and stays.
+ * Breaks a connection if what was written last is not answered in time: behind a proxy that swallows bytes, TCP
+ * notices nothing. node-postgres's `query_timeout` would leave the connection to the next query.
  */
 export function breakUnanswered(client: Client, answerMs: number): void {
   // node-postgres has it public, but not in its types; after a TLS handshake it is the TLS socket.

@@ -1,5 +1,5 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { isRetryable } from './failure.ts';
 
 /** The database as drizzle drives it, on a pool. */
@@ -8,22 +8,15 @@ export type Database = NodePgDatabase & { readonly $client: Pool };
 /** One open transaction; what is written through it commits or rolls back whole. */
 export type Transaction = Parameters<Parameters<NodePgDatabase['transaction']>[0]>[0];
 
-/**
- * How often a transaction that lost against another one is made in all. Of two that deadlock one
- * goes on, so the next attempt waits for it and no longer; more than a few mean something else.
- */
+/** Of two transactions that deadlock one goes on, and the next attempt waits for it: a few are enough. */
 const mostAttempts = 5;
 
 /**
- * Runs `work` in a transaction, and at once again where Postgres ends it for another one's sake
- * (40001, 40P01, 25P03): nothing of it is written then, and its pages are paid for. `work` must hold
- * nothing of an attempt that failed.
+ * Runs `work` in a transaction, and again if Postgres ends it for another one's sake (40001, 40P01, 25P03), because
+ * its pages are paid for. `work` must keep nothing of an attempt that failed.
  *
- * A connection of a failed transaction is closed, whatever state it is in. drizzle's own
- * transaction never gives it back to the pool when `begin` itself fails: a pool of 12 was empty
- * for ever after connections had been cut 12 times at that moment.
- *
- * @throws what `work` throws, and what Postgres throws
+ * The connection of a failed transaction is closed. drizzle's own transaction never returns it to the pool if
+ * `begin` fails: a pool of 12 was empty after connections had been cut 12 times at that moment.
  */
 export async function transact<T>(
   db: Pick<Database, '$client'>,
@@ -54,5 +47,23 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
   } finally {
     client.off('error', note);
     client.release(isFailed);
+  }
+}
+
+/** Runs `work` in a transaction of node-postgres, whose connection is closed if it fails. */
+export async function inTransaction<T>(
+  pool: Pool,
+  work: (session: PoolClient) => Promise<T>,
+): Promise<T> {
+  const session = await pool.connect();
+  let isFailed = true;
+  try {
+    await session.query('begin');
+    const result = await work(session);
+    await session.query('commit');
+    isFailed = false;
+    return result;
+  } finally {
+    session.release(isFailed);
   }
 }

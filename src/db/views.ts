@@ -6,7 +6,8 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { codeOfFailure, isRetryable } from './failure.ts';
 import type { Waiting } from './lock.ts';
 import { MigrationError } from './migration-error.ts';
-import { inTransaction } from './session.ts';
+import { isPrepared } from './prepared.ts';
+import { inTransaction } from './transaction.ts';
 
 /** A file of sql/: statements that can be run again. */
 interface SqlFile {
@@ -34,12 +35,9 @@ export interface MadeViews {
   readonly objects: readonly string[];
 }
 
-/**
- * How long a statement waits for a lock, in ms, unless the URL or the role has a lock_timeout of its own:
- * whoever else wants to read the view waits behind it as long.
- */
+/** Readers of the view wait as long behind it. A lock_timeout of the URL or the role goes before it. */
 const lockWaitMs = 2_000;
-/** Between two attempts, in ms: those who waited behind read meanwhile. */
+/** Those readers go on meanwhile. */
 const pauseMs = 1_000;
 const mostAttempts = 30;
 
@@ -67,10 +65,7 @@ export async function readViewSet(folder: string, tables: string): Promise<ViewS
 
 /** @returns null where the database has none */
 export async function readMadeViews(pool: Pool): Promise<MadeViews | null> {
-  const { rows: found } = await pool.query<{ exists: boolean }>(
-    `select to_regclass('etl.view_migrations') is not null as exists`,
-  );
-  if (found[0]?.exists !== true) return null;
+  if (!(await isPrepared(pool))) return null;
   const { rows } = await pool.query<MadeViews>(
     'select program, hash, objects from etl.view_migrations',
   );

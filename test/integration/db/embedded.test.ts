@@ -64,11 +64,14 @@ describe('a first start', () => {
     const log = await readFile(join(directory, 'data/postgres.log'), 'utf8');
     expect(log).toContain('ready to accept');
     expect(log).not.toContain(password);
-    if (isRoot) {
-      const reading = () =>
-        execFileSync('/bin/cat', [file], { uid: 1, gid: 1, cwd: '/', stdio: 'pipe' });
-      expect(reading).toThrow(/Permission denied/);
-    }
+  });
+
+  test.runIf(isRoot)('keeps the password from another user of the machine', async () => {
+    const directory = await freshDirectory();
+    await startEmbeddedPostgres({ directory, settings });
+    const file = join(directory, 'data/explorer-etl.password');
+    const other = { uid: 1, gid: 1, cwd: '/', stdio: 'pipe' } as const;
+    expect(() => execFileSync('/bin/cat', [file], other)).toThrow(/Permission denied/);
   });
 
   test('obeys the settings it is given', async () => {
