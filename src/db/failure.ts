@@ -118,7 +118,7 @@ export function codeOfFailure(error: unknown): string | null {
 /** Whether the server ended a statement: as a rule it took longer than its session lets it. */
 export const isCancelled = (error: unknown): boolean => codeOfFailure(error) === '57014';
 
-/** True when Postgres told the failure, or the connection to it failed. */
+/** True if Postgres reported the failure, or the connection to it failed. */
 export const isOfDatabase = (error: unknown): boolean =>
   rootOf(error) instanceof DatabaseError || isConnectionLost(error);
 

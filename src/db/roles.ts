@@ -46,7 +46,7 @@ const createRole = (name: string) => `
   $$
 `;
 
-/** Whoever gives something away must be a member of the role that it goes to. */
+/** To give something to a role, one must be a member of it. */
 async function giveToOwner(session: PoolClient): Promise<void> {
   const { owner } = roles;
   await session.query(`
@@ -96,7 +96,7 @@ const ownershipStatements = `
   where typtype = 'e' and typowner <> owner.oid
 `;
 
-/** Labels and names that the key's owner gave to addresses are nobody else's to read. */
+/** Analysts do not read the labels and names that the key's owner gave to addresses. */
 const grants = `
   do $$
   begin

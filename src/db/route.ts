@@ -66,7 +66,7 @@ const noSession = (variable: string, pooler: string) =>
   'which workers live would stay with somebody else. Let DATABASE_URL_DIRECT name the server itself; ' +
   'pages still go the way of DATABASE_URL. Or let DATABASE_URL name the server.';
 
-/** What a pooler is called, as far as it tells. */
+/** The name that a pooler reports. */
 async function poolerName(url: string): Promise<string> {
   const console = parseUrl(url);
   // PgBouncer's console, which it keeps from most users, and says so in its own words.

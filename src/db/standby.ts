@@ -13,7 +13,7 @@ export class StandbyError extends Error {
 
 /** What a standby's answers are worth. */
 export interface Standby {
-  /** How much older than the primary's they are, in seconds; null: nothing tells. */
+  /** How much older than the primary's they are, in seconds; null: not known. */
   readonly behind_s: number | null;
 }
 

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 
 /** How long a side of a connection waits for the other one. */
 export interface DatabaseTimeouts {
-  /** What was asked and has no answer by then means that the connection is gone, in ms. */
+  /** A query without an answer by then means that the connection is gone. */
   readonly answerMs: number;
   /** Ended by the server: a statement that takes longer, in ms; it holds locks. */
   readonly statementMs?: number;
@@ -92,7 +92,7 @@ export function breakUnanswered(client: Client, answerMs: number): void {
   socket.prependListener('data', () => {
     isAsking = false;
   });
-  // Node's timer begins anew with each byte, in either direction.
+  // Each byte, in either direction, starts Node's timer again.
   socket.setTimeout(answerMs);
   socket.on('timeout', () => {
     if (!isAsking) return;

@@ -34,7 +34,7 @@ export async function transact<T>(
 async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let isFailed = true;
-  // What the server says between two queries is the reason; the next query only finds nobody there.
+  // What the server says between two queries is the reason; the next query only finds a closed connection.
   let said: unknown;
   const note = (error: Error) => (said ??= error);
   client.on('error', note);

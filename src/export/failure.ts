@@ -1,4 +1,4 @@
-/** What was asked cannot be exported there, or the way it was asked. The message says what to do. */
+/** The export cannot be written there, or in that format. The message says what to do. */
 export class ExportError extends Error {
   override readonly name = 'ExportError';
 }

@@ -70,7 +70,7 @@ export async function startEmbeddedPostgres(options: {
   });
 }
 
-/** Stops the server of a directory, whoever is connected. Returns false if none runs. */
+/** Stops the server of a directory, also if clients are connected. Returns false if none runs. */
 export async function stopEmbeddedPostgres(directory: string): Promise<boolean> {
   return explained(directory, async () => {
     const server = await findServer(await findData(directory));
