@@ -24,7 +24,7 @@ const floors: readonly (readonly string[])[] = [
   ['log.ts'],
   ['events.ts'],
   ['documents', 'terminal'],
-  ['event-fields.ts', 'redact.ts', 'repeats.ts'],
+  ['event-fields.ts', 'redact.ts'],
   ['log-levels.ts'],
   ['signals.ts'],
   ['failure.ts'],

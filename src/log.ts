@@ -6,12 +6,11 @@ import { events, type EventFields, type EventName } from './events.ts';
 import type { LogFormat, LogLevel } from './log-levels.ts';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
-import { countRepeats, type Repeats } from './repeats.ts';
 import { counted, whole } from './terminal/numbers.ts';
 
-/** What happened, told on stderr: only events of src/events.ts, and only with their fields. */
+/** What happened, on stderr: only events of src/events.ts, and only with their fields. */
 export interface Log {
-  /** What repeats is counted: told the first time and at growing intervals, with `times`; else at debug. */
+  /** What repeats is counted: logged the first time and at growing intervals, with `times`; else at debug. */
   tell<Event extends EventName>(event: Event, fields: EventFields<Event>): void;
   /** Replaces these in all lines from now on; what looks like a key or a password always is. */
   conceal(secrets: readonly string[]): void;
@@ -25,7 +24,6 @@ export interface LogStyle {
   readonly now: () => number;
 }
 
-/** As a person reads them in a file. */
 const plainStyle: LogStyle = {
   format: 'pretty',
   isColoured: false,
@@ -50,9 +48,9 @@ export function createLog(
       const values = cleanFields(given, clean);
       const count = countOf(event, values, repeats);
       const times = count === null ? {} : { times: count.times };
-      const isTold = count === null || count.isTold;
+      const isLogged = count === null || count.isLogged;
       const fields = { ...values, ...times };
-      const told = isTold ? events[event].level : 'debug';
+      const told = isLogged ? events[event].level : 'debug';
       logger[told]({ ...fields, event }, sentenceOf(event, fields));
     },
     conceal(more) {
@@ -88,7 +86,7 @@ const whoseOf: Readonly<Record<Trouble, FieldName | null>> = {
   database: null,
 };
 
-function countOf(event: EventName, values: Values, repeats: Repeats) {
+function countOf(event: EventName, values: Values, repeats: ReturnType<typeof countRepeats>) {
   const { repeats: rule, ends } = events[event];
   const nameOf = (trouble: Trouble) => {
     const whose = whoseOf[trouble];
@@ -154,4 +152,118 @@ function sentenceOf(event: EventName, values: Values): string {
   // Of a union of functions TypeScript wants what all of them take; these are the event's own fields.
   const says = events[event].says as (fields: Values, atMs: number) => string;
   return `${says(values, Date.now())}${countedText(event, Number(values['times'] ?? 0))}`;
+}
+
+/**
+ * A failure counts as the same one for so long after its last time: twice the longest pause of a feed that fails, so
+ * that an outage of a night is one.
+ */
+const windowMs = 20 * 60_000;
+/** Until the next line about a failure; doubled each time, up to the longest. */
+const firstIntervalMs = 60_000;
+const longestIntervalMs = 60 * 60_000;
+/** Different failures of one trouble; a service may invent reasons without end, and then each class is one more. */
+const mostKinds = 20;
+/** Some for each feed of a large configuration. The oldest is forgotten. */
+const mostTroubles = 1_000;
+
+interface Repeat {
+  times: number;
+  lastMs: number;
+  loggedMs: number;
+  intervalMs: number;
+}
+
+interface TroubleState {
+  readonly kinds: Map<string, Repeat>;
+  /** Null: it is over. */
+  failingSinceMs: number | null;
+  /** Whether the last line about it says that it fails. */
+  isLoggedFailing: boolean;
+  endedMs: number;
+}
+
+/** Whether something is logged now, and how often it happened. */
+interface Count {
+  readonly isLogged: boolean;
+  readonly times: number;
+}
+
+/**
+ * Counts what fails again and again, so that it is logged at growing intervals and not each time.
+ *
+ * @param now monotonic, in ms
+ */
+export function countRepeats(now: () => number) {
+  const troubles = new Map<string, TroubleState>();
+  return {
+    /**
+     * @param what two failures are the same if this is, digits aside
+     * @param group counted as one if there are too many kinds
+     */
+    count(name: string, what: string, group = ''): Count {
+      const trouble = troubles.get(name) ?? {
+        kinds: new Map<string, Repeat>(),
+        failingSinceMs: null,
+        isLoggedFailing: false,
+        endedMs: -Infinity,
+      };
+      remember(troubles, name, trouble);
+      forgetOld(trouble, now());
+      trouble.failingSinceMs ??= now();
+      const repeat = repeatOf(trouble, what.replaceAll(/\d+/gu, '0'), group);
+      repeat.times += 1;
+      repeat.lastMs = now();
+      const isLogged = now() - repeat.loggedMs >= repeat.intervalMs || isBackToStay(trouble, now());
+      if (isLogged) {
+        repeat.intervalMs =
+          repeat.times === 1 ? firstIntervalMs : Math.min(2 * repeat.intervalMs, longestIntervalMs);
+        repeat.loggedMs = now();
+        trouble.isLoggedFailing = true;
+      }
+      return { isLogged, times: repeat.times };
+    },
+    /** The end is logged if the last line says that it fails, or if nothing is known of it for 20 minutes. */
+    end(name: string): Count {
+      const trouble = troubles.get(name);
+      // Only another process saw it fail: each of a key's feeds recovers, and the first one says so.
+      if (trouble === undefined || trouble.kinds.size === 0) {
+        const isLogged = trouble === undefined || now() - trouble.endedMs > windowMs;
+        const ended = { kinds: new Map(), failingSinceMs: null, isLoggedFailing: false };
+        remember(troubles, name, { ...ended, endedMs: now() });
+        return { isLogged, times: 0 };
+      }
+      // It stays known: one that fails again in a minute goes on being counted.
+      const isLogged = trouble.isLoggedFailing;
+      trouble.isLoggedFailing = false;
+      trouble.failingSinceMs = null;
+      return {
+        isLogged,
+        times: [...trouble.kinds.values()].reduce((sum, { times }) => sum + times, 0),
+      };
+    },
+  };
+}
+
+/** What came last is at the end; at the beginning is what to forget. */
+function remember(troubles: Map<string, TroubleState>, name: string, trouble: TroubleState): void {
+  troubles.delete(name);
+  troubles.set(name, trouble);
+  const [oldest] = troubles.keys();
+  if (troubles.size > mostTroubles && oldest !== undefined) troubles.delete(oldest);
+}
+
+/** Whether the last log line says that it is over, and it fails again for longer than a moment. */
+const isBackToStay = ({ isLoggedFailing, failingSinceMs }: TroubleState, nowMs: number) =>
+  !isLoggedFailing && failingSinceMs !== null && nowMs - failingSinceMs >= firstIntervalMs;
+
+function forgetOld({ kinds }: TroubleState, nowMs: number): void {
+  for (const [kind, { lastMs }] of kinds) if (nowMs - lastMs > windowMs) kinds.delete(kind);
+}
+
+function repeatOf({ kinds }: TroubleState, what: string, group: string): Repeat {
+  const kind = kinds.has(what) || kinds.size < mostKinds ? what : group;
+  const repeat = kinds.get(kind) ?? { times: 0, lastMs: 0, loggedMs: -Infinity, intervalMs: 0 };
+  kinds.set(kind, repeat);
+  return repeat;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countRepeats } from '../../src/repeats.ts';
+import { countRepeats } from '../../src/log.ts';
 
 const minuteMs = 60_000;
 
@@ -14,8 +14,8 @@ test('what fails each ten seconds for a day is told at growing intervals, with i
   const { repeats, pass } = world();
   const told: [minute: number, times: number][] = [];
   for (let second = 0; second < 24 * 3600; second += 10) {
-    const { isTold, times } = repeats.count('feed 10/factories', 'HTTP 503');
-    if (isTold) told.push([Math.round(second / 60), times]);
+    const { isLogged, times } = repeats.count('feed 10/factories', 'HTTP 503');
+    if (isLogged) told.push([Math.round(second / 60), times]);
     pass(10_000);
   }
   expect(told.slice(0, 8)).toEqual([
@@ -33,11 +33,11 @@ test('what fails each ten seconds for a day is told at growing intervals, with i
 
 test('two reasons are told each, and two feeds with the same reason too', () => {
   const { repeats } = world();
-  const first = { isTold: true, times: 1 };
+  const first = { isLogged: true, times: 1 };
   expect(repeats.count('a', 'HTTP 503')).toEqual(first);
   expect(repeats.count('a', 'the body is not JSON')).toEqual(first);
   expect(repeats.count('b', 'HTTP 503')).toEqual(first);
-  expect(repeats.count('a', 'HTTP 503')).toEqual({ isTold: false, times: 2 });
+  expect(repeats.count('a', 'HTTP 503')).toEqual({ isLogged: false, times: 2 });
 });
 
 test('times and other numbers in a reason do not make it another one', () => {
@@ -53,7 +53,7 @@ test('after 20 minutes without it, it is told as for the first time', () => {
     pass(minuteMs);
   }
   pass(20 * minuteMs);
-  expect(repeats.count('a', 'x')).toEqual({ isTold: true, times: 1 });
+  expect(repeats.count('a', 'x')).toEqual({ isLogged: true, times: 1 });
 });
 
 test('that it is over is told once, with how often it failed', () => {
@@ -61,24 +61,24 @@ test('that it is over is told once, with how often it failed', () => {
   repeats.count('a', 'x');
   repeats.count('a', 'x');
   repeats.count('a', 'y');
-  expect(repeats.end('a')).toEqual({ isTold: true, times: 3 });
-  expect(repeats.end('a').isTold).toBe(false);
+  expect(repeats.end('a')).toEqual({ isLogged: true, times: 3 });
+  expect(repeats.end('a').isLogged).toBe(false);
 });
 
 test('that another process saw it fail keeps nobody from telling that it is over, once', () => {
   const { repeats, pass } = world();
-  expect(repeats.end('a')).toEqual({ isTold: true, times: 0 });
-  expect(repeats.end('a')).toEqual({ isTold: false, times: 0 });
+  expect(repeats.end('a')).toEqual({ isLogged: true, times: 0 });
+  expect(repeats.end('a')).toEqual({ isLogged: false, times: 0 });
   pass(21 * minuteMs);
-  expect(repeats.end('a')).toEqual({ isTold: true, times: 0 });
+  expect(repeats.end('a')).toEqual({ isLogged: true, times: 0 });
 });
 
 test('a feed that fails and recovers each minute is counted too, and its last word is right', () => {
   const { repeats, pass } = world();
   const told: string[] = [];
   for (let minute = 0; minute < 100; minute += 1) {
-    if (repeats.count('a', 'cursor loop').isTold) told.push(`failed ${minute}`);
-    if (repeats.end('a').isTold) told.push(`recovered ${minute}`);
+    if (repeats.count('a', 'cursor loop').isLogged) told.push(`failed ${minute}`);
+    if (repeats.end('a').isLogged) told.push(`recovered ${minute}`);
     pass(minuteMs);
   }
   expect(told.length).toBeLessThan(20);
@@ -97,19 +97,19 @@ test('a failure that lasts is told a minute after it came back, however often it
   }
   const told: number[] = [];
   for (let second = 0; second <= 100; second += 10) {
-    if (repeats.count('a', 'cursor loop').isTold) told.push(second);
+    if (repeats.count('a', 'cursor loop').isLogged) told.push(second);
     pass(10_000);
   }
   expect(told).toEqual([60]);
-  expect(repeats.end('a').isTold).toBe(true);
+  expect(repeats.end('a').isLogged).toBe(true);
 });
 
 test('of too many reasons those of another class are told all the same', () => {
   const { repeats } = world();
   for (let count = 1; count <= 25; count += 1) repeats.count('a', 'x'.repeat(count), 'x');
-  expect(repeats.count('a', 'another x', 'x').isTold).toBe(false);
-  expect(repeats.count('a', 'the key was refused', 'key')).toEqual({ isTold: true, times: 1 });
-  expect(repeats.count('a', 'the key is missing', 'key')).toEqual({ isTold: false, times: 2 });
+  expect(repeats.count('a', 'another x', 'x').isLogged).toBe(false);
+  expect(repeats.count('a', 'the key was refused', 'key')).toEqual({ isLogged: true, times: 1 });
+  expect(repeats.count('a', 'the key is missing', 'key')).toEqual({ isLogged: false, times: 2 });
 });
 
 test('a service that invents reasons without end is told twenty times, and counted from then on', () => {
@@ -117,7 +117,7 @@ test('a service that invents reasons without end is told twenty times, and count
   const letters = (count: number) => 'x'.repeat(count + 1);
   const told = Array.from(
     { length: 5_000 },
-    (_, index) => repeats.count('a', letters(index)).isTold,
+    (_, index) => repeats.count('a', letters(index)).isLogged,
   ).filter(Boolean);
   expect(told).toHaveLength(21);
 });
