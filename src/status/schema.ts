@@ -190,6 +190,8 @@ const feed = z.strictObject({
   progress: z.strictObject({
     /** Where the current walk began, and what it has reached. */
     reached: z.strictObject({ top: count.nullable(), bottom: count.nullable() }).nullable(),
+    /** Time of the item at its bottom; null: it has none, or no item has a time. */
+    reached_at: instantOrNull,
     batches: z.strictObject({ total: count, done: count }).nullable(),
   }),
   lanes: z.array(lane),
