@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import type { Waiting } from '../db/lock.ts';
 import type { LogFormat, LogLevel } from '../log-levels.ts';
-import type { Document } from '../documents/index.ts';
-import type { StatusDocument } from '../status/schema.ts';
 import type { Look } from '../terminal/look.ts';
 import { printableLines } from '../printable.ts';
 
@@ -86,7 +84,5 @@ export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
 });
 
 /** Writes the document of `--json`: one, and nothing else on stdout. */
-export const writeDocument = (
-  context: Context,
-  document: Document | (StatusDocument & Pick<Document, 'exit'>),
-): void => context.stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);
+export const writeDocument = (context: Context, document: object): void =>
+  context.stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);

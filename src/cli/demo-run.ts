@@ -69,7 +69,6 @@ export async function runDemo(stage: DemoStage, signal: AbortSignal): Promise<De
     log,
     supervise: false,
     source: { origin },
-    onCommit: () => screen.nudge(),
   });
   try {
     await untilMiddle(stage, before, signal);
@@ -110,7 +109,7 @@ async function goOn(
 
 /** Until enough is committed, and a request of the worker is under way; or it has ended by itself. */
 async function untilMiddle(
-  { database, explorer, worker, screen, feed, killAfter }: DemoStage,
+  { database, explorer, worker, feed, killAfter }: DemoStage,
   before: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -118,7 +117,6 @@ async function untilMiddle(
     if (!worker.isRunning) return true;
     const isAsked = explorer.stageRequests > killAfter;
     if (isAsked && (await pagesOf(database, feed)) - before >= killAfter) return true;
-    screen.nudge();
     return false;
   };
   const what = `the worker to be midway in ${feed}`;

@@ -1,11 +1,12 @@
 import type { DemoDocument } from '../documents/demo.ts';
 import type { OpenDatabase } from '../open-database.ts';
+import { readStatus } from '../status/status.ts';
+import type { FeedLine } from '../terminal/feed-lines.ts';
 import { whole } from '../terminal/numbers.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import { demoFeeds, demoHead } from './demo-text.ts';
-import type { TrackedLine, WatchedFeed } from './feed-track.ts';
+import { watchFeeds, type Progress, type Track, type WatchedFeed } from './progress.ts';
 import { openScreen } from './screen.ts';
-import { watchFeeds, type FeedWatch } from './watch-feeds.ts';
 
 /** What is shown while a demo runs. */
 export interface DemoScreen {
@@ -13,8 +14,6 @@ export interface DemoScreen {
   page(url: string): void;
   /** Shows from now on how these feeds come on. */
   watch(database: OpenDatabase, feeds: readonly WatchedFeed[], pageSize: number): Promise<void>;
-  /** Says that pages may have been committed. */
-  nudge(): void;
   /** The worker was killed after so many pages of the walk that is watched. */
   killed(pid: number, page: number): void;
   /** Takes away what was drawn, for what is left in its place. */
@@ -29,10 +28,10 @@ export function openDemoScreen(
 ): DemoScreen {
   const isSilent = quiet || json;
   const screen = openScreen(context);
-  let lines: readonly TrackedLine[] = [];
+  let lines: readonly FeedLine[] = [];
   let pageLine: string[] = [];
   let news = head.database === 'embedded' ? 'Postgres starts …' : '';
-  let watching: FeedWatch | null = null;
+  let watching: Progress | null = null;
   const draw = () => {
     const { look } = screen;
     if (isSilent || !look.isTerminal) return;
@@ -48,12 +47,12 @@ export function openDemoScreen(
     async watch({ db }, feeds, pageSize) {
       if (isSilent || !screen.look.isTerminal) return;
       news = '';
-      watching = await watchFeeds(db, feeds, { pageSize, mostPages: null }, (seen) => {
-        lines = seen;
+      const read = () => readStatus(db, { pageSize, standby: null });
+      watching = await watchFeeds({ feeds, read }, (tracks) => {
+        lines = tracks.flatMap(lineOf);
         draw();
       });
     },
-    nudge: () => watching?.nudge(),
     killed(pid, page) {
       const from = page === 0 ? 'before its first page' : `at page ${whole(page)}`;
       news = `SIGKILL to process ${pid} ${from}; another worker goes on …`;
@@ -66,4 +65,23 @@ export function openDemoScreen(
       screen.clear();
     },
   };
+}
+
+/** A feed that has begun, as a line of the demo. */
+function lineOf({ chain, list, state, share, rows, pages, notes }: Track): FeedLine[] {
+  if (state === 'pending') return [];
+  const isReading = state === 'reading' || state === 'waiting';
+  const done = share === null ? null : Math.floor(100 * share);
+  return [
+    {
+      chain,
+      list,
+      share: done === null ? null : { done, total: 100, isReckoned: true, isCounted: false },
+      rows,
+      pages,
+      credits: 0,
+      stand: isReading ? 'reading' : state === 'unsupported' ? 'unserved' : state,
+      note: notes[0] ?? '',
+    },
+  ];
 }

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { type Engine, openEngine, type SourceOptions } from '../app.ts';
+import { openEngine, type Engine, type SourceOptions } from '../app.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
-import { createLog } from '../log.ts';
-import type { OpenDatabase } from '../open-database.ts';
-import { syncOnce } from '../sync/once.ts';
-import { closeRun, currentRun } from '../sync/runs.ts';
 import { configuredLanes, withTargets } from '../sync/targets.ts';
-import type { Context, GlobalOptions } from './context.ts';
-import { type Progress, showProgress, watchedFeeds } from './progress.ts';
+import { closeRun, currentRun } from '../sync/runs.ts';
+import { syncOnce } from '../sync/once.ts';
+import { createLog } from '../log.ts';
+import { readStatus } from '../status/status.ts';
+import { type Context, type GlobalOptions } from './context.ts';
+import { showProgress, watchedFeeds, type Progress } from './progress.ts';
 import { openScreen } from './screen.ts';
 
 /** Whose history is to be looked into, and by how many requests each. */
@@ -39,14 +40,11 @@ export async function probeFeeds(
     log: createLog('warn', (line) => screen.write(line)),
     supervise: false,
     source: options,
-    onCommit: () => progress?.nudge(),
   });
   try {
     progress = await showProgress(context, options, screen, {
-      db: database.db,
-      feeds: watchedFeeds(settings, targets),
-      pageSize: settings.explorer.pageSize,
-      mostPages: requests,
+      feeds: watchedFeeds(settings, targets, requests),
+      read: () => readStatus(database.db, { pageSize: settings.explorer.pageSize, standby: null }),
     });
     for (const { lane, scope } of targets) {
       if (context.signal.aborted) return;

@@ -56,7 +56,13 @@ export async function runProgram(
   for (const { name, description, group } of commands) {
     program.command(name).description(description).helpGroup(group);
   }
-  program.hook('preSubcommand', (_, command) => load(command));
+  program.hook('preSubcommand', async (_, command) => {
+    const isShown = context.err.isTerminal && !args.includes('--quiet');
+    // Loading takes up to a second, and more on a busy machine.
+    if (isShown) context.stderr('Loading …');
+    await load(command);
+    if (isShown) context.stderr('\r\u001b[K');
+  });
   registerHelp(program, load);
   let failed: unknown = null;
   try {

@@ -13,7 +13,7 @@ import {
   withTargets,
 } from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
-import { concludeSync } from './conclude-sync.ts';
+import { concludeSync } from './sync-result.ts';
 import {
   type Context,
   type ExitCode,

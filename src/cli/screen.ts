@@ -1,8 +1,9 @@
 import { createLogUpdate } from 'log-update';
 import type { Look } from '../terminal/look.ts';
+import { paint } from '../terminal/paint.ts';
 import type { Context } from './context.ts';
 
-/** Where progress and log lines meet: neither writes over the other. */
+/** Where progress and log lines meet on stderr: neither writes over the other. */
 export interface Screen {
   /** What the lines are drawn on; a terminal may have another width each time. */
   readonly look: Look;
@@ -10,21 +11,24 @@ export interface Screen {
   write(text: string): void;
   /** Redraws the lines; nothing where nothing can be redrawn. */
   lines(lines: readonly string[]): void;
-  /** Leaves the lines as they are. */
-  done(): void;
-  /** Takes them away. */
+  /** Says what is waited for, until something else is drawn. */
+  step(text: string): void;
+  /** Takes the lines away. */
   clear(): void;
 }
 
 const nothing = () => undefined;
 
-export function openScreen(context: Context): Screen {
-  const { err, stderr } = context;
+export function openScreen({ err, stderr }: Pick<Context, 'err' | 'stderr'>): Screen {
   if (!err.isTerminal) {
-    return { look: err, write: stderr, lines: nothing, done: nothing, clear: nothing };
+    return { look: err, write: stderr, lines: nothing, step: nothing, clear: nothing };
   }
   const update = createLogUpdate(process.stderr, { showCursor: true });
   let shown = '';
+  const lines = (drawn: readonly string[]) => {
+    shown = drawn.join('\n');
+    update(shown);
+  };
   return {
     get look() {
       return { ...err, columns: process.stderr.columns > 0 ? process.stderr.columns : err.columns };
@@ -34,14 +38,8 @@ export function openScreen(context: Context): Screen {
       stderr(text);
       if (shown !== '') update(shown);
     },
-    lines(lines) {
-      shown = lines.join('\n');
-      update(shown);
-    },
-    done() {
-      update.done();
-      shown = '';
-    },
+    lines,
+    step: (text) => lines([paint(err, 'quiet', `${text} …`)]),
     clear() {
       update.clear();
       update.done();

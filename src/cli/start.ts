@@ -1,31 +1,44 @@
-import type { SourceOptions } from '../app.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { openEngine, prepareDatabase, type Engine, type SourceOptions } from '../app.ts';
+import { ConfigError } from '../config/error.ts';
 import { secretsOf } from '../config/secrets.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
+import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { whileCurrent } from '../db/version.ts';
-import type { HttpServer } from '../http/server.ts';
-import type { Log } from '../log.ts';
-import { serve } from '../sync/serve.ts';
 import {
   configuredFeeds,
   configuredLanes,
-  reconcileTargets,
   nextPoll,
   withTargets,
+  reconcileTargets,
 } from '../sync/targets.ts';
-import { awaitEngine } from './await-engine.ts';
+import { OriginError } from '../sync/feeds.ts';
+import type { HttpServer } from '../http/server.ts';
+import { serve, type ScheduleChanges } from '../sync/serve.ts';
+import type { Log } from '../log.ts';
+import { DatabaseUnavailableError, openDatabase, type OpenDatabase } from '../open-database.ts';
 import { addSameData } from './chosen-feeds.ts';
 import {
+  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
-  writeDocument,
 } from './context.ts';
 import { exits } from './exits.ts';
 import { failureOf, writeFailure } from './failure.ts';
-import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './http.ts';
-import { watchConfig } from './reload.ts';
+import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
 import { formatOf, logOf, settingsOf } from './setup.ts';
+
+/** `start --json`, without `exit`: written when it ends. */
+export const startDocument = z.strictObject({
+  schema: z.literal('explorer-etl/start/1'),
+  /** When it began to work; null: a signal came before the database answered. */
+  ready_at: z.string().nullable(),
+  stopped_at: z.string(),
+});
 
 /** `start`: works on every feed by its schedule until SIGTERM. */
 export function registerStart({ command, run }: Registry): void {
@@ -39,10 +52,9 @@ export function registerStart({ command, run }: Registry): void {
 
 type StartOptions = SourceOptions & HttpFlag & GlobalOptions;
 
-/** Where a program reads the log, also why it ends is a line of it. */
+/** In a log for programs, why it ends is a line too. */
 async function start(context: Context, options: StartOptions): Promise<ExitCode> {
   const log = logOf(context, options);
-  // Why it ends is told also where nothing else is to be.
   const isText = formatOf(context, options) === 'pretty' || options.logLevel === 'silent';
   if (isText) return work(context, options, log);
   try {
@@ -64,14 +76,25 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   log.conceal(secretsOf(settings));
   requireApiKey(settings);
   const page = await openPage(context, options, settings, log);
+  let readyAt: Date | null = null;
   try {
-    return await workOn({ context, options, settings, log, page });
+    readyAt = await workOn({ context, options, settings, log, page });
   } finally {
     await page?.close();
   }
+  // A signal is how it is stopped, so nothing was interrupted.
+  if (options.json) {
+    writeDocument(context, {
+      schema: 'explorer-etl/start/1',
+      exit: exits.done,
+      ready_at: readyAt?.toISOString() ?? null,
+      stopped_at: new Date().toISOString(),
+    });
+  }
+  return exits.done.code;
 }
 
-/** The page is there before the database is: it says that it waits. */
+/** The page is served before the database answers, and says that it waits. */
 async function openPage(
   context: Context,
   options: StartOptions,
@@ -97,23 +120,22 @@ interface Work {
   readonly page: HttpServer | null;
 }
 
-async function workOn({ context, options, settings, log, page }: Work): Promise<ExitCode> {
+/** @returns when it was ready; null: a signal came first */
+async function workOn({ context, options, settings, log, page }: Work): Promise<Date | null> {
   const changesOf = watchConfig(context, options, { http: settings.http, log });
-  const opened = await awaitEngine(settings, context, log, {
-    source: options,
-    onOpen: ({ embedded, url }) => {
-      page?.use({ url, directUrl: embedded === null ? settings.directUrl : null });
-      if (embedded !== null) log.tell('database.embedded', { folder: embedded.dataDirectory });
-    },
-  });
-  let readyAt: Date | null = null;
-  if (opened === null) return end(context, options, readyAt);
+  const opened = await awaitEngine({ context, options, settings, log, page });
+  if (opened === null) return null;
   const { database, engine } = opened;
   try {
     const lanes = configuredLanes(await withTargets(database.db, settings.chains));
     if (settings.configFile === null) await reconcileTargets(database.db, lanes);
-    readyAt = new Date();
-    tellReady(settings, log);
+    const readyAt = new Date();
+    const feeds = configuredFeeds(settings.chains);
+    log.tell('start.ready', {
+      feeds: feeds.length,
+      chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
+      next_poll: nextPoll(configuredLanes(settings.chains), readyAt)?.toISOString() ?? null,
+    });
     await whileCurrent(database.pool, context.signal, (signal) =>
       serve(lanes, engine, signal, {
         changes: changesOf(engine),
@@ -121,31 +143,118 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
       }),
     );
     log.tell('start.stopped', {});
+    return readyAt;
   } finally {
     await engine.close();
     await database.close();
   }
-  return end(context, options, readyAt);
 }
 
-function tellReady({ chains }: Settings, log: Log): void {
-  const feeds = configuredFeeds(chains);
-  log.tell('start.ready', {
-    feeds: feeds.length,
-    chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
-    next_poll: nextPoll(configuredLanes(chains), new Date())?.toISOString() ?? null,
-  });
+/** First wait for a database that does not answer, in ms, doubled up to the longest one. */
+const firstWaitMs = 500;
+const longestWaitMs = 15_000;
+/** About ten minutes: a server that recovers takes some; a mistyped name is reported at last. */
+const mostAttempts = 45;
+
+interface OpenEngine {
+  readonly database: OpenDatabase;
+  readonly engine: Engine;
 }
 
-/** A signal is how it is told to end: nothing was interrupted. */
-function end(context: Context, { json }: GlobalOptions, readyAt: Date | null): ExitCode {
-  if (json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/start/1',
-      exit: exits.done,
-      ready_at: readyAt?.toISOString() ?? null,
-      stopped_at: new Date().toISOString(),
-    });
+/**
+ * Opens the engine, and waits for a database that does not answer: machines start in any order, and servers
+ * restart. What waiting does not fix, such as a wrong password, is thrown at once.
+ *
+ * @returns null: the signal aborted first
+ */
+async function awaitEngine(opening: Work): Promise<OpenEngine | null> {
+  const { signal } = opening.context;
+  for (let attempt = 1; ; attempt += 1) {
+    if (signal.aborted) return null;
+    try {
+      const opened = await openAll(opening);
+      if (attempt > 1) opening.log.tell('database.back', {});
+      return opened;
+    } catch (error) {
+      if (signal.aborted) return null;
+      const root = error instanceof DatabaseUnavailableError ? error.cause : error;
+      if (!isConnectionLost(root) || attempt === mostAttempts) throw error;
+      const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
+      opening.log.tell('database.away', {
+        error: describeDatabaseError(root),
+        again_in_ms: waitMs,
+      });
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    }
   }
-  return exits.done.code;
+}
+
+async function openAll({ context, options, settings, log, page }: Work): Promise<OpenEngine> {
+  const database = await openDatabase(settings, context);
+  try {
+    const { embedded, url } = database;
+    page?.use({ url, directUrl: embedded === null ? settings.directUrl : null });
+    if (embedded !== null) log.tell('database.embedded', { folder: embedded.dataDirectory });
+    const tell = (reason: string) => log.tell('database.locked', { reason });
+    await prepareDatabase(database, { signal: context.signal, tell });
+    const engine = await openEngine({ settings, database, log, supervise: true, source: options });
+    return { database, engine };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
+ * Reads the configuration again after each SIGHUP from now on. A wrong one is logged with all its problems, and the
+ * one before it stays in force.
+ *
+ * @returns what changes the schedules of a running engine
+ */
+export function watchConfig(
+  context: Context,
+  options: GlobalOptions,
+  { http, log }: Pick<Settings, 'http'> & { readonly log: Log },
+): (engine: Pick<Engine, 'reconfigure' | 'db'>) => ScheduleChanges {
+  let isDue = false;
+  context.onReload?.(() => {
+    isDue = true;
+  });
+  return (engine) => async () => {
+    if (!isDue) return null;
+    isDue = false;
+    const wanted = readAgain(context, options, log);
+    if (wanted === null) return null;
+    try {
+      await engine.reconfigure(wanted);
+    } catch (error) {
+      if (error instanceof OriginError) {
+        log.tell('config.refused', { problems: [error.message] });
+        return null;
+      }
+      // The database is unreachable: this reload is still due.
+      isDue = true;
+      throw error;
+    }
+    if (!isDeepStrictEqual(wanted.http, http)) log.tell('http.changed', {});
+    const lanes = configuredLanes(await withTargets(engine.db, wanted.chains));
+    log.tell('config.reloaded', { feeds: configuredFeeds(wanted.chains).length });
+    return lanes;
+  };
+}
+
+function readAgain(context: Context, options: GlobalOptions, log: Log): Settings | null {
+  try {
+    const wanted = settingsOf(context, options);
+    // The key of a chain may be missing.
+    requireApiKey(wanted);
+    return wanted;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const problems = error.problems.map(({ where, message }) =>
+      where === null ? message : `${where}: ${message}`,
+    );
+    log.tell('config.refused', { problems });
+    return null;
+  }
 }

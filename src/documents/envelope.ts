@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Why a command ended as it did. */
 const exitReasons = ['done', 'open', 'failed', 'wrong-use', 'interrupted'] as const;
 
-const exit = z
+export const exit = z
   .strictObject({
     code: z.int().min(0).max(255).describe('The exit code of the process.'),
     reason: z

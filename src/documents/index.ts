@@ -1,11 +1,13 @@
 import type { z } from 'zod';
+import { startDocument } from '../cli/start.ts';
+import { syncDocument } from '../cli/sync-result.ts';
 import { checkDocument } from './check.ts';
 import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
 import { demoDocument, demoStopDocument } from './demo.ts';
 import { errorDocument } from './error.ts';
+import { exit } from './envelope.ts';
 import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
-import { syncDocument } from './sync.ts';
 import { openDocument } from './open.ts';
 import { migrateDocument } from './migrate.ts';
 import {
@@ -17,7 +19,6 @@ import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
 import { planDocument } from './plan.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
-import { startDocument } from './start.ts';
 import { verifyDocument } from './verify.ts';
 
 /** Every document of `--json`, by its name. */
@@ -27,8 +28,8 @@ export const documents = {
   check: checkDocument,
   init: initDocument,
   plan: planDocument,
-  sync: syncDocument,
-  start: startDocument,
+  sync: syncDocument.extend({ exit }),
+  start: startDocument.extend({ exit }),
   open: openDocument,
   'quarantine-list': quarantineListDocument,
   'quarantine-retry': quarantineRetryDocument,

@@ -1,11 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
-import type { FeedLane } from '../lists/feed.ts';
-import { kindOf } from '../lists/index.ts';
-import type { RunLeft } from '../lists/run-left.ts';
-import type { Lane, RunState } from '../lists/tables.ts';
-import { currentRun } from '../sync/runs.ts';
+import type { RunState } from '../lists/tables.ts';
+import type { Lane } from '../lists/tables.ts';
 
 /** A lane's run that is open or was opened last, and what the lane has come to since it began. */
 export interface LaneCounts {
@@ -66,32 +63,4 @@ export async function laneCounts(db: Database, feeds: readonly string[]): Promis
     order by place, own.lane desc
   `);
   return rows.map(({ counts }) => counts);
-}
-
-/** What the lanes' open runs have left; a lane that is not there has none, or nobody knows. */
-export async function runsLeft(
-  db: Database,
-  lanes: readonly FeedLane[],
-  how: { readonly pageSize: number },
-): Promise<ReadonlyMap<FeedLane, RunLeft>> {
-  const found = new Map<FeedLane, RunLeft>();
-  for (const lane of lanes) {
-    const run = await currentRun(db, lane);
-    const left = run === null ? null : await kindOf(lane.operation).left(db, run, how);
-    if (left !== null) found.set(lane, left);
-  }
-  return found;
-}
-
-/** How many pages the walks of these runs have committed; it reads all of them, so it is for the start. */
-export async function pagesOfRuns(
-  db: Database,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await db.execute<{ id: string; pages: string }>(sql`
-    select run_id as id, sum(pages) as pages from etl.walks
-    where run_id = any(${sql.param(ids)}::bigint[])
-    group by run_id
-  `);
-  return new Map(rows.map(({ id, pages }) => [Number(id), Number(pages)] as const));
 }

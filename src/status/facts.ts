@@ -47,6 +47,7 @@ export interface FeedRecord {
   /** A list that the explorer does not serve is not polled before. */
   readonly poll_again_at: string | null;
   readonly reached: FeedStatus['progress']['reached'];
+  readonly reached_at: string | null;
   readonly batches: FeedStatus['progress']['batches'];
 }
 
@@ -97,6 +98,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
       'reached', case when progress #>> '{reached}' is not null then json_build_object(
         'top', progress #> '{reached,top}', 'bottom', progress #> '{reached,bottom}'
       ) end,
+      'reached_at', progress -> 'reached_at',
       'batches', progress -> 'batches'
     ) as record
     from etl.feeds

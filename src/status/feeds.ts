@@ -73,7 +73,11 @@ export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
     poll,
     verified: verifiedOf(facts, history, reading.pageSize),
     left: leftOf(history, lanes, reading.at),
-    progress: { reached: record.reached, batches: record.batches },
+    progress: {
+      reached: record.reached,
+      reached_at: record.reached_at,
+      batches: record.batches,
+    },
     lanes: [...lanes],
   };
 }

@@ -190,7 +190,7 @@ const feed = z.strictObject({
   progress: z.strictObject({
     /** Where the current walk began, and what it has reached. */
     reached: z.strictObject({ top: count.nullable(), bottom: count.nullable() }).nullable(),
-    /** Time of the item at its bottom; null: it has none, or no item has a time. */
+    /** Time of the oldest item above which nothing is missing; null: nothing is, or items have no times. */
     reached_at: instantOrNull,
     batches: z.strictObject({ total: count, done: count }).nullable(),
   }),

@@ -70,7 +70,7 @@ export const feedOf = (changes: Partial<FeedStatus> = {}): FeedStatus => ({
     snapshot_at: null,
   },
   left: { requests: { least: 0, likely: 0, most: 0 }, ends_in_s: null, ends_at: null },
-  progress: { reached: null, batches: null },
+  progress: { reached: null, reached_at: null, batches: null },
   lanes: [laneOf()],
   ...changes,
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sameCommand } from '../../src/cli/conclude-sync.ts';
+import { commandAgain } from '../../src/cli/sync-result.ts';
 
 test.each([
   [['sync', '--since', '2026-01-01'], 'explorer-etl sync --since 2026-01-01'],
@@ -10,5 +10,5 @@ test.each([
   [['sync', '--database-url', 'postgres://a:secret@b/c'], 'explorer-etl sync --database-url …'],
   [['--database-url=postgres://a:secret@b/c', 'sync'], 'explorer-etl --database-url=… sync'],
 ])('the same command as it can be given again, without a password: %j', (args, command) => {
-  expect(sameCommand(args)).toBe(command);
+  expect(commandAgain(args)).toBe(command);
 });

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { ListReach } from '../list.ts';
+import { isOpen } from './coverage.ts';
 
 /** Newest items that show the list's pace: minutes of a busy chain, months of a quiet one. */
 const recentItems = 1_000;
@@ -30,6 +31,10 @@ export const status: ListReach = {
     where run_id = latest.id
     order by id desc
     limit 1
+  ), 'reached_at', (
+    select timestamp from etl.item_above(feeds.chain_id, feeds.operation, (
+      select max(upper(gap)) from etl.feed_gaps where feed_gaps.feed = feeds.feed and ${isOpen}
+    ))
   ))`,
   verified: sql`
     select coalesce((

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
 import { openEngine, prepareDatabase } from '../../../src/app.ts';
 import { runProgram } from '../../../src/cli/program.ts';
-import { watchConfig } from '../../../src/cli/reload.ts';
+import { watchConfig } from '../../../src/cli/start.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { createLog } from '../../../src/log.ts';
 import { advance } from '../../../src/sync/advance.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { SyncDocument } from '../../../src/documents/sync.ts';
+import type { SyncDocument } from '../../../src/cli/sync-result.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { syncText } from '../../../src/cli/sync-text.ts';
-import type { SyncDocument } from '../../../src/documents/sync.ts';
+import { exits } from '../../../src/cli/exits.ts';
+import { syncText, type SyncDocument } from '../../../src/cli/sync-result.ts';
 import { failures, type FailureClass } from '../../../src/failure.ts';
-import { plainLook } from '../../../src/terminal/look.ts';
+import { plainLook, type Look } from '../../../src/terminal/look.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
 import { looks, usual } from './looks.ts';
 
@@ -29,7 +29,6 @@ const factories: Lane = { ...read, feed: '10/factories', operation: 'factories',
 
 const done: SyncDocument = {
   schema: 'explorer-etl/sync/1',
-  exit: { code: 0, reason: 'done' },
   command: 'sync',
   lanes: [read],
   totals: { ...totalOf(read), seconds: 5.1 },
@@ -43,11 +42,15 @@ function totalOf(lane: Lane): Omit<SyncDocument['totals'], 'seconds'> {
   return { ...rows, pages, requests, credits, quarantined, drift };
 }
 
-const failed = (...lanes: readonly Lane[]): SyncDocument => ({
-  ...done,
-  exit: { code: 1, reason: 'failed' },
-  lanes: [...lanes],
-});
+const failed = (...lanes: readonly Lane[]): SyncDocument => ({ ...done, lanes: [...lanes] });
+
+/** As the command ends: a lane says how. */
+const exitOf = ({ lanes }: SyncDocument) => {
+  const has = (wanted: Lane['state']) => lanes.some(({ state }) => state === wanted);
+  return has('paused') ? exits.interrupted : has('failed') ? exits.failed : exits.done;
+};
+const drawnOn = (look: Look, document: SyncDocument) =>
+  syncText(look, document, exitOf(document), again);
 
 const open = [
   { feed: '10/user-operations', requests: 121_000 },
@@ -60,7 +63,6 @@ const scenes: Readonly<Record<string, SyncDocument>> = {
   'still-open': { ...done, history: open },
   interrupted: {
     ...done,
-    exit: { code: 130, reason: 'interrupted' },
     lanes: [{ ...read, state: 'paused' }],
     history: open.slice(0, 1),
   },
@@ -74,6 +76,12 @@ const scenes: Readonly<Record<string, SyncDocument>> = {
   },
   'beside-others': { ...done, totals: { ...done.totals, rows_added_by_others: 4_200 } },
   superseded: failed({ ...read, state: 'superseded' }),
+  // A list that is not served fails nothing; one lane that failed makes its feed fail.
+  mixed: failed(
+    read,
+    { ...read, lane: 'live', rows_added: 50, ...failure('unreachable') },
+    { ...factories, ...failure('unsupported'), rows_added: 0 },
+  ),
   // A key that is refused is refused for each of its feeds.
   'key-refused': failed(
     ...[read, factories].map((lane) => ({ ...lane, ...failure('unauthorized') })),
@@ -94,7 +102,7 @@ const again = 'explorer-etl sync --chain 10 --since 2026-01-01';
 test.each(Object.values(looks))(
   'the result of sync fits $columns columns, coloured: $isColoured',
   (look) => {
-    const lines = Object.values(scenes).flatMap((document) => syncText(look, document, again));
+    const lines = Object.values(scenes).flatMap((document) => drawnOn(look, document));
     expect(lines.filter((line) => widthOf(line) > look.columns)).toEqual([]);
     expect(lines.join('').includes('\u001b')).toBe(look.isColoured);
   },
@@ -102,9 +110,9 @@ test.each(Object.values(looks))(
 
 test('the result of sync', async () => {
   const drawn = Object.entries(scenes).map(
-    ([name, document]) => `# ${name}\n${syncText(usual, document, again).join('\n')}\n`,
+    ([name, document]) => `# ${name}\n${drawnOn(usual, document).join('\n')}\n`,
   );
-  await expect(drawn.join('\n')).toMatchFileSnapshot('snapshots/sync-text.txt');
+  await expect(drawn.join('\n')).toMatchFileSnapshot('snapshots/sync-result.txt');
 });
 
 /** How a class shows: most stop a lane; some stop nothing, and are counted. */
@@ -116,7 +124,8 @@ function sceneOf(name: FailureClass): SyncDocument {
 
 test('every class of failure, as sync tells it', async () => {
   const drawn = Object.keys(failures).map((name) => {
-    const [, ...lines] = syncText(usual, sceneOf(name as FailureClass), again);
+    // Below the table and the totals.
+    const lines = drawnOn(usual, sceneOf(name as FailureClass)).slice(4);
     expect(lines.length).toBeGreaterThan(0);
     return `# ${name}\n${lines.join('\n')}`;
   });
@@ -125,8 +134,8 @@ test('every class of failure, as sync tells it', async () => {
 });
 
 test('in a file no line is broken, so that a failure is found whole', () => {
-  const [, line] = syncText(plainLook, failed({ ...read, ...failure('rejected') }), again);
+  const line = drawnOn(plainLook, failed({ ...read, ...failure('rejected') })).at(-1);
   expect(line).toBe(
-    `✗ 10/user-operations: failed: rejected: HTTP 500, what the explorer said. ${failures.rejected.advice}`,
+    `✗ 10/user-operations: rejected: HTTP 500, what the explorer said. ${failures.rejected.advice}`,
   );
 });

@@ -1,0 +1,130 @@
+import type { Command } from 'commander';
+import type { ScopeBounds } from '../lists/list.ts';
+import { isBoundedBy, kindOf } from '../lists/index.ts';
+import type { Settings } from '../config/settings.ts';
+import { operationNames } from '../operations/index.ts';
+import { momentForms, parseMoment } from '../time.ts';
+import { wholeNumber } from './chosen-feeds.ts';
+import { UsageError } from './context.ts';
+
+/** The flags that bound what is read. */
+export interface BoundFlags extends Omit<ScopeBounds, 'since'> {
+  readonly since?: string;
+}
+
+/** Each bound's flag, and whether `sync` and `backfill` have it. */
+const flags = {
+  since: {
+    flag: '--since <time>',
+    help: 'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target',
+    commands: ['sync', 'backfill'],
+  },
+  maxPages: {
+    flag: '--max-pages <n>',
+    help: 'read at most this many pages of each list',
+    least: 1,
+    commands: ['sync'],
+  },
+  fromBatch: {
+    flag: '--from-batch <n>',
+    help: 'first Optimism batch to read',
+    least: 0,
+    commands: ['sync', 'backfill'],
+  },
+  toBatch: {
+    flag: '--to-batch <n>',
+    help: 'last Optimism batch to read',
+    least: 0,
+    commands: ['sync'],
+  },
+  fromBlock: {
+    flag: '--from-block <n>',
+    help: 'read only what is missing from this block on',
+    least: 0,
+    commands: ['backfill'],
+  },
+  toBlock: {
+    flag: '--to-block <n>',
+    help: 'read only what is missing up to this block',
+    least: 0,
+    commands: ['backfill'],
+  },
+} as const;
+
+const boundNames = Object.keys(flags) as (keyof typeof flags)[];
+const nameOf = (bound: keyof typeof flags) => flags[bound].flag.split(' ')[0];
+
+/** The flags of a command that bound what it reads. */
+export function addBounds(command: Command, name: 'sync' | 'backfill'): Command {
+  for (const { flag, help, commands, ...number } of Object.values(flags)) {
+    if (!commands.some((one) => one === name)) continue;
+    if ('least' in number) command.option(flag, help, wholeNumber(number.least));
+    else command.option(flag, help);
+  }
+  return command;
+}
+
+/** A command for each operation whose list has bounds, with some, for its help. */
+export const examplesOf = (command: 'sync' | 'backfill') =>
+  operationNames
+    .flatMap((name) => {
+      const bounds = kindOf(name).examples[command];
+      return bounds === null
+        ? []
+        : [`  explorer-etl ${command} --chain 10 --operation ${name} ${bounds}\n`];
+    })
+    .join('');
+
+/**
+ * The bounds that flags give.
+ *
+ * @throws UsageError where one makes no sense `now`, or bounds nothing that is chosen
+ */
+export function boundsOf(settings: Settings, given: BoundFlags, now: Date): ScopeBounds {
+  const { since, maxPages, fromBatch, toBatch, fromBlock, toBlock } = given;
+  refuseReversed('batch', fromBatch, toBatch);
+  refuseReversed('block', fromBlock, toBlock);
+  const bounds = {
+    ...(since !== undefined && { since: sinceOf(since, now) }),
+    ...(maxPages !== undefined && { maxPages }),
+    ...(fromBatch !== undefined && { fromBatch }),
+    ...(toBatch !== undefined && { toBatch }),
+    ...(fromBlock !== undefined && { fromBlock }),
+    ...(toBlock !== undefined && { toBlock }),
+  };
+  for (const bound of givenBounds(bounds)) requireChosen(settings, bound);
+  return bounds;
+}
+
+/** Those of the bounds that are given. */
+export const givenBounds = (bounds: ScopeBounds) =>
+  boundNames.filter((bound) => bounds[bound] !== undefined);
+
+/** The flag of an operation that is not mirrored would be ignored: a slip. */
+function requireChosen({ chains }: Settings, bound: keyof typeof flags): void {
+  const bounded = operationNames.filter((name) => isBoundedBy(name, bound));
+  if (chains.some(({ operations }) => bounded.some((name) => operations[name] !== undefined))) {
+    return;
+  }
+  throw new UsageError(
+    `${nameOf(bound)} is about ${bounded.join(' and ')}, and none of that is chosen: leave it out, or add --operation ${bounded[0]}.`,
+  );
+}
+
+/** The time that `--since` means, as an ISO 8601 string; null: all there is. */
+function sinceOf(flag: string, now: Date): string | null {
+  if (flag === 'all') return null;
+  const time = parseMoment(flag, now);
+  if (time === null) throw new UsageError(`--since ${flag}: not ${momentForms}, or all`);
+  if (Date.parse(time) > now.getTime()) {
+    throw new UsageError(`--since ${flag} is in the future: nothing is that new.`);
+  }
+  return time;
+}
+
+function refuseReversed(unit: 'batch' | 'block', from?: number, to?: number): void {
+  if (from === undefined || to === undefined || from <= to) return;
+  throw new UsageError(
+    `--from-${unit} ${from} is above --to-${unit} ${to}: the range is reversed.`,
+  );
+}

@@ -1,0 +1,332 @@
+import { z } from 'zod';
+import type { Settings } from '../config/settings.ts';
+import { failures, type FailureClass } from '../failure.ts';
+import type { SyncResult } from '../sync/once.ts';
+import type { OpenDatabase } from '../open-database.ts';
+import { printable } from '../printable.ts';
+import { estimateFeeds, type FeedEstimate } from '../report/estimate.ts';
+import { columns } from '../terminal/columns.ts';
+import type { Look } from '../terminal/look.ts';
+import { counted, duration, whole } from '../terminal/numbers.ts';
+import { paint, type Style } from '../terminal/paint.ts';
+import { wrap } from '../terminal/width.ts';
+import { feedNames } from '../words/feed-names.ts';
+import { writeDocument, type Context, type ExitCode, type GlobalOptions } from './context.ts';
+import { exits } from './exits.ts';
+import { print } from './print.ts';
+
+const count = z.int().min(0);
+
+const sums = {
+  rows_added: count,
+  /** Rows that other processes added meanwhile, because they worked on the same feeds. */
+  rows_added_by_others: count,
+  rows_changed: count,
+  /** Pages that it committed. */
+  pages: count,
+  /** Those that were repeated or refused too. */
+  requests: count,
+  credits: count,
+  /** Items of its pages that are in quarantine. */
+  quarantined: count,
+  /** Differences from the specification that no page had shown before. */
+  drift: count,
+};
+
+/** `sync --json`, `backfill --json` and `repair --json`, without `exit`. */
+export const syncDocument = z.strictObject({
+  schema: z.literal('explorer-etl/sync/1'),
+  command: z.enum(['sync', 'backfill', 'repair']),
+  /** Each lane of a feed that had something to do. */
+  lanes: z.array(
+    z.strictObject({
+      feed: z.string(),
+      chain_id: z.int(),
+      operation: z.string(),
+      lane: z.enum(['live', 'backfill']),
+      /** `paused`: a signal stopped it. `superseded`: another command named other bounds meanwhile. */
+      state: z.enum(['finished', 'paused', 'failed', 'unsupported', 'superseded']),
+      failure: z.enum(Object.keys(failures) as [FailureClass, ...FailureClass[]]).nullable(),
+      /** The failure in words, with what to do. */
+      reason: z.string().nullable(),
+      ...sums,
+    }),
+  ),
+  totals: z.strictObject({ ...sums, seconds: z.number().min(0) }),
+  /** The chosen feeds of which history is left, and the requests it takes at most; null: unknown. */
+  history: z.array(z.strictObject({ feed: z.string(), requests: count.nullable() })),
+});
+
+export type SyncDocument = z.infer<typeof syncDocument>;
+type Lane = SyncDocument['lanes'][number];
+type Exit = (typeof exits)['done' | 'failed' | 'interrupted'];
+
+/** A command that is over. */
+export interface Concluded {
+  readonly command: SyncDocument['command'];
+  readonly settings: Settings;
+  readonly results: readonly SyncResult[];
+  /** Whether `--operation` named the lists: then one that is not served is a failure. */
+  readonly isNamed: boolean;
+  /** When it began, on the clock of `performance.now`. */
+  readonly begunAt: number;
+}
+
+/** Prints how each feed ended and what is left. @returns the exit code */
+export async function concludeSync(
+  context: Context,
+  { json, quiet }: Pick<GlobalOptions, 'json' | 'quiet'>,
+  { db }: OpenDatabase,
+  { command, settings, results, isNamed, begunAt }: Concluded,
+): Promise<ExitCode> {
+  const seconds = (performance.now() - begunAt) / 1_000;
+  const how = { pageSize: settings.explorer.pageSize, at: new Date() };
+  const left = await estimateFeeds(db, settings.chains, how);
+  const isInterrupted = context.signal.aborted;
+  const exit = exitOf(results, isInterrupted, isNamed);
+  const document = describe(command, { results, isInterrupted, left, seconds });
+  if (json) writeDocument(context, { ...document, exit });
+  else {
+    const lines = syncText(context.out, document, exit, commandAgain(context.args));
+    const next = quiet || exit !== exits.done ? [] : ['', 'Query it:  explorer-etl query --list'];
+    print(context, `${[...lines, ...next].join('\n')}\n`);
+  }
+  return exit.code;
+}
+
+function exitOf(results: readonly SyncResult[], isInterrupted: boolean, isNamed: boolean): Exit {
+  if (isInterrupted) return exits.interrupted;
+  const isFailed = results.some(
+    ({ state, failure }) =>
+      state !== 'finished' && (isNamed || failure === null || failures[failure].exit !== 0),
+  );
+  return isFailed ? exits.failed : exits.done;
+}
+
+function describe(
+  command: SyncDocument['command'],
+  {
+    results,
+    isInterrupted,
+    left,
+    seconds,
+  }: {
+    readonly results: readonly SyncResult[];
+    readonly isInterrupted: boolean;
+    readonly left: readonly Pick<FeedEstimate, 'feed' | 'history'>[];
+    readonly seconds: number;
+  },
+): SyncDocument {
+  const place = ({ feed }: Lane) => left.findIndex((one) => one.feed === feed);
+  const lanes = [...Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`).values()]
+    .map((ofLane) => describeLane(ofLane, isInterrupted))
+    .toSorted((one, other) => place(one) - place(other));
+  return {
+    schema: 'explorer-etl/sync/1',
+    command,
+    lanes,
+    totals: { ...total(lanes), seconds: Math.round(seconds * 10) / 10 },
+    history: left.flatMap(({ feed, history: { requests } }) =>
+      requests === 0 ? [] : [{ feed, requests }],
+    ),
+  };
+}
+
+/** A lane that had several runs is described once: as it failed, or as it ended. */
+function describeLane(results: readonly SyncResult[], isInterrupted: boolean): Lane {
+  const last = results.find(({ state }) => state !== 'finished') ?? results.at(-1);
+  if (last === undefined) throw new Error('no result of a lane');
+  const { feed, lane, failure, reason } = last;
+  const { chain_id, operation } = lane;
+  const state = stateOf(last, isInterrupted);
+  return { feed, chain_id, operation, lane: lane.lane, state, failure, reason, ...total(results) };
+}
+
+/** A signal leaves a run open. A run that a failure interrupted has failed here. */
+function stateOf({ state, failure, reason }: SyncResult, isInterrupted: boolean): Lane['state'] {
+  if (state === 'finished' || state === 'superseded') return state;
+  if (failure === 'unsupported') return failure;
+  const isPaused = state === 'open' || (failure === null && reason === null);
+  return isInterrupted && isPaused ? 'paused' : 'failed';
+}
+
+type Sums = Omit<SyncDocument['totals'], 'seconds'>;
+
+const total = (parts: readonly Sums[]): Sums =>
+  Object.fromEntries(
+    Object.keys(sums).map((name) => [
+      name,
+      parts.reduce((all, part) => all + part[name as keyof Sums], 0),
+    ]),
+  ) as Sums;
+
+/** Options whose value may hold a password. */
+const secretOptions: ReadonlySet<string> = new Set(['--database-url']);
+
+/** The command that was given, to be given again; without passwords. */
+export function commandAgain(args: readonly string[]): string {
+  const shown = args.map((arg, at) => {
+    const [name = ''] = arg.split('=', 1);
+    if (secretOptions.has(args[at - 1] ?? '')) return '…';
+    if (secretOptions.has(name) && arg !== name) return `${name}=…`;
+    return /^[\w./:@,=+-]+$/u.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
+  });
+  return ['explorer-etl', ...shown].join(' ');
+}
+
+const signs: Readonly<Record<Lane['state'], { readonly sign: string; readonly style: Style }>> = {
+  failed: { sign: '✗', style: 'bad' },
+  unsupported: { sign: '–', style: 'quiet' },
+  superseded: { sign: '–', style: 'quiet' },
+  paused: { sign: '‖', style: 'warning' },
+  finished: { sign: '✓', style: 'good' },
+};
+
+/**
+ * The result of `sync`, `backfill` and `repair`: a line for each feed, what it took, why feeds failed, what to look
+ * at, and what is left. Pure.
+ *
+ * @param again the command as the user gave it
+ */
+export function syncText(look: Look, document: SyncDocument, exit: Exit, again: string): string[] {
+  if (document.lanes.length === 0 && exit === exits.done) {
+    return [`${paint(look, 'good', '✓')} Nothing to do: everything in range is downloaded.`];
+  }
+  return [
+    ...feedTable(look, document.lanes),
+    '',
+    ...wrapped(look, totalsText(document)),
+    ...failureLines(look, document.lanes),
+    ...noteLines(look, document),
+    ...(exit === exits.failed ? [] : historyLines(look, document)),
+    ...(exit === exits.interrupted
+      ? withCommand(look, 'Interrupted. Progress is saved; the same command continues:', again)
+      : []),
+  ];
+}
+
+function feedTable(look: Look, lanes: readonly Lane[]): string[] {
+  const rows = [...Map.groupBy(lanes, ({ feed }) => feed)].map(([feed, own]) => {
+    // The most severe end of its lanes is that of the feed.
+    const state = (Object.keys(signs) as Lane['state'][]).find((one) =>
+      own.some((lane) => lane.state === one),
+    );
+    const { sign, style } = signs[state ?? 'finished'];
+    const failure = own.find((lane) => lane.state === state)?.failure;
+    const result = failure ?? state ?? '';
+    const { rows_added, pages } = total(own);
+    return [`${paint(look, style, sign)} ${feed}`, whole(rows_added), whole(pages), result];
+  });
+  if (rows.length === 0) return [];
+  return columns(look, {
+    head: ['  feed', 'rows', 'pages', 'result'],
+    rows,
+    aligns: ['left', 'right', 'right'],
+    flexible: 3,
+  });
+}
+
+function totalsText({ totals }: SyncDocument): string {
+  const { rows_added, rows_added_by_others: others, rows_changed, requests, credits } = totals;
+  return [
+    `${counted(rows_added, 'row')} added`,
+    ...(others === 0 ? [] : [`${whole(others)} more by other processes`]),
+    ...(rows_changed === 0 ? [] : [`${whole(rows_changed)} changed`]),
+    counted(requests, 'request'),
+    counted(credits, 'credit'),
+    duration(totals.seconds),
+  ].join(' · ');
+}
+
+/** Why feeds failed, each reason once: what is wrong with a key is wrong for all of its feeds. */
+function failureLines(look: Look, lanes: readonly Lane[]): string[] {
+  const ended = lanes.filter(({ state }) => state !== 'finished' && state !== 'paused');
+  return [...Map.groupBy(ended, (lane) => `${lane.state} ${causeOf(lane)}`).values()].flatMap(
+    (group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { sign, style } = signs[first.state];
+      const chains = [...new Set(group.map(({ chain_id }) => chain_id))];
+      const whose =
+        first.failure === 'unknown-chain'
+          ? `${chains.length === 1 ? 'chain' : 'chains'} ${chains.join(', ')}`
+          : names(look, group, lanes);
+      return wrapped(look, `${paint(look, style, sign)} ${whose}: ${reasonOf(first)}`);
+    },
+  );
+}
+
+/** Each feed states a refused key with a time of its own. */
+const causeOf = (lane: Lane): string =>
+  lane.failure !== null && failures[lane.failure].stops === 'key' ? lane.failure : reasonOf(lane);
+
+const reasonOf = ({ state, reason }: Lane): string =>
+  state === 'superseded'
+    ? 'superseded: replaced by a run with other bounds.'
+    : printable(reason ?? 'the run did not end.');
+
+/** What to look at: how many, of which feeds, and the command that shows them. */
+function noteLines(look: Look, { lanes, totals: { quarantined, drift } }: SyncDocument): string[] {
+  const noted = (what: string, of: 'quarantined' | 'drift', command: string) => {
+    const having = lanes.filter((lane) => lane[of] > 0);
+    const sign = paint(look, 'warning', '!');
+    return withCommand(look, `${sign} ${what}: ${names(look, having, lanes)}`, command);
+  };
+  return [
+    ...(quarantined === 0
+      ? []
+      : noted(
+          counted(quarantined, 'item in quarantine', 'items in quarantine'),
+          'quarantined',
+          'explorer-etl quarantine list',
+        )),
+    ...(drift === 0
+      ? []
+      : noted(
+          counted(
+            drift,
+            'new difference from the specification',
+            'new differences from the specification',
+          ),
+          'drift',
+          'explorer-etl verify',
+        )),
+  ];
+}
+
+/** The history that is left, and the command that says what it costs. */
+function historyLines(look: Look, { history, lanes }: SyncDocument): string[] {
+  if (history.length === 0) return [];
+  const known = history.filter(({ requests }) => requests !== null);
+  const requests = known.reduce((sum, one) => sum + (one.requests ?? 0), 0);
+  const unknown = history.filter((one) => one.requests === null);
+  const all = [...history, ...lanes];
+  const parts = [
+    ...(known.length === 0
+      ? []
+      : [`at most ${counted(requests, 'request')} for ${names(look, known, all)}`]),
+    ...(unknown.length === 0 ? [] : [`an unknown number for ${names(look, unknown, all)}`]),
+  ];
+  return withCommand(look, `History left: ${parts.join('; ')}`, 'explorer-etl plan');
+}
+
+const names = (
+  look: Look,
+  some: readonly { readonly feed: string }[],
+  all: readonly { readonly feed: string }[],
+): string =>
+  feedNames(
+    some.map(({ feed }) => feed),
+    all.map(({ feed }) => feed),
+    look,
+  );
+
+/** Lines as wide as the terminal; in a file a line stays whole, so that it is found. */
+const wrapped = (look: Look, text: string): string[] =>
+  look.isTerminal ? wrap(text, look.columns, 2) : [text];
+
+/** A text, and a command below it, which is never cut. */
+const withCommand = (look: Look, text: string, command: string): string[] => [
+  ...wrapped(look, text),
+  `  ${paint(look, 'command', command)}`,
+];
