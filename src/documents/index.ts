@@ -1,11 +1,8 @@
 import type { z } from 'zod';
-import { startDocument } from '../cli/start.ts';
-import { syncDocument } from '../cli/sync-result.ts';
 import { checkDocument } from './check.ts';
 import { dbStartDocument, dbStatusDocument, dbStopDocument, dbUrlDocument } from './db.ts';
 import { demoDocument, demoStopDocument } from './demo.ts';
 import { errorDocument } from './error.ts';
-import { exit } from './envelope.ts';
 import { exportDocument } from './export.ts';
 import { initDocument } from './init.ts';
 import { openDocument } from './open.ts';
@@ -28,8 +25,6 @@ export const documents = {
   check: checkDocument,
   init: initDocument,
   plan: planDocument,
-  sync: syncDocument.extend({ exit }),
-  start: startDocument.extend({ exit }),
   open: openDocument,
   'quarantine-list': quarantineListDocument,
   'quarantine-retry': quarantineRetryDocument,
@@ -49,6 +44,3 @@ export const documents = {
   verify: verifyDocument,
   error: errorDocument,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
-
-/** Any of them. */
-export type Document = z.infer<(typeof documents)[keyof typeof documents]>;

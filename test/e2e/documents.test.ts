@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
-import { documentNames } from '../harness/documents.ts';
 import { stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { call } from '../harness/call.ts';
 import { emptyFolder } from '../harness/child.ts';
 import { createTestDatabase, freshDirectory, type TestDatabase } from '../harness/database.ts';
+import { schemas } from '../harness/documents.ts';
 import { hangMs } from '../harness/hang.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { testKey } from '../harness/sync.ts';
@@ -111,7 +111,7 @@ test('every command is called here', async () => {
 
 test('every command has a document of its name, but db shell', async () => {
   const named = (await leaves()).map((leaf) => leaf.replace(' ', '-'));
-  const without = named.filter((name) => !documentNames.has(shares[name] ?? name));
+  const without = named.filter((name) => !schemas.has(shares[name] ?? name));
   expect(without).toEqual(['db-shell']);
 });
 

@@ -11,7 +11,6 @@ import type { OpenDatabase } from '../../src/open-database.ts';
 import { feedMinutes } from '../../src/report/feed-minute.ts';
 import { readNeeds } from '../../src/report/needs-you.ts';
 import { planFeeds } from '../../src/report/plan.ts';
-import { laneCounts } from '../../src/report/progress.ts';
 import { prove } from '../../src/report/proof.ts';
 import { ribbonsOf } from '../../src/report/ribbon/ribbon.ts';
 import { newestOf, timesWithin } from '../../src/report/ribbon/times.ts';
@@ -118,12 +117,10 @@ export async function goRound(
     const ms = performance.now() - begin;
     onRound({ what, ms, statements: recorder.take().filter(({ text }) => !/pgboss/u.test(text)) });
   };
-  const feeds = [...new Set(configuredLanes(settings.chains).map(({ lane }) => feedName(lane)))];
   const reports = async () => {
     await round('status', () =>
       readStatus(db, { pageSize: settings.explorer.pageSize, standby: null }),
     );
-    await round('progress', () => laneCounts(db, feeds));
     await round('plan', async () => {
       const { pageSize } = settings.explorer;
       await planFeeds(db, settings.chains, { pageSize, at: new Date() });

@@ -1,14 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { startDocument } from '../../src/cli/start.ts';
+import { syncDocument } from '../../src/cli/sync-result.ts';
+import { exit } from '../../src/documents/envelope.ts';
 import { documents } from '../../src/documents/index.ts';
 import { statusDocument } from '../../src/status/schema.ts';
 
-const exit = z.strictObject({ code: z.int(), reason: z.string() });
-const schemas: ReadonlyMap<string, z.ZodType> = new Map(
-  Object.entries({ ...documents, status: statusDocument.extend({ exit }) }),
-);
-
-export const documentNames: ReadonlySet<string> = new Set(schemas.keys());
+/** Every document of `--json`, by its name. */
+export const schemas: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
+  ...Object.entries(documents),
+  ['status', statusDocument.extend({ exit })],
+  ['sync', syncDocument.extend({ exit })],
+  ['start', startDocument.extend({ exit })],
+]);
 
 /** What a command left behind. */
 interface Output {

@@ -84,7 +84,6 @@ describe('no statement reads more the longer the history is', () => {
   test.each([
     'status',
     'ribbons',
-    'progress',
     'plan',
     'verify',
     'what needs somebody',

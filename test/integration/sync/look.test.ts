@@ -15,10 +15,10 @@ test('sync ends with how to look at what it copied, unless a program reads it', 
     EXPLORER_API_KEY: testKey,
   };
   const args = ['sync', '--chain', '10', '--operation', 'factories'];
-  const look = 'Look at it:  explorer-etl query --list    or in SQL:  explorer-etl db shell\n';
+  const look = 'Query it:  explorer-etl query --list\n';
   const told = await call(args, { env });
   expect(told.stdout.endsWith(look)).toBe(true);
-  expect((await call([...args, '--quiet'], { env })).stdout).not.toContain('Look at it');
+  expect((await call([...args, '--quiet'], { env })).stdout).not.toContain('Query it');
   expect(JSON.parse((await call([...args, '--json'], { env })).stdout)).toMatchObject({
     lanes: [{ feed: '10/factories', state: 'finished' }],
   });
