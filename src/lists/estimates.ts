@@ -33,7 +33,3 @@ export const dayMs = 86_400_000;
 
 /** Half of a list's last page is empty, on average. */
 export const halfPage = 0.5;
-
-/** A number as Postgres spells it; null where there is none. */
-export const numberOf = (value: string | number | null | undefined) =>
-  value === null || value === undefined ? null : Number(value);

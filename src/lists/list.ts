@@ -7,7 +7,6 @@ import type { Configured } from '../operations/define.ts';
 import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { ListRibbon } from './ribbon.ts';
-import type { RunLeft } from './run-left.ts';
 import type { FeedSettings } from './settings.ts';
 import type { Lane, RunRow, RunScope } from './tables.ts';
 
@@ -176,12 +175,6 @@ export interface ListKind<
   readonly status: ListReach;
   /** Null: its items have no heights. */
   readonly ribbon: ListRibbon | null;
-  /** What an open run has left; null where nobody knows. It may read as much as an estimate. */
-  left(
-    db: Database,
-    run: RunOf<Wanted>,
-    how: { readonly pageSize: number },
-  ): Promise<RunLeft | null>;
   /** As SQL, over a row of `feeds` with the settings to estimate by: the facts of an estimate, as JSON or null. */
   readonly facts: SQL;
   /** @param facts null: the feed is not registered yet */

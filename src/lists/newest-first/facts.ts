@@ -1,6 +1,4 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { Database } from '../../db/transaction.ts';
-import { ofFeed, type Feed } from '../feed.ts';
 import { isOpen } from './coverage.ts';
 
 /** What is known of a list. Times are ms since 1970. */
@@ -44,9 +42,6 @@ const nearPages = 5;
 
 /** Newest stored items that show the present rate: hours of a busy chain, months of a quiet one. */
 const recentItems = 20_000;
-
-/** What is known of how dense a list is, and of what is missing of it. */
-export type ListDensity = Omit<ListFacts, 'itemsPerDay'>;
 
 /** Pages that begin above a gap, or below it, the nearest first. One that goes over the gap itself is none. */
 const pagesBeside = (where: SQL, order: 'asc' | 'desc') => sql`
@@ -119,11 +114,3 @@ export const facts = sql`(
     )
   ))
 )`;
-
-/** The facts without the present rate, for which thousands of items are read. */
-export async function listDensity(db: Database, feed: Feed): Promise<ListDensity> {
-  const { rows } = await db.execute<{ density: ListDensity }>(sql`
-    select ${density} as density from etl.feeds where ${ofFeed(feed)}
-  `);
-  return rows[0]?.density ?? nothingKnown;
-}

@@ -7,7 +7,6 @@ import { mostWalks } from '../walks-called-for.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
 import { facts, nothingKnown, type ListFacts } from './facts.ts';
-import { listLeft } from './left.ts';
 import { planBackfillWalk, planLiveWalk } from './plan.ts';
 import { proof } from './proof.ts';
 import type { NewestFirstScope } from './scope.ts';
@@ -49,7 +48,6 @@ export const newestFirst: ListKind<
   covers: (unit) => unit,
   status,
   ribbon,
-  left: listLeft,
   facts,
   estimate: (known, { since, overlapMs, resweep }, { unit, pageSize, pollsPerDay }) => ({
     history: listHistory(known ?? nothingKnown, { pageSize, since, unit }),

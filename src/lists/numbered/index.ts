@@ -5,7 +5,6 @@ import { followWishes, noteAsked } from './wishes.ts';
 import { isDue } from './due.ts';
 import { batchHistory, batchUpkeep } from './estimate.ts';
 import { facts, nothingKnown, type BatchFacts } from './facts.ts';
-import { batchesLeft } from './left.ts';
 import { planBackfillBatch, planLiveBatch } from './plan.ts';
 import { proof } from './proof.ts';
 import { batchesToRead, batchRequests } from './repairs.ts';
@@ -43,7 +42,6 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   covers: () => 'batches',
   status,
   ribbon,
-  left: batchesLeft,
   facts,
   estimate(known, { fromBatch, toBatch: to, reread }, { pageSize, pollsPerDay }) {
     const found = known ?? nothingKnown;

@@ -5,7 +5,6 @@ import { ofFeed, type Feed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
 import { rankingHistory, rankingUpkeep } from './estimate.ts';
 import { facts, nothingKnown, type RankingFacts } from './facts.ts';
-import { rankingLeft } from './left.ts';
 import { planRankedWalk, type RankedScope } from './plan.ts';
 import { proof } from './proof.ts';
 import { rankedSettings, type RankedSettings } from './settings.ts';
@@ -40,7 +39,6 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   covers: () => 'ranks',
   status,
   ribbon: null,
-  left: rankingLeft,
   facts,
   estimate: (known, _settings, { pollsPerDay }) => ({
     history: rankingHistory(known ?? nothingKnown),

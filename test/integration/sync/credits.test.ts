@@ -31,7 +31,7 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
       ...plainOutput,
     });
     expect(output.stdout).toMatch(
-      /^✗ 10\/user-operations: failed: out-of-credits: .*; no request before 20\d\d-\d\d-\d\d 00:00:00 UTC\. Nothing to do: /mu,
+      /^✗ 10\/user-operations: out-of-credits: .*; no request before 20\d\d-\d\d-\d\d 00:00:00 UTC\. Nothing to do: /mu,
     );
     const { rows } = await database.pool.query(
       `select state, (select count(*)::int from explorer.user_operations) as stored from etl.feeds`,
