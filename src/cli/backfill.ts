@@ -22,7 +22,7 @@ interface BackfillOptions extends ChosenFeeds, BoundFlags, SourceOptions {
 
 /** `backfill`: extends the history of feeds, and reads only what is missing. */
 export function registerBackfill({ command, run }: Registry): void {
-  addBounds(addSameData(addFeedOptions(command)), 'backfill')
+  addBounds(addSameData(addFeedOptions(command)), ['since', 'fromBatch', 'fromBlock', 'toBlock'])
     .option('--again', 'read the known history of newest-first lists again, for what came late')
     .addHelpText(
       'after',

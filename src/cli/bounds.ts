@@ -12,54 +12,30 @@ export interface BoundFlags extends Omit<ScopeBounds, 'since'> {
   readonly since?: string;
 }
 
-/** Each bound's flag, and whether `sync` and `backfill` have it. */
+/** Each bound's flag, what its help says, and the least number that it takes; null: it takes a time. */
 const flags = {
-  since: {
-    flag: '--since <time>',
-    help: 'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target',
-    commands: ['sync', 'backfill'],
-  },
-  maxPages: {
-    flag: '--max-pages <n>',
-    help: 'read at most this many pages of each list',
-    least: 1,
-    commands: ['sync'],
-  },
-  fromBatch: {
-    flag: '--from-batch <n>',
-    help: 'first Optimism batch to read',
-    least: 0,
-    commands: ['sync', 'backfill'],
-  },
-  toBatch: {
-    flag: '--to-batch <n>',
-    help: 'last Optimism batch to read',
-    least: 0,
-    commands: ['sync'],
-  },
-  fromBlock: {
-    flag: '--from-block <n>',
-    help: 'read only what is missing from this block on',
-    least: 0,
-    commands: ['backfill'],
-  },
-  toBlock: {
-    flag: '--to-block <n>',
-    help: 'read only what is missing up to this block',
-    least: 0,
-    commands: ['backfill'],
-  },
+  since: [
+    '--since <time>',
+    'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target',
+    null,
+  ],
+  maxPages: ['--max-pages <n>', 'read at most this many pages of each list', 1],
+  fromBatch: ['--from-batch <n>', 'first Optimism batch to read', 0],
+  toBatch: ['--to-batch <n>', 'last Optimism batch to read', 0],
+  fromBlock: ['--from-block <n>', 'read only what is missing from this block on', 0],
+  toBlock: ['--to-block <n>', 'read only what is missing up to this block', 0],
 } as const;
 
-const boundNames = Object.keys(flags) as (keyof typeof flags)[];
-const nameOf = (bound: keyof typeof flags) => flags[bound].flag.split(' ')[0];
+type Bound = keyof typeof flags;
+const boundNames = Object.keys(flags) as Bound[];
+const nameOf = (bound: Bound) => flags[bound][0].split(' ')[0];
 
-/** The flags of a command that bound what it reads. */
-export function addBounds(command: Command, name: 'sync' | 'backfill'): Command {
-  for (const { flag, help, commands, ...number } of Object.values(flags)) {
-    if (!commands.some((one) => one === name)) continue;
-    if ('least' in number) command.option(flag, help, wholeNumber(number.least));
-    else command.option(flag, help);
+/** Flags of a command that bound what it reads. */
+export function addBounds(command: Command, bounds: readonly Bound[]): Command {
+  for (const bound of bounds) {
+    const [flag, help, least] = flags[bound];
+    if (least === null) command.option(flag, help);
+    else command.option(flag, help, wholeNumber(least));
   }
   return command;
 }
@@ -101,7 +77,7 @@ export const givenBounds = (bounds: ScopeBounds) =>
   boundNames.filter((bound) => bounds[bound] !== undefined);
 
 /** The flag of an operation that is not mirrored would be ignored: a slip. */
-function requireChosen({ chains }: Settings, bound: keyof typeof flags): void {
+function requireChosen({ chains }: Settings, bound: Bound): void {
   const bounded = operationNames.filter((name) => isBoundedBy(name, bound));
   if (chains.some(({ operations }) => bounded.some((name) => operations[name] !== undefined))) {
     return;

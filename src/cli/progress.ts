@@ -7,10 +7,10 @@ import { operations } from '../operations/index.ts';
 import { printable } from '../printable.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import { bar } from '../terminal/bar.ts';
-import type { Look } from '../terminal/look.ts';
+import { columns } from '../terminal/columns.ts';
+import { plainLook, type Look } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
-import { fit, pad, widthOf } from '../terminal/width.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import type { Screen } from './screen.ts';
 
@@ -238,49 +238,39 @@ const signs: Readonly<Record<TrackState, { readonly sign: string; readonly style
     unsupported: { sign: '–', style: 'quiet' },
   };
 
-/** Columns: of the widest bar, `100 %`, rows up to ten million, and notes that keep their room. */
-const widestBar = 20;
+/** Columns that stay as wide as this while numbers grow: `100 %`, and rows up to ten million. */
 const labelWidth = 5;
 const rowsWidth = 9;
-const notesWidth = 28;
+/** Columns that a usual line takes without its bar, and those of the widest bar. */
+const widthWithoutBar = 74;
+const widestBar = 20;
 
-/** A line for each feed below a head: sign, chain (once), list, bar, share, rows, notes. */
+/** A line for each feed below a head: sign and chain, list, bar and share, rows, notes. */
 export function trackLines(look: Look, tracks: readonly Track[]): string[] {
-  const columns = look.isTerminal ? look.columns : 120;
-  const chainWidth = Math.max(0, ...tracks.map(({ chain }) => widthOf(chain)));
-  const listWidth = Math.max(0, ...tracks.map(({ list }) => widthOf(list)));
-  const before = 2 + chainWidth + 2 + listWidth + 2;
-  const fixed = before + labelWidth + rowsWidth + 2;
-  // Widths depend on names and terminal alone, so that nothing jumps while numbers grow.
-  const room = columns - fixed - notesWidth;
-  const barWidth = room < 4 ? 0 : Math.min(widestBar, room - 1);
-  const notesRoom = Math.max(0, columns - fixed - (barWidth === 0 ? 0 : barWidth + 1));
-  const head = `${' '.repeat(before + labelWidth + (barWidth === 0 ? 0 : barWidth + 1))}${pad('rows', rowsWidth, 'right')}`;
-  const lines = tracks.map((track, at) => {
-    const { chain, list, share, rows, state } = track;
-    const { sign, style } = signs[state];
-    const notes = fit(fitting(track.notes, notesRoom), notesRoom);
-    const drawn = barWidth === 0 ? '' : `${bar(look, share, barWidth)} `;
+  const width = look.isTerminal ? look.columns : plainLook.columns;
+  const barWidth = Math.max(0, Math.min(widestBar, width - widthWithoutBar));
+  // A narrow terminal has room for the most important notes.
+  const most = width < 80 ? 1 : width < 100 ? 2 : 3;
+  const rows = tracks.map((track, at) => {
+    const { sign, style } = signs[track.state];
+    const painted = (text: string) => (style === null ? text : paint(look, style, text));
+    const chain = tracks[at - 1]?.chain === track.chain ? '' : track.chain;
+    const notes = track.notes.slice(0, most).join(' · ');
     return [
-      `${style === null ? sign : paint(look, style, sign)} `,
-      `${pad(tracks[at - 1]?.chain === chain ? '' : chain, chainWidth)}  `,
-      `${pad(list, listWidth)}  `,
-      `${drawn}${pad(percentOf(share), labelWidth, 'right')}`,
-      pad(whole(rows), rowsWidth, 'right'),
-      `  ${style === null || state === 'done' ? notes : paint(look, style, notes)}`,
-    ]
-      .join('')
-      .trimEnd();
+      `${painted(sign)} ${chain}`,
+      track.list,
+      `${bar(look, track.share, barWidth)}${percentOf(track.share).padStart(labelWidth + 1)}`,
+      whole(track.rows).padStart(rowsWidth),
+      track.state === 'done' ? notes : painted(notes),
+    ];
   });
-  return [paint(look, 'quiet', head), ...lines].map((line) => fit(line, columns));
+  return columns(look, {
+    head: ['', '', '', 'rows', ''],
+    rows,
+    aligns: ['left', 'left', 'left', 'right'],
+    flexible: 4,
+  });
 }
-
-/** As many notes as there is room for; the first one in any case. */
-const fitting = ([first = '', ...others]: readonly string[], room: number): string =>
-  others.reduce((text, note) => {
-    const longer = `${text} · ${note}`;
-    return widthOf(longer) <= room ? longer : text;
-  }, first);
 
 /** Tenths below ten, where they show that it moves. What is not the whole is never called 100 %. */
 const percentOf = (share: number | null): string => {
@@ -373,25 +363,27 @@ const plainMs = 30_000;
 export function plainProgress(
   write: (text: string) => void,
 ): (tracks: readonly Track[], at: number) => void {
-  const written = new Map<string, { readonly kind: string; readonly at: number }>();
+  const written = new Map<string, { readonly state: TrackState; readonly at: number }>();
   return (tracks, at) => {
     for (const track of tracks) {
-      if (track.state === 'pending') continue;
-      const isOpen = track.state === 'reading' || track.state === 'waiting';
-      const kind = isOpen ? 'open' : track.state;
+      const state = track.state === 'waiting' ? 'reading' : track.state;
       const before = written.get(track.feed);
-      if (before?.kind === kind && (!isOpen || at - before.at < plainMs)) continue;
-      written.set(track.feed, { kind, at });
-      write(`${track.feed}: ${before === undefined && isOpen ? 'reading' : plainText(track)}\n`);
+      const isDue = state === 'reading' && at - (before?.at ?? 0) >= plainMs;
+      if (state === 'pending' || (before?.state === state && !isDue)) continue;
+      written.set(track.feed, { state, at });
+      write(
+        `${track.feed}: ${before === undefined && state === 'reading' ? state : plainText(track)}\n`,
+      );
     }
   };
 }
 
-function plainText({ state, share, rows, pages, notes }: Track): string {
-  const counts = [counted(rows, 'row'), counted(pages, 'page')];
-  if (state === 'reading' || state === 'waiting') {
-    return [...(share === null ? [] : [percentOf(share)]), ...counts, ...notes].join(', ');
-  }
-  const isSaid = state === 'failed' || state === 'done';
-  return [state, ...counts, ...(isSaid ? notes : [])].join(', ');
-}
+const plainText = ({ state, share, rows, pages, notes }: Track): string =>
+  [
+    ...(state === 'reading' || state === 'waiting' ? [percentOf(share)] : [state]),
+    counted(rows, 'row'),
+    counted(pages, 'page'),
+    ...notes,
+  ]
+    .filter((part) => part !== '' && part !== 'paused')
+    .join(', ');

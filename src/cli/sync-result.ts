@@ -4,7 +4,7 @@ import { failures, type FailureClass } from '../failure.ts';
 import type { SyncResult } from '../sync/once.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
-import { estimateFeeds, type FeedEstimate } from '../report/estimate.ts';
+import { estimateFeeds } from '../report/estimate.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
@@ -79,12 +79,24 @@ export async function concludeSync(
   { db }: OpenDatabase,
   { command, settings, results, isNamed, begunAt }: Concluded,
 ): Promise<ExitCode> {
-  const seconds = (performance.now() - begunAt) / 1_000;
+  const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
   const how = { pageSize: settings.explorer.pageSize, at: new Date() };
   const left = await estimateFeeds(db, settings.chains, how);
   const isInterrupted = context.signal.aborted;
-  const exit = exitOf(results, isInterrupted, isNamed);
-  const document = describe(command, { results, isInterrupted, left, seconds });
+  const exit = isInterrupted ? exits.interrupted : exitOf(results, isNamed);
+  const place = ({ feed }: Lane) => left.findIndex((one) => one.feed === feed);
+  const lanes = [...Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`).values()]
+    .map((ofLane) => describeLane(ofLane, isInterrupted))
+    .toSorted((one, other) => place(one) - place(other));
+  const document: SyncDocument = {
+    schema: 'explorer-etl/sync/1',
+    command,
+    lanes,
+    totals: { ...total(lanes), seconds },
+    history: left.flatMap(({ feed, history: { requests } }) =>
+      requests === 0 ? [] : [{ feed, requests }],
+    ),
+  };
   if (json) writeDocument(context, { ...document, exit });
   else {
     const lines = syncText(context.out, document, exit, commandAgain(context.args));
@@ -94,42 +106,12 @@ export async function concludeSync(
   return exit.code;
 }
 
-function exitOf(results: readonly SyncResult[], isInterrupted: boolean, isNamed: boolean): Exit {
-  if (isInterrupted) return exits.interrupted;
+function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
   const isFailed = results.some(
     ({ state, failure }) =>
       state !== 'finished' && (isNamed || failure === null || failures[failure].exit !== 0),
   );
   return isFailed ? exits.failed : exits.done;
-}
-
-function describe(
-  command: SyncDocument['command'],
-  {
-    results,
-    isInterrupted,
-    left,
-    seconds,
-  }: {
-    readonly results: readonly SyncResult[];
-    readonly isInterrupted: boolean;
-    readonly left: readonly Pick<FeedEstimate, 'feed' | 'history'>[];
-    readonly seconds: number;
-  },
-): SyncDocument {
-  const place = ({ feed }: Lane) => left.findIndex((one) => one.feed === feed);
-  const lanes = [...Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`).values()]
-    .map((ofLane) => describeLane(ofLane, isInterrupted))
-    .toSorted((one, other) => place(one) - place(other));
-  return {
-    schema: 'explorer-etl/sync/1',
-    command,
-    lanes,
-    totals: { ...total(lanes), seconds: Math.round(seconds * 10) / 10 },
-    history: left.flatMap(({ feed, history: { requests } }) =>
-      requests === 0 ? [] : [{ feed, requests }],
-    ),
-  };
 }
 
 /** A lane that had several runs is described once: as it failed, or as it ended. */
@@ -266,31 +248,27 @@ const reasonOf = ({ state, reason }: Lane): string =>
     : printable(reason ?? 'the run did not end.');
 
 /** What to look at: how many, of which feeds, and the command that shows them. */
-function noteLines(look: Look, { lanes, totals: { quarantined, drift } }: SyncDocument): string[] {
-  const noted = (what: string, of: 'quarantined' | 'drift', command: string) => {
+function noteLines(look: Look, { lanes }: SyncDocument): string[] {
+  const noted = (of: 'quarantined' | 'drift', one: string, others: string, command: string) => {
     const having = lanes.filter((lane) => lane[of] > 0);
+    if (having.length === 0) return [];
+    const what = counted(total(having)[of], one, others);
     const sign = paint(look, 'warning', '!');
     return withCommand(look, `${sign} ${what}: ${names(look, having, lanes)}`, command);
   };
   return [
-    ...(quarantined === 0
-      ? []
-      : noted(
-          counted(quarantined, 'item in quarantine', 'items in quarantine'),
-          'quarantined',
-          'explorer-etl quarantine list',
-        )),
-    ...(drift === 0
-      ? []
-      : noted(
-          counted(
-            drift,
-            'new difference from the specification',
-            'new differences from the specification',
-          ),
-          'drift',
-          'explorer-etl verify',
-        )),
+    ...noted(
+      'quarantined',
+      'item in quarantine',
+      'items in quarantine',
+      'explorer-etl quarantine list',
+    ),
+    ...noted(
+      'drift',
+      'new difference from the specification',
+      'new differences from the specification',
+      'explorer-etl verify',
+    ),
   ];
 }
 

@@ -28,7 +28,7 @@ interface SyncOptions extends ChosenFeeds, BoundFlags, SourceOptions {}
 
 /** `sync`: brings feeds up to date once, with progress, and exits. */
 export function registerSync({ command, run }: Registry): void {
-  addBounds(addSameData(addFeedOptions(command)), 'sync')
+  addBounds(addSameData(addFeedOptions(command)), ['maxPages', 'since', 'fromBatch', 'toBatch'])
     .addHelpText(
       'after',
       `

@@ -118,16 +118,16 @@ test('every command has a document of its name, but db shell', async () => {
 describe('with --json there is one document on stdout', () => {
   test('of every command that works in a database', async () => {
     const cwd = await configFolder(config);
-    const schemas: string[] = [];
+    const seen: string[] = [];
     for (const [name, ways] of Object.entries(shared)) {
       for (const args of ways) {
         const { stdout, stderr } = await call([...args, '--json'], { env: environment(), cwd });
         const { schema = `${name} has none yet` } = JSON.parse(stdout) as { schema?: string };
         expect(schema, stderr).not.toBe('explorer-etl/error/1');
-        schemas.push(schema);
+        seen.push(schema);
       }
     }
-    expect(schemas).toEqual(
+    expect(seen).toEqual(
       expect.arrayContaining(['explorer-etl/query-list/1', 'explorer-etl/quarantine-list/1']),
     );
   });
