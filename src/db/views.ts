@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import type { DatabaseError, Pool, PoolClient } from 'pg';
 import { codeOfFailure, isRetryable } from './failure.ts';
 import type { Waiting } from './lock.ts';
 import { MigrationError } from './migration-error.ts';
@@ -168,8 +168,10 @@ async function drop(session: PoolClient, objects: readonly string[]): Promise<vo
   await session.query(`set local search_path = ''`);
   for (const object of objects.toReversed()) {
     await session.query(`drop ${object.replace(' ', ' if exists ')}`).catch((error: unknown) => {
-      if (codeOfFailure(error) !== '2BP01') throw error;
-      throw mustDropFirst(error instanceof DatabaseError ? (error.detail ?? '') : '', error);
+      // Others depend on it, or have made a function of its name.
+      if (!['2BP01', '42725'].includes(codeOfFailure(error) ?? '')) throw error;
+      const { detail, message } = error as DatabaseError;
+      throw mustDropFirst(detail ?? message, error);
     });
   }
   await session.query('set local search_path to default');
