@@ -14,7 +14,7 @@ import { createPool } from '../src/db/pool.ts';
 import { spellAddress } from '../src/http/address.ts';
 import { panels } from '../src/http/panels.ts';
 import { startHttp } from '../src/http/server.ts';
-import { countTotalsAgain } from '../src/report/totals.ts';
+import { countTotalsAgain } from '../src/status/totals.ts';
 import { grow } from '../test/grown/grow.ts';
 import { grownSettings } from '../test/grown/settings.ts';
 import { sizeOf } from '../test/grown/size.ts';

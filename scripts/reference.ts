@@ -10,8 +10,16 @@ import { parseArgs } from 'node:util';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { Pool } from 'pg';
 import { withServer } from '../bench/server.ts';
-import { type Faults, type Generation, openFault, type SimulatedChain, type Simulator, startInstantMs, startSimulator } from '../simulator/index.ts';
-import { prove } from '../src/report/proof.ts';
+import {
+  type Faults,
+  type Generation,
+  openFault,
+  type SimulatedChain,
+  type Simulator,
+  startInstantMs,
+  startSimulator,
+} from '../simulator/index.ts';
+import { verifyFeeds } from '../src/status/verify.ts';
 import { runSync } from '../test/harness/sync.ts';
 
 const { values } = parseArgs({
@@ -127,7 +135,7 @@ async function playWorld(
       if (isRough) for (const requests of [5, 15]) await sync(requests);
       await sync(Infinity);
     }
-    const proofs = await prove(drizzle(pool));
+    const proofs = await verifyFeeds(drizzle(pool));
     const open = Object.fromEntries(proofs.map((proof) => [proof.feed, proof.open.length]));
     return { columns: await digests(pool), requests: simulator.requests, open };
   } finally {

@@ -158,5 +158,5 @@ function spellFinding({ kind, feeds, message }: Finding, { explorer }: CheckDocu
 function nextOf({ configuration: { file }, database: { migrations } }: CheckDocument): string {
   // Flags alone would have to be given again.
   if (file === null) return 'explorer-etl init';
-  return migrations?.applied === 0 ? 'explorer-etl plan --probe' : 'explorer-etl sync';
+  return migrations?.applied === 0 ? 'explorer-etl plan' : 'explorer-etl sync';
 }

@@ -1,11 +1,10 @@
 import type { DemoDocument } from '../documents/demo.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
-import { kinds } from '../lists/index.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { laneCounts } from '../report/progress.ts';
-import { prove } from '../report/proof.ts';
-import { withCommand } from '../report/remedy.ts';
 import type { Resumption } from '../report/resumption.ts';
+import { findingText } from '../status/findings.ts';
+import { verifyFeeds } from '../status/verify.ts';
 import type { DemoRun } from './demo-run.ts';
 
 /** What a free plan has for a day, in credits (docs/api-costs.md). */
@@ -14,17 +13,16 @@ const freeDayCredits = 100_000;
 type FeedFacts = DemoDocument['feeds'][number];
 export type KillFacts = NonNullable<DemoDocument['kill']>;
 
-/** What there is of each feed, and whether the proof holds. */
+/** What there is of each feed, and whether it is verified complete. */
 export async function feedFacts(
   { db }: OpenDatabase,
   feeds: readonly string[],
 ): Promise<FeedFacts[]> {
   const counts = await laneCounts(db, feeds);
-  const proofs = await prove(db);
+  const verified = await verifyFeeds(db);
   return feeds
-    .flatMap((feed) => proofs.find((proof) => proof.feed === feed) ?? [])
-    .map((proof) => {
-      const { feed, chain_id, operation, kind, covered, open } = proof;
+    .flatMap((feed) => verified.find((one) => one.feed === feed) ?? [])
+    .map(({ feed, chain_id, operation, unit, covered, open }) => {
       const lanes = counts.filter((lane) => lane.feed === feed);
       const sum = (of: 'rows' | 'pages' | 'credits') =>
         lanes.reduce((total, lane) => total + lane[of], 0);
@@ -37,8 +35,8 @@ export async function feedFacts(
         pages: sum('pages'),
         credits: sum('credits'),
         state: isComplete ? 'complete' : 'open',
-        evidence: kinds[kind].proof.by === 'census' ? 'census' : 'proof',
-        open: open.map((finding) => withCommand(finding, proof)),
+        evidence: unit === 'ranks' ? 'census' : 'proof',
+        open: open.map(findingText),
       };
     });
 }

@@ -30,7 +30,6 @@ import {
   type DemoWorld,
 } from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
-import { findingText } from '../words/finding-text.ts';
 import { servePageNearby, urlOf } from './http.ts';
 import { print } from './print.ts';
 import { watchedFeeds } from './progress.ts';
@@ -197,7 +196,7 @@ function conclude(
   }
   context.stdout(demoText(document, context.out, context.program));
   for (const { feed, open } of facts.feeds) {
-    for (const finding of open) context.stderr(`${feed}: ${findingText(finding)}\n`);
+    for (const finding of open) context.stderr(`${feed}: ${finding}\n`);
   }
   return exit.code;
 }

@@ -1,14 +1,29 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import { exportSource, fillFolder, readRelations, sourceOf } from '../export/export.ts';
-import type { Format, Outcome, Relation, Source } from '../export/export.ts';
+import {
+  exportSource,
+  fillFolder,
+  type Format,
+  type Outcome,
+  readRelations,
+  type Relation,
+  type Source,
+  sourceOf,
+} from '../export/export.ts';
 import { statementOf } from '../query/question.ts';
 import { counted } from '../terminal/numbers.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { questionOf } from './asked-question.ts';
 import { chainOf, collect } from './chosen-feeds.ts';
-import { exitCodes, UsageError, writeDocument } from './context.ts';
-import type { Context, ExitCode, GlobalOptions, Registry } from './context.ts';
+import {
+  type Context,
+  type ExitCode,
+  exitCodes,
+  type GlobalOptions,
+  type Registry,
+  UsageError,
+  writeDocument,
+} from './context.ts';
 import { demandData, existing } from './existing.ts';
 import { exits } from './exits.ts';
 import { onDatabase } from './on-database.ts';

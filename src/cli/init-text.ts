@@ -25,7 +25,7 @@ export function initText(
   const steps = [
     ...(hasKey ? [] : [['export EXPLORER_API_KEY=…', 'your key; not in the file']]),
     ['explorer-etl check', 'tests file, database and key'],
-    ['explorer-etl plan --probe', 'what it costs'],
+    ['explorer-etl plan', 'what it costs'],
     ['explorer-etl sync', 'reads what is there'],
   ];
   const next = columns(

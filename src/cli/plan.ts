@@ -1,101 +1,169 @@
-import { prepareDatabase, type SourceOptions } from '../app.ts';
-import { requireApiKey, type Settings } from '../config/settings.ts';
 import { isPrepared } from '../db/prepared.ts';
-import type { OpenDatabase } from '../open-database.ts';
-import { creditsToday, sumCredits } from '../report/credits.ts';
-import { planFeeds, planReport } from '../report/plan.ts';
+import { readCredits, sumCredits } from '../status/credits.ts';
+import { type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
-import { addFeedOptions, addSameData, type ChosenFeeds, wholeNumber } from './chosen-feeds.ts';
-import {
-  type Context,
-  exitCodes,
-  type GlobalOptions,
-  type Registry,
-  UsageError,
-  waitingOf,
-  writeDocument,
-} from './context.ts';
+import { columns } from '../terminal/columns.ts';
+import type { Look } from '../terminal/look.ts';
+import { mark } from '../terminal/mark.ts';
+import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
+import { paint } from '../terminal/paint.ts';
+import { wrap } from '../terminal/width.ts';
+import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
+import { exitCodes, type Registry, writeDocument } from './context.ts';
 import { demoSettings } from './demo-settings.ts';
 import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { onDatabase } from './on-database.ts';
-import { planText } from './plan-text.ts';
 import { print } from './print.ts';
-import { probeFeeds } from './probe.ts';
 import { settingsOf } from './setup.ts';
-import { tellWhere } from './where.ts';
-
-interface PlanOptions extends ChosenFeeds, DemoOption, SourceOptions {
-  readonly probe?: number | true;
-}
-
-/** Requests of a probe for each feed: a day of the free plan has 5,000, and they are not lost. */
-const probeRequests = 100;
 
 /** `plan`: what the configured feeds cost, once and each day, and how long they take. */
 export function registerPlan({ command, run }: Registry): void {
-  addDemo(addSameData(addFeedOptions(command)))
-    .option(
-      '--probe [n]',
-      `read up to n (${probeRequests}) pages of each feed whose size is unknown; they are kept`,
-      wholeNumber(1),
-    )
+  addDemo(addFeedOptions(command))
     .addHelpText(
       'after',
-      `
-Without --probe it makes no request: it goes by what was read before.
-
-Examples:
-  explorer-etl plan
-  explorer-etl plan --chain 10 --probe
-`,
+      '\nMakes no request: it goes by what was downloaded before.\n\nExamples:\n  explorer-etl plan\n  explorer-etl plan --chain 10\n',
     )
     .action(
-      run<PlanOptions>(async (context, options) => {
-        const settings = planSettings(context, options);
-        if (options.probe !== undefined) requireApiKey(settings);
+      run<ChosenFeeds & DemoOption>(async (context, options) => {
+        const { chains, explorer, ...settings } =
+          options.demo === true ? demoSettings(context, options) : settingsOf(context, options);
         const place = await placeOf(context, settings, options);
-        const access = options.probe === undefined ? 'reads' : 'writes';
-        return onDatabase(settings, place, access, async (database) => {
-          if (options.probe !== undefined) {
-            tellWhere(context, options, database);
-            await prepareDatabase(database, waitingOf(context));
-            const feeds = toProbe(await planOf(settings, database));
-            const requests = options.probe === true ? probeRequests : options.probe;
-            if (feeds.size > 0) {
-              await probeFeeds(context, options, settings, database, { feeds, requests });
-            }
-          }
-          const report = await planOf(settings, database);
-          const exit = context.signal.aborted
-            ? ({ code: exitCodes.interrupted, reason: 'interrupted' } as const)
-            : ({ code: exitCodes.done, reason: 'done' } as const);
-          const document = { schema: 'explorer-etl/plan/1', exit, ...report } as const;
+        return onDatabase(settings, place, 'reads', async (database) => {
+          const at = new Date();
+          // It changes nothing, so it makes no tables either.
+          const db = (await isPrepared(database.pool)) ? database.db : null;
+          const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
+          const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
+          const document = {
+            schema: 'explorer-etl/plan/2',
+            exit: { code: exitCodes.done, reason: 'done' },
+            ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
+          } as const;
           if (options.json) writeDocument(context, document);
           else print(place, planText(document, context.out));
-          return exit.code;
+          return exitCodes.done;
         });
       }),
     );
 }
 
-/** @throws UsageError where pages of the demo's explorer are to be read, which has ended */
-function planSettings(context: Context, options: PlanOptions & GlobalOptions): Settings {
-  if (options.demo !== true) return settingsOf(context, options);
-  if (options.probe === undefined) return demoSettings(context, options);
-  throw new UsageError("--probe reads pages, and the demo's explorer ends with it: leave one out.");
+type Range = PlanDocument['history']['requests'];
+type Feed = PlanDocument['feeds'][number];
+
+/** Prose is no wider, however wide the terminal is. */
+const mostProse = 100;
+/** From this width on the table has a column for the time. */
+const wide = 72;
+
+/** The plan for people: what all costs, then each feed, then its target. */
+export function planText(document: PlanDocument, look: Look): string {
+  const width = Math.min(look.columns, mostProse);
+  const known = document.feeds.filter(({ history }) => history.requests.most !== null);
+  const { unknown } = document.history;
+  const lines = [
+    ...historyLines(document, known.length > 0, look, width),
+    ...wrap(pollsText(document), width, 2),
+    ...(known.length === 0 ? [] : ['', ...feedTable(known, look)]),
+    ...(unknown.length === 0 ? [] : wrap(unknownText(unknown), width, 2)),
+    ...wrap(targetText(document.feeds), width, 2),
+    ...(document.polls.fits === false ? wrap(warningText(document, look), width, 2) : []),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
-type PlanReport = ReturnType<typeof planReport>;
+function historyLines(
+  { history, rate, feeds }: PlanDocument,
+  isKnown: boolean,
+  look: Look,
+  width: number,
+): string[] {
+  if (!isKnown) {
+    const text = `The cost of the history of ${counted(feeds.length, 'feed')} is unknown: too little is downloaded.`;
+    return wrap(text, width, 2);
+  }
+  const { requests, credits, seconds, seconds_beside_polls: beside } = history;
+  if (requests.most === 0) return [paint(look, 'strong', 'No history is left to download.')];
+  const cost = `History: ${rangeText(requests, whole)} requests, ${rangeText(credits, short)} credits.`;
+  const perDay =
+    rate.daily_credits === null ? '' : ` and ${whole(rate.daily_credits)} credits a day`;
+  const [alone, polled] = [timeText(seconds), timeText(beside)];
+  const besidePolls = polled === null || polled === alone ? '' : `, ${polled} beside the polls`;
+  const pace = `${whole(rate.requests_per_second)} requests/s${perDay}`;
+  return [
+    ...wrap(cost, width, 2).map((line) => paint(look, 'strong', line)),
+    ...wrap(`It takes ${alone ?? 'for ever'} at ${pace}${besidePolls}.`, width, 2),
+  ];
+}
 
-/** The feeds of which too little was read to estimate what is left. */
-const toProbe = ({ history }: PlanReport): ReadonlySet<string> => new Set(history.unknown);
+const unknownText = (feeds: readonly string[]): string =>
+  `Size unknown, too little downloaded: ${feeds.join(', ')}. To learn it, run explorer-etl sync and stop it with Ctrl-C after a minute: it resumes later.`;
 
-/** The plan as of now, from what is stored. */
-async function planOf({ chains, explorer }: Settings, database: OpenDatabase): Promise<PlanReport> {
-  const at = new Date();
-  // Looking changes nothing, so it makes no tables either.
-  const db = (await isPrepared(database.pool)) ? database.db : null;
-  const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
-  const { spent } = sumCredits(db === null ? [] : await creditsToday(db));
-  return planReport(feeds, explorer, { at, spentToday: spent / creditsPerPage });
+function pollsText({ polls: { requests, credits }, rate: { daily_credits } }: PlanDocument) {
+  const known = credits.most ?? credits.least;
+  const share =
+    daily_credits === null ? '' : `, ${percent(known / daily_credits)} of the daily credits`;
+  return `Polls: ${rangeText(requests, whole)} requests a day, ${whole(known)} credits${share}.`;
+}
+
+function feedTable(feeds: readonly Feed[], look: Look): string[] {
+  const isWide = look.columns >= wide;
+  return columns(look, {
+    head: ['feed', 'left', 'at most', ...(isWide ? ['takes at most'] : []), 'each day'],
+    rows: feeds.map(({ feed, history: { requests, seconds }, polls }) => [
+      feed,
+      requests.likely === null ? 'unknown' : short(requests.likely),
+      requests.most === null ? '' : short(requests.most),
+      ...(isWide ? [seconds.most ? about(seconds.most) : ''] : []),
+      rangeText(polls.requests, short),
+    ]),
+    aligns: ['left', 'right', 'right', 'right', 'right'],
+    flexible: 0,
+  });
+}
+
+/** Which part of the lists is wanted, and where that is set. */
+function targetText(feeds: readonly Feed[]): string {
+  const bounded = feeds.flatMap(({ feed, target }) =>
+    target.named_by === null ? [] : [{ feed, ...target }],
+  );
+  if (bounded.length === 0) return 'Target: whole lists (no bound is set).';
+  const targets = bounded.map(
+    ({ feed, named_by, ...target }) => `${feed} ${boundsText(target)} (${named_by})`,
+  );
+  const isNamed = bounded.some(({ named_by }) => named_by === 'command');
+  const all = isNamed ? ' For whole lists: backfill --since all, --from-batch 1.' : '';
+  return `Target: ${targets.join(', ')}.${all}`;
+}
+
+function boundsText({ since, from_batch: from, to_batch: to }: Omit<Feed['target'], 'named_by'>) {
+  if (since !== null) return `since ${since.replace(/T00:00:00\.000Z$/u, '')}`;
+  const first = whole(from ?? 1);
+  return to === null ? `from batch ${first}` : `batches ${first} to ${whole(to)}`;
+}
+
+function warningText({ rate, polls: { credits } }: PlanDocument, look: Look): string {
+  const daily = rate.daily_credits === null ? '' : `${whole(rate.daily_credits)} credits and `;
+  const cost = whole(credits.most ?? credits.least);
+  return `${mark(look, 'warning')} Warning: a day of polls (${cost} credits) does not fit into ${daily}${whole(rate.requests_per_second)} requests/s: choose wider schedules, a smaller reread, fewer feeds or a larger plan.`;
+}
+
+/** `about 55 (at most 60)`, `12`, `at most 121,000`, `at least 288`. */
+function rangeText({ least, likely, most }: Range, format: (count: number) => string): string {
+  if (most === null) return `at least ${format(least)}`;
+  if (likely === null) return `at most ${format(most)}`;
+  const [usual, bound] = [format(likely), format(most)];
+  return usual === bound ? bound : `about ${usual} (at most ${bound})`;
+}
+
+/** Null: it never ends. */
+const timeText = (seconds: PlanDocument['history']['seconds']): string | null =>
+  seconds.most === null ? null : rangeText({ least: 0, ...seconds }, about);
+
+/** In a column; from a hundred thousand on the last digits do not matter. */
+const short = (count: number) => (count < 100_000 ? whole(count) : compact(count));
+
+/** A time without what does not matter: seconds after an hour, minutes after a day. */
+function about(seconds: number): string {
+  const unit = seconds >= 86_400 ? 3_600 : seconds >= 3_600 ? 60 : 1;
+  return duration(Math.round(seconds / unit) * unit);
 }

@@ -1,9 +1,14 @@
 import type { SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import type { OpenDatabase } from '../open-database.ts';
-import { type FeedProof, prove } from '../report/proof.ts';
-import { mostUnasked, repairRequests, repairsOf } from '../report/repairs.ts';
-import { countTotalsAgain } from '../report/totals.ts';
+import { countTotalsAgain } from '../status/totals.ts';
+import {
+  mostUnasked,
+  repairRequests,
+  repairsOf,
+  type VerifiedFeed,
+  verifyFeeds,
+} from '../status/verify.ts';
 import { onlyRegistered, originOf, registerFeeds } from '../sync/feeds.ts';
 import type { SyncResult } from '../sync/once.ts';
 import {
@@ -21,20 +26,20 @@ import {
   type Registry,
   UsageError,
 } from './context.ts';
-import { costText } from './cost-text.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { tell } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { syncTargets } from './sync.ts';
+import { costText } from './verify.ts';
 
 interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;
 }
 
-/** `repair`: makes the walks that the proof calls for, and no others. */
+/** `repair`: downloads what `verify` reports open, and nothing else. */
 export function registerRepair({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
-    .option('--yes', `make them also where they are more than ${mostUnasked} requests`)
+    .option('--yes', `repair even if it takes more than ${mostUnasked} requests`)
     .addHelpText(
       'after',
       '\nExamples:\n' +
@@ -59,17 +64,14 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
       { origin: originOf(settings.explorer.baseUrl), isSameData: options.sameData === true },
     );
     const chains = await withTargets(database.db, settings.chains);
-    const lanes = configuredLanes(chains).map(({ lane, scope }) => ({
-      lane,
-      scope,
-    }));
-    // What the file wants no more is no hole.
+    const lanes = configuredLanes(chains).map(({ lane, scope }) => ({ lane, scope }));
+    // What the file does not want any more is no gap.
     if (settings.configFile !== null) await reconcileTargets(database.db, lanes);
     await countTotalsAgain(database.db);
-    const proofs = await prove(database.db);
-    await tellCost(context, options, database, proofs, { ...settings, chains });
+    const verified = await verifyFeeds(database.db);
+    await checkCost(context, options, database, verified, { ...settings, chains });
     const results: SyncResult[] = [];
-    for (const round of await repairsOf(database.db, proofs, lanes)) {
+    for (const round of await repairsOf(database.db, verified, lanes)) {
       if (context.signal.aborted) break;
       results.push(...(await syncTargets(context, options, { settings }, database, round)));
     }
@@ -84,18 +86,18 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
 }
 
 /**
- * Says what the repairs cost before they begin.
+ * Says what the repair costs before it begins.
  *
- * @throws UsageError where they are many requests, which somebody has to want
+ * @throws UsageError if that is many requests and `--yes` is missing
  */
-async function tellCost(
+async function checkCost(
   context: Context,
   { yes, quiet }: RepairOptions & GlobalOptions,
   { db }: OpenDatabase,
-  proofs: readonly FeedProof[],
+  verified: readonly VerifiedFeed[],
   { chains, explorer: { pageSize } }: Settings,
 ): Promise<void> {
-  const count = await repairRequests(db, proofs, chains, { pageSize, at: new Date() });
+  const count = await repairRequests(db, verified, chains, { pageSize, at: new Date() });
   const requests = count.likely ?? count.requests ?? 0;
   const cost = costText(count);
   if (requests <= mostUnasked || yes === true) {
@@ -103,6 +105,6 @@ async function tellCost(
     return;
   }
   throw new UsageError(
-    `this repair takes ${cost}. Nothing was done: add --yes to make them, or configure less (from_batch, since).`,
+    `this repair takes ${cost}. Nothing was done: add --yes, or configure less (from_batch, since).`,
   );
 }

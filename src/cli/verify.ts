@@ -1,13 +1,21 @@
-import { prove } from '../report/proof.ts';
-import { verifyReport } from '../report/verify.ts';
-import { exitCodes, writeDocument, type Registry } from './context.ts';
-import { addDemo, placeOf, type DemoOption } from './existing.ts';
+import type { RequestCount } from '../lists/list.ts';
+import { printable } from '../printable.ts';
+import { type Finding, findingText, placesText } from '../status/findings.ts';
+import { mostUnasked, type VerifyDocument, verifyFeeds, verifyReport } from '../status/verify.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
+import { columns } from '../terminal/columns.ts';
+import type { Look } from '../terminal/look.ts';
+import { mark } from '../terminal/mark.ts';
+import { counted, whole } from '../terminal/numbers.ts';
+import { paint } from '../terminal/paint.ts';
+import { widthOf, wrap } from '../terminal/width.ts';
+import { exitCodes, type Registry, writeDocument } from './context.ts';
+import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
-import { verifyText } from './verify-text.ts';
 
-/** `verify`: the proof of what is complete; exit 0 only if nothing is open. */
+/** `verify`: what is complete; exit 0 only if nothing is open. */
 export function registerVerify({ command, run }: Registry): void {
   addDemo(command)
     .addHelpText(
@@ -20,10 +28,9 @@ export function registerVerify({ command, run }: Registry): void {
         const place = await placeOf(context, settings, options);
         return onDatabase(settings, place, 'reads', async (database) => {
           await demandPrepared(database, 'to verify');
-          const proofs = await prove(database.db);
           const { pageSize } = settings.explorer;
           const how = { pageSize, at: new Date() };
-          const document = await verifyReport(database.db, proofs, how);
+          const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
           if (options.json) writeDocument(context, document);
           else print(place, verifyText(context.out, document));
           return document.exit.code === 0 ? exitCodes.done : exitCodes.failed;
@@ -31,3 +38,155 @@ export function registerVerify({ command, run }: Registry): void {
       }),
     );
 }
+
+type Feed = VerifyDocument['feeds'][number];
+type Repair = NonNullable<VerifyDocument['repair']>;
+
+/** Lines that are listed of a feed; `--json` has all. */
+const mostLines = 12;
+
+/** What `verify` says: the verdict, what is open and what fixes it, what is complete, notes. */
+export function verifyText(look: Look, document: VerifyDocument): string {
+  const { feeds, repair } = document;
+  const repairs = feeds.filter((feed) => feed.repair !== null);
+  const [head, notes] = [true, false].map((isHead) =>
+    feeds.flatMap((feed) =>
+      linesOf(feed.notes.filter(({ kind }) => (kind === 'pending-head') === isHead)).flatMap(
+        (line) => indented(look, `${printable(feed.feed)}: ${line}`),
+      ),
+    ),
+  );
+  const parts = [
+    [verdict(look, document)],
+    ...feeds.filter(({ state }) => state === 'open').map((feed) => openLines(look, feed)),
+    repairs.length > 1 && repair !== null ? ['All of it:', ...repairLines(look, repair)] : [],
+    coveredLines(look, document),
+    quiet(look, 'New, not verified yet', head),
+    quiet(look, 'Notes', notes),
+  ];
+  const texts = parts.filter((part) => part.length > 0).map((part) => part.join('\n'));
+  return `${texts.join('\n\n')}\n`;
+}
+
+const quiet = (look: Look, head: string, lines: readonly string[] = []): string[] =>
+  lines.length === 0 ? [] : [head, ...lines].map((line) => paint(look, 'quiet', line));
+
+/** A line below a head, folded on a narrow terminal; elsewhere it stays one, for grep. */
+const indented = (look: Look, line: string): string[] =>
+  (look.isTerminal ? wrap(line, look.columns - 2, 2) : [line]).map((part) => `  ${part}`);
+
+function verdict(look: Look, { counts, exit }: VerifyDocument): string {
+  const { feeds, open, findings } = counts;
+  if (exit.code !== 0) {
+    const what = `${whole(open)} of ${counted(feeds, 'feed')}, ${counted(findings, 'finding')}`;
+    return `${mark(look, 'bad')} open: ${what}`;
+  }
+  const all = feeds === 0 ? 'no feed yet' : feeds === 1 ? '1 feed' : `all ${whole(feeds)} feeds`;
+  return `${mark(look, 'good')} complete: ${all}`;
+}
+
+/** `optimism (10) user-operations` */
+const nameOf = ({ chain, chain_id, operation }: Feed): string =>
+  printable(`${chain ?? 'chain'} (${chain_id}) ${operation}`);
+
+function openLines(look: Look, feed: Feed): string[] {
+  const commands = new Set(feed.open.flatMap(({ command }) => command ?? []));
+  return [
+    paint(look, 'strong', nameOf(feed)),
+    ...linesOf(feed.open).flatMap((line) => indented(look, line)),
+    ...[...commands].flatMap((command) =>
+      repairLines(look, command === feed.repair?.command ? feed.repair : withoutCost(command)),
+    ),
+  ];
+}
+
+const withoutCost = (command: string): Repair => ({
+  command,
+  requests: null,
+  credits: null,
+  at_most: null,
+});
+
+function repairLines(look: Look, { command: wanted, requests, at_most }: Repair): string[] {
+  // A person who copies it reads the cost beside it; a program that runs commands is refused.
+  const command = (requests ?? at_most ?? 0) > mostUnasked ? `${wanted} --yes` : wanted;
+  const cost = costText({ likely: requests, requests: at_most });
+  const drawn = `  → ${paint(look, 'command', command)}`;
+  if (cost === '') return [drawn];
+  const isShort = !look.isTerminal || `  → ${command}   ${cost}`.length <= look.columns;
+  return isShort
+    ? [`${drawn}   ${paint(look, 'quiet', cost)}`]
+    : [drawn, `    ${paint(look, 'quiet', cost)}`];
+}
+
+/** `about 13 requests, 260 credits; at most 20`. A bound is named as one. Empty: neither is known. */
+export function costText({ likely, requests: most }: RequestCount): string {
+  const known = likely ?? most;
+  if (known === null) return '';
+  if (known === 0) return 'no request';
+  const cost = `${counted(known, 'request')}, ${counted(known * creditsPerPage, 'credit')}`;
+  if (likely === null) return `at most ${cost}`;
+  return most === null || most <= likely
+    ? `about ${cost}`
+    : `about ${cost}; at most ${whole(most)}`;
+}
+
+/** Findings as lines: those that say the same of several places are one. */
+function linesOf(findings: readonly Finding[]): string[] {
+  const alike = Map.groupBy(findings, ({ place, sentence }) => `${place?.unit ?? ''} ${sentence}`);
+  const lines = [...alike.values()].map((same) => {
+    const [first] = same;
+    const places = same.flatMap(({ place }) => place ?? []);
+    if (first?.place) return `${placesText(first.place.unit, joined(places))}: ${first.sentence}`;
+    return first === undefined ? '' : findingText(first);
+  });
+  const rest = lines.length - mostLines;
+  return rest > 0
+    ? [...lines.slice(0, mostLines), `and ${whole(rest)} more: explorer-etl verify --json`]
+    : lines;
+}
+
+/** Neighbouring ranges, in order, as one. */
+function joined(places: readonly { readonly from: number; readonly to: number }[]) {
+  const ranges: { from: number; to: number }[] = [];
+  for (const { from, to } of places) {
+    const last = ranges.at(-1);
+    if (last !== undefined && from === last.to + 1) last.to = to;
+    else ranges.push({ from, to });
+  }
+  return ranges;
+}
+
+/** A line for each feed, or two on a narrow terminal: what of it is verified. */
+function coveredLines(look: Look, { feeds, at }: VerifyDocument): string[] {
+  const rows = feeds
+    .filter(({ covered }) => covered.length > 0)
+    .map((feed) => {
+      const isComplete = feed.state === 'complete';
+      const sign = isComplete ? paint(look, 'good', '✓') : paint(look, 'warning', '○');
+      return [`${sign} ${nameOf(feed)}`, coveredText(feed, at)] as const;
+    });
+  const lines = columns(look, { rows });
+  if (!look.isTerminal || lines.every((line) => widthOf(line) <= look.columns)) return lines;
+  return rows.flatMap(([name, what]) => [name, ...indented(look, what)]);
+}
+
+function coveredText({ covered, unit }: Feed, at: string): string {
+  const what =
+    unit === 'blocks' || unit === 'batches'
+      ? placesText(unit, covered)
+      : `full snapshot of ${counted(covered[0]?.to ?? 0, 'row')}`;
+  return `${what}, ${timeText(covered, at)}`;
+}
+
+/** When the oldest and the newest walk of some ranges began: the clock of UTC if that is one day. */
+function timeText(covered: Feed['covered'], at: string): string {
+  const times = covered.flatMap(({ as_of, newest_as_of }) => [as_of, newest_as_of]);
+  const sorted = times.map((time) => new Date(time).toISOString()).toSorted();
+  const [from = at, to = at] = [sorted[0], sorted.at(-1)];
+  const [first, last] = [from, to].map((time) => dayOf(time, at));
+  return first === last ? `as of ${from.slice(11, 16)} UTC ${first}` : `as of ${first} to ${last}`;
+}
+
+const dayOf = (iso: string, at: string) =>
+  iso.slice(0, 10) === at.slice(0, 10) ? 'today' : iso.slice(0, 10);

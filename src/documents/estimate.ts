@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-export const count = (what: string) => z.number().min(0).describe(what);
-export const countOrNull = (what: string) => z.number().min(0).nullable().describe(what);
+const count = (what: string) => z.number().min(0).describe(what);
+const countOrNull = (what: string) => z.number().min(0).nullable().describe(what);
 
 /** From the least to the most of something, and what is likely. */
 export const range = (what: string) =>

@@ -13,10 +13,8 @@ import {
   quarantineRetryDocument,
 } from './quarantine.ts';
 import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
-import { planDocument } from './plan.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument, simulateFaultsDocument } from './simulate.ts';
-import { verifyDocument } from './verify.ts';
 
 /** Every document of `--json`, by its name. */
 export const documents = {
@@ -24,7 +22,6 @@ export const documents = {
   'demo-stop': demoStopDocument,
   check: checkDocument,
   init: initDocument,
-  plan: planDocument,
   open: openDocument,
   'quarantine-list': quarantineListDocument,
   'quarantine-retry': quarantineRetryDocument,
@@ -41,6 +38,5 @@ export const documents = {
   replay: replayDocument,
   simulate: simulateDocument,
   'simulate-faults': simulateFaultsDocument,
-  verify: verifyDocument,
   error: errorDocument,
 } as const satisfies Readonly<Record<string, z.ZodType>>;

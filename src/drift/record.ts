@@ -122,21 +122,35 @@ async function countDrift(
   return rows.map(({ drift }) => drift);
 }
 
-/** How a feed, a row of `feeds`, differs from the specification: a JSON list of notes. */
+/**
+ * How items of a feed, a row of `feeds`, differ from the specification: a JSON list of raw findings, each with
+ * the first four fields or values; as SQL.
+ */
 export const driftNotes = sql`
   select jsonb_agg(
-    case kind
-      when 'field' then jsonb_build_object('kind', 'new-field')
-      when 'vanished' then jsonb_build_object('kind', 'vanished-field')
-      when 'type' then jsonb_build_object('kind', 'mistyped-field', 'type', detail)
-      when 'format' then jsonb_build_object('kind', 'malformed-field', 'expected', detail)
-      when 'value' then jsonb_build_object('kind', 'new-value', 'value', detail)
-      else jsonb_build_object('kind', kind)
-    end || jsonb_build_object(
-      'path', path, 'occurrences', occurrences, 'first_page_id', first_page_id
-    )
-    order by path, kind, detail
+    jsonb_build_object('detail', detail, 'count', count, 'items', to_jsonb(items)) order by detail
   )
-  from etl.drift
-  where drift.feed = feeds.feed
+  from (
+    select detail, count(*) as count,
+           (array_agg(item order by item))[:4] as items
+    from (
+      select
+        case kind
+          when 'field' then 'new-field'
+          when 'vanished' then 'vanished-field'
+          when 'type' then 'mistyped-field'
+          when 'format' then 'malformed-field'
+          when 'value' then 'new-value'
+          else kind
+        end as detail,
+        case
+          when kind in ('type', 'format') then path || ' (' || detail || ')'
+          when kind = 'value' then path || ' ' || to_jsonb(detail)::text
+          else path
+        end as item
+      from etl.drift
+      where drift.feed = feeds.feed
+    ) as difference
+    group by detail
+  ) as alike
 `;

@@ -11,11 +11,11 @@ import type {
 } from '../page/coverage/facts.ts';
 import { coverage } from '../page/coverage/panel.ts';
 import { unknownPanel } from '../page/layout.ts';
-import { repairCommand } from '../report/remedy.ts';
 import { type Range, type Ribbon, ribbonsOf } from '../report/ribbon/ribbon.ts';
 import { newestOf, type TimedHeight, timesWithin } from '../report/ribbon/times.ts';
 import { type Witnesses, witnessesOf } from '../report/ribbon/witnesses.ts';
 import { isSeen } from '../report/status-document.ts';
+import { repairCommand } from '../status/findings.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import { counted } from '../terminal/numbers.ts';
 import { listName } from '../words/list-name.ts';

@@ -1,7 +1,6 @@
 import type { SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { Database, Transaction } from '../db/transaction.ts';
-import type { OpenFinding } from '../documents/finding.ts';
 import type { FailureClass } from '../failure.ts';
 import type { Configured } from '../operations/define.ts';
 import type { Cursor, ListKindName, ListUnit, Scope } from '../operations/operation.ts';
@@ -73,23 +72,18 @@ export interface EstimateOptions {
   readonly pollsPerDay: number;
 }
 
-/** What would prove a feed. */
-type Lacks = Extract<OpenFinding, { kind: 'unproved' }>['lacks'];
-
-/** What is proved of a list. All is SQL over a row of `feeds`, unless it says otherwise. */
+/** What is verified of a list. All is SQL over a row of `feeds`, unless it says otherwise. */
 export interface ListProof {
-  /** Whether anything proves the feed; else it is open, and lacks what is said here. */
+  /** Whether anything verifies the feed; else it is open, for the detail of a finding that is given here. */
   readonly shows: SQL;
-  readonly lacks: Lacks;
-  /** What that is: ranges of the list, each proved for itself, or one pass over all of it. */
+  readonly lacks: string;
+  /** What verifies it: ranges of the list, each for itself, or one pass over all of it. */
   readonly by: 'ranges' | 'census';
-  /** A statement for the ranges that are proved: JSON, a list of `CoveredRange`, or null. */
+  /** A statement for the verified ranges: a JSON list, or null. */
   readonly covered: SQL;
-  /** A statement for what is read and not proved because it is new: JSON, a list of `HeadFinding`, or null. */
-  readonly head: SQL;
-  /** A statement for what qualifies the proof: JSON, a list of `Note`, or null. */
+  /** A statement for notes: a JSON list of raw findings (src/status/findings.ts), or null. */
   readonly notes: SQL;
-  /** A statement for what keeps feeds open: `feed`, and `finding`, an `OpenFinding`; of all feeds. */
+  /** A statement for what keeps feeds open: `feed`, and `finding`, a raw finding; of all feeds. */
   readonly findings: SQL;
   /** Whether a finished walk, a row `later`, read the place of an item, a row `item` of `etl.quarantine`. */
   readonly readsAgain: SQL;

@@ -1,6 +1,4 @@
-import type { Note } from '../documents/finding.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { gatherNotes } from '../words/note-text.ts';
 import type { Advice } from '../words/status-advice.ts';
 import { command } from './command.ts';
 import { foreign, foreignLines } from './foreign.ts';
@@ -51,7 +49,7 @@ export interface Needs {
   readonly feeds: number;
   readonly advice: readonly Advice[];
   readonly quarantine: Newest<WaitingItem>;
-  readonly drift: readonly { readonly feed: string; readonly notes: readonly Note[] }[];
+  readonly drift: readonly { readonly feed: string; readonly notes: readonly string[] }[];
   /** So many days back, of what needs nobody. */
   readonly days: number;
   readonly reorgs: Newest<ReplacedBlock>;
@@ -211,10 +209,9 @@ function drifted(drift: Needs['drift'], called: Called): readonly Html[] {
 }
 
 function waysOf({ feed, notes }: Needs['drift'][number]): readonly Html[] {
-  const ways = gatherNotes(notes);
-  const rest = ways.length - mostWays;
+  const rest = notes.length - mostWays;
   return [
-    ...ways
+    ...notes
       .slice(0, mostWays)
       .map((way) => html`<li>${foreign(feed)}: ${foreign(way, longestReason)}</li>`),
     ...(rest > 0 ? [html`<li class="quiet">${foreign(feed)}: ${whole(rest)} more</li>`] : []),

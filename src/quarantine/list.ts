@@ -73,12 +73,12 @@ export async function dropQuarantined(db: Database, filter: QuarantineFilter): P
 }
 
 /**
- * Items that were dropped from quarantine, of a feed that is a row of `feeds`, as JSON notes; as SQL. One
- * counts until a walk that began after the last page that served it has read its place to the end
- * and not met it: then the list is not short of it.
+ * Items that were dropped from quarantine, of a feed that is a row of `feeds`: a JSON list of raw findings; as
+ * SQL. An item counts until a walk that began after the last page that served it has read its place to the end
+ * without it: then the list does not have it any more.
  */
 export const droppedNotes = sql`
-  select jsonb_agg(jsonb_build_object('kind', 'items-dropped', 'items', items))
+  select jsonb_agg(jsonb_build_object('detail', 'items-dropped', 'count', items))
   from (
     select count(*) as items
     from etl.quarantine as item

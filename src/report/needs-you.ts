@@ -1,6 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import type { Note } from '../documents/finding.ts';
 import type { StatusDocument } from '../documents/status.ts';
 import { driftNotes } from '../drift/record.ts';
 import type { LateItem, Needs, Newest, ReplacedBlock, WaitingItem } from '../page/needs-you.ts';
@@ -114,11 +113,18 @@ async function quarantineOf(db: Database, status: StatusDocument): Promise<Newes
 }
 
 async function driftOf(db: Database, feeds: readonly string[]): Promise<Needs['drift']> {
-  const { rows } = await db.execute<{ feed: string; notes: Note[] }>(sql`
+  const { rows } = await db.execute<{
+    feed: string;
+    notes: readonly { readonly detail: string; readonly items: readonly string[] }[] | null;
+  }>(sql`
     select feed, (${driftNotes}) as notes
     from etl.feeds
     where feed = any(${sql.param(feeds)}::text[])
     order by chain_id, operation
   `);
-  return rows.filter(({ notes }) => (notes ?? []).length > 0);
+  return rows.flatMap(({ feed, notes }) =>
+    notes === null
+      ? []
+      : [{ feed, notes: notes.map(({ detail, items }) => `${detail}: ${items.join(', ')}`) }],
+  );
 }

@@ -20,11 +20,6 @@ describe('wrong flags of backfill and plan end with exit code 2 and one message'
       ['backfill', '--chain', '10', '--to-batch', '9'],
       /^error: unknown option '--to-batch'/,
     ],
-    [
-      'a probe of no requests',
-      ['plan', '--chain', '10', '--probe', '0'],
-      /--probe.*'0' is invalid.*at least 1/,
-    ],
     ['a plan of no chain', ['plan'], /no chain to copy: run "explorer-etl init".*--chain 10/],
   ])('%s', async (_name, args, message) => {
     const ended = await call(args, { env: key });
@@ -34,10 +29,5 @@ describe('wrong flags of backfill and plan end with exit code 2 and one message'
   test('a bound of a backfill for another list', async () => {
     const args = ['backfill', '--chain', '10', '--operation', 'optimism-batch-blocks'];
     expectOneMessage(await call([...args, '--since', '2024-01-01'], { env: key }), /--since/);
-  });
-
-  test('a probe without an API key', async () => {
-    const ended = await call(['plan', '--chain', '10', '--probe']);
-    expectOneMessage(ended, /EXPLORER_API_KEY is not set/);
   });
 });

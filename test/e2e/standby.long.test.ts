@@ -75,7 +75,6 @@ test('on a streaming standby reading commands work and say so, and writing ones 
     ['backfill'],
     ['repair'],
     ['replay'],
-    ['plan', '--probe'],
     ['quarantine', 'retry'],
     ['quarantine', 'drop', '--all'],
   ];

@@ -6,7 +6,7 @@ import {
   type SimulatedChain,
   startInstantMs,
 } from '../../simulator/index.ts';
-import { prove } from '../../src/report/proof.ts';
+import { verifyFeeds } from '../../src/status/verify.ts';
 import type { ConfiguredLane } from '../../src/sync/targets.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
@@ -218,8 +218,10 @@ export async function expectTrueWeek({ world, rankings }: Week, { seed, lists }:
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
   await sumUp(database.pool);
   expect(await sumFaults(database.pool)).toEqual({});
-  const open = (await prove(drizzle(database.pool))).map((feed) => [feed.feed, feed.open]);
-  expect(open).toEqual(lists.toSorted().map((list) => [`${chain.id}/${list}`, []]));
+  const verified = await verifyFeeds(drizzle(database.pool));
+  expect(Object.fromEntries(verified.map(({ feed, open }) => [feed, open]))).toEqual(
+    Object.fromEntries(lists.map((list) => [`${chain.id}/${list}`, []])),
+  );
   const verify = startProgram(['verify'], world.environment);
   expect((await verify.ended(hangMs)).code, verify.stdout + verify.stderr).toBe(0);
 }

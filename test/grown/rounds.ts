@@ -10,15 +10,16 @@ import { createLog } from '../../src/log.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
 import { feedMinutes } from '../../src/report/feed-minute.ts';
 import { readNeeds } from '../../src/report/needs-you.ts';
-import { planFeeds } from '../../src/report/plan.ts';
-import { prove } from '../../src/report/proof.ts';
+import { laneCounts } from '../../src/report/progress.ts';
 import { ribbonsOf } from '../../src/report/ribbon/ribbon.ts';
 import { newestOf, timesWithin } from '../../src/report/ribbon/times.ts';
 import { witnessesOf } from '../../src/report/ribbon/witnesses.ts';
 import { describeStatus } from '../../src/report/status-document.ts';
 import { readTerm } from '../../src/report/why/term.ts';
 import { findWhy } from '../../src/report/why/why.ts';
+import { planFeeds } from '../../src/status/plan.ts';
 import { readStatus } from '../../src/status/status.ts';
+import { verifyFeeds } from '../../src/status/verify.ts';
 import { syncOnce, type SyncTarget } from '../../src/sync/once.ts';
 import { configuredLanes, dueLanes } from '../../src/sync/targets.ts';
 import { patient } from '../harness/sync.ts';
@@ -117,15 +118,17 @@ export async function goRound(
     const ms = performance.now() - begin;
     onRound({ what, ms, statements: recorder.take().filter(({ text }) => !/pgboss/u.test(text)) });
   };
+  const feeds = [...new Set(configuredLanes(settings.chains).map(({ lane }) => feedName(lane)))];
   const reports = async () => {
     await round('status', () =>
       readStatus(db, { pageSize: settings.explorer.pageSize, standby: null }),
     );
+    await round('progress', () => laneCounts(db, feeds));
     await round('plan', async () => {
       const { pageSize } = settings.explorer;
       await planFeeds(db, settings.chains, { pageSize, at: new Date() });
     });
-    await round('verify', () => prove(db));
+    await round('verify', () => verifyFeeds(db));
     const status = await describeStatus(db, { pageSize: 50, standby: null });
     await round('what needs somebody', () => readNeeds(db, status));
     await round('ribbons', () => readRibbons(db));

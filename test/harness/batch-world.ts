@@ -1,6 +1,6 @@
 import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
 import type { OperationName } from '../../src/operations/index.ts';
-import { prove } from '../../src/report/proof.ts';
+import { verifyFeeds } from '../../src/status/verify.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase } from './database.ts';
 import { inWords } from './findings.ts';
@@ -71,7 +71,7 @@ export async function batchWorld(
   };
   /** What the proof says of the feed, in words. */
   const verify = async () => {
-    const proofs = await prove(runner.db);
+    const proofs = await verifyFeeds(runner.db);
     const proof = proofs.find(({ operation }) => operation === 'optimism-batch-blocks');
     if (proof === undefined) throw new Error('no feed');
     return inWords(proof);

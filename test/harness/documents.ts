@@ -4,12 +4,16 @@ import { startDocument } from '../../src/cli/start.ts';
 import { syncDocument } from '../../src/cli/sync-result.ts';
 import { exit } from '../../src/documents/envelope.ts';
 import { documents } from '../../src/documents/index.ts';
+import { planDocument } from '../../src/status/plan.ts';
 import { statusDocument } from '../../src/status/schema.ts';
+import { verifyDocument } from '../../src/status/verify.ts';
 
 /** Every document of `--json`, by its name. */
 export const schemas: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ...Object.entries(documents),
   ['status', statusDocument.extend({ exit })],
+  ['plan', planDocument],
+  ['verify', verifyDocument],
   ['sync', syncDocument.extend({ exit })],
   ['start', startDocument.extend({ exit })],
 ]);

@@ -1,15 +1,14 @@
-import { findingText } from '../../src/words/finding-text.ts';
-import { noteText } from '../../src/words/note-text.ts';
-import type { FeedProof } from '../../src/report/proof.ts';
+import { findingText } from '../../src/status/findings.ts';
+import type { VerifiedFeed } from '../../src/status/verify.ts';
 
-/** A proof with its findings and notes as the sentences that people read. */
-export const inWords = (proof: FeedProof) => ({
-  ...proof,
-  head: proof.head.map(findingText),
-  open: proof.open.map(findingText),
-  notes: proof.notes.map(noteText),
+/** What is verified of a feed, with its findings as the sentences that people read. */
+export const inWords = (feed: VerifiedFeed) => ({
+  ...feed,
+  head: feed.notes.filter(({ kind }) => kind === 'pending-head').map(findingText),
+  open: feed.open.map(findingText),
+  notes: feed.notes.filter(({ kind }) => kind !== 'pending-head').map(findingText),
 });
 
 /** What is open of feeds, as the sentences that people read. */
-export const openInWords = (proofs: readonly FeedProof[]): string[] =>
-  proofs.flatMap((proof) => inWords(proof).open);
+export const openInWords = (feeds: readonly VerifiedFeed[]): string[] =>
+  feeds.flatMap((feed) => inWords(feed).open);

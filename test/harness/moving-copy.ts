@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished } from 'vitest';
-import { prove } from '../../src/report/proof.ts';
+import { verifyFeeds } from '../../src/status/verify.ts';
 import { startInstantMs, startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { truthAt } from '../truth/truth.ts';
 import type { TestDatabase } from './database.ts';
@@ -76,7 +76,7 @@ export async function movingCopy(database: TestDatabase, chains: readonly Simula
       Object.assign(found, await watchedDifferences(database.pool, world, atMs, known));
     }
     const db = drizzle(database.pool);
-    const open = (await prove(db)).flatMap((feed) => feed.open);
+    const open = (await verifyFeeds(db)).flatMap((feed) => feed.open);
     return { ...found, ...(open.length > 0 && { open }) };
   };
   return {

@@ -6,8 +6,12 @@ import { createLog } from '../../src/log.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
 import type { OperationName } from '../../src/operations/index.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
-import { type FeedProof, prove } from '../../src/report/proof.ts';
-import { type Repair, repairsOf } from '../../src/report/repairs.ts';
+import {
+  repairsOf,
+  type RepairWalk,
+  type VerifiedFeed,
+  verifyFeeds,
+} from '../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../src/sync/advance.ts';
 import { setFeedState } from '../../src/sync/feeds.ts';
 import { closeRun, openRun } from '../../src/sync/runs.ts';
@@ -36,7 +40,7 @@ export interface Copier {
   work(task: Task, at: Date, deaths: (lane: string) => Death | null): Promise<void>;
   /** Told of each request, so that it can die while one is under way. */
   noteRequest(): void;
-  prove(): Promise<FeedProof[]>;
+  verify(): Promise<VerifiedFeed[]>;
   dropQuarantine(): Promise<void>;
   close(): Promise<void>;
 }
@@ -80,9 +84,9 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
   );
   const log = createLog('silent', () => undefined);
   const engine = await openEngine({ settings, database: open, log, supervise: false });
-  const lanes: Repair[] = configuredLanes(settings.chains);
+  const lanes: RepairWalk[] = configuredLanes(settings.chains);
   let noteRequest: () => void = () => undefined;
-  const run = async (target: Repair, at: Date, death: Death | null) => {
+  const run = async (target: RepairWalk, at: Date, death: Death | null) => {
     noteRequest = await runLane(target, { ...engine, clock: () => at }, death, (note) => {
       noteRequest = note;
     });
@@ -91,7 +95,7 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
     pool,
     operations,
     noteRequest: () => noteRequest(),
-    prove: () => prove(engine.db),
+    verify: () => verifyFeeds(engine.db),
     async dropQuarantine() {
       await dropQuarantined(engine.db, { chains: [], operations: [], ids: [], reason: null });
     },
@@ -135,10 +139,10 @@ async function empty(pool: Pool): Promise<void> {
 
 async function targetsOf(
   { db }: Engine,
-  lanes: readonly Repair[],
+  lanes: readonly RepairWalk[],
   task: Task,
-): Promise<readonly (readonly Repair[])[]> {
-  if (task === 'repair') return repairsOf(db, await prove(db), lanes);
+): Promise<readonly (readonly RepairWalk[])[]> {
+  if (task === 'repair') return repairsOf(db, await verifyFeeds(db), lanes);
   if (task !== 'again') return [lanes];
   const history = lanes.filter(
     ({ lane }) => lane.operation === 'user-operations' && lane.lane === 'backfill',
@@ -150,7 +154,7 @@ type Dependencies = Parameters<typeof advance>[2];
 
 /** Works on a lane's open run to its end, or to the death of its process. */
 async function runLane(
-  { lane }: Repair,
+  { lane }: RepairWalk,
   dependencies: Dependencies,
   death: Death | null,
   listen: (note: () => void) => void,
@@ -192,7 +196,7 @@ async function runLane(
 async function givesUp(
   { run, feedFailure }: Extract<AdvanceOutcome, { is: 'failure' }>,
   { db }: Dependencies,
-  lane: Repair['lane'],
+  lane: RepairWalk['lane'],
   failed: number,
 ): Promise<boolean> {
   if (feedFailure.feedState !== null)

@@ -160,7 +160,7 @@ class Play {
   async readAgainWhileCut(round: number, chance: Chance): Promise<void> {
     const operation = operationOf.operations;
     const truth = this.#world.truth();
-    const proof = (await this.#copier.prove()).find((feed) => feed.operation === operation);
+    const proof = (await this.#copier.verify()).find((feed) => feed.operation === operation);
     if (proof === undefined || proof.open.length > 0) return;
     const wanted = this.#lowestWanted;
     if ((await differencesFrom(this.#copier.pool, operation, truth, wanted)).length > 0) return;
@@ -202,7 +202,7 @@ class Play {
   }
 
   async #verify(round: number, top: number | null = null): Promise<void> {
-    for (const proof of await this.#copier.prove()) {
+    for (const proof of await this.#copier.verify()) {
       // What the list of batches says proves nothing: its blocks do.
       if (proof.open.length > 0 || proof.operation === 'optimism-batches') continue;
       const wrong = await falseClaims(this.#copier.pool, proof, this.#moments, this.#lowestWanted);
@@ -241,7 +241,7 @@ class Play {
   async #unwell(): Promise<string[]> {
     const truth = this.#world.truth();
     const said: string[] = [];
-    for (const proof of await this.#copier.prove()) {
+    for (const proof of await this.#copier.verify()) {
       const { feed, operation } = proof;
       const { open } = inWords(proof);
       const differing =

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { FeedProof } from '../../src/report/proof.ts';
+import type { VerifiedFeed } from '../../src/status/verify.ts';
 import { chainId } from './copier.ts';
 import { blockHash, factoryAddress, operationHash, type Truth } from './world.ts';
 
@@ -135,13 +135,14 @@ async function listedAlone(pool: Pool): Promise<string[]> {
 /** What is false in a proof that says that its feed is complete; empty when nothing is. */
 export async function falseClaims(
   pool: Pool,
-  proof: FeedProof,
+  proof: VerifiedFeed,
   moments: readonly Moment[],
   lowestWanted: number,
 ): Promise<string[]> {
   const feed = proof.operation as Feed;
   const held = await factsOf(pool, feed === 'factories' ? published : stored[feed]);
-  const { covered, head, notes } = proof;
+  const { covered, notes } = proof;
+  const head = notes.filter(({ kind }) => kind === 'pending-head');
   const claims = covered.flatMap(({ from, to, as_of }) => {
     const seen = since(moments, as_of);
     const truths = seen.map(({ truth }) => trueFacts[feed](truth));
@@ -166,7 +167,7 @@ export async function falseClaims(
     }
   }
   // A list that never stands still is read three times; that its ranking may be wrong is said then.
-  const isQualified = notes.some(({ kind }) => kind === 'ranking-moved');
+  const isQualified = notes.some(({ sentence }) => sentence.startsWith('rows still moved'));
   return isQualified ? [] : claims;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { about, none, upTo } from '../../src/lists/estimates.ts';
 import { firingsPerDay } from '../../src/status/schedule.ts';
-import { planReport, type FeedPlan } from '../../src/report/plan.ts';
+import { planOf, type FeedPlan } from '../../src/status/plan.ts';
 
 const midnight = new Date('2026-11-21T00:00:00Z');
 const fresh = { at: midnight, spentToday: 0 };
@@ -35,7 +35,7 @@ const feed = (requests: number, pollsPerDay = 0): FeedPlan => ({
 describe('the time that a history takes', () => {
   const free = { requestsPerSecond: 5, dailyCredits: 100_000 };
   const seconds = (requests: number, limits = free, moment = fresh) =>
-    planReport([feed(requests)], limits, moment).history.seconds.likely;
+    planOf([feed(requests)], limits, moment).history.seconds.likely;
 
   test('is its requests by the rate, while the day has credits', () => {
     expect(seconds(4_000)).toBe(800);
@@ -57,23 +57,23 @@ describe('the time that a history takes', () => {
 
   test('goes over midnight without a wait where credits do not bind', () => {
     const unlimited = { requestsPerSecond: 1, dailyCredits: null };
-    expect(planReport([feed(2 * day)], unlimited, fresh).history.seconds.likely).toBe(2 * day);
+    expect(planOf([feed(2 * day)], unlimited, fresh).history.seconds.likely).toBe(2 * day);
   });
 
   test('is longer beside polls, and without an end where they take all', () => {
     const beside = (polls: number) =>
-      planReport([feed(2_500, polls)], free, fresh).history.seconds_beside_upkeep.likely;
+      planOf([feed(2_500, polls)], free, fresh).history.seconds_beside_polls.likely;
     expect(Math.floor((beside(4_000) ?? 0) / day)).toBe(2);
     expect(beside(5_000)).toBeNull();
-    expect(planReport([feed(1, 5_001)], free, fresh).upkeep.fits).toBe(false);
+    expect(planOf([feed(1, 5_001)], free, fresh).polls.fits).toBe(false);
   });
 
   test('of an upper bound is an upper bound', () => {
     const bound = { ...feed(0), history: upTo(1, 600) };
-    expect(planReport([bound], free, fresh).history.seconds).toEqual({ likely: null, most: 120 });
+    expect(planOf([bound], free, fresh).history.seconds).toEqual({ likely: null, most: 120 });
   });
 
   test('of nothing is none', () => {
-    expect(planReport([{ ...feed(0), history: none }], free, fresh).history.seconds.most).toBe(0);
+    expect(planOf([{ ...feed(0), history: none }], free, fresh).history.seconds.most).toBe(0);
   });
 });

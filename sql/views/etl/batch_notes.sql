@@ -1,8 +1,8 @@
 create or replace view etl.batch_notes as
 select asked.feed,
        jsonb_build_object(
-         'kind', 'lower-border-unproved', 'batch', batch_number,
-         'empty_below', batch_number - lower(numbers)
+         'detail', 'lower-edge', 'from', batch_number, 'to', batch_number,
+         'count', batch_number - lower(numbers)
        ) as note
 from etl.asked_batches as asked, lateral (
   select batch_number, first_height, state
@@ -25,4 +25,4 @@ where state = 'settled'
       and etl.batches_meet(asked.chain_id, below.last_height, lowest.first_height)
   );
 
-comment on view etl.batch_notes is 'What qualifies the proof of batches: the lowest of a range has no neighbour below that would prove where it begins.';
+comment on view etl.batch_notes is 'What limits the completeness of batches: the lowest of a range has no neighbour below that confirms where it begins.';

@@ -62,15 +62,15 @@ with asked as materialized (
          int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
          unnest(array_remove(array[
            case when orphans > 1 or (orphans = 1 and is_chain)
-                then jsonb_build_object('kind', 'batch-without-parents', 'blocks', orphans) end,
+                then jsonb_build_object('detail', 'without-parents', 'count', orphans) end,
            case when not is_chain and orphans <= 1
-                then jsonb_build_object('kind', 'batch-not-linked') end,
+                then jsonb_build_object('detail', 'not-linked') end,
            case when pending > 0
-                then jsonb_build_object('kind', 'batch-awaits-update', 'blocks', pending) end,
+                then jsonb_build_object('detail', 'awaits-update', 'count', pending) end,
            case when times_seen > 0 and is_chain and bottom is distinct from first_height
-                then jsonb_build_object('kind', 'batch-ends-early') end,
+                then jsonb_build_object('detail', 'ends-early') end,
            case when times_seen = 0
-                then jsonb_build_object('kind', 'batch-never-read-whole') end
+                then jsonb_build_object('detail', 'never-read-whole') end
          ], null)) as cause
   from (
     select *, (
@@ -92,7 +92,7 @@ with asked as materialized (
   ) as told
 )
 select feeds.chain_id, feeds.feed, '{}'::int8multirange as numbers,
-       jsonb_build_object('kind', 'no-batch-found') as finding
+       jsonb_build_object('detail', 'no-batch-found') as finding
 from etl.feeds
 where kind = 'numbered'
   and (
@@ -107,20 +107,20 @@ union all
 select listed.chain_id, feed,
        case when lower(range) <= frontier then int8multirange(range) else '{}' end,
        jsonb_build_object(
-         'kind', 'batches-without-blocks', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+         'detail', 'listed-without-blocks', 'from', lower(range), 'to', upper(range) - 1
        )
 from listed
 join etl.feeds using (feed)
 union all
 select chain_id, feed, int8multirange(range) as numbers,
        jsonb_build_object(
-         'kind', 'batches-not-read', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+         'detail', 'not-downloaded', 'from', lower(range), 'to', upper(range) - 1
        ) as finding
 from unread, unnest(missing) as range
 union all
 select chain_id, feed, int8multirange(range),
        jsonb_build_object(
-         'kind', 'batches-empty-unproved', 'from_batch', lower(range), 'to_batch', upper(range) - 1
+         'detail', 'empty-unconfirmed', 'from', lower(range), 'to', upper(range) - 1
        )
 from (
   select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as empties
@@ -133,7 +133,7 @@ from (
   group by chain_id, feed
 ) as suspect, unnest(empties) as range
 union all
-select chain_id, feed, numbers, cause || jsonb_build_object('batch', batch_number)
+select chain_id, feed, numbers, cause || jsonb_build_object('from', batch_number, 'to', batch_number)
 from causes
 union all
 select chain_id, feed,
@@ -141,7 +141,7 @@ select chain_id, feed,
          int8range(lower_batch, lower_batch + 1), int8range(upper_batch, upper_batch + 1)
        ),
        jsonb_build_object(
-         'kind', 'border-not-linked', 'lower_batch', lower_batch, 'upper_batch', upper_batch
+         'detail', 'border-not-linked', 'from', lower_batch, 'to', upper_batch
        )
 from borders
 union all
@@ -150,7 +150,7 @@ select chain_id, feed,
          + case when is_contested_below then int8multirange(int8range(doubtful.below, doubtful.below + 1))
                 else '{}' end
          + case when is_contested_above then int8multirange(int8range(above, above + 1)) else '{}' end,
-       jsonb_build_object('kind', 'batch-not-settled', 'batch', batch_number)
+       jsonb_build_object('detail', 'not-verified', 'from', batch_number, 'to', batch_number)
 from below as doubtful
 where blocks_count > 0
   and not exists (
@@ -166,8 +166,8 @@ where blocks_count > 0
 union all
 select chain_id, feed, int8multirange(int8range(lowest, highest + 1)),
        jsonb_build_object(
-         'kind', 'batches-not-settled', 'from_batch', lowest, 'to_batch', highest,
-         'batches', batches, 'settled_to', settled_to
+         'detail', 'head-too-long', 'from', lowest, 'to', highest,
+         'count', batches, 'verified_to', settled_to
        )
 from overdue;
 

@@ -19,29 +19,32 @@ with linked as (
          case
            when coalesce(blocks, 0) <> blocks_count
              then jsonb_build_object(
-               'kind', 'batch-blocks-differ', 'stored', coalesce(blocks, 0), 'read', blocks_count
+               'detail', 'block-count-differs',
+               'count', coalesce(blocks, 0), 'downloaded', blocks_count
              )
            when (lowest, highest) is distinct from (first_height, last_height)
              then jsonb_build_object(
-               'kind', 'batch-range-differs',
-               'stored_from_block', lowest, 'stored_to_block', highest,
-               'read_from_block', first_height, 'read_to_block', last_height
+               'detail', 'block-range-differs',
+               'stored', case when lowest is not null then jsonb_build_array(lowest, highest) end,
+               'read', case when first_height is not null
+                         then jsonb_build_array(first_height, last_height) end
              )
            when broken > 0
-             then jsonb_build_object('kind', 'batch-proved-not-linked', 'blocks', broken)
+             then jsonb_build_object('detail', 'verified-not-linked', 'count', broken)
            when pending > 0
-             then jsonb_build_object('kind', 'batch-proved-awaits-update', 'blocks', pending)
+             then jsonb_build_object('detail', 'verified-awaits-update', 'count', pending)
            -- The list says what was posted to L1: it proves nothing, but contradicts what the blocks do.
            when blocks_count > 0
              and (first_height, last_height) <> (l2_start_block_number, l2_end_block_number)
              then jsonb_build_object(
-               'kind', 'batch-list-differs', 'from_block', first_height, 'to_block', last_height,
-               'listed_from_block', l2_start_block_number, 'listed_to_block', l2_end_block_number
+               'detail', 'listed-range-differs',
+               'read', jsonb_build_array(first_height, last_height),
+               'listed', jsonb_build_array(l2_start_block_number, l2_end_block_number)
              )
            when blocks_count = 0 and l2_end_block_number >= l2_start_block_number
              then jsonb_build_object(
-               'kind', 'batch-empty-but-listed',
-               'listed_from_block', l2_start_block_number, 'listed_to_block', l2_end_block_number
+               'detail', 'listed-not-empty',
+               'listed', jsonb_build_array(l2_start_block_number, l2_end_block_number)
              )
          end as finding
   from explorer.read_batches as batch
@@ -55,7 +58,7 @@ with linked as (
 )
 select found.chain_id, feeds.feed,
        int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
-       finding || jsonb_build_object('batch', batch_number) as finding
+       finding || jsonb_build_object('from', batch_number, 'to', batch_number) as finding
 from found
 join etl.feeds on feeds.chain_id = found.chain_id and feeds.kind = 'numbered'
 where finding is not null;

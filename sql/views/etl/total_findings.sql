@@ -1,5 +1,5 @@
 create or replace view etl.total_findings as
-select distinct feed, jsonb_build_object('kind', 'totals-differ') as finding
+select distinct feed, jsonb_build_object('detail', 'totals-differ') as finding
 from etl.lane_totals as kept
 full join etl.walk_totals as walked using (feed, lane)
 where (

@@ -14,12 +14,12 @@ const shows = sql`exists (
 )`;
 
 /**
- * A list that is newest first is proved by pages that went past blocks, down to `since` or the end, or
- * by an end at which it was empty, or held one item, which nothing else bears out.
+ * A list that is newest first is verified by pages that went past blocks, down to `since` or the end, or
+ * by an end at which it was empty, or held one item, which nothing else confirms.
  */
 export const proof: ListProof = {
   shows,
-  lacks: 'coverage',
+  lacks: 'no-coverage',
   by: 'ranges',
   covered: sql`
     select json_agg(
@@ -31,13 +31,12 @@ export const proof: ListProof = {
     from etl.proved_ranges
     where proved_ranges.feed = feeds.feed
   `,
-  head: sql`select null::jsonb`,
   notes: sql`select null::jsonb`,
   findings: sql`
     select feed, jsonb_build_object(
-      'kind', 'gap', 'unit', unit, 'from_block', lower(gap), 'to_block', upper(gap) - 1
+      'detail', 'not-downloaded', 'from', lower(gap), 'to', upper(gap) - 1
     ) as finding
-    from etl.feed_gaps join etl.feeds using (feed)
+    from etl.feed_gaps
   `,
   readsAgain: sql`later.proved @> int8range(item.from_block, item.to_block, '[]')`,
 };

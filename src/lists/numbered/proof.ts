@@ -41,37 +41,30 @@ const provedBatches = sql`
   ) as walked
 `;
 
-/** What lies above the highest settled batch: it is read, and waits for what is to come. */
-const headBatches = sql`
-  select jsonb_agg(
-    jsonb_build_object(
-      'kind', 'batches-wait', 'from_batch', lower(range), 'to_batch', upper(range) - 1,
-      'waits_for', waits_for
-    )
-    order by range
-  )
-  from (
-    select waits_for, unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-    from etl.batch_heads
-    where batch_heads.feed = feeds.feed
-    group by waits_for
-  ) as head
-`;
-
-/** What qualifies the proof of batches. */
+/** What is above the highest verified batch waits for what is to come; the lowest may have no neighbour below. */
 const batchNotes = sql`
-  select jsonb_agg(note order by note)
-  from etl.batch_notes
-  where batch_notes.feed = feeds.feed
+  select jsonb_agg(note order by note -> 'from' desc)
+  from (
+    select jsonb_build_object(
+      'detail', 'waits-for-' || waits_for, 'from', lower(range), 'to', upper(range) - 1
+    ) as note
+    from (
+      select waits_for, unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
+      from etl.batch_heads
+      where batch_heads.feed = feeds.feed
+      group by waits_for
+    ) as head
+    union all
+    select note from etl.batch_notes where batch_notes.feed = feeds.feed
+  ) as notes
 `;
 
 /** Numbered lists are proved by the chain that their blocks make. */
 export const proof: ListProof = {
   shows,
-  lacks: 'proved-batch',
+  lacks: 'no-verified-batch',
   by: 'ranges',
   covered: provedBatches,
-  head: headBatches,
   notes: batchNotes,
   findings: sql`select feed, finding from etl.batch_findings`,
   readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,

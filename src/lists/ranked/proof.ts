@@ -30,12 +30,12 @@ const countedFactories = sql`
 /** What is to be known of the newest ranking of a feed, a row of `feeds`: a JSON list; as SQL. */
 const rankingNotes = sql`
   select jsonb_agg(note) from (
-    select jsonb_build_object('kind', 'ranking-moved', 'walks', walks) as note
+    select jsonb_build_object('detail', 'rows-moved', 'count', walks) as note
     from (${newestRanking}) as newest
     where still_moving
     union all
     select jsonb_build_object(
-      'kind', case reason when ${listEmpty} then 'ranking-empty' else 'ranking-skipped' end
+      'detail', case reason when ${listEmpty} then 'empty-list' else 'part-skipped' end
     )
     from (
       select reason from etl.walks
@@ -50,10 +50,9 @@ const rankingNotes = sql`
 /** A ranked list is proved by a ranking: one pass over all of it that was finished. */
 export const proof: ListProof = {
   shows: sql`exists (${newestRanking})`,
-  lacks: 'ranking',
+  lacks: 'no-snapshot',
   by: 'census',
   covered: countedFactories,
-  head: sql`select null::jsonb`,
   notes: rankingNotes,
   findings: sql`
     select null::text as feed, null::jsonb as finding where false

@@ -177,7 +177,7 @@ test('an empty database would do, and nothing is made in it', async () => {
   expect(code).toBe(0);
   expect(document.database).toMatchObject({ schema_version: null, migrations: { applied: 0 } });
   expect(document.keys).toMatchObject([{ credits_spent_today: null }]);
-  expect((await run(['check', '--no-requests'])).stdout).toMatch(/none yet.*plan --probe/s);
+  expect((await run(['check', '--no-requests'])).stdout).toMatch(/none yet.*explorer-etl plan/s);
   const { rows } = await database.pool.query(
     `select from pg_namespace where nspname in ('etl', 'explorer')`,
   );
@@ -194,8 +194,8 @@ test('what is left of the credits is what the service says, or of our own limit'
     explorer: { daily_credits: 1_000 },
     options: { limits: () => ({ headers: 'absent' }) },
   });
-  const probe = ['plan', '--probe', '2', '--chain', 'optimism', '--operation', 'factories'];
-  const { code } = await own.run([...probe, '--quiet', '--log-level', 'silent']);
+  const sync = ['sync', '--max-pages', '2', '--chain', 'optimism', '--operation', 'factories'];
+  const { code } = await own.run([...sync, '--quiet', '--log-level', 'silent']);
   expect(code).toBe(0);
   const { credits_left: left, credits_spent_today: spent } =
     (await own.check()).document.keys[0] ?? {};

@@ -21,9 +21,9 @@ const wholePart = 0.4;
 
 /** What grows with history and has to. */
 const argued: Readonly<Record<string, string>> = {
-  'report/proof.ts: explorer.blocks':
+  'status/verify.ts: explorer.blocks':
     'verify holds each block against the one below it: that is the proof',
-  'report/proof.ts: etl.walks':
+  'status/verify.ts: etl.walks':
     'verify adds up what walks prove again, beside what is kept of it, and tells their times',
   'lists/thin.ts timesTold: etl.walks':
     'housekeeping asks when the oldest and the newest walk of what is covered began, once an hour',

@@ -99,31 +99,28 @@ test('data of another explorer is refused before any request, with what to do', 
   expect((await run(first.url, 'verify')).code).toBe(0);
 });
 
-test.each([['backfill'], ['repair'], ['plan', '--probe'], ['start']])(
-  '%s %s is refused too',
-  async (...command) => {
-    const { first, second, run } = await world();
-    await run(
-      first.url,
-      'sync',
-      '--chain',
-      '10',
-      '--operation',
-      'user-operations',
-      '--max-pages',
-      '1',
-    );
-    const chosen = command[0] === 'start' ? [] : ['--chain', '10'];
-    const config = await configFolder({ chains: [{ id: 10 }] });
-    const args = [...command, ...chosen, '--config', join(config, 'explorer-etl.yaml')];
+test.each([['backfill'], ['repair'], ['start']])('%s %s is refused too', async (...command) => {
+  const { first, second, run } = await world();
+  await run(
+    first.url,
+    'sync',
+    '--chain',
+    '10',
+    '--operation',
+    'user-operations',
+    '--max-pages',
+    '1',
+  );
+  const chosen = command[0] === 'start' ? [] : ['--chain', '10'];
+  const config = await configFolder({ chains: [{ id: 10 }] });
+  const args = [...command, ...chosen, '--config', join(config, 'explorer-etl.yaml')];
 
-    expect(await run(second.url, ...args)).toMatchObject({
-      code: 2,
-      requests: 0,
-      stderr: expect.stringMatching(/the data of 10\/user-operations came from .*--same-data/u),
-    });
-  },
-);
+  expect(await run(second.url, ...args)).toMatchObject({
+    code: 2,
+    requests: 0,
+    stderr: expect.stringMatching(/the data of 10\/user-operations came from .*--same-data/u),
+  });
+});
 
 test('where a person says that both serve the same chains, the other one is remembered', async () => {
   const { first, second, run, origins } = await world([1, 1]);

@@ -3,10 +3,10 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { startSimulator } from '../../../simulator/index.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import type * as registry from '../../../src/operations/index.ts';
-import { planFeeds } from '../../../src/report/plan.ts';
-import { prove } from '../../../src/report/proof.ts';
-import { repairsOf } from '../../../src/report/repairs.ts';
-import { readStatus } from '../../../src/status/status.ts';
+import { feedReaches, laneRecords } from '../../../src/report/lane-status.ts';
+import { feedStatus } from '../../../src/report/status.ts';
+import { planFeeds } from '../../../src/status/plan.ts';
+import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -64,7 +64,7 @@ test('the configuration takes a list of each kind, with the settings of its kind
 });
 
 test('it is open in verify, whatever is complete beside it on its chain', async () => {
-  const proofs = await prove(db());
+  const proofs = await verifyFeeds(db());
 
   const [others, own] = [false, true].map((isToy) =>
     proofs.filter(({ feed }) => feeds.includes(feed) === isToy),
@@ -76,11 +76,11 @@ test('it is open in verify, whatever is complete beside it on its chain', async 
 });
 
 test('it is in status and plan, and repair would read it', async () => {
-  const status = await readStatus(db(), { pageSize: 50, standby: null });
-  const found = status.feeds.filter(({ feed }) => feeds.includes(feed));
-  expect(found.map(({ feed, state, lanes }) => [feed, state, lanes])).toEqual(
-    feeds.map((feed) => [feed, 'pending', []]),
-  );
+  const status = await feedStatus(db());
+  expect(status.map(({ feed }) => feed)).toEqual(expect.arrayContaining(feeds));
+  const reaches = await feedReaches(db());
+  expect(reaches.map(({ feed }) => feed)).toEqual(expect.arrayContaining(feeds));
+  expect((await laneRecords(db())).some(({ feed }) => feeds.includes(feed))).toBe(false);
 
   const { chains } = settings();
   const forecasts = await planFeeds(db(), chains, { pageSize: 50, at: new Date() });
@@ -88,7 +88,7 @@ test('it is in status and plan, and repair would read it', async () => {
   expect(own.map(({ feed }) => feed).toSorted()).toEqual(feeds);
   expect(own.map(({ history }) => history.requests)).toEqual([null, null, null]);
 
-  const rounds = await repairsOf(db(), await prove(db()), configuredLanes(chains));
+  const rounds = await repairsOf(db(), await verifyFeeds(db()), configuredLanes(chains));
   const repaired = new Set(rounds.flat().map(({ lane }) => lane.operation));
   expect(repaired).toContain('toy-newest-first');
   expect(repaired).toContain('toy-ranked');

@@ -69,7 +69,7 @@ test('a list that never stands still is published after three walks, with a note
   const { notes, open } = (await world.proof()) ?? {};
   expect(open).toEqual([]);
   expect(notes).toEqual([
-    'factories still moved during the last of 3 walks: one that moved up may be missing',
+    'rows still moved in the last of 3 reads: one that moved up may be missing',
   ]);
   // All of them were listed all the time, so each is in one of the walks.
   expect((await world.stored()).filter(({ is_missing }) => is_missing)).toEqual([]);

@@ -40,7 +40,7 @@ test('a ranking that is stopped midway publishes nothing, and goes on to the ran
   expect(results.map(({ state }) => state)).toEqual(['open']);
   expect(await world.count('explorer.factories')).toBeGreaterThan(0);
   expect(await publishedOf(world)).toEqual(nothing);
-  expect((await world.proof())?.open).toEqual(['nothing proves it: no ranking was published yet']);
+  expect((await world.proof())?.open).toEqual(['nothing is verified: no full snapshot yet']);
 
   const { requests } = await world.sync({ pageSize });
 
@@ -77,7 +77,7 @@ test('a ranking that is bounded publishes nothing, and the next one forgets what
 
   expect(await publishedOf(world)).toEqual(nothing);
   expect(await world.count('etl.ranking_entries')).toBe(2 * pageSize);
-  expect((await world.proof())?.open).toEqual(['nothing proves it: no ranking was published yet']);
+  expect((await world.proof())?.open).toEqual(['nothing is verified: no full snapshot yet']);
 
   const [bounded] = await world.query<{ id: string }>('select id from etl.walks');
   await stoppedSync(world, 2);
@@ -123,7 +123,7 @@ test('verify says how many factories the last ranking holds, and as of when', as
   });
   // The simulated factories have fields that the specification does not name.
   expect(output.join('')).toMatch(
-    /^● complete: 1 feed\n\n✓ \S+ \(10\) factories {2}ranking of 60 factories, as of .*\n\nTo know\n.* new field\S* .*\n$/,
+    /^● complete: 1 feed\n\n✓ \S+ \(10\) factories {2}full snapshot of 60 rows, as of .*\n\nNotes\n.* unknown fields? .*\n$/,
   );
 });
 

@@ -6,7 +6,7 @@ import {
   startInstantMs,
   startSimulator,
 } from '../../../simulator/index.ts';
-import { prove } from '../../../src/report/proof.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import type { SyncResult } from '../../../src/sync/once.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { inWords } from '../../harness/findings.ts';
@@ -108,10 +108,10 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
     count: async (table: string) =>
       (await query<{ count: number }>(`select count(*)::int from ${table}`))[0]?.count,
     async proof() {
-      const [feed] = await prove(drizzle(database.pool));
+      const [feed] = await verifyFeeds(drizzle(database.pool));
       // The simulator's factories have fields that the specification does not name.
       if (feed === undefined) return undefined;
-      return inWords({ ...feed, notes: feed.notes.filter(({ kind }) => kind !== 'new-field') });
+      return inWords({ ...feed, notes: feed.notes.filter(({ kind }) => kind !== 'schema-drift') });
     },
   };
 }

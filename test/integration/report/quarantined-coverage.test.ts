@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { dropQuarantined } from '../../../src/quarantine/list.ts';
-import { prove } from '../../../src/report/proof.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import { ribbonsOf } from '../../../src/report/ribbon/ribbon.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
@@ -48,7 +48,7 @@ async function copied(operation: string, [end, nth]: readonly [string, number]) 
       )
     ).rows as { from: number | null; to: number | null }[];
   const proof = async () => {
-    const [found] = await prove(db);
+    const [found] = await verifyFeeds(db);
     if (found === undefined) throw new Error('no feed');
     return found;
   };

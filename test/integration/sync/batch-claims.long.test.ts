@@ -145,12 +145,12 @@ test.each(disorders)(
 test('a range in which no batch was found is open, whatever was read of it', async () => {
   const empty = await batchWorld(0);
   await empty.poll(0);
-  expect((await empty.verify()).open).toEqual(['no batch was found yet']);
+  expect((await empty.verify()).open).toEqual(['the newest batch is not found yet']);
 
   const bounded = await batchWorld(0, { fromBatch: 1, toBatch: 8 });
   await bounded.poll(0);
   expect((await bounded.verify()).open).toEqual([
-    'batches 1 to 8: read as empty, which nothing proves',
+    'batches 1 to 8: downloaded as empty, which no neighbour confirms',
   ]);
 });
 
@@ -163,7 +163,7 @@ test('a search for the newest batch that was broken off leaves the feed open', a
   if (live === undefined || backfill === undefined) throw new Error('two lanes');
   await openRun(runner.db, backfill.lane, backfill.scope);
 
-  expect((await verify()).open).toContain('no batch was found yet');
+  expect((await verify()).open).toContain('the newest batch is not found yet');
 });
 
 test('a frontier that false empty answers have bounded is passed by later polls', async () => {
@@ -199,11 +199,11 @@ test(
       await poll((minute += 10));
     }
     expect((await verify()).open).toEqual([
-      'border of batches 6 and 7: heights or hashes do not meet',
-      'batches 6 to 14: 9 above the highest settled one',
-      'batch 7: 120 blocks tell no parent hash',
-      'border of batches 7 and 8: heights or hashes do not meet',
-      'batch 8: 120 blocks tell no parent hash',
+      'batches 6 to 7: heights or hashes do not link at the border',
+      'batches 6 to 14: 9 not verified above the highest verified one',
+      'batches 7 to 8: heights or hashes do not link at the border',
+      'batch 7: 120 blocks without a parent hash',
+      'batch 8: 120 blocks without a parent hash',
     ]);
 
     // A day of polls every ten minutes: one request each, and a few rereads.

@@ -14,7 +14,7 @@ test('a lowest batch is settled by two equal ends for one more request, and its 
   expect(asked.length).toBe(4 * 3 + 1);
   expect(await states()).toMatchObject({ 1: 'settled', 3: 'settled' });
   expect((await verify()).notes).toEqual([
-    'batch 1: proved but for its lower border: no batch below it was read',
+    'batch 1: complete; lower edge unverified (previous batch not downloaded)',
   ]);
 });
 
@@ -64,7 +64,7 @@ test('empty numbers below the lowest batch are read twice before they count, hol
     6: 'open',
   });
   expect((await verify()).notes).toEqual([
-    "batch 3: proved but for its lower border: no batch below it was read, and 2 numbers below it are empty by the service's word alone",
+    'batch 3: complete; lower edge unverified (previous batch not downloaded); 2 empty numbers below, not confirmed',
   ]);
 });
 

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
-import { prove } from '../../../src/report/proof.ts';
+import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { openInWords } from '../../harness/findings.ts';
-import { findingText } from '../../../src/words/finding-text.ts';
-import { repairsOf } from '../../../src/report/repairs.ts';
+import { findingText } from '../../../src/status/findings.ts';
 import { batchWorld, fullBatch, startMs } from '../../harness/batch-world.ts';
 
 test('a hole made by hand is named exactly, closed with its pages, and then nothing is open', async () => {
   const { poll, runner, lanes, list, database } = await batchWorld(8);
   await poll(0);
-  const findings = async () => openInWords(await prove(runner.db));
+  const findings = async () => openInWords(await verifyFeeds(runner.db));
   expect(await findings()).toEqual([]);
   await database.pool.query(`
     delete from explorer.blocks where optimism_batch_number = 4;
@@ -17,17 +16,17 @@ test('a hole made by hand is named exactly, closed with its pages, and then noth
     delete from etl.walks where batch = 4;
   `);
 
-  expect(await findings()).toEqual(['batch 4: not read']);
-  for (const round of await repairsOf(runner.db, await prove(runner.db), lanes)) {
+  expect(await findings()).toEqual(['batch 4: not downloaded']);
+  for (const round of await repairsOf(runner.db, await verifyFeeds(runner.db), lanes)) {
     await runner.run(round, new Date(startMs), 'sync');
   }
 
   expect(list.takeRequests()).toEqual([4, 4, 4]);
   expect(await findings()).toEqual([]);
-  const [proof] = await prove(runner.db);
+  const [proof] = await verifyFeeds(runner.db);
   expect(proof?.covered).toMatchObject([{ from: 1, to: 7 }]);
-  expect(proof?.head).toEqual([
-    { kind: 'batches-wait', from_batch: 8, to_batch: 8, waits_for: 'next-batch' },
+  expect(proof?.notes.filter(({ kind }) => kind === 'pending-head').map(findingText)).toEqual([
+    'batch 8: waiting for the next batch',
   ]);
 });
 
@@ -36,14 +35,18 @@ test('an unproved batch below a settled one is open, and so are empty numbers th
   list.batches.set(3, fullBatch(3).toSpliced(60, 1));
   list.batches.delete(6);
   await poll(0);
-  const open = async () => openInWords(await prove(runner.db));
+  const open = async () => openInWords(await verifyFeeds(runner.db));
 
   expect(await open()).toEqual([
-    'batch 3: heights or hashes inside do not meet',
-    'border of batches 5 and 7: heights or hashes do not meet',
-    'batch 6: read as empty, which nothing proves',
+    'batch 3: heights or hashes inside do not link',
+    'batches 5 to 7: heights or hashes do not link at the border',
+    'batch 6: downloaded as empty, which no neighbour confirms',
   ]);
-  const [[newest, ...others] = []] = await repairsOf(runner.db, await prove(runner.db), lanes);
+  const [[newest, ...others] = []] = await repairsOf(
+    runner.db,
+    await verifyFeeds(runner.db),
+    lanes,
+  );
   expect(newest?.scope).toEqual({ from_batch: 5, to_batch: 7 });
   expect(others).toEqual([]);
 });
@@ -59,26 +62,26 @@ test('where nothing of three batches is settled, they are no head', async () => 
   }
   await poll(0);
 
-  const [proof] = await prove(runner.db);
+  const [proof] = await verifyFeeds(runner.db);
   expect(proof?.open.map(findingText)).toEqual([
-    'batch 1: 120 blocks await an update',
-    'batches 1 to 3: none of them is settled',
-    'batch 2: 120 blocks await an update',
-    'batch 3: 120 blocks await an update',
+    'batch 1: 120 blocks to be updated by the service',
+    'batches 1 to 3: none of them is verified',
+    'batch 2: 120 blocks to be updated by the service',
+    'batch 3: 120 blocks to be updated by the service',
   ]);
 });
 
 test('a border that was broken by hand is mended by the repair, and then nothing is open', async () => {
   const { poll, runner, lanes, database } = await batchWorld(8);
   await poll(0);
-  const findings = async () => openInWords(await prove(runner.db));
+  const findings = async () => openInWords(await verifyFeeds(runner.db));
   await database.pool.query(
     `update explorer.blocks set parent_hash = null
      where height = (select first_height from explorer.read_batches where batch_number = 5)`,
   );
-  expect(await findings()).toEqual(['border of batches 4 and 5: heights or hashes do not meet']);
+  expect(await findings()).toEqual(['batches 4 to 5: heights or hashes do not link at the border']);
 
-  for (const round of await repairsOf(runner.db, await prove(runner.db), lanes)) {
+  for (const round of await repairsOf(runner.db, await verifyFeeds(runner.db), lanes)) {
     await runner.run(round, new Date(startMs), 'sync');
   }
 
@@ -96,7 +99,7 @@ test('a lowest batch whose neighbour is read again after the one above it stays 
     update etl.feeds set settings = settings || '{"parallel": 1}';
   `);
 
-  for (const round of await repairsOf(runner.db, await prove(runner.db), lanes)) {
+  for (const round of await repairsOf(runner.db, await verifyFeeds(runner.db), lanes)) {
     await runner.run(round, new Date(startMs), 'sync');
   }
 

@@ -91,7 +91,7 @@ test('a settled batch whose blocks are not what was posted to L1 is open, and na
 
   expect(await states()).toMatchObject({ 3: 'settled' });
   expect((await verify()).open).toEqual([
-    `batch 3: blocks ${whole(start)} to ${whole(end)}, where the list of batches says ${whole(start)} to ${whole(end - 1)}`,
+    `batch 3: blocks ${whole(start)} to ${whole(end)} downloaded, ${whole(start)} to ${whole(end - 1)} in the list of batches`,
   ]);
 
   serve(range(1, 5));
@@ -107,6 +107,6 @@ test('a number that is proved empty, and which the list says has blocks, is open
 
   expect(await states()).toMatchObject({ 4: 'empty, proved' });
   expect((await verify()).open).toEqual([
-    'batch 4: read as empty, where the list of batches says blocks 5 to 9',
+    'batch 4: downloaded as empty, blocks 5 to 9 in the list of batches',
   ]);
 });

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { prove } from '../../../src/report/proof.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';
@@ -72,9 +72,15 @@ test('new batches are found and read, and nothing below them again', async () =>
       operations: ['optimism-batch-blocks'],
     }),
   ).toEqual({});
-  const [proof] = await prove(drizzle(database.pool));
+  const [proof] = await verifyFeeds(drizzle(database.pool));
   expect(proof?.covered).toMatchObject([{ from: 1, to: 35 }]);
-  expect(proof?.head).toEqual([
-    { kind: 'batches-wait', from_batch: 36, to_batch: 36, waits_for: 'update' },
+  expect(proof?.notes.filter(({ kind }) => kind === 'pending-head')).toEqual([
+    {
+      kind: 'pending-head',
+      place: { unit: 'batches', from: 36, to: 36 },
+      sentence: 'waiting for an update by the service',
+      command: null,
+      count: null,
+    },
   ]);
 });

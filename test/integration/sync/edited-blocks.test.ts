@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../../simulator/index.ts';
-import { prove } from '../../../src/report/proof.ts';
-import { repairsOf } from '../../../src/report/repairs.ts';
+import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -35,7 +34,7 @@ test.each([
     await database.pool.query(edit);
     const settings = settingsFor({ url: simulator.url, chains: [chain], operations });
     const runner = await openRunner(database, settings);
-    const proofs = await prove(runner.db);
+    const proofs = await verifyFeeds(runner.db);
     expect(openInWords(proofs).join()).toMatch(/batch(?:es)? /u);
 
     await registerFeeds(runner.db, configuredFeeds(settings.chains), 'flags', {
@@ -47,7 +46,7 @@ test.each([
       await runner.run(round, new Date(), 'sync');
     }
 
-    expect(openInWords(await prove(runner.db))).toEqual([]);
+    expect(openInWords(await verifyFeeds(runner.db))).toEqual([]);
     expect(await differences(database.pool, copySeed, chain, { operations })).toEqual({});
   } finally {
     await simulator.close();

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { PlanDocument } from '../../../src/documents/plan.ts';
+import type { PlanDocument } from '../../../src/status/plan.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
-import type { VerifyDocument } from '../../../src/documents/verify.ts';
+import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';

@@ -79,7 +79,7 @@ test('a service that has another chain below a place earns no coverage there, ho
   await world.sync();
 
   expect(await world.covered()).toEqual([before]);
-  expect((await world.open()).join()).toContain('blocks 0 to 141: a gap');
+  expect((await world.open()).join()).toContain('blocks 0 to 141: not downloaded');
   world.service.lie = () => null;
   // Many stored rows at once are skipped: two walks have to, before they count as removed.
   await world.sync();
@@ -104,7 +104,7 @@ test('a service that goes on in another chain, with its own cursors, earns no co
 
   const [covered] = await world.covered();
   expect(Number(covered?.split(' ')[0])).toBeGreaterThan(named);
-  expect((await world.open()).join()).toContain('a gap');
+  expect((await world.open()).join()).toContain('not downloaded');
   world.service.lie = () => null;
   for (let rounds = 0; rounds < 3; rounds += 1) await world.sync();
   expect({ open: await world.open(), lost: await world.lost() }).toEqual({ open: [], lost: 0 });

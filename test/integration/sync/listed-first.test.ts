@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { VerifyDocument } from '../../../src/documents/verify.ts';
+import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
 import { call } from '../../harness/call.ts';
 
@@ -42,14 +42,15 @@ test('a batch that is listed before its blocks are there is requested once a run
   state(range(1, 6));
 
   for (const minute of [10, 20, 30, 40]) expect(times(await poll(minute), 6)).toBe(1);
-  expect(await open()).toEqual(['batch 6: in the list of batches, but without blocks']);
+  expect(await open()).toEqual(['batch 6: listed, but without blocks']);
   const { stdout } = await call(['verify', '--json'], { env: { DATABASE_URL: database.url } });
   const { feeds } = JSON.parse(stdout) as VerifyDocument;
   expect(feeds.flatMap((feed) => feed.open)).toEqual([
     {
-      kind: 'batches-without-blocks',
-      from_batch: 6,
-      to_batch: 6,
+      kind: 'gap',
+      place: { unit: 'batches', from: 6, to: 6 },
+      sentence: 'listed, but without blocks',
+      count: null,
       command: 'explorer-etl sync --chain 10 --operation optimism-batch-blocks',
     },
   ]);
@@ -73,11 +74,11 @@ test('of many batches that are listed before their blocks, a run requests a few,
     expect(new Set(asked).size).toBe(asked.length);
     expect(asked.length).toBeLessThanOrEqual(5);
   }
-  expect(await open()).toEqual(['batches 6 to 20: in the list of batches, but without blocks']);
+  expect(await open()).toEqual(['batches 6 to 20: listed, but without blocks']);
 
   index(...range(6, 18));
   await poll(40);
-  expect(await open()).toEqual(['batches 19 to 20: in the list of batches, but without blocks']);
+  expect(await open()).toEqual(['batches 19 to 20: listed, but without blocks']);
   index(19, 20);
   await poll(50);
   expect(await open()).toEqual([]);
@@ -91,7 +92,7 @@ test('one without blocks below others that have theirs is open until its blocks 
 
   // Once by each lane's run.
   expect(times(await poll(10), 7)).toBeLessThanOrEqual(2);
-  expect(await open()).toEqual(['batch 7: in the list of batches, but without blocks']);
+  expect(await open()).toEqual(['batch 7: listed, but without blocks']);
 
   index(7);
   for (const minute of [200, 400]) await poll(minute);
@@ -107,7 +108,7 @@ test('a new batch that the list does not have, below one without blocks, ends no
   const asked = (await poll(10)).filter((number) => number > 6);
 
   expect(asked.toSorted((a, b) => a - b)).toEqual([7, 8, 9, 10]);
-  expect(await open()).toEqual(['batch 7: in the list of batches, but without blocks']);
+  expect(await open()).toEqual(['batch 7: listed, but without blocks']);
 });
 
 test('the newest batch is searched where the list ends with batches without blocks', async () => {
@@ -116,5 +117,5 @@ test('the newest batch is searched where the list ends with batches without bloc
   const asked = (await poll(0)).filter((number) => number > 5);
 
   expect(new Set(asked).size).toBe(asked.length);
-  expect(await open()).toEqual(['batches 6 to 7: in the list of batches, but without blocks']);
+  expect(await open()).toEqual(['batches 6 to 7: listed, but without blocks']);
 });

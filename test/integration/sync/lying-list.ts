@@ -1,5 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { prove } from '../../../src/report/proof.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
@@ -30,10 +30,10 @@ export async function lyingList(operations: ListedOperation[]) {
     sync,
     query,
     /** What `verify` finds open. */
-    open: async () => openInWords(await prove(drizzle(database.pool))),
+    open: async () => openInWords(await verifyFeeds(drizzle(database.pool))),
     /** What `verify` says is covered, as `from to to`. */
     covered: async () =>
-      (await prove(drizzle(database.pool))).flatMap((feed) =>
+      (await verifyFeeds(drizzle(database.pool))).flatMap((feed) =>
         feed.covered.map(({ from, to }) => `${from} to ${to}`),
       ),
     /** Operations that are listed and not stored, or stored in another block, or as removed. */

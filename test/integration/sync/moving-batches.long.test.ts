@@ -6,7 +6,7 @@ import {
   startSimulator,
 } from '../../../simulator/index.ts';
 import type { Occasion } from '../../../src/lists/list.ts';
-import { prove } from '../../../src/report/proof.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
@@ -60,7 +60,7 @@ async function movingWorld(seed: number, chain: SimulatedChain) {
       reorgs: seen.length,
     };
   };
-  const findings = async () => openInWords(await prove(runner.db));
+  const findings = async () => openInWords(await verifyFeeds(runner.db));
   return { database, pollAt, tablesAt, findings };
 }
 

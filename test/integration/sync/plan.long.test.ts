@@ -1,14 +1,13 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
+import { type SimulatedChain, startInstantMs, startSimulator } from '../../../simulator/index.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { loadSettings } from '../../../src/config/load.ts';
-import type { PlanDocument } from '../../../src/documents/plan.ts';
-import { planFeeds, planReport } from '../../../src/report/plan.ts';
-import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { type PlanDocument, planFeeds, planOf } from '../../../src/status/plan.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { plainOutput } from '../../harness/plain-output.ts';
 import { configFolder } from '../../harness/process.ts';
 import { testKey } from '../../harness/sync.ts';
-import { plainOutput } from '../../harness/plain-output.ts';
 
 const seed = 31;
 const hourMs = 3_600_000;
@@ -31,8 +30,6 @@ const chain: SimulatedChain = {
 };
 
 const since = new Date(startInstantMs - 36 * hourMs).toISOString();
-/** Some pages back. */
-const recently = new Date(startInstantMs - 2 * hourMs).toISOString();
 
 const everything = {
   'user-operations': { since },
@@ -85,6 +82,12 @@ async function scene(operations: object = everything, explorer: object = {}) {
     return { code, stdout, requests: requests - before };
   };
   const settings = loadSettings({ env, cwd });
+  /** A backfill that is interrupted after so many requests. */
+  const backfillFor = (more: number, ...flags: readonly string[]) => {
+    stop.after = requests + more;
+    stop.signal = new AbortController();
+    return call(['backfill', ...flags], stop.signal.signal);
+  };
   return {
     call,
     pool: database.pool,
@@ -95,13 +98,15 @@ async function scene(operations: object = everything, explorer: object = {}) {
       const options = { pageSize: settings.explorer.pageSize, at };
       const feeds = await planFeeds(drizzle(database.pool), settings.chains, options);
       const configured = { requestsPerSecond: 1000 / requestMs, dailyCredits };
-      return planReport(feeds, configured, { at, spentToday: spent / creditsPerRequest });
+      return planOf(feeds, configured, { at, spentToday: spent / creditsPerRequest });
     },
-    /** A backfill that is interrupted after so many requests. */
-    backfillFor: (more: number) => {
-      stop.after = requests + more;
-      stop.signal = new AbortController();
-      return call(['backfill'], stop.signal.signal);
+    backfillFor,
+    /** Reads some pages of each list. */
+    readSome: async () => {
+      expect((await call(['sync', '--operation', 'factories'])).code).toBe(0);
+      for (const operation of ['user-operations', 'optimism-batch-blocks']) {
+        expect((await backfillFor(30, '--operation', operation)).code).toBe(130);
+      }
     },
   };
 }
@@ -111,11 +116,9 @@ const expectWithinTenPercent = (predicted: number | null, actual: number) => {
   expect(Math.abs((predicted ?? 0) - actual) / actual).toBeLessThan(0.1);
 };
 
-test('the days of a free plan are foretold within a tenth, after a probe and during the run', async () => {
-  const { call, plan, backfillFor, now } = await scene();
-  const probe = await call(['plan', '--probe', '30', '--json']);
-  expect(probe.code).toBe(0);
-  expect(probe.requests).toBeLessThanOrEqual(3 * 30);
+test('the days of a free plan are estimated within a tenth, after a few pages and during the run', async () => {
+  const { backfillFor, call, now, plan, readSome } = await scene();
+  await readSome();
   const probedAt = now();
   const early = await plan();
   expect(early.history.unknown).toEqual([]);
@@ -147,26 +150,12 @@ test('what nothing was read of is unknown, and to say so costs nothing', async (
   });
 });
 
-test('what a probe reads is not paid for again', async () => {
-  const operations = { 'user-operations': { since: recently } };
-  const probed = await scene(operations);
-  const first = await probed.call(['plan', '--probe', '7']);
-  const { rows } = await probed.pool.query('select state from etl.runs');
-  const rest = await probed.call(['backfill']);
-
-  const whole = await (await scene(operations)).call(['backfill']);
-
-  expect(first).toMatchObject({ code: 0, requests: 7 });
-  expect(rows).toEqual([{ state: 'interrupted' }]);
-  expect(first.requests + rest.requests).toBe(whole.requests);
-});
-
 test('the plan says first what all costs, and that a day does not fit', async () => {
-  const { call } = await scene(everything, { daily_credits: dailyCredits });
-  await call(['plan', '--probe', '30']);
+  const { call, readSome } = await scene(everything, { daily_credits: dailyCredits });
+  await readSome();
 
   const { stdout } = await call(['plan']);
 
   expect(stdout).toMatch(/^History: about [\d,]+ \(at most [\d,]+\) requests, about [\d,]+ /);
-  expect(stdout).toMatch(/Warning: a day's upkeep of [\d,]+ credits does not fit/);
+  expect(stdout).toMatch(/Warning: a day of polls \([\d,]+ credits\) does not fit/);
 });

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { prove } from '../../../src/report/proof.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { answered } from '../../harness/explorer.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
@@ -51,8 +51,8 @@ test('a page within one block leaves all below it open', async () => {
   expect(await query('select from_block, to_block from explorer.gaps')).toEqual([
     { from_block: '0', to_block: '100' },
   ]);
-  const [proof] = await prove(drizzle(database.pool));
-  expect(proof?.open).toEqual([{ kind: 'gap', unit: 'blocks', from_block: 0, to_block: 100 }]);
+  const [proof] = await verifyFeeds(drizzle(database.pool));
+  expect(proof?.open).toMatchObject([{ kind: 'gap', place: { unit: 'blocks', from: 0, to: 100 } }]);
 });
 
 test('a sync that resumes an older live walk looks at the head again, and reads nothing twice', async () => {

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { prove } from '../../../src/report/proof.ts';
-import { openInWords } from '../../harness/findings.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
+import { inWords, openInWords } from '../../harness/findings.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import {
@@ -81,7 +81,7 @@ test('items that can be read now become the rows that they would have been', asy
   expect(await equal()).toEqual({});
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
   expect(await listQuarantined(db, all)).toEqual([]);
-  const open = openInWords(await prove(db));
+  const open = openInWords(await verifyFeeds(db));
   expect(open.filter((finding) => /quarantine|do not meet/.test(finding))).toEqual([]);
 });
 
@@ -202,20 +202,17 @@ test('filters choose by chain, operation, id and a part of the reason', async ()
 test('what is dropped is no longer open, and noted until its place is read without it', async () => {
   const { db, pool, sync, spoil, mend } = await world(['factories']);
   const proof = async () => {
-    const [feed] = await prove(db);
-    return {
-      open: feed?.open,
-      notes: feed?.notes.filter(({ kind }) => kind === 'items-dropped'),
-    };
+    const { open = [], notes = [] } = (await verifyFeeds(db)).map(inWords)[0] ?? {};
+    return { open, notes: notes.filter((note) => note.includes('dropped from quarantine')) };
   };
   spoil();
   await sync();
-  expect((await proof()).open).toEqual([{ kind: 'quarantine', items: 2 }]);
+  expect((await proof()).open).toEqual(['2 items in quarantine']);
 
   expect(await dropQuarantined(db, all)).toBe(2);
   const noted = {
     open: [],
-    notes: [{ kind: 'items-dropped', items: 2 }],
+    notes: ['not stored: 2 items dropped from quarantine'],
   };
   expect(await proof()).toEqual(noted);
   expect(await listQuarantined(db, all)).toEqual([]);
@@ -243,6 +240,6 @@ test('one that was dropped can be tried again by its id', async () => {
 
   expect((await retryQuarantined(db, { ...all, ids })).rows).toHaveLength(ids.length);
 
-  const [feed] = await prove(db);
-  expect(feed?.notes.filter(({ kind }) => kind === 'items-dropped')).toEqual([]);
+  const [feed] = (await verifyFeeds(db)).map(inWords);
+  expect(feed?.notes.filter((note) => note.includes('dropped from quarantine'))).toEqual([]);
 });

@@ -57,7 +57,7 @@ test(
     await want({ from_batch: 400_006 });
     expect((await run('sync')).code).toBe(0);
     await hadAsked('{[1,)}');
-    expect((await run('verify')).stdout).toContain('batches 1 to 400,005: not read');
+    expect((await run('verify')).stdout).toContain('batches 1 to 400,005: not downloaded');
 
     const refused = await run('repair', '--yes');
     expect(refused.code).toBe(0);

@@ -1,9 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
-import type { VerifyDocument } from '../../../src/documents/verify.ts';
-import { prove } from '../../../src/report/proof.ts';
-import { repairsOf } from '../../../src/report/repairs.ts';
+import { repairsOf, type VerifyDocument, verifyFeeds } from '../../../src/status/verify.ts';
 import { creditsPerPage } from '../../../src/sync/ledger.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
@@ -35,10 +33,10 @@ async function world(simulated = chain) {
     scope,
   }));
   const findings = async () =>
-    (await prove(db)).flatMap((proof) =>
+    (await verifyFeeds(db)).flatMap((proof) =>
       inWords(proof).open.map((what) => `${proof.feed} ${what}`),
     );
-  const repairs = async () => repairsOf(db, await prove(db), lanes);
+  const repairs = async () => repairsOf(db, await verifyFeeds(db), lanes);
   return { database, findings, repairs };
 }
 
@@ -54,8 +52,8 @@ test('a batch that was asked for and not read is open, and its walk is the repai
   await database.pool.query('delete from explorer.read_batches where batch_number in (2, 3, 6)');
 
   expect(await findings()).toEqual([
-    '10/optimism-batch-blocks batches 2 to 3: not read',
-    '10/optimism-batch-blocks batch 6: not read',
+    '10/optimism-batch-blocks batches 2 to 3: not downloaded',
+    '10/optimism-batch-blocks batch 6: not downloaded',
   ]);
   expect((await repairs()).map((round) => round.map(({ scope }) => scope))).toEqual([
     [{ from_batch: 6, to_batch: 6 }],
@@ -71,7 +69,7 @@ test('batches whose hashes do not meet at their border are open, across an empty
   );
 
   expect(await findings()).toEqual([
-    '10/optimism-batch-blocks border of batches 3 and 5: heights or hashes do not meet',
+    '10/optimism-batch-blocks batches 3 to 5: heights or hashes do not link at the border',
   ]);
   expect((await repairs()).flat().map(({ scope }) => scope)).toEqual([
     { from_batch: 5, to_batch: 5 },
@@ -112,15 +110,18 @@ test('each finding is told with the command that mends it, and the feed with wha
     ...[
       [2, 3],
       [6, 6],
-    ].map(([from_batch, to_batch]) => ({
-      kind: 'batches-not-read',
-      from_batch,
-      to_batch,
+    ].map(([from, to]) => ({
+      kind: 'gap',
+      place: { unit: 'batches', from, to },
+      sentence: 'not downloaded',
       command: `explorer-etl repair ${batches}`,
+      count: null,
     })),
     {
       kind: 'quarantine',
-      items: 1,
+      place: null,
+      sentence: '1 item in quarantine',
+      count: 1,
       command: 'explorer-etl quarantine list --chain 10 --operation factories',
     },
   ]);
@@ -158,18 +159,18 @@ test('a feed that nothing works on is open by name, whatever it is', async () =>
     `● open: 4 of 7 feeds, 4 findings
 
 chain (11) made-up-list
-  nothing proves it
+  nothing is verified
 
 chain (11) user-operations
-  nothing proves it: nothing is covered yet
+  nothing is verified: no range is covered yet
   → explorer-etl repair ${to('user-operations')}
 
 chain (11) optimism-batch-blocks
-  no batch was found yet
+  the newest batch is not found yet
   → explorer-etl sync ${to('optimism-batch-blocks')}
 
 chain (11) factories
-  nothing proves it: no ranking was published yet
+  nothing is verified: no full snapshot yet
   → explorer-etl repair ${to('factories')}
 
 All of it:
@@ -188,9 +189,9 @@ test('what was read of a list is no proof of it: a walk out of order, batches wi
     update etl.feeds set asked = '{[1,)}', frontier = null where operation = 'optimism-batch-blocks'`);
 
   expect(await findings()).toEqual([
-    '10/factories nothing proves it: no ranking was published yet',
-    '10/optimism-batch-blocks no batch was found yet',
-    '10/user-operations nothing proves it: nothing is covered yet',
+    '10/user-operations nothing is verified: no range is covered yet',
+    '10/optimism-batch-blocks the newest batch is not found yet',
+    '10/factories nothing is verified: no full snapshot yet',
   ]);
 });
 

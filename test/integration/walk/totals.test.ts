@@ -1,8 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { prove } from '../../../src/report/proof.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openInWords } from '../../harness/findings.ts';
-import { countTotalsAgain } from '../../../src/report/totals.ts';
+import { countTotalsAgain } from '../../../src/status/totals.ts';
 import { startSimulator } from '../../../simulator/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listedChain, runSync } from '../../harness/sync.ts';
@@ -27,7 +27,7 @@ async function world() {
       from etl.walks where state <> 'running'
       group by lane order by lane
     `);
-  const open = async () => openInWords(await prove(drizzle(database.pool)));
+  const open = async () => openInWords(await verifyFeeds(drizzle(database.pool)));
   return { database, query, kept, counted, open };
 }
 
@@ -55,7 +55,7 @@ test('a walk that is deleted or loses its proof takes it out of the totals', asy
 
   const [backfill] = await counted();
   expect((await kept())[0]).toEqual(backfill);
-  expect(await open()).toEqual([expect.stringMatching(/: a gap/u)]);
+  expect(await open()).toEqual([expect.stringMatching(/: not downloaded/u)]);
 });
 
 test.each([
@@ -70,9 +70,7 @@ test.each([
 
     await query(change);
 
-    expect(await open()).toContain(
-      'what its walks come to is not what is kept of them: repair counts it again',
-    );
+    expect(await open()).toContain('stored totals differ from the walks');
     await countTotalsAgain(drizzle(database.pool));
     expect(await open()).toEqual([]);
     expect(await kept()).toEqual(await counted());

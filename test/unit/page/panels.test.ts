@@ -59,10 +59,7 @@ const trouble: Needs = {
   drift: [
     {
       feed: '10/user-operations',
-      notes: [
-        { kind: 'new-field', path: 'paymaster', occurrences: 2, first_page_id: 1 },
-        { kind: 'new-value', path: 'proxy_type', value: hostile, occurrences: 2, first_page_id: 1 },
-      ],
+      notes: ['1 unknown field stored in extra: paymaster', `1 unknown value: ${hostile}`],
     },
   ],
   reorgs: {

@@ -137,8 +137,7 @@ describe('a demo whose ledger does not bear out the kill', () => {
 test('a feed of which something is open says so', () => {
   const [first, ...others] = demo.feeds;
   if (first === undefined) throw new Error('no feed');
-  const gap = { kind: 'gap', unit: 'blocks', from_block: 1, to_block: 2, command: null } as const;
-  const open = { ...first, state: 'open' as const, open: [gap] };
+  const open = { ...first, state: 'open' as const, open: ['blocks 1 to 2: not downloaded'] };
   expect(demoText({ ...demo, feeds: [open, ...others] }, plainLook, 'explorer-etl')).toMatch(
     /user operations .*✗ 1 open: see verify/u,
   );

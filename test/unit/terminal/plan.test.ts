@@ -1,9 +1,13 @@
-import { describe, expect, test } from 'vitest';
-import { planText } from '../../../src/cli/plan-text.ts';
-import { planDocument, type PlanDocument } from '../../../src/documents/plan.ts';
+import { expect, test } from 'vitest';
+import { planText } from '../../../src/cli/plan.ts';
 import { about, atLeast, likelyUpTo, none, upTo } from '../../../src/lists/estimates.ts';
 import type { Estimate } from '../../../src/lists/list.ts';
-import { planReport, type FeedPlan } from '../../../src/report/plan.ts';
+import {
+  type FeedPlan,
+  planDocument,
+  type PlanDocument,
+  planOf,
+} from '../../../src/status/plan.ts';
 
 const moment = { at: new Date('2026-11-21T00:00:00Z'), spentToday: 120 };
 const rate = { requestsPerSecond: 5, dailyCredits: null };
@@ -39,37 +43,36 @@ const six = [
 
 const documentOf = (
   feeds: readonly FeedPlan[],
-  limits: Parameters<typeof planReport>[1] = rate,
+  limits: Parameters<typeof planOf>[1] = rate,
 ): PlanDocument =>
   planDocument.parse({
-    schema: 'explorer-etl/plan/1',
+    schema: 'explorer-etl/plan/2',
     exit: { code: 0, reason: 'done' },
-    ...planReport(feeds, limits, moment),
+    ...planOf(feeds, limits, moment),
   });
 
-const cases: Record<string, PlanDocument> = {
-  'six feeds': documentOf(six),
-  'a limit of credits': documentOf(six, { requestsPerSecond: 5, dailyCredits: 20_000 }),
-  'nothing read': documentOf(
-    six.map((one) => ({ ...one, history: atLeast(1), upkeep: atLeast(288) })),
-  ),
-  'nothing left': documentOf(six.slice(0, 3).map((one) => ({ ...one, history: none }))),
-};
+const free = { requestsPerSecond: 5, dailyCredits: 20_000 };
 
 const linesOf = (document: PlanDocument, columns: number) =>
   planText(document, { isTerminal: true, columns, isColoured: false }).trimEnd().split('\n');
 
-describe.each(Object.entries(cases))('plan of %s', (_name, document) => {
-  test('as a person reads it', () => {
-    expect(linesOf(document, 80).join('\n')).toMatchSnapshot();
-  });
+test('the plan says what all costs, what each feed costs, and its target', async () => {
+  await expect(`${linesOf(documentOf(six, free), 80).join('\n')}\n`).toMatchFileSnapshot(
+    'snapshots/plan.txt',
+  );
+});
 
-  test.each([60, 80, 140])('has no line longer than %d columns', (columns) => {
-    const lines = linesOf(document, columns);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-  });
+test.each([60, 80, 140])('the plan fits %d columns', (columns) => {
+  const lines = linesOf(documentOf(six, free), columns);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+});
 
-  test('fits 24 lines of 80 columns', () => {
-    expect(linesOf(document, 80).length).toBeLessThanOrEqual(24);
-  });
+test('a plan of which nothing is known, or nothing is left, says so first', () => {
+  const unread = six.map((one) => ({ ...one, history: atLeast(1), upkeep: atLeast(288) }));
+  const read = six.slice(0, 3).map((one) => ({ ...one, history: none }));
+
+  expect(linesOf(documentOf(unread), 140)[0]).toBe(
+    'The cost of the history of 6 feeds is unknown: too little is downloaded.',
+  );
+  expect(linesOf(documentOf(read), 140)[0]).toBe('No history is left to download.');
 });

@@ -1,208 +1,170 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, test } from 'vitest';
-import { findingText } from '../../../src/words/finding-text.ts';
-import { noteText } from '../../../src/words/note-text.ts';
-import { verifyText } from '../../../src/cli/verify-text.ts';
+import { expect, test } from 'vitest';
+import { verifyText } from '../../../src/cli/verify.ts';
 import {
-  headFinding,
-  note,
-  openFinding,
-  type Note,
-  type OpenFinding,
-  type ToldFinding,
-} from '../../../src/documents/finding.ts';
-import { verifyDocument, type VerifyDocument } from '../../../src/documents/verify.ts';
+  finding,
+  findingOf,
+  findingText,
+  isOpen,
+  type RawFinding,
+} from '../../../src/status/findings.ts';
+import { verifyDocument, type VerifyDocument } from '../../../src/status/verify.ts';
 import { plainLook, type Look } from '../../../src/terminal/look.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
-import { notes, open } from './findings.ts';
 import { looks, usual } from './looks.ts';
 
-const command = 'explorer-etl repair --chain 10 --operation optimism-batch-blocks';
-const told = (...findings: readonly OpenFinding[]): ToldFinding[] =>
-  findings.map((finding) => ({ ...finding, command }));
+const source = { chain_id: 10, operation: 'optimism-batch-blocks', unit: 'batches' } as const;
+const read = (raw: RawFinding) => findingOf(raw, source, 'unverified');
+const at = (from: number, to = from) => ({ from, to });
 
 type Feed = VerifyDocument['feeds'][number];
 
-const feedOf = (name: { chain: string; chain_id: number; operation: string }): Feed => ({
-  ...name,
-  feed: `${name.chain_id}/${name.operation}`,
-  kind: 'newest-first',
-  unit: 'blocks',
-  state: 'complete',
-  covered: [
-    {
-      from: 0,
-      to: 108_907_800,
-      as_of: '2026-11-22T12:24:01.5+00:00',
-      newest_as_of: '2026-11-22T12:24:01.5+00:00',
-    },
-  ],
-  head: [],
-  open: [],
-  notes: [],
-  repair: null,
+const feedOf = (
+  chain: string,
+  chain_id: number,
+  operation: string,
+  unit: Feed['unit'],
+  found: readonly RawFinding[],
+): Feed => {
+  const placed = { chain_id, operation, unit: unit === 'ranks' ? null : unit };
+  const findings = found.map((raw) => findingOf(raw, placed, 'caveat'));
+  const open = findings.filter(isOpen);
+  return {
+    feed: `${chain_id}/${operation}`,
+    chain_id,
+    chain,
+    operation,
+    kind: 'any',
+    unit,
+    state: open.length === 0 ? 'complete' : 'open',
+    covered: [],
+    open,
+    notes: findings.filter((one) => !isOpen(one)),
+    repair: null,
+  };
+};
+
+const day = (date: string) => `${date}T12:24:01.5+00:00`;
+const covered = (from: number, to: number, as_of: string, newest_as_of = as_of) => ({
+  ...at(from, to),
+  as_of,
+  newest_as_of,
 });
 
-const operations = feedOf({ chain: 'optimism', chain_id: 10, operation: 'user-operations' });
-const batches: Feed = {
-  ...feedOf({ chain: 'optimism', chain_id: 10, operation: 'optimism-batch-blocks' }),
-  kind: 'numbered',
-  unit: 'batches',
-  state: 'open',
-  covered: [
-    {
-      from: 1,
-      to: 9,
-      as_of: '2026-11-20T12:24:01.5+00:00',
-      newest_as_of: '2026-11-22T12:24:01.5+00:00',
-    },
-    {
-      from: 15,
-      to: 19,
-      as_of: '2026-11-21T12:24:01.5+00:00',
-      newest_as_of: '2026-11-21T12:24:01.5+00:00',
-    },
-  ],
-  head: [{ kind: 'batches-wait', from_batch: 21, to_batch: 22, waits_for: 'next-batch' }],
-  open: told(
+const blocks: Feed = {
+  ...feedOf('optimism', 10, 'optimism-batch-blocks', 'batches', [
     ...[10, 11, 12, 13, 14, 20, 31, 33, 35, 37, 39, 41, 43].map((batch) => ({
-      kind: 'batch-not-settled' as const,
-      batch,
+      detail: 'not-verified',
+      ...at(batch),
     })),
-    open['border-not-linked'],
-    { ...open['border-not-linked'], lower_batch: 12, upper_batch: 13 },
-    open['batches-not-read'],
-  ),
-  repair: { command, requests: 1_234, credits: 24_680, at_most: 1_234 },
+    { detail: 'border-not-linked', ...at(9, 12) },
+    { detail: 'block-range-differs', ...at(32), stored: [105_000_000, 105_001_799], read: null },
+    { detail: 'awaits-update', ...at(34), count: 1 },
+    { detail: 'not-downloaded', ...at(1, 400_005) },
+    { detail: 'waits-for-next-batch', ...at(400_006, 400_007) },
+    { detail: 'lower-edge', ...at(3), count: 2 },
+  ]),
+  covered: [
+    covered(1, 9, day('2026-11-20'), day('2026-11-22')),
+    covered(15, 19, day('2026-11-21')),
+  ],
+  repair: {
+    command: 'explorer-etl repair --chain 10 --operation optimism-batch-blocks',
+    requests: 1_234,
+    credits: 24_680,
+    at_most: 1_234,
+  },
+};
+const operations: Feed = {
+  ...feedOf('optimism', 10, 'user-operations', 'blocks', []),
+  covered: [covered(0, 108_907_800, day('2026-11-22'))],
 };
 const factories: Feed = {
-  ...feedOf({ chain: '批次 chain', chain_id: 42_220, operation: 'factories' }),
-  kind: 'ranked',
-  unit: 'ranks',
-  state: 'open',
-  covered: [
-    {
-      from: 1,
-      to: 300,
-      as_of: '2026-11-22T11:00:00Z',
-      newest_as_of: '2026-11-22T11:00:00Z',
-    },
-  ],
-  open: [
-    {
-      ...open.quarantine,
-      command: 'explorer-etl quarantine list --chain 42220 --operation factories',
-    },
-    { ...open.state, command: 'explorer-etl sync --chain 42220 --operation factories' },
-  ],
-  notes: [
-    notes['ranking-moved'],
-    ...['a', 'b', 'c', 'd', 'e', 'f'].map((path) => ({ ...notes['new-field'], path })),
-    ...['a', 'b', 'c', 'd', 'e'].map((value) => ({ ...notes['new-value'], value })),
-  ],
+  ...feedOf('批次 chain', 42_220, 'factories', 'ranks', [
+    { detail: 'quarantine', count: 2 },
+    { detail: 'feed-state', state: 'degraded', reason: 'truncated: 批次 \u001b[2J is short' },
+    { detail: 'rows-moved', count: 3 },
+    { detail: 'new-field', count: 6, items: ['a', 'b', 'c', 'rewards.0.批次'] },
+    { detail: 'new-value', count: 1, items: ['status "in_\\"space"'] },
+  ]),
+  covered: [covered(1, 300, day('2026-11-22'))],
 };
-
-const documentOf = (feeds: readonly Feed[]): VerifyDocument => {
-  const isOpen = feeds.filter(({ state }) => state === 'open');
-  const repair = isOpen.find((feed) => feed.repair !== null)?.repair ?? null;
-  const document: VerifyDocument = {
-    schema: 'explorer-etl/verify/1',
-    exit: isOpen.length === 0 ? { code: 0, reason: 'done' } : { code: 1, reason: 'open' },
-    at: '2026-11-22T12:30:00.000Z',
-    counts: {
-      feeds: feeds.length,
-      complete: feeds.length - isOpen.length,
-      open: isOpen.length,
-      findings: isOpen.reduce((sum, feed) => sum + feed.open.length, 0),
-      notes: feeds.reduce((sum, feed) => sum + feed.notes.length, 0),
-    },
-    feeds: [...feeds],
-    repair: repair && { ...repair, command: 'explorer-etl repair' },
-  };
-  // As the schema says, or the texts below would be of something that is never told.
-  verifyDocument.parse(document);
-  return document;
-};
-
-const worlds = {
-  complete: documentOf([operations]),
-  open: documentOf([batches, operations, factories]),
-  everything: documentOf(
-    Object.values(open).map((finding, at): Feed => {
-      const feed = feedOf({ chain: 'optimism', chain_id: at, operation: finding.kind });
-      return { ...feed, state: 'open', covered: [], open: told(finding) };
-    }),
-  ),
-  noted: documentOf([{ ...operations, notes: Object.values(notes) }]),
-  nothing: documentOf([]),
-};
-
-describe.each(Object.entries(worlds))('verify of %s', (name, document) => {
-  test('on 80 columns', async () => {
-    await expect(verifyText(usual, document)).toMatchFileSnapshot(`snapshots/verify-${name}.txt`);
-  });
-
-  test.each(Object.values(looks))('fits $columns columns, coloured: $isColoured', (look) => {
-    const widest = Math.max(...verifyText(look, document).split('\n').map(widthOf));
-    // Commands stay whole, to be copied; as hashes do: the longest takes 74 columns.
-    expect(widest).toBeLessThanOrEqual(Math.max(look.columns, 74));
-  });
-
-  test('colours change nothing but the colours', () => {
-    const coloured = verifyText({ ...usual, isColoured: true }, document);
-    expect(coloured).toContain('\u001b');
-    expect(stripVTControlCharacters(coloured)).toBe(verifyText(usual, document));
-  });
-
-  test('in a file nothing is broken but what a terminal breaks', () => {
-    const wordsOf = (look: Look) => verifyText(look, document).split(/\s+/u);
-    expect(wordsOf(plainLook)).toEqual(wordsOf(usual));
-  });
+const feeds = [blocks, operations, factories];
+const document = verifyDocument.parse({
+  schema: 'explorer-etl/verify/2',
+  exit: { code: 1, reason: 'open' },
+  at: '2026-11-22T12:30:00.000Z',
+  counts: { feeds: 3, complete: 1, open: 2, findings: 19, notes: 5 },
+  feeds,
+  repair: { ...blocks.repair, command: 'explorer-etl repair' },
 });
 
-test('a finding and a note of a kind that this version does not know are shown as they are', () => {
-  const unheard = { kind: 'unheard_of', batch: 5, command: null };
-  const wild = { kind: 'wild\u001b', from_block: 1 };
-
-  expect(findingText(unheard as unknown as OpenFinding)).toBe(JSON.stringify(unheard));
-  expect(findingText(wild as unknown as OpenFinding)).toContain('"from_block":1');
-  expect(noteText({ ...unheard, path: 'a' } as unknown as Note)).toContain('unheard_of');
-  const feed: Feed = { ...operations, state: 'open' };
-  const shown = verifyText(plainLook, {
-    ...worlds.open,
-    feeds: [{ ...feed, open: [unheard as unknown as ToldFinding] }],
-  });
-  expect(shown).toContain('unheard_of');
+test('what is open comes first, with its command; then what is complete, then notes', async () => {
+  await expect(verifyText(usual, document)).toMatchFileSnapshot('snapshots/verify.txt');
 });
 
+test.each(Object.values(looks))('it fits $columns columns, coloured: $isColoured', (look) => {
+  const widest = Math.max(...verifyText(look, document).split('\n').map(widthOf));
+  // Commands stay whole, to be copied: the longest takes 74 columns.
+  expect(widest).toBeLessThanOrEqual(Math.max(look.columns, 74));
+});
+
+test('colours change nothing else, and a file has the words of the terminal', () => {
+  const coloured = verifyText({ ...usual, isColoured: true }, document);
+  const wordsOf = (look: Look) => verifyText(look, document).split(/\s+/u);
+
+  expect(coloured).toContain('\u001b');
+  expect(stripVTControlCharacters(coloured)).toBe(verifyText(usual, document));
+  expect(wordsOf(plainLook)).toEqual(wordsOf(usual));
+});
+
+test('a detail that this version does not know is said as it is, escaped, and keeps its place', () => {
+  const raw = { detail: 'wild\u001b', ...at(5) };
+  const unknown = finding.parse(read(raw));
+
+  expect(unknown).toMatchObject({ kind: 'unverified', command: null });
+  expect(findingText(unknown)).toBe(String.raw`batch 5: {"detail":"wild\u001b","from":5,"to":5}`);
+  expect(isOpen(read({ detail: 'constructor' }))).toBe(true);
+});
+
+test('a list that this version does not know has findings without a command', () => {
+  const feed = { ...source, operation: 'made-up-list' };
+  expect(findingOf({ detail: 'not-downloaded', ...at(1) }, feed, 'unverified').command).toBeNull();
+});
+
+const root = join(import.meta.dirname, '../../..');
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
 /** The texts in which SQL makes findings. */
-const sources = ['sql', 'src/lists', 'src/report', 'src/drift', 'src/quarantine']
-  .flatMap((folder) => {
-    const path = join(import.meta.dirname, '../../..', folder);
-    return readdirSync(path, { recursive: true, encoding: 'utf8' })
-      .filter((file) => /proof|notes|evidence|record|list|\.sql$/u.test(file))
-      .map((file) => readFileSync(join(path, file), 'utf8'));
-  })
-  .join('\n');
+const sources = ['sql/views', 'src/lists', 'src/status', 'src/drift', 'src/quarantine'].flatMap(
+  (folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /proof|notes|verify|\.sql$/u.test(file))
+      .map((file) => textOf(join(folder, file))),
+);
+const matchesOf = (pattern: RegExp, text: string) =>
+  [...text.matchAll(pattern)].map(([, found = '']) => found);
 
-test('every kind that SQL tells is known, and every known kind is told', () => {
-  const known = [openFinding, headFinding, note].flatMap((one) =>
-    one.options.map(({ shape }) => shape.kind.value as string),
-  );
-  const made = [...sources.matchAll(/'kind', '([a-z-]+)'/gu)].map(([, kind = '']) => kind);
+test('every detail that SQL emits is known', () => {
+  const emitted = [
+    ...matchesOf(/(?:'detail',\s*|lacks: )'([a-z-]+[a-z])'/gu, sources.join('\n')),
+    ...matchesOf(/(?:then|else) '([a-z-]+)'/gu, textOf('src/drift/notes.ts')),
+    ...matchesOf(/(?:then|else) '([a-z-]+)'/gu, textOf('src/lists/ranked/proof.ts')),
+    ...matchesOf(/(?:then|else) '([a-z-]+)'/gu, textOf('sql/views/etl/batch_heads.sql')).map(
+      (what) => `waits-for-${what}`,
+    ),
+  ];
 
-  expect(made.length).toBeGreaterThan(20);
-  expect(made.filter((kind) => !known.includes(kind))).toEqual([]);
-  expect(known.filter((kind) => !sources.includes(`'${kind}'`))).toEqual([]);
+  expect(new Set(emitted).size).toBeGreaterThanOrEqual(34);
+  expect(emitted.filter((detail) => read({ detail }).sentence.startsWith('{'))).toEqual([]);
 });
 
-test('docs/operating.md has a row for each kind of finding and of note', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8');
+test('docs/operating.md explains each kind of finding', () => {
+  const page = textOf('docs/operating.md');
   const from = page.indexOf('## Verify and repair');
   const part = page.slice(from, page.indexOf('\n### ', from));
   const rows = [...part.matchAll(/^\| `([a-z-]+)` /gmu)].map(([, kind]) => kind);
 
-  expect(rows).toEqual([...Object.keys(open), ...Object.keys(notes)]);
+  expect(rows).toEqual(finding.shape.kind.options);
 });

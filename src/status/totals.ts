@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { transact, type Database } from '../db/transaction.ts';
 
 /**
- * Makes `etl.lane_totals` what the ended walks come to, each of them read again. A walk that ends meanwhile
+ * Makes `etl.lane_totals` the totals of the ended walks, each of them read again. A walk that ends meanwhile
  * waits, or is counted: each lane's row is there and locked before its walks are read.
  */
 export async function countTotalsAgain(db: Database): Promise<void> {

@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import type { ChainSettings, Settings } from '../config/settings.ts';
+import type { Database } from '../db/transaction.ts';
+import { documentOf } from '../documents/envelope.ts';
+import { kindOf } from '../lists/index.ts';
+import type { Estimate } from '../lists/list.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
+import { withTargets } from '../sync/targets.ts';
+import { estimateFeeds, type FeedEstimate, type ForecastOptions } from './estimate.ts';
+
+const amount = z.number().min(0);
+const amountOrNull = amount.nullable();
+
+const range = z.strictObject({
+  least: amount,
+  likely: amountOrNull.describe('At the density read so far. Null: unknown.'),
+  most: amountOrNull.describe('The upper bound. Null: unknown.'),
+});
+
+const cost = { requests: range, credits: range };
+
+const seconds = z
+  .strictObject({ likely: amountOrNull, most: amountOrNull })
+  .describe('At the configured rate and daily credits. Null: unknown, or never.');
+
+const target = z
+  .strictObject({
+    since: z.string().nullable(),
+    from_batch: amountOrNull,
+    to_batch: amountOrNull,
+    named_by: z.enum(['file', 'command']).nullable().describe('Null: the whole list is wanted.'),
+  })
+  .describe('The part of the list that is wanted.');
+
+/** `plan --json`. */
+export const planDocument = documentOf('plan', 2, {
+  as_of: z.iso.datetime({ offset: true }),
+  rate: z.strictObject({
+    requests_per_second: amount,
+    daily_credits: amountOrNull.describe('Null: no limit is configured.'),
+    credits_per_request: amount,
+  }),
+  spent_today: amount.describe('Credits of this day (UTC) so far.'),
+  feeds: z.array(
+    z.strictObject({
+      feed: z.string(),
+      chain_id: z.int(),
+      operation: z.string(),
+      target,
+      history: z.strictObject({ ...cost, seconds }).describe('What is left to download, once.'),
+      polls: z.strictObject(cost).describe('A day of polls.'),
+    }),
+  ),
+  history: z
+    .strictObject({
+      ...cost,
+      seconds,
+      seconds_beside_polls: seconds,
+      unknown: z.array(z.string()).describe('Feeds of unknown size; they are in no sum.'),
+    })
+    .describe('What is left of every feed of known size.'),
+  polls: z
+    .strictObject({
+      ...cost,
+      fits: z
+        .boolean()
+        .nullable()
+        .describe('Whether a day of polls fits the rate and the daily credits. Null: unknown.'),
+    })
+    .describe('A day of polls of every feed.'),
+});
+
+export type PlanDocument = z.infer<typeof planDocument>;
+type Plan = Omit<PlanDocument, 'schema' | 'exit'>;
+type Range = z.infer<typeof range>;
+
+/** An estimate, and which part of the list it is about. */
+export interface FeedPlan extends Omit<FeedEstimate, 'settings'> {
+  readonly target: z.infer<typeof target>;
+}
+
+/**
+ * What every configured feed costs, down to its target.
+ *
+ * @param db null: there are no tables yet
+ */
+export async function planFeeds(
+  db: Database | null,
+  chains: readonly ChainSettings[],
+  options: ForecastOptions,
+): Promise<FeedPlan[]> {
+  const wanted = db === null ? chains : await withTargets(db, chains);
+  const estimates = await estimateFeeds(db, wanted, options);
+  return estimates.map(({ settings, ...estimate }) => {
+    const { chain_id, operation } = estimate;
+    const kind = kindOf(operation);
+    const inFile = chains.find(({ id }) => id === chain_id)?.operations[operation];
+    const isInFile = inFile !== undefined && kind.isBounded(inFile);
+    const named_by = !kind.isBounded(settings) ? null : isInFile ? 'file' : 'command';
+    return { ...estimate, target: { ...boundsOf({ ...settings }), named_by } };
+  });
+}
+
+const boundsOf = ({ since, fromBatch, toBatch }: Readonly<Record<string, unknown>>) => ({
+  since: typeof since === 'string' ? since : null,
+  from_batch: typeof fromBatch === 'number' ? fromBatch : null,
+  to_batch: typeof toBatch === 'number' ? toBatch : null,
+});
+
+/** When the plan is made, and how many requests today's credits were spent on. */
+interface Now {
+  readonly at: Date;
+  readonly spentToday: number;
+}
+
+/** What the feeds cost in requests, credits and time. Pure. */
+export function planOf(
+  feeds: readonly FeedPlan[],
+  limits: Pick<Settings['explorer'], 'requestsPerSecond' | 'dailyCredits'>,
+  now: Now,
+): Plan {
+  const { requestsPerSecond: perSecond, dailyCredits } = limits;
+  const perDay = dailyCredits === null ? Infinity : Math.floor(dailyCredits / creditsPerPage);
+  const timeFor = (requests: Range, pace = { perSecond, perDay }) => ({
+    likely: secondsFor(requests.likely, pace, now),
+    most: secondsFor(requests.most, pace, now),
+  });
+  const known = feeds.filter(({ history }) => history.requests !== null);
+  const history = sumOf(known.map((feed) => rangeOf(feed.history)));
+  const polls = sumOf(feeds.map(({ upkeep }) => rangeOf(upkeep)));
+  const pollsKnown = sum(feeds.map(({ upkeep }) => upkeep.requests ?? upkeep.least));
+  const fits = pollsKnown <= Math.min(perDay, perSecond * daySeconds);
+  return {
+    as_of: now.at.toISOString(),
+    rate: {
+      requests_per_second: perSecond,
+      daily_credits: dailyCredits,
+      credits_per_request: creditsPerPage,
+    },
+    spent_today: now.spentToday * creditsPerPage,
+    feeds: feeds.map(({ feed, chain_id, operation, target: wanted, ...estimate }) => {
+      const left = rangeOf(estimate.history);
+      return {
+        feed,
+        chain_id,
+        operation,
+        target: wanted,
+        history: { ...costOf(left), seconds: timeFor(left) },
+        polls: costOf(rangeOf(estimate.upkeep)),
+      };
+    }),
+    history: {
+      ...costOf(history),
+      seconds: timeFor(history),
+      seconds_beside_polls: timeFor(history, {
+        perSecond: perSecond - pollsKnown / daySeconds,
+        perDay: perDay - pollsKnown,
+      }),
+      unknown: feeds.filter((feed) => !known.includes(feed)).map(({ feed }) => feed),
+    },
+    polls: { ...costOf(polls), fits: fits && polls.most === null ? null : fits },
+  };
+}
+
+const rangeOf = ({ least, likely, requests: most }: Estimate): Range => ({ least, likely, most });
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
+
+/** Unknown if that of one is. */
+const sumKnown = (counts: readonly (number | null)[]): number | null =>
+  counts.every((each) => each !== null) ? sum(counts) : null;
+
+const sumOf = (ranges: readonly Range[]): Range => ({
+  least: sum(ranges.map(({ least }) => least)),
+  likely: sumKnown(ranges.map(({ likely }) => likely)),
+  most: sumKnown(ranges.map(({ most }) => most)),
+});
+
+const costOf = (requests: Range) => ({
+  requests,
+  credits: {
+    least: requests.least * creditsPerPage,
+    likely: requests.likely === null ? null : requests.likely * creditsPerPage,
+    most: requests.most === null ? null : requests.most * creditsPerPage,
+  },
+});
+
+const daySeconds = 86_400;
+
+/** From now on: what is left of today's credits, whole days of them from midnight UTC on, and the rest. */
+function secondsFor(
+  requests: number | null,
+  { perSecond, perDay }: { readonly perSecond: number; readonly perDay: number },
+  { at, spentToday }: Now,
+): number | null {
+  if (requests === null || requests === 0) return requests;
+  if (perSecond <= 0 || perDay <= 0) return null;
+  if (perDay >= perSecond * daySeconds) return Math.round(requests / perSecond);
+  const midnight = daySeconds - ((at.getTime() / 1000) % daySeconds);
+  const today = Math.min(Math.max(0, perDay - spentToday), perSecond * midnight);
+  if (requests <= today) return Math.round(requests / perSecond);
+  const wholeDays = Math.ceil((requests - today) / perDay) - 1;
+  const onLastDay = requests - today - wholeDays * perDay;
+  return Math.round(midnight + wholeDays * daySeconds + onLastDay / perSecond);
+}

@@ -1,0 +1,289 @@
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { ChainSettings } from '../config/settings.ts';
+import { type Database, transact } from '../db/transaction.ts';
+import { documentOf } from '../documents/envelope.ts';
+import { driftNotes } from '../drift/record.ts';
+import { byKind } from '../lists/by-kind.ts';
+import { type FeedLane, feedName } from '../lists/feed.ts';
+import { kindOf, kinds } from '../lists/index.ts';
+import type { RequestCount } from '../lists/list.ts';
+import type { RunScope } from '../lists/tables.ts';
+import { operationNames } from '../operations/index.ts';
+import type { ListUnit } from '../operations/operation.ts';
+import { droppedNotes } from '../quarantine/list.ts';
+import { creditsPerPage } from '../sync/ledger.ts';
+import { estimate, estimateFeeds, type FeedEstimate, type ForecastOptions } from './estimate.ts';
+import { finding, type Finding, findingOf, type RawFinding, repairCommand } from './findings.ts';
+
+const count = z.int().min(0);
+const instant = z.iso.datetime({ offset: true });
+
+const verifiedFeed = z.strictObject({
+  feed: z.string().describe('Name of the feed, such as 10/user-operations.'),
+  chain_id: count,
+  chain: z.string().nullable().describe('Name of the chain. Null: unknown.'),
+  operation: z.string(),
+  kind: z.string().describe('How the list is ordered: newest-first, numbered or ranked.'),
+  unit: z
+    .enum(['blocks', 'batches', 'ranks'])
+    .nullable()
+    .describe('What positions of the list count. Null: this version does not know the list.'),
+  state: z.enum(['complete', 'open']),
+  covered: z
+    .array(
+      z.strictObject({
+        from: count,
+        to: count,
+        as_of: instant.describe('Complete as of then: the oldest walk that verifies a part of it.'),
+        newest_as_of: instant.describe('The newest walk that verifies a part of it.'),
+      }),
+    )
+    .describe('The verified ranges.'),
+  open: z.array(finding).describe('What keeps the feed from being complete.'),
+  notes: z.array(finding).describe('What limits the completeness, or is to be known.'),
+});
+
+const repair = z
+  .strictObject({
+    command: z.string(),
+    requests: count.nullable().describe('About how many requests it takes. Null: unknown.'),
+    credits: count.nullable().describe('What they cost. Null: unknown.'),
+    at_most: count.nullable().describe('The upper bound of the requests. Null: unknown.'),
+  })
+  .nullable()
+  .describe('The command that downloads what is open. Null: there is nothing to download.');
+
+/** `verify --json`. */
+export const verifyDocument = documentOf('verify', 2, {
+  at: instant,
+  counts: z.strictObject({
+    feeds: count.describe('Feeds that were ever registered.'),
+    complete: count,
+    open: count.describe('Feeds of which something is open.'),
+    findings: count.describe('Findings that are open.'),
+    notes: count,
+  }),
+  feeds: z.array(verifiedFeed.extend({ repair })),
+  repair: repair.describe('One command for all feeds.'),
+});
+
+export type VerifyDocument = z.infer<typeof verifyDocument>;
+/** What is verified of a feed, and what is not. */
+export type VerifiedFeed = z.infer<typeof verifiedFeed>;
+type Repair = NonNullable<VerifyDocument['repair']>;
+
+/**
+ * Verifies every feed that was ever registered, in the order of lists everywhere, from what was committed, never
+ * from the service. A feed without evidence is open, whatever it is, and so is one with an open finding.
+ */
+export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
+  const { rows } = await transact(db, async (tx) => {
+    // A statement of hundreds of parts: compiling it takes a minute.
+    await tx.execute(sql`set local jit = off`);
+    return tx.execute<{ feed: RawFeed }>(everyFeed());
+  });
+  return rows.map(({ feed: { open: rawOpen, notes: rawNotes, unit: counts, ...feed } }) => {
+    const unit = unitOf(feed.kind, counts);
+    const source = { ...feed, unit: unit === 'ranks' ? null : unit };
+    const open = rawOpen.map((raw) => findingOf(raw, source, 'unverified'));
+    const notes = rawNotes.map((raw) => findingOf(raw, source, 'caveat'));
+    return { ...feed, unit, state: open.length === 0 ? 'complete' : 'open', open, notes };
+  });
+}
+
+interface RawFeed extends Omit<VerifiedFeed, 'unit' | 'state' | 'open' | 'notes'> {
+  /** What the heights of the list count. */
+  readonly unit: ListUnit;
+  readonly open: readonly RawFinding[];
+  readonly notes: readonly RawFinding[];
+}
+
+/** Null: a newer version registered the feed. */
+const unitOf = (kind: string, unit: ListUnit): VerifiedFeed['unit'] =>
+  Object.values(kinds)
+    .find(({ name }) => name === kind)
+    ?.covers(unit) ?? null;
+
+const everyFeed = () => sql`
+  with findings as (
+    ${sql.join(
+      Object.values(kinds).map(({ proof }) => proof.findings),
+      sql` union all `,
+    )}
+    union all
+    select feed, finding from etl.total_findings
+    union all
+    select feed, jsonb_build_object('detail', 'quarantine', 'count', items) from etl.quarantined
+    union all
+    select feed, jsonb_build_object('detail', 'feed-state', 'state', state, 'reason', reason)
+    from etl.feeds
+    where state not in ('idle', 'running')
+  )
+  select json_build_object(
+    'feed', feed,
+    'chain_id', feeds.chain_id,
+    'chain', (select name from explorer.chains where chains.chain_id = feeds.chain_id),
+    'operation', feeds.operation,
+    'kind', feeds.kind,
+    'unit', feeds.unit,
+    'covered', coalesce(${byKind(({ proof }) => sql`(${proof.covered})`)}, '[]'),
+    'open', coalesce(
+      (
+        select jsonb_agg(finding order by finding -> 'from', finding)
+        from findings
+        where findings.feed = feeds.feed
+      ),
+      case when not coalesce(${byKind(({ proof }) => proof.shows)}, false) then jsonb_build_array(jsonb_build_object(
+        'detail', coalesce(${byKind(({ proof }) => sql`${proof.lacks}::text`)}, 'no-evidence')
+      )) end,
+      '[]'
+    ),
+    'notes', coalesce(${byKind(({ proof }) => sql`(${proof.notes})`)}, '[]')
+      || coalesce((${droppedNotes}), '[]')
+      || coalesce((${driftNotes}), '[]')
+  ) as feed
+  from etl.feeds
+  order by feeds.chain_id,
+           array_position(${sql.param(operationNames)}::text[], feeds.operation) nulls first
+`;
+
+/** What `verify` reports of feeds: with the cost of their repair. */
+export async function verifyReport(
+  db: Database,
+  verified: readonly VerifiedFeed[],
+  how: ForecastOptions,
+): Promise<VerifyDocument> {
+  const toRepair = new Set(verified.filter(isRepairable).map(({ feed }) => feed));
+  const costs =
+    toRepair.size === 0
+      ? new Map<string, RequestCount>()
+      : await repairCosts(db, await estimate(db, await registered(db, [...toRepair]), how), how);
+  const costOf = (feed: string) => costs.get(feed) ?? unknown;
+  const feeds = verified.map((feed) => ({
+    ...feed,
+    repair: toRepair.has(feed.feed) ? withCost(repairCommand(feed), costOf(feed.feed)) : null,
+  }));
+  const open = feeds.filter(({ state }) => state === 'open').length;
+  return {
+    schema: 'explorer-etl/verify/2',
+    exit: open === 0 ? { code: 0, reason: 'done' } : { code: 1, reason: 'open' },
+    at: how.at.toISOString(),
+    counts: {
+      feeds: feeds.length,
+      complete: feeds.length - open,
+      open,
+      findings: feeds.flatMap((feed) => feed.open).length,
+      notes: feeds.flatMap((feed) => feed.notes).length,
+    },
+    feeds,
+    repair:
+      toRepair.size === 0
+        ? null
+        : withCost('explorer-etl repair', costsTogether([...toRepair].map(costOf))),
+  };
+}
+
+const isRepairable = (feed: VerifiedFeed): boolean =>
+  feed.open.some(({ command }: Finding) => command === repairCommand(feed));
+
+const unknown: RequestCount = { likely: null, requests: null };
+
+function withCost(command: string, { likely, requests: most }: RequestCount): Repair {
+  const requests = likely === null ? null : Math.ceil(likely);
+  return {
+    command,
+    requests,
+    credits: requests === null ? null : requests * creditsPerPage,
+    at_most: most === null ? null : Math.ceil(most),
+  };
+}
+
+/** A lane to walk, and what of it. */
+export interface RepairWalk {
+  readonly lane: FeedLane;
+  readonly scope: RunScope;
+}
+
+/**
+ * The walks that open findings call for, and no others: gaps, batches that are missing or do not link, a missing
+ * snapshot. Quarantine is none of them: downloading a bad item again does not fix it.
+ *
+ * @param lanes the configured lanes with what a run of each covers
+ * @returns rounds: a lane takes one scope at a time, so a lane's second range is in a second round
+ */
+export async function repairsOf(
+  db: Database,
+  verified: readonly VerifiedFeed[],
+  lanes: readonly RepairWalk[],
+): Promise<RepairWalk[][]> {
+  const open = openFeeds(verified);
+  const rounds: RepairWalk[][] = [];
+  for (const { lane, scope } of lanes) {
+    if (lane.lane !== 'backfill' || !open.has(feedName(lane))) continue;
+    const scopes = await kindOf(lane.operation).repairs(db, { lane, scope });
+    for (const [round, wanted] of scopes.entries()) {
+      (rounds[round] ??= []).push({ lane, scope: wanted });
+    }
+  }
+  return rounds;
+}
+
+/** A repair of more requests needs `--yes`: a fifth of what the free plan has in a day. */
+export const mostUnasked = 1_000;
+
+/** How many requests the repairs take, from what is stored; what is unknown is left out. */
+export async function repairRequests(
+  db: Database,
+  verified: readonly VerifiedFeed[],
+  chains: readonly ChainSettings[],
+  how: ForecastOptions,
+): Promise<RequestCount> {
+  const open = openFeeds(verified);
+  const estimates = (await estimateFeeds(db, chains, how)).filter(({ feed }) => open.has(feed));
+  const costs = await repairCosts(db, estimates, how);
+  return costsTogether([...costs.values()].filter(({ requests }) => requests !== null));
+}
+
+const openFeeds = (verified: readonly VerifiedFeed[]): ReadonlySet<string> =>
+  new Set(verified.filter(({ state }) => state === 'open').map(({ feed }) => feed));
+
+/** Unknown if that of one is. */
+const costsTogether = (costs: readonly RequestCount[]): RequestCount => ({
+  likely: sumOf(costs.map(({ likely }) => likely)),
+  requests: sumOf(costs.map(({ requests }) => requests)),
+});
+
+const sumOf = (counts: readonly (number | null)[]): number | null =>
+  counts.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
+
+/** How many requests the repair of each of some feeds takes, by the feed's name. */
+async function repairCosts(
+  db: Database,
+  estimates: readonly FeedEstimate[],
+  how: ForecastOptions,
+): Promise<ReadonlyMap<string, RequestCount>> {
+  const costs = new Map<string, RequestCount>();
+  for (const { feed, chain_id, operation, history } of estimates) {
+    const kind = kindOf(operation);
+    costs.set(feed, await kind.repairRequests(db, { chain_id, operation }, history, how));
+  }
+  return costs;
+}
+
+/** Feeds with the settings that they were registered with last. */
+async function registered(
+  db: Database,
+  names: readonly string[],
+): Promise<Pick<FeedEstimate, 'chain_id' | 'operation' | 'settings'>[]> {
+  const { rows } = await db.execute<{
+    feed: Pick<FeedEstimate, 'chain_id' | 'operation' | 'settings'>;
+  }>(sql`
+    select json_build_object(
+      'chain_id', chain_id, 'operation', operation, 'settings', settings
+    ) as feed
+    from etl.feeds
+    where feed = any(${sql.param(names)}::text[])
+  `);
+  return rows.map(({ feed }) => feed);
+}
