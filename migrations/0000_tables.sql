@@ -71,6 +71,13 @@ CREATE TABLE "explorer"."addresses" (
 	CONSTRAINT "addresses_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."events" (
+	"at" timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+	"kind" text NOT NULL,
+	"feed" text,
+	"sentence" text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."feeds" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
@@ -127,31 +134,6 @@ CREATE TABLE "etl"."budget" (
 	"pause_reason" text,
 	"requests" bigint DEFAULT 0 NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "etl"."feed_minutes" (
-	"feed" text NOT NULL,
-	"minute" timestamp with time zone NOT NULL,
-	"lag_s" double precision,
-	"looked_age_s" double precision,
-	"objective_s" double precision,
-	"span_s" integer DEFAULT 60 NOT NULL,
-	CONSTRAINT "feed_minutes_feed_span_s_minute_pk" PRIMARY KEY("feed","span_s","minute")
-);
---> statement-breakpoint
-CREATE TABLE "etl"."lane_minutes" (
-	"feed" text NOT NULL,
-	"lane" text NOT NULL,
-	"minute" timestamp with time zone NOT NULL,
-	"pages" bigint NOT NULL,
-	"inserted" bigint NOT NULL,
-	"changed" bigint NOT NULL,
-	"quarantined" bigint NOT NULL,
-	"requests" bigint NOT NULL,
-	"credits" bigint NOT NULL,
-	"failures" jsonb NOT NULL,
-	"span_s" integer DEFAULT 60 NOT NULL,
-	CONSTRAINT "lane_minutes_feed_lane_span_s_minute_pk" PRIMARY KEY("feed","lane","span_s","minute")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."late_arrivals" (
@@ -596,8 +578,6 @@ ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_
 ALTER TABLE "explorer"."address_watchlist_names" ADD CONSTRAINT "address_watchlist_names_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."drift" ADD CONSTRAINT "drift_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."steady_fields" ADD CONSTRAINT "steady_fields_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "etl"."feed_minutes" ADD CONSTRAINT "feed_minutes_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "etl"."lane_minutes" ADD CONSTRAINT "lane_minutes_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."late_arrivals" ADD CONSTRAINT "late_arrivals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."runs" ADD CONSTRAINT "runs_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."factory_history" ADD CONSTRAINT "factory_history_chain_id_address_hash_factories_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."factories"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -612,6 +592,7 @@ ALTER TABLE "etl"."lane_totals" ADD CONSTRAINT "lane_totals_feed_feeds_feed_fk" 
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."thinnings" ADD CONSTRAINT "thinnings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "events_at" ON "etl"."events" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "late_arrivals_seen_at" ON "etl"."late_arrivals" USING btree ("seen_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("feed","lane") WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("feed","lane","id");--> statement-breakpoint

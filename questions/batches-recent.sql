@@ -3,7 +3,8 @@
 -- :chain = all  number of the chain
 -- :limit = 20   rows at most
 --
--- chart: transactions
+-- topic: batches
+-- chart: bars x=batch y=transactions series=chain_id
 select chain_id, batch_number as batch, state, blocks, transactions::bigint as transactions,
        round(fill_percent::numeric, 1) as fill_percent, date_trunc('second', last_at) as last_at,
        date_trunc('second', l1_delay) as l1_delay

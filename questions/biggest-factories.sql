@@ -3,7 +3,8 @@
 -- :chain = all  number of the chain
 -- :limit = 20   rows at most
 --
--- chart: total_accounts
+-- topic: accounts
+-- chart: bars x=name y=total_accounts series=chain_id
 select rank, factories.chain_id, total_accounts, address_hash, name
 from explorer.factories
 left join explorer.addresses on (addresses.chain_id, hash) = (factories.chain_id, address_hash)

@@ -3,7 +3,8 @@
 -- :chain = all  number of the chain
 -- :days = 7     so many days, the last of them that of the newest stored operation
 --
--- chart: operations by hour
+-- topic: operations
+-- chart: bars x=hour y=operations series=chain_id
 with period as materialized (
   select date_trunc('day', max(newest_at), 'UTC') - make_interval(days => :days::int - 1) as since,
          max(newest_at) as newest

@@ -3,7 +3,8 @@
 -- :chain = all  number of the chain
 -- :days = 30    so many days, the last of them that of the newest stored block
 --
--- chart: transactions by day
+-- topic: blocks
+-- chart: bars x=day y=transactions series=chain_id
 with period as materialized (
   select max(day) - :days::int + 1 as since
   from explorer.chain_daily

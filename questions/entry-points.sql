@@ -3,7 +3,8 @@
 -- :chain = all  number of the chain
 -- :days = 90    so many days, the last of them that of the newest stored operation
 --
--- chart: operations by week, version
+-- topic: operations
+-- chart: shares x=week y=operations series=version
 with period as materialized (
   select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
   from explorer.freshness

@@ -4,7 +4,8 @@
 -- :days = 30    so many days back from the newest ranking, or all where they are fewer
 -- :limit = 20   rows at most
 --
--- chart: new_accounts
+-- topic: accounts
+-- chart: bars x=address_hash y=new_accounts series=chain_id
 with period as materialized (
   select max(observed_at) - make_interval(days => :days::int) as since
   from explorer.factory_history

@@ -3,7 +3,8 @@
 -- :chain = all  number of the chain
 -- :days = 30    so many days, the last of them that of the newest stored operation
 --
--- chart: failed by day, version
+-- topic: operations
+-- chart: line x=day y=failed_percent series=version unit=%
 with period as materialized (
   select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
   from explorer.freshness

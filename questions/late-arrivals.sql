@@ -2,6 +2,8 @@
 --
 -- :chain = all  number of the chain
 -- :limit = 20   rows at most
+--
+-- topic: data quality
 select chain_id, operation, key, date_trunc('second', timestamp) as timestamp,
        date_trunc('second', seen_at) as seen_at, date_trunc('second', lateness) as lateness
 from explorer.late_arrivals

@@ -3,7 +3,8 @@
 -- :chain = all  number of the chain
 -- :days = 30    so many days, the last of them that of the newest stored operation
 --
--- chart: new_senders by day
+-- topic: accounts
+-- chart: bars x=day y=new_senders series=chain_id
 with period as materialized (
   select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
   from explorer.freshness

@@ -4,7 +4,8 @@
 -- :days = 7     so many days, the last of them that of the newest stored operation
 -- :limit = 20   rows at most
 --
--- chart: operations
+-- topic: accounts
+-- chart: bars x=address_hash y=operations series=chain_id
 with period as materialized (
   select date_trunc('day', max(newest_at), 'UTC') - make_interval(days => :days::int - 1) as since,
          max(newest_at) as newest

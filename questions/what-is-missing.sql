@@ -2,7 +2,8 @@
 --
 -- :chain = all  number of the chain
 --
--- chart: missing
+-- topic: data quality
+-- chart: bars x=feed y=missing
 select feed, unit, date_trunc('second', newest_at) as newest_at,
        date_trunc('second', looked_at) as looked_at, is_fresh, covered_to,
        coalesce(gaps, 0) as gaps, coalesce(missing, 0) as missing

@@ -12,7 +12,6 @@ const floors: readonly (readonly string[])[] = [
   ['export'],
   ['open-database.ts'],
   ['config', 'query'],
-  ['history'],
   ['lists'],
   ['page'],
   ['words'],

@@ -16,11 +16,9 @@ import { openWorkPools } from './db/pool.ts';
 import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
-import { keepHistory } from './history/keep.ts';
 import type { ScopeBounds } from './lists/list.ts';
 import type { Log } from './log.ts';
 import type { OpenDatabase } from './open-database.ts';
-import { feedMinutes } from './report/feed-minute.ts';
 import { originOf, registerFeeds } from './sync/feeds.ts';
 import { installQueues, startBoss } from './sync/queue.ts';
 import type { FetchPage } from './sync/request.ts';
@@ -150,7 +148,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       await closeOpened();
       throw error;
     });
-  const history = historyOf(db, log);
   return {
     db,
     pool,
@@ -170,15 +167,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     // What was said of the first explorer says nothing of another.
     reconfigure: (wanted) => configure(wanted, false),
     async close() {
-      await history.close();
       await boss.stop({ graceful: false });
       await closeOpened();
     },
   };
 }
-
-const historyOf = (db: Database, log: Log) =>
-  keepHistory({ db, freshness: () => feedMinutes(db, new Date()), now: monotonicMs, log });
 
 const monotonicMs = () => performance.now();
 const world = { now: monotonicMs, random: Math.random, clock: () => new Date() };

@@ -239,13 +239,6 @@ export const events = {
     says: ({ error }) => error,
     repeats: { of: 'database', same: ['error'] },
   }),
-  'history.failure': event({
-    level: 'warn',
-    meaning: 'the minute was not noted for the charts; its counts go to the next one',
-    fields: ['error'],
-    says: ({ error }) => error,
-    repeats: { of: 'database', same: ['error'] },
-  }),
   'sums.long': event({
     level: 'info',
     meaning:

@@ -35,14 +35,12 @@ comment on column etl.drift.occurrences is 'How often it was seen: in items, or 
 comment on column etl.drift.first_page_id is 'etl.pages.id of the page that first showed it.';
 comment on column etl.drift.first_seen_at is 'When it was first seen.';
 
-comment on table etl.feed_minutes is 'How current each feed was, minute by minute, as a working process noted it: one row a minute and feed, after a day one each quarter of an hour with the worst of it, for 31 days.';
-comment on column etl.feed_minutes.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.feed_minutes.minute is 'The minute; once thinned, the beginning of the quarter of an hour. Where there is none, no process worked or wrote.';
-comment on column etl.feed_minutes.lag_s is 'Age of the newest item, of the newest batch''s last block, or of the last ranking, in seconds; once thinned, the greatest. Null: nothing is stored yet.';
-comment on column etl.feed_minutes.looked_age_s is 'Since the last run began that went to the head of the list and finished, in seconds; once thinned, the greatest. Null: none has.';
-comment on column etl.feed_minutes.span_s is 'How much time the row tells of, in seconds: 60, once thinned 900.';
-comment on column etl.feed_minutes.objective_s is 'How old that look may be, in seconds; once thinned, the least. Null: nothing is to come, so nothing is late.';
 
+comment on table etl.events is 'What happened beside the runs, for the timeline, for 31 days.';
+comment on column etl.events.at is 'When.';
+comment on column etl.events.kind is 'killed: a worker was lost and another one continues. stopped: start ended as it was told to. config-changed: a configuration was read again and applies. config-refused: it is wrong, and the one before stays in force.';
+comment on column etl.events.feed is 'Name of the feed that it concerns. Null: all of them.';
+comment on column etl.events.sentence is 'What happened, in a sentence.';
 comment on table etl.feeds is 'Operations on chains that are or were configured: what a person schedules and watches.';
 comment on column etl.feeds.chain_id is 'Number of the chain.';
 comment on column etl.feeds.operation is 'Name of the operation, such as user-operations.';
@@ -65,18 +63,6 @@ comment on table etl.incarnations is 'One row, whose id is another after each cr
 comment on column etl.incarnations.is_only is 'Always true: there is one row.';
 comment on column etl.incarnations.id is 'Made when a walk was first taken after the crash, or ever.';
 
-comment on table etl.lane_minutes is 'What each lane did, minute by minute: every process adds its own counts once a minute, so a kill loses a minute of them. After a day one row each quarter of an hour with the sums, for 31 days.';
-comment on column etl.lane_minutes.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.lane_minutes.lane is 'live or backfill.';
-comment on column etl.lane_minutes.minute is 'The minute, by the database''s clock; once thinned, the beginning of the quarter of an hour.';
-comment on column etl.lane_minutes.pages is 'Pages that were committed.';
-comment on column etl.lane_minutes.inserted is 'Rows that they added to the operation''s own table.';
-comment on column etl.lane_minutes.changed is 'Rows that they changed there.';
-comment on column etl.lane_minutes.quarantined is 'Items of theirs that could not become rows.';
-comment on column etl.lane_minutes.requests is 'Requests that left, each attempt by itself.';
-comment on column etl.lane_minutes.credits is 'What those cost of the key''s credits.';
-comment on column etl.lane_minutes.span_s is 'How much time the row tells of, in seconds: 60, once thinned 900.';
-comment on column etl.lane_minutes.failures is 'Requests that failed, by class of failure, such as {"throttled": 3}; empty where none did.';
 
 comment on table etl.lane_totals is 'What the ended walks of each lane come to together, kept by triggers on etl.walks, with those of etl.thinnings: reports and polls read it instead of a year of walks.';
 comment on column etl.lane_totals.feed is 'Name of the feed, such as 10/user-operations.';

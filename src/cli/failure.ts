@@ -7,7 +7,7 @@ import { StandbyError } from '../db/standby.ts';
 import type { ErrorDocument, ErrorKind } from '../documents/error.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { ExportError } from '../export/failure.ts';
-import { ListenError } from '../http/listen.ts';
+import { ListenError } from '../http/server.ts';
 import { DatabaseUnavailableError } from '../open-database.ts';
 import { EmbeddedPostgresError } from '../postgres/failure.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';

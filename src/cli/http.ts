@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { addressProblem, defaultListen, parseAddress } from '../config/http-schema.ts';
 import type { ListenAddress, Settings } from '../config/settings.ts';
-import { spellAddress } from '../http/address.ts';
-import { isAddressInUse } from '../http/listen.ts';
-import { createMetrics } from '../http/metrics.ts';
-import { type HttpServer, startHttp } from '../http/server.ts';
-import { laneHolders } from '../sync/takeover.ts';
+import { addressText } from '../http/access.ts';
+import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
+import { outageStatus, statusNow } from '../status/status.ts';
+import { webAssets } from '../web/bundle.ts';
 import { asCalled } from './called.ts';
 import type { Context } from './context.ts';
 import { version } from './version.ts';
@@ -54,15 +53,16 @@ export const servePage = (
     metricsAddress,
     token: settings.http.token,
     hosts: settings.http.hosts,
-    pageSize: settings.explorer.pageSize,
+    status: async (pool) => {
+      try {
+        return await statusNow(await pool(), settings.explorer.pageSize);
+      } catch (error) {
+        return outageStatus(new Date(), error);
+      }
+    },
+    assets: webAssets,
     works,
-    metrics: (snapshots, db) =>
-      createMetrics({
-        snapshot: () => snapshots.newest(),
-        queue: () => laneHolders(db),
-        version: version(),
-        now: () => performance.now(),
-      }),
+    version: version(),
     called: (text) => asCalled(text, context.program, context.isDemo),
     now: () => performance.now(),
   });
@@ -84,4 +84,4 @@ export async function servePageNearby(context: Context, serving: Serving): Promi
 
 /** The page's URL. */
 export const urlOf = ({ address }: Pick<HttpServer, 'address'>): string =>
-  `http://${spellAddress(address)}/`;
+  `http://${addressText(address)}/`;

@@ -15,6 +15,8 @@ import {
   reconcileTargets,
 } from '../sync/targets.ts';
 import { OriginError } from '../sync/feeds.ts';
+import { noteEvent } from '../sync/note-event.ts';
+import { counted } from '../terminal/numbers.ts';
 import type { HttpServer } from '../http/server.ts';
 import { serve, type ScheduleChanges } from '../sync/serve.ts';
 import type { Log } from '../log.ts';
@@ -223,38 +225,45 @@ export function watchConfig(
   return (engine) => async () => {
     if (!isDue) return null;
     isDue = false;
-    const wanted = readAgain(context, options, log);
-    if (wanted === null) return null;
+    const refuse = async (problems: string[]): Promise<null> => {
+      log.tell('config.refused', { problems });
+      const sentence = `The configuration is wrong, and the one before stays in force: ${problems.join('; ')}`;
+      await noteEvent(engine.db, { kind: 'config-refused', sentence });
+      return null;
+    };
+    let wanted: Settings;
+    try {
+      wanted = readAgain(context, options);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return refuse(
+        error.problems.map(({ where, message }) =>
+          where === null ? message : `${where}: ${message}`,
+        ),
+      );
+    }
     try {
       await engine.reconfigure(wanted);
     } catch (error) {
-      if (error instanceof OriginError) {
-        log.tell('config.refused', { problems: [error.message] });
-        return null;
-      }
+      if (error instanceof OriginError) return refuse([error.message]);
       // The database is unreachable: this reload is still due.
       isDue = true;
       throw error;
     }
     if (!isDeepStrictEqual(wanted.http, http)) log.tell('http.changed', {});
     const lanes = configuredLanes(await withTargets(engine.db, wanted.chains));
-    log.tell('config.reloaded', { feeds: configuredFeeds(wanted.chains).length });
+    const feeds = configuredFeeds(wanted.chains).length;
+    log.tell('config.reloaded', { feeds });
+    const sentence = `The configuration was read again: ${counted(feeds, 'feed')}.`;
+    await noteEvent(engine.db, { kind: 'config-changed', sentence });
     return lanes;
   };
 }
 
-function readAgain(context: Context, options: GlobalOptions, log: Log): Settings | null {
-  try {
-    const wanted = settingsOf(context, options);
-    // The key of a chain may be missing.
-    requireApiKey(wanted);
-    return wanted;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const problems = error.problems.map(({ where, message }) =>
-      where === null ? message : `${where}: ${message}`,
-    );
-    log.tell('config.refused', { problems });
-    return null;
-  }
+/** @throws ConfigError */
+function readAgain(context: Context, options: GlobalOptions): Settings {
+  const wanted = settingsOf(context, options);
+  // The key of a chain may be missing.
+  requireApiKey(wanted);
+  return wanted;
 }

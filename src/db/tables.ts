@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { jsonb, text } from 'drizzle-orm/pg-core';
+import { index, jsonb, text } from 'drizzle-orm/pg-core';
 import type { FailureClass } from '../failure.ts';
 import { etlSchema, instant, integer, integerRanges } from './column-types.ts';
 
@@ -44,3 +44,20 @@ export const feeds = etlSchema.table('feeds', {
   poll_again_at: instant('poll_again_at'),
   updated_at: instant('updated_at').notNull().defaultNow(),
 });
+
+/** What happened beside the runs, for the timeline: a worker was killed, the configuration changed. */
+export const events = etlSchema.table(
+  'events',
+  {
+    at: instant('at')
+      .notNull()
+      .default(sql`clock_timestamp()`),
+    kind: text('kind', {
+      enum: ['killed', 'config-changed', 'config-refused', 'stopped'],
+    }).notNull(),
+    /** Null: it concerns all of them. */
+    feed: text('feed'),
+    sentence: text('sentence').notNull(),
+  },
+  (table) => [index('events_at').on(table.at)],
+);

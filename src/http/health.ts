@@ -1,39 +1,20 @@
-import type { StatusDocument } from '../documents/status.ts';
-
-type Reason = StatusDocument['verdict']['reasons'][number];
-
-/**
- * What keeps the program from making progress. What is not among them needs a person, or is being made good,
- * while new rows come: an item in quarantine, a gap, a history that is read.
- */
-const standstills: ReadonlySet<Reason['kind']> = new Set([
-  'database-away',
-  'unreadable',
-  'key-refused',
-  'rejected',
-  'nobody-works',
-  'paused',
-  'waiting',
-  'stale',
-  'standby-behind',
-  'unseen',
-  'stalled',
-  'unattended',
-  'late',
-] as const);
+import type { Reason, StatusDocument } from '../status/schema.ts';
 
 /** What `/readyz` answers. */
 export interface Readiness {
   readonly is_ready: boolean;
-  readonly verdict: StatusDocument['verdict']['kind'];
-  /** Why not, typed as in `status --json`. */
+  readonly state: StatusDocument['overall']['state'];
+  /** Why not. */
   readonly reasons: readonly Reason[];
 }
 
-/** Whether progress is made, as `status` judges. Pure. */
-export function readinessOf({ verdict }: Pick<StatusDocument, 'verdict'>): Readiness {
-  const reasons = verdict.reasons.filter(({ kind }) => standstills.has(kind));
-  return { is_ready: reasons.length === 0, verdict: verdict.kind, reasons };
+/** Whether the data makes progress. Pure. */
+export function readinessOf({
+  overall,
+  reasons,
+}: Pick<StatusDocument, 'overall' | 'reasons'>): Readiness {
+  const blocking = reasons.filter(({ blocks_readiness }) => blocks_readiness);
+  return { is_ready: blocking.length === 0, state: overall.state, reasons: blocking };
 }
 
 /** A round of two seconds that takes so long hangs, in ms; one that waits for the database gives up sooner. */
@@ -43,7 +24,7 @@ const stuckMs = 180_000;
 export interface Pulse {
   /** Called at each round. */
   beat(): void;
-  /** Since the last round, in ms; null where none has begun yet. */
+  /** Since the last round, in ms; null: none has begun yet. */
   ageMs(): number | null;
 }
 

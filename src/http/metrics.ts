@@ -1,112 +1,114 @@
+import type { Handler } from 'hono';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { StatusDocument } from '../documents/status.ts';
-import { isSeen, unreadableStatus } from '../report/status-document.ts';
-import type { LaneHolder } from '../sync/takeover.ts';
-import { type Definition, definitions, type MetricName } from './metrics/definitions.ts';
-import { factsOf } from './metrics/facts.ts';
-import { recent } from './metrics/recent.ts';
-import { countWork } from './metrics/work.ts';
-
-export interface MetricsOptions {
-  /** The newest snapshot; where the database is away it says so. It rests between two readings. */
-  readonly snapshot: () => Promise<StatusDocument>;
-  /** Reads how many jobs wait; asked for only while the database is there, and seldom. */
-  readonly queue: () => Promise<readonly LaneHolder[]>;
-  readonly version: string;
-  /** Monotonic, in ms. */
-  readonly now: () => number;
-}
+import { failures } from '../failure.ts';
+import { shapeOf } from '../load/upsert.ts';
+import { operationNames, operations } from '../operations/index.ts';
+import { signals } from '../signals.ts';
+import type { StatusDocument } from '../status/schema.ts';
+import { lanes } from '../lists/tables.ts';
+import { metricsOf } from './status-metrics.ts';
 
 /** What Prometheus reads. */
 export interface Metrics {
-  readonly contentType: string;
-  /** All metrics, as text. Also where the database is away: then without what it knows. */
-  scrape(): Promise<string>;
+  readonly handler: Handler;
   /** Counts no more. */
   close(): void;
 }
 
-/** How long the depth of the queue is remembered, in ms: several servers may scrape. */
-const queueRestMs = 3_000;
-
-/**
- * How often the delay of the event loop is looked at, in ms. The default, 10, wakes an idle process a hundred
- * times a second.
- */
+/** How often the delay of the event loop is measured, in ms: the default of 10 wakes an idle process. */
 const loopPrecisionMs = 100;
 
-/** Gauges of prom-client with the ending of counters, which checks of the format rightly refuse. */
-const misnamed = [
-  'nodejs_active_handles_total',
-  'nodejs_active_requests_total',
-  'nodejs_active_resources_total',
-];
+/** Gauges of prom-client that are named like counters, which checks of the format refuse. */
+const misnamed = ['nodejs_active_handles', 'nodejs_active_requests', 'nodejs_active_resources'];
 
-/** Metrics of this process, and of the database as it sees it, in a registry of its own. */
-export function createMetrics({ snapshot, queue, version, now }: MetricsOptions): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: loopPrecisionMs });
-  for (const name of misnamed) registry.removeSingleMetric(name);
-  const gauges = new Map<MetricName, Gauge>();
-  for (const [name, definition] of Object.entries(definitions) as [MetricName, Definition][]) {
-    if (definition.type === 'gauge') gauges.set(name, new Gauge(configOf(name, registry)));
-  }
-  const stop = countWork({
-    requests: new Counter(configOf('explorer_etl_requests_total', registry)),
-    requestSeconds: new Histogram(configOf('explorer_etl_request_duration_seconds', registry)),
-    pages: new Counter(configOf('explorer_etl_pages_total', registry)),
-    rows: new Counter(configOf('explorer_etl_rows_total', registry)),
-    transactionSeconds: new Histogram(
-      configOf('explorer_etl_transaction_duration_seconds', registry),
-    ),
-    poolSeconds: new Histogram(configOf('explorer_etl_pool_wait_seconds', registry)),
-  });
-  const facts = recent(snapshot, unreadableStatus(new Date(), 'reading it takes too long'), now);
-  const depths = recent<readonly LaneHolder[] | null>(resting(queue, queueRestMs, now), null, now);
+/**
+ * Metrics of this process, and of the database as it sees it.
+ *
+ * @param status null: it cannot be read in time; then the process alone is described
+ */
+export function createMetrics(
+  status: () => Promise<StatusDocument | null>,
+  version: string,
+): Metrics {
+  const own = new Registry();
+  collectDefaultMetrics({ register: own, eventLoopMonitoringPrecision: loopPrecisionMs });
+  for (const name of misnamed) own.removeSingleMetric(`${name}_total`);
+  const built = {
+    name: 'explorer_etl_build_info',
+    help: 'Always 1; the labels have the version of the program and of Node.',
+    labelNames: ['version', 'node'],
+    registers: [own],
+  };
+  new Gauge(built).set({ version, node: process.version }, 1);
+  const stop = countWork(own);
   return {
-    contentType: registry.contentType,
-    async scrape() {
-      const status = await facts();
-      const waiting = isSeen(status) ? await depths() : null;
-      // All at once: a scrape at the same time sees the facts of before or those of now.
-      for (const gauge of gauges.values()) {
-        gauge.reset();
-        // A gauge without labels would stay, as 0.
-        gauge.remove({});
-      }
-      gauges.get('explorer_etl_build_info')?.set({ version, node: process.version }, 1);
-      for (const { name, labels, value } of factsOf(status, waiting)) {
-        gauges.get(name)?.set(labels, value);
-      }
-      return registry.metrics();
+    async handler(context) {
+      const known = await status();
+      const all = Registry.merge([own, ...(known === null ? [] : [metricsOf(known)])]);
+      return context.body(await all.metrics(), 200, { 'content-type': own.contentType });
     },
     close() {
       stop();
-      registry.clear();
+      own.clear();
     },
   };
 }
 
-function configOf(name: MetricName, registry: Registry) {
-  const { help, labels, buckets }: Definition = definitions[name];
-  return {
-    name,
-    help,
-    labelNames: [...labels],
-    registers: [registry],
-    ...(buckets !== undefined && { buckets: [...buckets] }),
+/** Counts what the process does from now on, all of its engines together. @returns ends that */
+function countWork(registry: Registry): () => void {
+  const { requests, requestSeconds, pages, rows, transactionSeconds, poolSeconds } =
+    workMetrics(registry);
+  const ends = [
+    signals.request.listen(({ outcome, ms }) => {
+      requests.inc({ class: outcome });
+      requestSeconds.observe({ class: outcome }, ms / 1000);
+    }),
+    signals.miss.listen(({ lane }) => pages.inc({ lane, outcome: 'failed' })),
+    signals.commit.listen(({ lane, table, changing, inserted, changed, ms, ...commit }) => {
+      pages.inc({ lane, outcome: 'changed' }, changing);
+      pages.inc({ lane, outcome: 'unchanged' }, commit.pages - changing);
+      rows.inc({ table, change: 'inserted' }, inserted);
+      rows.inc({ table, change: 'changed' }, changed);
+      transactionSeconds.observe(ms / 1000);
+    }),
+    signals.poolWait.listen(({ name, ms }) => {
+      // The names of our sessions begin with the program's; those that write pages have no other.
+      const pool = name.replace(/^explorer-etl ?/u, '') || 'work';
+      poolSeconds.observe({ pool }, ms / 1000);
+    }),
+  ];
+  return () => {
+    for (const end of ends) end();
   };
 }
 
-/** What was read is told again until so long after. */
-function resting<Value>(
-  read: () => Promise<Value>,
-  restMs: number,
-  now: () => number,
-): () => Promise<Value> {
-  let last: { readonly value: Promise<Value>; readonly atMs: number } | null = null;
-  return () => {
-    if (last === null || now() - last.atMs > restMs) last = { value: read(), atMs: now() };
-    return last.value;
+function workMetrics(registry: Registry) {
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name: `explorer_etl_${name}_total`, help, labelNames, registers: [registry] });
+  const seconds = (name: string, help: string, buckets: number[], ...labelNames: string[]) => {
+    const full = `explorer_etl_${name}_seconds`;
+    return new Histogram({ name: full, help, buckets, labelNames, registers: [registry] });
+  };
+  const network = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+  const local = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
+  const requests = counter('requests', 'Requests, each attempt by itself.', 'class');
+  const pages = counter('pages', 'Pages: a changed one wrote rows.', 'lane', 'outcome');
+  const rows = counter('rows', "Rows of the lists' own tables.", 'table', 'change');
+  // A rate over a counter that begins at 1 would miss that one.
+  for (const outcome of ['ok', ...Object.keys(failures)]) requests.inc({ class: outcome }, 0);
+  for (const lane of lanes) {
+    for (const outcome of ['changed', 'unchanged', 'failed']) pages.inc({ lane, outcome }, 0);
+  }
+  for (const name of operationNames) {
+    const table = shapeOf(operations[name].table).name;
+    for (const change of ['inserted', 'changed']) rows.inc({ table, change }, 0);
+  }
+  return {
+    requests,
+    requestSeconds: seconds('request_duration', 'Requests, to the last byte.', network, 'class'),
+    pages,
+    rows,
+    transactionSeconds: seconds('transaction_duration', 'Transactions that commit pages.', local),
+    poolSeconds: seconds('pool_wait', 'Waits for a connection to the database.', local, 'pool'),
   };
 }

@@ -5,82 +5,80 @@ import { findRoute } from '../db/route.ts';
 import { quickReading } from '../db/timeouts.ts';
 import type { Database } from '../db/transaction.ts';
 
-/** Where somebody looks, a second is long; in ms. */
+/** For a reader a second is long; in ms. */
 const timeouts = { statementMs: 5_000, answerMs: 15_000, idleTransactionMs: 15_000 } as const;
-/** How long the connection outlives the last look, in ms. */
+/** How long a connection outlives its last query, in ms. */
 const idleMs = 60_000;
 const applicationName = 'explorer-etl page';
+/** One for the status, one for everything else: no slow query keeps health and metrics waiting. */
+const connections = 2;
+/** So many requests wait for their turn; later ones are refused. */
+const mostWaiting = 32;
 
-/** Which database is looked at. */
+/** Which database is read. */
 export interface Source {
   readonly url: string;
-  /** Past a pooler; null where there is none. */
+  /** Past a pooler; null: there is none. */
   readonly directUrl: string | null;
 }
 
-/** One connection for many who look: they never wait for those that work, nor those for them. */
+/** The database cannot be asked now: it is being opened, or too many requests wait. */
+export class BusyError extends Error {
+  override readonly name = 'BusyError';
+}
+
+/** A few connections that only read, for all clients: they never wait for the work, nor the work for them. */
 export interface Reader {
-  /** Whether one was named. */
-  readonly isNamed: boolean;
-  /** Its queries reject as long as the database does not answer, or none was named. */
-  readonly db: Database;
-  readonly pool: Pool;
   /** Names the database, once it is known. */
   use(source: Source): void;
+  /** @throws BusyError before the database is known, and what Postgres throws while it cannot be opened */
+  pool(): Promise<Pool>;
+  /**
+   * Reads something after all that was asked for before.
+   *
+   * @throws BusyError, and what Postgres throws
+   */
+  inTurn<Value>(read: (db: Database) => Promise<Value>): Promise<Value>;
   close(): Promise<void>;
 }
 
-/** A connection that only reads, made when it is first needed. */
+/** Connects with the first query, and again after a failure. */
 export function createReader(): Reader {
   let source: Source | null = null;
   let opened: Promise<Pool> | null = null;
   let ready: Pool | null = null;
   let isClosed = false;
-  const demand = (): Promise<Pool> => {
-    if (source === null) return Promise.reject(new Error('the database is being opened'));
-    opened ??= openPool(source).then(
-      async (made) => {
-        if (isClosed) await made.end();
-        return (ready = made);
-      },
-      (error: unknown) => {
-        opened = null;
-        throw error;
-      },
-    );
-    return opened;
+  let waiting = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+  const pool = async (): Promise<Pool> => {
+    if (source === null) throw new BusyError('The database is being opened.');
+    opened ??= openPool(source).then(async (made) => {
+      if (isClosed) await made.end();
+      return (ready = made);
+    });
+    try {
+      return await opened;
+    } catch (error) {
+      opened = null;
+      throw error;
+    }
   };
-  const pool = new LatePool(demand) as unknown as Pool;
   return {
-    get isNamed() {
-      return source !== null;
-    },
-    pool,
-    db: drizzle(pool),
     use: (named) => void (source = named),
+    pool,
+    async inTurn(read) {
+      if (waiting >= mostWaiting) throw new BusyError('Too many requests wait for the database.');
+      waiting += 1;
+      const mine = turn.then(async () => read(drizzle(await pool())));
+      turn = mine.catch(() => undefined);
+      return mine.finally(() => (waiting -= 1));
+    },
     async close() {
       // One that is being opened is not waited for: it ends itself.
       isClosed = true;
-      await ready?.end();
+      if (ready?.ended === false) await ready.end();
     },
   };
-}
-
-/** A pool that is opened with its first query, and again where that failed. */
-class LatePool {
-  readonly #demand: () => Promise<Pool>;
-
-  constructor(demand: () => Promise<Pool>) {
-    this.#demand = demand;
-  }
-
-  async query(...statement: Parameters<Pool['query']>): Promise<unknown> {
-    return (await this.#demand()).query(...statement);
-  }
-
-  async connect(): Promise<unknown> {
-    return (await this.#demand()).connect();
-  }
 }
 
 async function openPool({ url, directUrl }: Source): Promise<Pool> {
@@ -88,7 +86,7 @@ async function openPool({ url, directUrl }: Source): Promise<Pool> {
   const route = await findRoute(way);
   return createPool({
     url: way,
-    max: 1,
+    max: connections,
     applicationName,
     idleTimeoutMs: idleMs,
     dbTimeouts: timeouts,
@@ -98,10 +96,7 @@ async function openPool({ url, directUrl }: Source): Promise<Pool> {
   });
 }
 
-/**
- * A superuser's rights are put off, as `query` does. Citus logs in to its other servers as the role that is
- * set, which can't log in.
- */
+/** A superuser puts its rights off. On Citus it cannot: the role that is set logs in to the other servers. */
 async function rightsOf(url: string): Promise<{ role?: string }> {
   const pool = createPool({ url, max: 1, applicationName, dbTimeouts: timeouts });
   try {

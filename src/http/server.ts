@@ -1,99 +1,103 @@
-import { awayStatus } from '../report/status-document.ts';
-import { statusOrOutage } from '../report/status-now.ts';
-import { isLoopback, type Address } from './address.ts';
-import type { Database } from '../db/transaction.ts';
-import { createApp, createMonitoring, type Access } from './app.ts';
-import { createPulse, type Pulse } from './health.ts';
-import { listen, ListenError, type Bounds, type Listening } from './listen.ts';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono, type MiddlewareHandler } from 'hono';
+import type { Pool } from 'pg';
+import type { StatusDocument } from '../status/schema.ts';
+import {
+  addressText,
+  headers,
+  isLoopback,
+  knownHosts,
+  ownSite,
+  requireToken,
+  uncached,
+  type Access,
+  type Address,
+} from './access.ts';
+import { createApi } from './api.ts';
+import { createPulse, healthOf, readinessOf, type Pulse } from './health.ts';
+import { createMetrics } from './metrics.ts';
 import { createReader, type Source } from './reader.ts';
-import type { Metrics } from './metrics.ts';
-import { createSnapshots, type Rest, type Snapshots } from './snapshots.ts';
+import { createSnapshots, type Snapshots } from './snapshots.ts';
+
+/** Files of the page by their paths, such as `/app.js`. */
+export type Assets = ReadonlyMap<
+  string,
+  { readonly type: string; readonly body: string | Uint8Array }
+>;
 
 export interface HttpOptions extends Access {
   readonly address: Address;
-  /** Where health and metrics are too, and no token is asked for; null: nowhere. */
+  /** Where health and metrics are too, without a token; null: nowhere. */
   readonly metricsAddress: Address | null;
-  readonly pageSize: number;
+  /** Reads the status. Does not reject: an outage is a status too. */
+  readonly status: (pool: () => Promise<Pool>) => Promise<StatusDocument>;
+  readonly assets: () => Promise<Assets>;
   /** Whether something works in rounds here, whose turning is a part of health. */
   readonly works: boolean;
-  /** Makes the answer to /metrics, from the connection of status; absent: there is none. */
-  readonly metrics?: (snapshots: Snapshots, db: Database) => Metrics;
-  /** A command as this user calls it. */
-  readonly called: (command: string) => string;
-  /** Replaces the usual one. */
-  readonly rest?: Rest;
+  readonly version: string;
+  /** A text with its commands as this user types them. */
+  readonly called: (text: string) => string;
   /** Replace the usual ones. */
   readonly bounds?: Partial<Bounds>;
   /** Monotonic, in ms. */
   readonly now: () => number;
 }
 
-/** The page, health, status and metrics, served. */
+/** The page, its JSON, health and metrics, served. */
 export interface HttpServer {
   readonly address: Address;
   readonly metricsAddress: Address | null;
-  readonly snapshots: Snapshots;
   readonly pulse: Pulse;
-  /** Names the database, once it is known; until then it is told as away. */
+  /** Names the database, once it is known. */
   use(source: Source): void;
   close(): Promise<void>;
 }
 
-/** @throws ListenError where it can't listen, or would show one's data to everybody */
+/** The address cannot be served. The message says what to do. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** @throws ListenError */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const { address, metricsAddress, token, hosts, pageSize, works, called, now } = options;
-  demandToken(address, token);
-  const ending = new AbortController();
-  const { signal } = ending;
-  // Two, so that nobody who looks something up keeps health and metrics waiting.
+  const { address, metricsAddress, token, hosts, works, version, now } = options;
+  if (token === null && !isLoopback(address)) throw new ListenError(tokenProblem(address));
   const reader = createReader();
-  const watcher = createReader();
   const pulse = createPulse(now);
-  const snapshots = createSnapshots({
-    read: async () =>
-      watcher.isNamed
-        ? statusOrOutage(watcher.pool, pageSize)
-        : awayStatus(new Date(), 'the database is being opened'),
-    now,
-    rest: options.rest,
-    signal,
-  });
-  const metrics = options.metrics?.(snapshots, watcher.db) ?? null;
-  const sources = {
-    reader,
-    snapshots,
-    pulse: works ? pulse : null,
-    metrics,
-    called,
-    signal,
-  };
+  const snapshots = createSnapshots(() => options.status(() => reader.pool()), now);
+  const metrics = createMetrics(() => snapshots.recent(), version);
   const servers: Listening[] = [];
   const close = async () => {
-    ending.abort();
-    metrics?.close();
+    metrics.close();
     await Promise.all(servers.map((server) => server.close()));
-    await Promise.all([reader.close(), watcher.close()]);
+    await reader.close();
   };
+  const listenOn = async (app: Hono, wanted: Address) => {
+    const listening = await listen(app, wanted, options.bounds);
+    servers.push(listening);
+    return listening.address;
+  };
+  const probes = probesOf(works ? pulse : null, snapshots);
+  const page = new Hono().use(headers(), uncached, knownHosts({ token, hosts }), ownSite);
+  page.route('/', probes(token === null)).get('*', serveAssets(options.assets));
+  if (token !== null) page.use(requireToken(token));
+  page.get('/metrics', metrics.handler);
+  page.route('/', createApi({ ...options, reader, status: () => snapshots.newest() }));
+  const monitoring = new Hono().use(headers(), uncached);
+  // An address of other machines is reached by any name.
+  if (metricsAddress !== null && isLoopback(metricsAddress)) {
+    monitoring.use(knownHosts({ token: null, hosts }));
+  }
+  monitoring.use(ownSite).route('/', probes(true)).get('/metrics', metrics.handler);
   try {
-    const page = await listen(createApp(sources, { token, hosts }), address, options.bounds);
-    servers.push(page);
-    const monitoring =
-      metricsAddress === null
-        ? null
-        : await listen(
-            createMonitoring(sources, isLoopback(metricsAddress) ? hosts : null),
-            metricsAddress,
-          );
-    if (monitoring !== null) servers.push(monitoring);
     return {
-      address: page.address,
-      metricsAddress: monitoring?.address ?? null,
-      snapshots,
+      address: await listenOn(page, address),
+      metricsAddress: metricsAddress === null ? null : await listenOn(monitoring, metricsAddress),
       pulse,
-      use(source) {
-        reader.use(source);
-        watcher.use(source);
-      },
+      use: (source) => reader.use(source),
       close,
     };
   } catch (error) {
@@ -102,9 +106,126 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
 }
 
-function demandToken(address: Address, token: string | null): void {
-  if (token !== null || isLoopback(address)) return;
-  throw new ListenError(
-    `${address.host} is reached from other machines: put a token into EXPLORER_ETL_HTTP_TOKEN (or the path of a file that holds it into EXPLORER_ETL_HTTP_TOKEN_FILE), or listen on 127.0.0.1.`,
-  );
+const tokenProblem = ({ host }: Address) =>
+  `Other machines reach ${host}: put a token into EXPLORER_ETL_HTTP_TOKEN (or the path of a file that holds it into EXPLORER_ETL_HTTP_TOKEN_FILE), or listen on 127.0.0.1.`;
+
+/** Health for supervisors. @returns for those who may see whole reasons, which may quote the explorer, and others */
+const probesOf = (pulse: Pulse | null, snapshots: Snapshots) => (isOpen: boolean) =>
+  new Hono()
+    .get('/healthz', (context) => {
+      const health = healthOf(pulse);
+      return context.json(health, health.is_healthy ? 200 : 503);
+    })
+    .get('/readyz', async (context) => {
+      const { reasons, ...readiness } = readinessOf(await snapshots.newest());
+      const shown = isOpen ? reasons : reasons.map(({ code }) => ({ code }));
+      return context.json({ ...readiness, reasons: shown }, readiness.is_ready ? 200 : 503);
+    });
+
+/** Serves the page's files, and nothing else: no path of a request is looked for on a disk. They hold no data. */
+function serveAssets(read: () => Promise<Assets>): MiddlewareHandler {
+  let assets: Promise<Assets> | null = null;
+  return async (context, next) => {
+    assets ??= read();
+    assets.catch(() => (assets = null));
+    const found = (await assets).get(context.req.path);
+    if (found === undefined) return next();
+    return context.body(found.body as string, 200, { 'content-type': found.type });
+  };
 }
+
+/** What a client may take, in ms, and send, in bytes: a slower or larger one has no good reason. */
+const usualBounds = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  keepAliveTimeout: 10_000,
+  connectionsCheckingInterval: 5_000,
+  /** Neither read from nor written to for so long: the slowest query is shorter. */
+  silentTimeout: 60_000,
+};
+export type Bounds = typeof usualBounds;
+const mostConnections = 256;
+
+interface Listening {
+  /** Where it is, with the port that it got. */
+  readonly address: Address;
+  close(): Promise<void>;
+}
+
+/** @throws ListenError */
+async function listen(
+  app: Hono,
+  wanted: Address,
+  bounds: Partial<Bounds> = {},
+): Promise<Listening> {
+  const { silentTimeout, ...serverOptions } = { ...usualBounds, ...bounds };
+  const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server;
+  boundConnections(server);
+  server.setTimeout(silentTimeout);
+  server.listen({ host: wanted.host, port: wanted.port });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new ListenError(explain(error, wanted), { cause: error });
+  }
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: { ...wanted, port },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/**
+ * Lets the newest connection in, so that a probe always gets through. Beyond the bound, the connection that
+ * was silent longest makes room; the new one is refused only if all others wait for an answer.
+ */
+function boundConnections(server: Server): void {
+  /** How many requests each one waits for, in the order in which they fell silent. */
+  const open = new Map<Socket, number>();
+  const fallSilent = (socket: Socket) => {
+    const requests = open.get(socket) ?? 1;
+    if (open.delete(socket)) open.set(socket, requests - 1);
+  };
+  server.on('connection', (socket) => {
+    if (open.size >= mostConnections) {
+      const longest = open.keys().find((each) => open.get(each) === 0) ?? socket;
+      open.delete(longest);
+      longest.destroy();
+      if (longest === socket) return;
+    }
+    open.set(socket, 0);
+    socket.on('close', () => void open.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    if (open.has(socket)) open.set(socket, (open.get(socket) ?? 0) + 1);
+    response.on('close', () => fallSilent(socket));
+  });
+}
+
+/** Whether another program has the address. */
+export const isAddressInUse = (error: unknown): boolean =>
+  error instanceof ListenError && codeOf(error.cause) === 'EADDRINUSE';
+
+function explain(error: unknown, wanted: Address): string {
+  const where = addressText(wanted);
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return `${where} is in use by another program: name another port, or 0 for any that is free.`;
+    case 'EACCES':
+      return `this user may not listen on ${where}: name a port above 1023.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `this machine has no address ${wanted.host}: name one that it has, such as 127.0.0.1.`;
+    default:
+      return `cannot listen on ${where} (${codeOf(error)}).`;
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

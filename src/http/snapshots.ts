@@ -1,82 +1,54 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StatusDocument } from '../documents/status.ts';
+import type { StatusDocument } from '../status/schema.ts';
 
-/** How far looks are apart. */
-export interface Rest {
-  /** In ms. */
-  readonly leastMs: number;
-  /** So many times what a look took. */
-  readonly times: number;
-  /** In ms. */
-  readonly mostMs: number;
-}
+/** How far readings are apart: as many times as one took, but at least and at most so long, in ms. */
+const rest = { times: 50, leastMs: 1_000, mostMs: 30_000 };
+/** How long a scrape waits for a new reading if it has an old one, and if it has none, in ms. */
+const promptMs = 20;
+const longestMs = 5_000;
+/** How old the reading of a scrape may be, in ms. */
+const recentMs = 60_000;
 
-const usualRest: Rest = { leastMs: 3_000, times: 200, mostMs: 30_000 };
-
-export interface SnapshotOptions {
-  /** Does not reject: a database that is away is how all is. */
-  readonly read: () => Promise<StatusDocument>;
-  /** Monotonic, in ms. */
-  readonly now: () => number;
-  /** Replaces the usual one. */
-  readonly rest?: Rest | undefined;
-  /** Ends all that is under way. */
-  readonly signal: AbortSignal;
-}
-
-/** How all is, some seconds old at most, looked at once for all who ask. */
+/** The status, read once for all who ask. */
 export interface Snapshots {
+  /** Some seconds old at most; rejects never. */
   newest(): Promise<StatusDocument>;
-  /**
-   * Tells of each one that is read from now on. While somebody listens one is read whenever it may be; else
-   * none is but for who asks.
-   *
-   * @returns ends it
-   */
-  subscribe(listener: (status: StatusDocument) => void): () => void;
+  /** The same for a scrape, which cannot wait: a minute old at most, null if none comes in time. */
+  recent(): Promise<StatusDocument | null>;
 }
 
-/** Looks so seldom that it costs a two-hundredth of one core of the database at most, at any size. */
-export function createSnapshots({
-  read,
-  now,
-  rest = usualRest,
-  signal,
-}: SnapshotOptions): Snapshots {
-  const listeners = new Set<(status: StatusDocument) => void>();
-  let latest: { readonly status: Promise<StatusDocument>; goodUntilMs: number } | null = null;
-  let isTurning = false;
+/**
+ * Costs a fiftieth of one core of the database at most, at any size.
+ *
+ * @param read does not reject: an outage is a status too
+ * @param now monotonic, in ms
+ */
+export function createSnapshots(read: () => Promise<StatusDocument>, now: () => number): Snapshots {
+  let coming: { readonly status: Promise<StatusDocument>; goodUntilMs: number } | null = null;
+  let last: { readonly status: StatusDocument; readonly atMs: number } | null = null;
 
-  const newest = (): Promise<StatusDocument> => {
-    if (latest !== null && now() < latest.goodUntilMs) return latest.status;
+  const newest = async (): Promise<StatusDocument> => {
+    if (coming !== null && now() < coming.goodUntilMs) return coming.status;
     const begun = now();
-    const status = read();
-    const mine = { status, goodUntilMs: Infinity };
-    latest = mine;
-    return status.finally(() => {
-      const took = now() - begun;
-      mine.goodUntilMs = now() + Math.min(Math.max(rest.leastMs, rest.times * took), rest.mostMs);
-    });
-  };
-
-  const turn = async (): Promise<void> => {
-    if (isTurning) return;
-    isTurning = true;
-    while (listeners.size > 0 && !signal.aborted) {
-      const status = await newest();
-      for (const listener of listeners) listener(status);
-      const restMs = Math.max(0, (latest?.goodUntilMs ?? 0) - now());
-      await delay(restMs, undefined, { signal }).catch(() => undefined);
-    }
-    isTurning = false;
+    const mine = { status: read(), goodUntilMs: Infinity };
+    coming = mine;
+    const status = await mine.status;
+    last = { status, atMs: now() };
+    const restMs = rest.times * (last.atMs - begun);
+    mine.goodUntilMs = last.atMs + Math.min(Math.max(rest.leastMs, restMs), rest.mostMs);
+    return status;
   };
 
   return {
     newest,
-    subscribe(listener) {
-      listeners.add(listener);
-      void turn();
-      return () => void listeners.delete(listener);
+    async recent() {
+      const old = last !== null && now() - last.atMs < recentMs ? last.status : null;
+      const ended = new AbortController();
+      const late = delay(old === null ? longestMs : promptMs, old, { signal: ended.signal });
+      late.catch(() => undefined);
+      const status = await Promise.race([newest(), late]);
+      ended.abort();
+      return status;
     },
   };
 }

@@ -1,18 +1,16 @@
 import type { SQL } from 'drizzle-orm';
 
 /**
- * What is known of a part of a list. `proved`: nothing is missing. `gap`: wanted, and missing or doubtful.
- * `held`: proved but for an item that stands in quarantine. `flight`: a walk is under way there. `waiting`:
- * read, and proved by what is to come. `unknown`: below all that was ever read, where nobody knows whether the
- * list goes on. `unwanted`: not asked for.
+ * What is drawn of a list whose items have positions: blocks, or numbers of batches. All is SQL, of what is
+ * bounded however long the history is.
  */
-export type PartState = 'proved' | 'gap' | 'held' | 'flight' | 'waiting' | 'unknown' | 'unwanted';
-
-/** How a list whose items have heights is drawn. All is SQL, of what is bounded however long the history is. */
 export interface ListRibbon {
   /**
-   * A statement for `feed`, `chain_id`, `begins`, `ends` and a multirange for each `PartState`, of all feeds of the
-   * kind. No two of a feed's overlap, and all of them together are what lies below `ends`.
+   * A statement for `feed`, `begins`, `ends` (exclusive) and a multirange for each state, of all feeds of the kind:
+   * `verified`; `gap`: wanted, and missing or doubtful; `quarantined`: verified but for an item in quarantine;
+   * `reading`: a walk is under way there; `unverified`: read, and verified by what is to come; `unknown`: below all
+   * that was ever read, and the list may end anywhere there; `out_of_range`: not wanted. No two of a feed's
+   * overlap, and together they are all that lies below `ends`.
    */
   readonly parts: SQL;
   /**
@@ -20,9 +18,4 @@ export interface ListRibbon {
    * `asked` (feed, height, from, to).
    */
   readonly times: SQL;
-  /** A statement for `id`, `lane`, `started_at` and `is_there` of walks that a row `asked` may rest on. */
-  readonly walks: SQL;
 }
-
-/** So many walks are looked at for a part, whatever the history is. */
-export const mostWitnesses = 50;

@@ -16,19 +16,21 @@ export interface Parameter {
   readonly meaning: string;
 }
 
-/** What of an answer is drawn. */
+/** How an answer is drawn: names of its columns, and what `y` is measured in. */
 export interface QuestionChart {
-  /** The column whose numbers are bars. */
-  readonly of: string;
-  /** The column that they stand side by side by, such as a day. Null: beside the rows. */
-  readonly by: string | null;
+  readonly kind: 'line' | 'bars' | 'shares';
+  readonly x: string;
+  readonly y: string;
   /** The column whose values are told apart by colour. */
-  readonly split: string | null;
+  readonly series: string | null;
+  readonly unit: string | null;
 }
 
 /** A statement with a name, kept in a file of that name. */
 export interface Question {
   readonly name: string;
+  /** What it is about, such as `fees`. */
+  readonly topic: string;
   /** What it answers, in a sentence. */
   readonly question: string;
   readonly parameters: readonly Parameter[];
@@ -38,22 +40,27 @@ export interface Question {
   readonly text: string;
 }
 
-/** The questions that come with the program, by name. */
+/** The first one shows what is stored at a glance. */
+const firstName = 'operations-daily';
+
+/** The questions that come with the program, by name, after the one to begin with. */
 export function questions(): Question[] {
   const folder = packageFile('questions');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .toSorted()
-    .map((file) => readQuestion(basename(file, '.sql'), readFileSync(join(folder, file), 'utf8')));
+    .map((file) => readQuestion(basename(file, '.sql'), readFileSync(join(folder, file), 'utf8')))
+    .toSorted((one, other) => Number(other.name === firstName) - Number(one.name === firstName));
 }
 
-const chartLine = /^chart: (\w+)(?: by (\w+)(?:, (\w+))?)?$/u;
+const chartLine = /^chart: (line|bars|shares)((?: [a-z]+=[\w%]+)+)$/u;
+const topicLine = /^topic: (.+)$/u;
 const parameterLine = /^:(\w+) = (\S+) +(.+)$/u;
 
 /**
  * Reads the comment at the top of a statement: what it answers, then a line for each parameter such as
- * `-- :days = 30  so many days back`. The default `all` is null. A line `-- chart: operations by day, version`
- * says what of it is drawn: bars of a column, side by side by another one, told apart by a third.
+ * `-- :days = 30  so many days back`. The default `all` is null. A line `-- topic: fees` says what it is about, and
+ * `-- chart: bars x=day y=operations series=chain_id` how its answer is drawn.
  *
  * @throws StatementError where a parameter is none that `query` has a flag for
  */
@@ -68,16 +75,24 @@ export function readQuestion(name: string, text: string): Question {
     ];
   });
   const end = lines.findIndex((line) => line === '' || parameterLine.test(line));
-  const chart = chartOf(lines);
-  return { name, question: lines.slice(0, end).join(' '), parameters, chart, text };
+  const topic = lines.flatMap((line) => topicLine.exec(line)?.[1] ?? [])[0] ?? 'other';
+  const question = lines.slice(0, end).join(' ');
+  return { name, topic, question, parameters, chart: chartOf(lines), text };
 }
 
 function chartOf(lines: readonly string[]): QuestionChart | null {
-  for (const line of lines) {
-    const [, of, by = null, split = null] = chartLine.exec(line) ?? [];
-    if (of !== undefined) return { of, by, split };
-  }
-  return null;
+  const [, kind, parts = ''] = lines.flatMap((line) => chartLine.exec(line) ?? []);
+  const given = Object.fromEntries(
+    [...parts.matchAll(/([a-z]+)=([\w%]+)/gu)].map(([, name, of]) => [name, of]),
+  );
+  const {
+    x,
+    y,
+    series = null,
+    unit = null,
+  } = given as Readonly<Record<string, string | undefined>>;
+  if (kind === undefined || x === undefined || y === undefined) return null;
+  return { kind: kind as QuestionChart['kind'], x, y, series, unit };
 }
 
 function knownName(parameter: string): ParameterName {

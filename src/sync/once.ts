@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { countLanes, type LaneCounts } from '../history/counts.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import type { RunScope } from '../lists/tables.ts';
+import { countLanes, type LaneCounts } from './lane-counts.ts';
 import { openLane, sendSlice } from './queue.ts';
 import {
   noteStopped,
@@ -87,7 +87,7 @@ export async function syncOnce(
   const ids = [...opened.keys()];
   const sums = await runSums(db, ids);
   const since = new Map([...sums].map(([id, sum]) => [id, sumsSince(sum, before.get(id))]));
-  const work = ownWork(opened, since, counter.take());
+  const work = ownWork(opened, since, counter.all());
   return (await runResults(db, ids)).flatMap(({ id, ...how }) => {
     const [target, sum, own] = [opened.get(id), since.get(id), work.get(id)];
     if (target === undefined || sum === undefined || own === undefined) return [];

@@ -1,8 +1,8 @@
+import { expireEvents, noteEvent } from './note-event.ts';
 import { sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
-import { thinHistory } from '../history/thin.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { thinLedger } from '../lists/thin.ts';
 import type { Log } from '../log.ts';
@@ -55,6 +55,7 @@ export async function serve(
   ]);
   await boss.offWork(runQueue, { wait: true });
   await worker.stop();
+  await noteEvent(db, { kind: 'stopped', sentence: 'A start was stopped. What was read is kept.' });
   // Those too that waited for their turn, where no other process works: they are its own. Where the database is
   // away, this stop looks like a kill.
   await noteLastStop(db).catch(() => undefined);
@@ -207,13 +208,13 @@ function maintain(options: MaintenanceOptions, signal: AbortSignal): Promise<voi
 
 /**
  * Tidies up once: archived bodies that are older than they are to be kept, notes of what was to be read
- * again and has been, minutes of the history, and old walks that brought nothing.
+ * again and has been, events of the timeline, and old walks that brought nothing.
  */
 export async function tidyUp(
   { db, log, clock, archiveDays, ledgerDays }: MaintenanceOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  await thinHistory(db);
+  await expireEvents(db);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.tell('archive.expired', { pages });
   const thinned = await thinLedger(db, ledgerDays(), clock(), signal);

@@ -114,14 +114,19 @@ export async function laneHolders(db: Pick<Database, 'execute'>): Promise<LaneHo
 /** Takes back lanes whose lock is free. The first process clears the mark, so that it alone returns the job. */
 const takeBack = `
   with taken as materialized (
-    select id, taken_up_at, feed || '/' || lane as key
+    select id, feed, taken_up_at, feed || '/' || lane as key
     from etl.runs where state = 'open' and taken_up_at is not null
   ), lost as materialized (
     select * from taken where pg_try_advisory_xact_lock($1, hashtext(key))
+  ), back as (
+    update etl.runs set taken_up_at = null, due_at = clock_timestamp()
+    from lost where runs.id = lost.id and runs.taken_up_at = lost.taken_up_at
+    returning lost.feed, key
+  ), noted as (
+    insert into etl.events (kind, feed, sentence)
+    select 'killed', feed, 'A worker was lost while it read ' || key || '. Another one continues.' from back
   )
-  update etl.runs set taken_up_at = null, due_at = clock_timestamp()
-  from lost where runs.id = lost.id and runs.taken_up_at = lost.taken_up_at
-  returning key`;
+  select key from back`;
 
 /** Returns the jobs of lanes whose worker is gone to the queue, until the signal aborts. */
 export function watchForLostLanes(pool: Pool, boss: PgBoss, log: Log, signal: AbortSignal) {

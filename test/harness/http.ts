@@ -1,8 +1,11 @@
 import { request, type IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { createMetrics, type MetricsOptions } from '../../src/http/metrics.ts';
+import { Hono } from 'hono';
+import { createMetrics } from '../../src/http/metrics.ts';
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/server.ts';
+import type { StatusDocument } from '../../src/status/schema.ts';
+import { outageStatus, statusNow } from '../../src/status/status.ts';
 
 /** A page over a database, or over none, for whoever is on this machine. */
 export async function startPage(
@@ -14,8 +17,20 @@ export async function startPage(
     metricsAddress: null,
     token: null,
     hosts: [],
-    pageSize: 50,
+    status: (pool) =>
+      pool()
+        .then((ready) => statusNow(ready, 50))
+        .catch((error: unknown) => outageStatus(new Date(), error)),
+    assets: async () =>
+      new Map([
+        ['/', { type: 'text/html; charset=utf-8', body: '<!doctype html><title>page</title>' }],
+        [
+          '/app.js',
+          { type: 'text/javascript; charset=utf-8', body: `/* ${'x'.repeat(10_000)} */` },
+        ],
+      ]),
     works: false,
+    version: '1.2.3',
     called: (command) => command,
     now: () => performance.now(),
     ...options,
@@ -59,17 +74,13 @@ export async function ask(
 }
 
 /** What is scraped from this process until the running test ends. */
-export function observing(options: Partial<MetricsOptions> & Pick<MetricsOptions, 'snapshot'>) {
-  const metrics = createMetrics({
-    queue: async () => [],
-    version: '1.2.3',
-    now: () => performance.now(),
-    ...options,
-  });
+export function observing(status: () => Promise<StatusDocument | null>) {
+  const metrics = createMetrics(status, '1.2.3');
   onTestFinished(() => metrics.close());
+  const app = new Hono().get('/metrics', metrics.handler);
   return {
     scrape: async () => {
-      const families = scraped(await metrics.scrape());
+      const families = scraped(await (await app.request('/metrics')).text());
       const all = (name: string) =>
         [...families.values()]
           .flatMap(({ samples }) => samples)

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Range } from '../../src/report/ribbon/ribbon.ts';
+import type { Range } from '../../src/status/coverage.ts';
 
 /** The height of a list's newest item in each scene. */
 export const highest = 40;
@@ -27,11 +27,11 @@ export async function emptyScene(pool: Pool): Promise<void> {
   );
 }
 
-/** @returns its id */
+/** One that fails, so that what is missing is not being read. @returns its id */
 export async function openRun(pool: Pool, operation: string): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(
-    `insert into etl.runs (chain_id, operation, lane, scope)
-     values (10, $1, 'backfill', '{}') returning id`,
+    `insert into etl.runs (chain_id, operation, lane, scope, failures_in_a_row)
+     values (10, $1, 'backfill', '{}', 1) returning id`,
     [operation],
   );
   return Number(rows[0]?.id);

@@ -6,7 +6,7 @@ test('a database that is away, and a process that is gone', async () => {
   await expectHealthy();
   proxy.set('refuse');
   proxy.cutAll();
-  await expectFiring('ExplorerEtlDatabaseAway');
+  await expectFiring('ExplorerEtlDatabaseUnreachable');
   proxy.set('open');
   await expectHealthy();
   server.kill('SIGKILL');

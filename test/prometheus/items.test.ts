@@ -28,7 +28,7 @@ test('a list that is served out of order', async () => {
   const { setDisorder, expectFiring, expectHealthy } = await openAlertWorld({ motion });
   await expectHealthy();
   setDisorder(true);
-  await expectFiring('ExplorerEtlDisorderLasts');
+  await expectFiring('ExplorerEtlFeedFails');
   setDisorder(false);
   await expectHealthy();
 });

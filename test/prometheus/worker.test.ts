@@ -6,7 +6,7 @@ test('nobody works, and somebody works again', async () => {
   const worker = start(['start']);
   await expectHealthy();
   worker.kill('SIGKILL');
-  await expectFiring('ExplorerEtlNobodyWorks');
+  await expectFiring('ExplorerEtlNoWorker');
   start(['start']);
   await expectHealthy();
 });

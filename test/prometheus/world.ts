@@ -104,7 +104,7 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
   const expectHealthy = async () => {
     await eventually('all is proved', boundMs, async () => {
       const answer = await fetch(`http://${address}/metrics`).catch(() => null);
-      return (await answer?.text())?.includes('explorer_etl_verdict{kind="healthy"} 1');
+      return (await answer?.text())?.includes('explorer_etl_overall_state{state="healthy"} 1');
     });
     await expectQuiet();
     tell('all is well');

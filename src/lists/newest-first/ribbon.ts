@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
-import { mostWitnesses, type ListRibbon } from '../ribbon.ts';
+import type { ListRibbon } from '../ribbon.ts';
 
 const parts = sql`
     with known as materialized (
-      select feeds.feed, chain_id, highest as ends,
+      select feeds.feed, highest as ends,
              coalesce(covered, '{}') as covered,
              (select height from etl.item_above(chain_id, operation, 0)) as lowest_item,
              coalesce((
@@ -25,24 +25,24 @@ const parts = sql`
       from etl.feeds
       join etl.feed_coverage using (feed)
     ), divided as (
-      select *, covered - held as proved, covered * held as held_up,
+      select *, covered - held as verified, covered * held as held_up,
              int8multirange(int8range(0, ends)) as whole,
-             under_way * int8multirange(int8range(0, ends)) - covered as flight
+             under_way * int8multirange(int8range(0, ends)) - covered as reading
       from known
       where ends > 0
     ), missed as (
-      select *, missing - flight as left_out,
-             -- Where nothing was ever read, no one knows whether there is something to miss.
+      select *, missing - reading as left_out,
+             -- Where nothing was ever read there may be nothing to miss.
              case when not is_end_known and missing @> 0::bigint
                   then int8multirange(int8range(0, coalesce(lowest_item, ends - 1), '[]')) else '{}' end
                as never_seen
       from divided
     )
-    select feed, chain_id, ends, proved, held_up as held, flight, '{}'::int8multirange as waiting,
+    select feed, ends, verified, held_up as quarantined, reading, '{}'::int8multirange as unverified,
            left_out - never_seen as gap, left_out * never_seen as unknown,
-           whole - covered - flight - missing as unwanted,
+           whole - covered - reading - missing as out_of_range,
            coalesce(
-             nullif(lower(covered + flight + (left_out - never_seen)), 0),
+             nullif(lower(covered + reading + (left_out - never_seen)), 0),
              lowest_item,
              0
            ) as begins
@@ -62,20 +62,5 @@ const times = sql`
   where kind = 'newest-first'
 `;
 
-/** Those that reach least far above the part's start. */
-const walks = sql`
-  select id, lane, started_at,
-         case when state = 'running' then int8range(bottom, top, '[]') && place
-              else proved && place end as is_there
-  from (
-    -- By the whole key of walks_top: by the feed alone the planner may sort all that lie above.
-    select * from etl.walks
-    where (feed, top) >= (asked.feed, asked."from")
-    order by feed, top
-    limit ${mostWitnesses}
-  ) as walked, int8range(asked."from", asked."to", '[]') as place
-  where walked.feed = asked.feed
-`;
-
 /** Blocks, or batches of a list that is ordered by their numbers. */
-export const ribbon: ListRibbon = { parts, times, walks };
+export const ribbon: ListRibbon = { parts, times };

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { mostWitnesses, type ListRibbon } from '../ribbon.ts';
+import type { ListRibbon } from '../ribbon.ts';
 
 /** More batches with blocks than these never wait for what is to come alone (`etl.batch_state_findings`). */
 const mostInHead = 3;
@@ -10,13 +10,13 @@ const parts = sql`
     ), listed as materialized (
       select * from etl.listed_without_blocks
     ), wanted as (
-      select feed, chain_id, range_agg(numbers) as numbers
+      select feed, range_agg(numbers) as numbers
       from (
-        select feed, chain_id, numbers from asked
+        select feed, numbers from asked
         union all
-        select feed, chain_id, range from listed
+        select feed, range from listed
       ) as part
-      group by feed, chain_id
+      group by feed
     ), read as (
       select feed,
              range_agg(number) filter (where is_proved) as proved,
@@ -41,19 +41,19 @@ const parts = sql`
       where walks.state = 'running' and walks.kind = 'numbered' and batch is not null
       group by walks.feed
     ), known as (
-      select wanted.feed, chain_id, wanted.numbers as wanted, coalesce(proved, '{}') as proved,
-             coalesce(walked.numbers, '{}') * wanted.numbers - coalesce(proved, '{}') as flight,
+      select wanted.feed, wanted.numbers as wanted, coalesce(proved, '{}') as proved,
+             coalesce(walked.numbers, '{}') * wanted.numbers - coalesce(proved, '{}') as reading,
              case when heads <= ${mostInHead}::bigint then coalesce(new, '{}') else '{}' end as new
       from wanted
       left join read using (feed)
       left join walked using (feed)
     )
-    select feed, chain_id, upper(wanted) as ends, lower(wanted) as begins,
-           proved - coalesce(places, '{}') as proved, flight,
-           proved * coalesce(places, '{}') as held, '{}'::int8multirange as unknown,
-           coalesce(new, '{}') - flight as waiting,
-           wanted - proved - flight - coalesce(new, '{}') as gap,
-           int8multirange(int8range(least(1, lower(wanted)), upper(wanted))) - wanted as unwanted
+    select feed, upper(wanted) as ends, lower(wanted) as begins,
+           proved - coalesce(places, '{}') as verified, reading,
+           proved * coalesce(places, '{}') as quarantined, '{}'::int8multirange as unknown,
+           coalesce(new, '{}') - reading as unverified,
+           wanted - proved - reading - coalesce(new, '{}') as gap,
+           int8multirange(int8range(least(1, lower(wanted)), upper(wanted))) - wanted as out_of_range
     from known
     left join etl.quarantined using (feed)
   `;
@@ -69,16 +69,5 @@ const times = sql`
   where kind = 'numbered'
 `;
 
-/** The walks of its batches, from the lowest on. */
-const walks = sql`
-  select id, lane, started_at, true as is_there
-  from (
-    select * from etl.walks
-    where walks.feed = asked.feed and batch between asked."from" and asked."to"
-    order by batch
-    limit ${mostWitnesses}
-  ) as walked
-`;
-
-/** Numbers of batches, which the chain proves. */
-export const ribbon: ListRibbon = { parts, times, walks };
+/** Numbers of batches. */
+export const ribbon: ListRibbon = { parts, times };

@@ -182,7 +182,7 @@ describe('questions', () => {
   });
 
   test.each(questions())('the chart of $name draws no amounts of several chains', ({ chart }) => {
-    expect(chart?.of ?? '').not.toMatch(amount);
+    expect(chart?.y ?? '').not.toMatch(amount);
   });
 
   test('three of them have amounts', () => {

@@ -27,5 +27,5 @@ test('no statement of the page is compiled', async () => {
   const reader = createReader();
   onTestFinished(() => reader.close());
   reader.use({ url, directUrl: null });
-  expect(await jitOf(reader.pool)).toEqual([{ jit: 'off' }]);
+  expect(await jitOf(await reader.pool())).toEqual([{ jit: 'off' }]);
 });

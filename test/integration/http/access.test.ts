@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { ListenError } from '../../../src/http/listen.ts';
+import { ListenError } from '../../../src/http/server.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { ask, servedPage, startPage, type Answer } from '../../harness/http.ts';
 
 const token = 'a-token-of-thirty-characters-x';
@@ -34,41 +35,48 @@ test("another site's page gets nothing, and nothing writes", async () => {
   }
 });
 
-test('beyond this machine a token is wanted', async () => {
+const data = [
+  '/status.json',
+  '/strips.json',
+  '/coverage.json?feed=10/user-operations',
+  '/throughput.json',
+  '/runs.json',
+  '/queries.json',
+  '/query.json?name=operations-daily',
+  '/query.csv?name=operations-daily',
+  '/trace.json?term=1',
+  '/metrics',
+];
+
+test('beyond this machine a token is needed for all data', async () => {
   const open = (host: string, wanted: string | null) =>
     startPage(null, { address: { host, port: 0 }, token: wanted });
   await expect(open('0.0.0.0', null)).rejects.toThrow(/EXPLORER_ETL_HTTP_TOKEN/);
   await expect(open('::', null)).rejects.toThrow(ListenError);
   const page = await open('0.0.0.0', token);
-  expect(await statusOf(ask(page, '/'))).toBe(401);
-  expect(await statusOf(ask(page, '/status.json'))).toBe(401);
-  expect(await statusOf(ask(page, '/events'))).toBe(401);
-  expect(await statusOf(ask(page, '/panels/coverage'))).toBe(401);
-  expect(await statusOf(ask(page, '/healthz'))).toBe(200);
+  for (const path of data) expect(await statusOf(ask(page, path)), path).toBe(401);
+  for (const path of ['/', '/healthz']) expect(await statusOf(ask(page, path)), path).toBe(200);
   await page.close();
 });
 
-test('the token lets in as a header, and a browser without it gets the page without data', async () => {
+test('the token lets in as a header, and the page without it holds no data', async () => {
   const page = await servedPage(null, { token });
-  const shown = { headers: { authorization: `Bearer ${token}` } };
-  for (const path of ['/', '/status.json', '/panels/verdict']) {
-    expect(await statusOf(ask(page, path, shown)), path).toBe(200);
+  const sent = { headers: { authorization: `Bearer ${token}` } };
+  for (const path of ['/', '/status.json', '/metrics']) {
+    expect(await statusOf(ask(page, path, sent)), path).toBe(200);
   }
   for (const wrong of [`${token}y`, token.slice(1), '']) {
     const headers = { authorization: `Bearer ${wrong}` };
     expect(await statusOf(ask(page, '/status.json', { headers })), wrong).toBe(401);
   }
-  // No address holds it: addresses are logged and remembered.
+  // No URL holds it: URLs are logged and remembered.
   expect(await statusOf(ask(page, `/status.json?token=${token}`))).toBe(401);
-
-  const { status, headers, body } = await ask(page, '/', { headers: { accept: 'text/html' } });
-  expect([status, headers['set-cookie']]).toEqual([401, undefined]);
-  expect(body).toContain('#token=');
-  expect(body).not.toContain('<section');
-  // Reasons hold what the explorer said: they are for those who are let in.
+  const { headers } = await ask(page, '/status.json');
+  expect([headers['www-authenticate'], headers['set-cookie']]).toEqual(['Bearer', undefined]);
+  // Reasons may quote the explorer: they are for those who are let in.
   const ready = await ask(page, '/readyz');
-  expect(JSON.parse(ready.body)).toMatchObject({ reasons: [{ kind: 'database-away' }] });
-  expect(ready.body).not.toContain('message');
+  expect(JSON.parse(ready.body)).toMatchObject({ reasons: [{ code: 'database-unreachable' }] });
+  expect(ready.body).not.toContain('sentence');
 });
 
 test('an address of health and metrics knows its names too, where it is of this machine', async () => {
@@ -85,13 +93,13 @@ test('no path leads out of what is served', async () => {
   const page = await servedPage(null);
   for (const path of [
     '/../package.json',
-    '/assets/../../package.json',
-    '/assets/..%2f..%2fpackage.json',
-    '/assets/%2e%2e/%2e%2e/package.json',
-    '/assets/page.css%00.js',
-    '/assets//etc/passwd',
-    '/panels/__proto__',
-    '/assets/constructor',
+    '/web/../../package.json',
+    '/..%2f..%2fpackage.json',
+    '/%2e%2e/%2e%2e/package.json',
+    '/app.js%00.css',
+    '//etc/passwd',
+    '/__proto__',
+    '/constructor',
   ]) {
     expect(await statusOf(ask(page, path)), path).toBe(404);
   }
@@ -132,7 +140,7 @@ test('who asks and reads nothing is hung up on', async () => {
   const socket = connect(page.address.port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   const ended = once(socket, 'error');
-  const asked = 'GET /assets/page.css HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const asked = 'GET /app.js HTTP/1.1\r\nHost: localhost\r\n\r\n';
   socket.pause().write(asked.repeat(2_000));
   // One who reads nothing learns of the end when it says something again.
   const again = setInterval(() => void socket.write(asked), 50);
@@ -141,25 +149,24 @@ test('who asks and reads nothing is hung up on', async () => {
   expect(['ECONNRESET', 'EPIPE']).toContain(error.code);
 });
 
-test('of a hundred open event streams those above the bound are sent away, and ended ones make room', async () => {
-  const page = await servedPage(null);
-  const url = `http://127.0.0.1:${page.address.port}/events`;
-  const ends = Array.from({ length: 100 }, () => new AbortController());
-  const answers = await Promise.all(ends.map(({ signal }) => fetch(url, { signal })));
-  const counts = Map.groupBy(answers, ({ status }) => status);
-  expect([counts.get(200)?.length, counts.get(503)?.length]).toEqual([32, 68]);
+test('a hundred slow clients of one database keep no probe waiting', async () => {
+  const { pool, url } = await freshDatabase();
+  const holder = await pool.connect();
+  await holder.query('begin; lock table etl.runs in access exclusive mode');
+  const page = await servedPage(url);
+  const waiting = Array.from({ length: 100 }, () => statusOf(ask(page, '/runs.json')));
   expect(await statusOf(ask(page, '/healthz'))).toBe(200);
-  // They have no body, so they take no room.
-  for (let asked = 0; asked < 40; asked += 1) {
-    expect(await statusOf(ask(page, '/events', { method: 'HEAD' }))).toBe(200);
-  }
-  for (const end of ends) end.abort();
-  await expect.poll(async () => (await fetch(url)).status, { timeout: 120_000 }).toBe(200);
+  // Those above the bound are sent away at once.
+  const first = await Promise.race(waiting);
+  await holder.query('rollback');
+  holder.release();
+  const counts = Map.groupBy(await Promise.all(waiting), (status) => status);
+  expect([first, counts.get(200)?.length, counts.get(503)?.length]).toEqual([503, 32, 68]);
 });
 
 test('every answer carries the policy', async () => {
   const page = await servedPage(null);
-  for (const path of ['/', '/nothing', '/healthz', '/assets/page.css', '/panels/verdict']) {
+  for (const path of ['/', '/nothing', '/healthz', '/app.js', '/status.json', '/runs.json']) {
     const { headers } = await ask(page, path);
     expect(headers['content-security-policy'], path).toMatch(
       /^default-src 'none'; script-src 'self'/,

@@ -1,11 +1,13 @@
+import type { z } from 'zod';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { HttpServer } from '../../../src/http/server.ts';
 import { createPulse, healthOf } from '../../../src/http/health.ts';
 import { createReader } from '../../../src/http/reader.ts';
+import * as documents from '../../../src/status/endpoints.ts';
+import { statusDocument } from '../../../src/status/schema.ts';
 import { startSimulator, type SimulatedChain, type Simulator } from '../../../simulator/index.ts';
 import { openDatabaseProxy } from '../../harness/servers.ts';
 import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { holdDocument } from '../../harness/documents.ts';
 import { ask, servedPage } from '../../harness/http.ts';
 import { runSync } from '../../harness/sync.ts';
 
@@ -35,48 +37,47 @@ afterAll(async () => {
   await copied?.drop();
 });
 
-/** What the endpoints say: the code of each, and the kinds of reasons. */
-async function told(page: HttpServer) {
+/** What the probes and the status say: the code of each, and the reasons that stop progress. */
+async function answers(page: HttpServer) {
   const [health, ready, status] = [
     await ask(page, '/healthz'),
     await ask(page, '/readyz'),
     await ask(page, '/status.json'),
   ];
-  const document = JSON.parse(status.body) as {
-    schema: string;
-    verdict: { kind: string };
-  };
-  holdDocument(document);
-  const { reasons } = JSON.parse(ready.body) as { reasons: { kind: string }[] };
+  const document = statusDocument.parse(JSON.parse(status.body));
+  const { reasons } = JSON.parse(ready.body) as { reasons: { code: string }[] };
   return {
     healthz: health.status,
     readyz: ready.status,
-    reasons: reasons.map(({ kind }) => kind),
-    status: [status.status, document.verdict.kind],
+    reasons: reasons.map(({ code }) => code),
+    state: document.overall.state,
   };
 }
 
-test('nothing was ever read', async () => {
-  const { url } = await freshDatabase();
-  expect(await told(await servedPage(url))).toEqual({
-    healthz: 200,
-    readyz: 200,
-    reasons: [],
-    status: [200, 'never-read'],
-  });
-});
+const unreachable = {
+  healthz: 200,
+  readyz: 503,
+  reasons: ['database-unreachable'],
+} as const;
 
-test('a database without tables', async () => {
-  const { url } = await freshDatabase('empty');
-  expect(await told(await servedPage(url))).toMatchObject({ status: [200, 'never-read'] });
-});
+test.each(['migrated', 'empty'] as const)(
+  'a database that is %s, and never read into',
+  async (how) => {
+    const { url } = await freshDatabase(how);
+    expect(await answers(await servedPage(url))).toMatchObject({
+      healthz: 200,
+      readyz: 200,
+      reasons: [],
+    });
+  },
+);
 
 test('healthy', async () => {
-  expect(await told(await servedPage(copied.url))).toEqual({
+  expect(await answers(await servedPage(copied.url))).toEqual({
     healthz: 200,
     readyz: 200,
     reasons: [],
-    status: [200, 'healthy'],
+    state: 'healthy',
   });
 });
 
@@ -85,117 +86,72 @@ test.each([
     'the key is refused',
     `update etl.feeds set state = 'unauthorized', failure = 'key-missing' where operation = 'factories'`,
     `update etl.feeds set state = 'idle', failure = null where operation = 'factories'`,
-    { readyz: 503, reasons: ['key-refused'], status: [200, 'needs-you'] },
+    { readyz: 503, reasons: ['key-refused'], state: 'action-required' },
   ],
   [
-    'what is in quarantine needs a person, and nothing stands still',
+    'what is in quarantine needs a person, and stops nothing',
     `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
      select 10, 'factories', '{}', '{}', 'x', 'reason', min(id), 0 from etl.pages`,
     `delete from etl.quarantine`,
-    { readyz: 200, reasons: [], status: [200, 'needs-you'] },
+    { readyz: 200, reasons: [], state: 'action-required' },
   ],
-])('%s', async (_what, breaks, mends, expected) => {
+])('%s', async (_what, breaks, fixes, expected) => {
   await copied.pool.query(breaks);
   try {
-    expect(await told(await servedPage(copied.url))).toMatchObject({ healthz: 200, ...expected });
+    expect(await answers(await servedPage(copied.url))).toMatchObject({
+      healthz: 200,
+      ...expected,
+    });
   } finally {
-    await copied.pool.query(mends);
+    await copied.pool.query(fixes);
   }
 });
 
-test('a batch is missing', async () => {
-  const database = await freshDatabase();
-  await runSync(database, { url: simulator.url, chains });
-  await database.pool.query('delete from explorer.read_batches where batch_number = 2');
-  expect(await told(await servedPage(database.url))).toEqual({
-    healthz: 200,
-    readyz: 200,
-    reasons: [],
-    status: [200, 'behind'],
-  });
-});
-
-test('a source has stopped', async () => {
-  const database = await freshDatabase();
-  const old = chains.map((chain) => ({ ...chain, startsAtMs: Date.now() - 30 * 86_400_000 }));
-  const silent = await startSimulator({ seed: 6, chains: old });
-  onTestFinished(() => silent.close());
-  await runSync(database, { url: silent.url, chains: old });
-  expect(await told(await servedPage(database.url))).toEqual({
-    healthz: 200,
-    readyz: 503,
-    reasons: ['stale'],
-    status: [200, 'degraded'],
-  });
-});
-
-test('nobody works, and its objective is missed', async () => {
-  const database = await freshDatabase();
-  await runSync(database, { url: simulator.url, chains });
-  await database.pool.query(`
-    update etl.runs set opened_at = opened_at - interval '3 days';
-    update etl.walks set started_at = started_at - interval '3 days';
-    update etl.feeds set last_success_at = last_success_at - interval '3 days'
-  `);
-  expect(await told(await servedPage(database.url))).toMatchObject({
-    healthz: 200,
-    readyz: 503,
-    status: [200, 'stopped'],
-  });
-});
-
-test('a database that answers too slowly is not away, and nobody knows how all is', async () => {
+test('a database that answers too slowly keeps no client waiting for ever', async () => {
   const { pool, url } = await freshDatabase();
   const holder = await pool.connect();
   await holder.query('begin; lock table etl.feeds in access exclusive mode');
   const page = await servedPage(url);
-  const slow = await told(page);
+  const slow = await answers(page);
   await holder.query('rollback');
   holder.release();
-  expect(slow).toEqual({
-    healthz: 200,
-    readyz: 503,
-    reasons: ['unreadable'],
-    status: [200, 'unknown'],
-  });
+  expect(slow).toMatchObject({ ...unreachable, state: 'degraded' });
 });
 
-test('the database goes away and comes back', async () => {
-  const proxy = await openDatabaseProxy(copied.url);
-  // Each look may be asked for at once.
-  let clockMs = 0;
-  const page = await servedPage(proxy.url, { now: () => (clockMs += 60_000) });
-  expect(await told(page)).toMatchObject({ readyz: 200 });
-  proxy.set('refuse');
-  proxy.cutAll();
-  expect(await told(page)).toEqual({
-    healthz: 200,
-    readyz: 503,
-    reasons: ['database-away'],
-    status: [200, 'database-away'],
-  });
-  expect((await ask(page, '/')).status).toBe(200);
-  proxy.set('open');
-  expect(await told(page)).toMatchObject({ readyz: 200, status: [200, 'healthy'] });
-  await proxy.close();
-});
-
-test('a database that falls silent while it is opened keeps nobody waiting for ever', async () => {
+test('a database that falls silent while it is opened keeps no client waiting for ever', async () => {
   const { pool, url } = await freshDatabase();
   const holder = await pool.connect();
-  // What is asked before a look, and by nobody else.
+  // What is read as a connection is opened, and by nothing else.
   await holder.query('begin; lock table pg_catalog.pg_extension in access exclusive mode');
-  const page = await servedPage(url);
-  const slow = await told(page);
+  const slow = await answers(await servedPage(url));
   await holder.query('rollback');
   holder.release();
   expect(slow).toMatchObject({ healthz: 200, readyz: 503 });
 });
 
-test('before the database is known it is told as away', async () => {
-  expect(await told(await servedPage(null))).toMatchObject({
-    readyz: 503,
-    reasons: ['database-away'],
+test('the database goes away and comes back', async () => {
+  const proxy = await openDatabaseProxy(copied.url);
+  // Each reading may be made at once.
+  let clockMs = 0;
+  const page = await servedPage(proxy.url, { now: () => (clockMs += 60_000) });
+  expect(await answers(page)).toMatchObject({ readyz: 200 });
+  proxy.set('refuse');
+  proxy.cutAll();
+  expect(await answers(page)).toEqual({ ...unreachable, state: 'stopped' });
+  expect([(await ask(page, '/')).status, (await ask(page, '/runs.json')).status]).toEqual([
+    200, 503,
+  ]);
+  proxy.set('open');
+  expect(await answers(page)).toMatchObject({ readyz: 200, state: 'healthy' });
+  await proxy.close();
+});
+
+test('before the database is known, the page is served and says so', async () => {
+  const page = await servedPage(null);
+  expect(await answers(page)).toMatchObject(unreachable);
+  expect(await ask(page, '/runs.json')).toMatchObject({
+    status: 503,
+    body: '{"error":"The database is being opened."}',
   });
 });
 
@@ -212,26 +168,76 @@ test('what works in rounds and stands still is not healthy', async () => {
   expect(healthOf(pulse).is_healthy).toBe(true);
 });
 
-test('the page reads on one connection of its own, and cannot write', async () => {
+test('the page reads on two connections of its own, and cannot write', async () => {
   const reader = createReader();
   onTestFinished(() => reader.close());
   reader.use({ url: copied.url, directUrl: null });
-  await Promise.all([1, 2, 3].map(() => reader.pool.query('select count(*) from etl.pages')));
-  const { rows } = await reader.pool.query<{ role: string; sessions: number }>(`
+  const pool = await reader.pool();
+  await Promise.all([1, 2, 3].map(() => pool.query('select count(*) from etl.pages')));
+  const { rows } = await pool.query<{ role: string; sessions: number }>(`
     select current_user as role,
            (select count(*)::int from pg_stat_activity
             where application_name = 'explorer-etl page' and datname = current_database()) as sessions
   `);
   // The tests' own user is a superuser, as that of an embedded Postgres is.
-  expect(rows).toEqual([{ role: 'pg_read_all_data', sessions: 1 }]);
-  await expect(reader.pool.query('delete from etl.quarantine')).rejects.toThrow(
-    /read-only transaction/,
-  );
+  expect(rows).toEqual([{ role: 'pg_read_all_data', sessions: 2 }]);
+  await expect(pool.query('delete from etl.quarantine')).rejects.toThrow(/read-only transaction/);
 });
 
-test('one look serves all who ask within seconds', async () => {
+test('one reading of the status serves all who ask within a second', async () => {
   const database = await freshDatabase();
   const page = await servedPage(database.url);
   const bodies = await Promise.all(Array.from({ length: 20 }, () => ask(page, '/status.json')));
   expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
+});
+
+const served: readonly (readonly [string, z.ZodType])[] = [
+  ['/strips.json', documents.stripsDocument],
+  ['/coverage.json?feed=10/user-operations&cells=7', documents.coverageDocument],
+  ['/coverage.json?feed=10/optimism-batch-blocks', documents.coverageDocument],
+  ['/coverage.json?feed=10/factories', documents.coverageDocument],
+  ['/throughput.json?hours=168&feed=10/user-operations', documents.throughputDocument],
+  ['/throughput.json', documents.throughputDocument],
+  ['/runs.json', documents.runsDocument],
+  ['/queries.json', documents.queriesDocument],
+  ['/trace.json?term=2', documents.traceDocument],
+];
+
+test.each(served)('%s is the document that its schema describes', async (path, schema) => {
+  const { status, body } = await ask(await servedPage(copied.url), path);
+  expect([status, schema.safeParse(JSON.parse(body)).error]).toEqual([200, undefined]);
+});
+
+test('every named query is answered, as JSON and as CSV, and its chart names columns of it', async () => {
+  const page = await servedPage(copied.url);
+  const all = documents.queriesDocument.parse(JSON.parse((await ask(page, '/queries.json')).body));
+  expect(all.queries[0]?.name).toBe('operations-daily');
+  for (const { name, chart } of all.queries) {
+    const { body } = await ask(page, `/query.json?name=${name}`);
+    const { columns } = documents.queryDocument.parse(JSON.parse(body));
+    const names = columns.map((column) => column.name);
+    const drawn =
+      chart === null ? [] : [chart.x, chart.y, ...(chart.series === null ? [] : [chart.series])];
+    expect(names, name).toEqual(expect.arrayContaining(drawn));
+    const csv = await ask(page, `/query.csv?name=${name}`);
+    expect(csv.body.split('\n')[0], name).toBe(names.join(','));
+  }
+});
+
+test.each([
+  ['/coverage.json?feed=nobody', 404],
+  ["/coverage.json?feed=10'; drop table etl.feeds", 404],
+  ['/coverage.json?feed=10/user-operations&from=-1', 400],
+  ['/coverage.json?feed=10/user-operations&cells=1001', 400],
+  ['/throughput.json?hours=169', 400],
+  ['/runs.json?hours=1e3', 400],
+  ['/query.json?name=../../etc/passwd', 404],
+  ['/query.csv?name=', 404],
+  ['/trace.json?term=%00', 200],
+])('%s answers %i in words', async (path, expected) => {
+  const { status, body } = await ask(await servedPage(copied.url), encodeURI(path));
+  expect([status, JSON.parse(body)]).toEqual([
+    expected,
+    expected === 200 ? expect.objectContaining({ is: null }) : { error: expect.any(String) },
+  ]);
 });

@@ -44,4 +44,7 @@ test('a lane goes back to the queue when the session of its worker ends, and not
     return again?.id === job?.id && again !== undefined;
   });
   expect(await holder()).toEqual(['queued']);
+  // Once, however many look for lost lanes: the timeline shows it.
+  const { rows } = await pool.query('select kind, feed from etl.events');
+  expect(rows).toEqual([{ kind: 'killed', feed: '10/user-operations' }]);
 });

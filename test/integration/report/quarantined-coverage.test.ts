@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { dropQuarantined } from '../../../src/quarantine/list.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { ribbonsOf } from '../../../src/report/ribbon/ribbon.ts';
+import { readCoverage } from '../../../src/status/coverage.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
@@ -53,14 +53,12 @@ async function copied(operation: string, [end, nth]: readonly [string, number]) 
     return found;
   };
   const amounts = async () => {
-    const [ribbon] = await ribbonsOf(db, {
-      resolution: 1_000,
-      windows: new Map(),
-      shares: new Map(),
-    });
-    return Object.fromEntries(
-      (ribbon?.amounts ?? []).map(({ state, count }) => [state, count] as const),
+    const window = { feed: `10/${operation}`, from: null, to: null, cells: 1_000 };
+    const states = Map.groupBy(
+      (await readCoverage(db, window))?.segments ?? [],
+      (one) => one.state,
     );
+    return Object.fromEntries([...states].map(([state, own]) => [state, sizeOf(own)]));
   };
   const drop = () => dropQuarantined(db, { chains: [], operations: [], ids: [], reason: null });
   return { status, coverage, proof, amounts, drop };
@@ -100,8 +98,8 @@ test.each([
     );
     if (operation === 'factories') return;
     const lost = sizeOf(coveredAfter) - sizeOf(covered);
-    expect([ribbon['held'], ribbonAfter['held'] ?? 0]).toEqual([lost, 0]);
-    expect((ribbonAfter['proved'] ?? 0) - (ribbon['proved'] ?? 0)).toBe(lost);
+    expect([ribbon['quarantined'], ribbonAfter['quarantined'] ?? 0]).toEqual([lost, 0]);
+    expect((ribbonAfter['verified'] ?? 0) - (ribbon['verified'] ?? 0)).toBe(lost);
   },
 );
 

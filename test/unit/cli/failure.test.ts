@@ -16,7 +16,7 @@ import { StandbyError } from '../../../src/db/standby.ts';
 import { errorDocument, errorKinds } from '../../../src/documents/error.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
 import { ExportError } from '../../../src/export/failure.ts';
-import { ListenError } from '../../../src/http/listen.ts';
+import { ListenError } from '../../../src/http/server.ts';
 import { DatabaseUnavailableError } from '../../../src/open-database.ts';
 import { EmbeddedPostgresError } from '../../../src/postgres/failure.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';

@@ -3,7 +3,7 @@ import { ConfigError } from '../../../src/config/error.ts';
 import { parseAddress } from '../../../src/config/http-schema.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { secretsOf } from '../../../src/config/secrets.ts';
-import { isLoopback, spellAddress } from '../../../src/http/address.ts';
+import { addressText, isLoopback } from '../../../src/http/access.ts';
 
 test.each([
   ['127.0.0.1:4400', '127.0.0.1:4400', true],
@@ -17,7 +17,7 @@ test.each([
 ])('%s is an address', (written, spelled, isOwn) => {
   const address = parseAddress(written);
   if (address === null) throw new Error('no address');
-  expect([spellAddress(address), isLoopback(address)]).toEqual([spelled, isOwn]);
+  expect([addressText(address), isLoopback(address)]).toEqual([spelled, isOwn]);
 });
 
 test.each([

@@ -1,0 +1,139 @@
+import { Hono, type Context } from 'hono';
+import { codeOfFailure, describeDatabaseError } from '../db/failure.ts';
+import type { Database } from '../db/transaction.ts';
+import { answerAsJson, answerQuestion } from '../query/answer.ts';
+import { csvHead, csvLines } from '../query/csv.ts';
+import { readDictionary } from '../query/dictionary.ts';
+import { StatementTimeoutError } from '../query/failure.ts';
+import { questions } from '../query/question.ts';
+import { readCoverage } from '../status/coverage.ts';
+import type * as endpoints from '../status/endpoints.ts';
+import { readRuns } from '../status/runs.ts';
+import type { StatusDocument } from '../status/schema.ts';
+import { readStrips } from '../status/strips.ts';
+import { readThroughput } from '../status/throughput.ts';
+import { traceTerm } from '../status/trace.ts';
+import { BusyError, type Reader } from './reader.ts';
+
+export interface ApiSources {
+  readonly reader: Pick<Reader, 'inTurn'>;
+  readonly status: () => Promise<StatusDocument>;
+  /** A text with its commands as this user types them. */
+  readonly called: (text: string) => string;
+}
+
+type Documents =
+  | StatusDocument
+  | endpoints.StripsDocument
+  | endpoints.CoverageDocument
+  | endpoints.ThroughputDocument
+  | endpoints.RunsDocument
+  | endpoints.QueriesDocument
+  | endpoints.QueryDocument
+  | endpoints.TraceDocument;
+
+/** How long a named query may take, in ms: the others of the page wait for it. */
+const queryMs = 4_500;
+const most = { cells: 1_000, hours: 168, position: Number.MAX_SAFE_INTEGER };
+
+/** The request is wrong: 400, or 404 if it names nothing. */
+class RequestError extends Error {
+  override readonly name = 'RequestError';
+  readonly status: 400 | 404;
+
+  constructor(status: 400 | 404, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The JSON that the page's client reads, as `status/endpoints.ts` has it. */
+export function createApi({ reader, status, called }: ApiSources): Hono {
+  const app = new Hono();
+  const send = (context: Context, document: Documents) =>
+    context.body(called(JSON.stringify(document)), 200, { 'content-type': 'application/json' });
+  const serve = (path: string, read: (db: Database, context: Context) => Promise<Documents>) =>
+    app.get(path, async (context) => send(context, await reader.inTurn((db) => read(db, context))));
+  app.onError((error, context) => {
+    if (error instanceof RequestError) return context.json({ error: error.message }, error.status);
+    return context.json(
+      { error: sentenceOf(error) },
+      error instanceof StatementTimeoutError ? 504 : 503,
+    );
+  });
+  app.get('/status.json', async (context) => send(context, await status()));
+  serve('/strips.json', async (db) => {
+    const { feeds } = await status();
+    const shares = feeds.flatMap(({ feed, verified: { share } }) =>
+      share === null ? [] : [[feed, share] as const],
+    );
+    return readStrips(db, new Map(shares));
+  });
+  serve('/coverage.json', async (db, context) => {
+    const document = await readCoverage(db, {
+      feed: context.req.query('feed') ?? '',
+      from: wholeNumber(context, 'from', most.position),
+      to: wholeNumber(context, 'to', most.position),
+      cells: Math.max(1, wholeNumber(context, 'cells', most.cells) ?? 240),
+    });
+    if (document === null) throw new RequestError(404, 'There is no feed of this name.');
+    return document;
+  });
+  serve('/throughput.json', (db, context) => readThroughput(db, recentOf(context)));
+  serve('/runs.json', (db, context) => readRuns(db, recentOf(context)));
+  serve('/trace.json', (db, context) => traceTerm(db, context.req.query('term') ?? ''));
+  serve('/queries.json', async (db) => ({
+    queries: questions().map(({ name, topic, question, chart, text }) => ({
+      name,
+      topic,
+      title: question,
+      sql: text,
+      chart,
+    })),
+    dictionary: (await readDictionary(db)).map((one) => ({ ...one, columns: [...one.columns] })),
+  }));
+  serve('/query.json', (db, context) => answerAsJson(db.$client, questionOf(context), queryMs));
+  app.get('/query.csv', async (context) => {
+    const question = questionOf(context);
+    const { columns, rows } = await reader.inTurn((db) =>
+      answerQuestion(db.$client, question, queryMs),
+    );
+    return context.body(`${csvHead(columns)}${csvLines(columns, rows)}`, 200, {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${question.name}.csv"`,
+    });
+  });
+  return app;
+}
+
+/** A database that was never read into has no tables yet. */
+const absent: ReadonlySet<string | null> = new Set(['42P01', '3F000']);
+
+function sentenceOf(error: Error): string {
+  if (error instanceof BusyError) return error.message;
+  if (error instanceof StatementTimeoutError) {
+    return `It took longer than ${queryMs / 1000} s. A terminal gives it more: explorer-etl query.`;
+  }
+  if (absent.has(codeOfFailure(error))) return 'Nothing was read into this database yet.';
+  return describeDatabaseError(error);
+}
+
+/** Whole numbers from 0; what is none is refused. */
+function wholeNumber(context: Context, name: string, atMost: number): number | null {
+  const text = context.req.query(name);
+  if (text === undefined || text === '') return null;
+  if (/^\d{1,16}$/u.test(text) && Number(text) <= atMost) return Number(text);
+  throw new RequestError(400, `${name} is a whole number from 0 to ${atMost}.`);
+}
+
+const recentOf = (context: Context) => ({
+  hours: Math.max(1, wholeNumber(context, 'hours', most.hours) ?? 24),
+  feed: context.req.query('feed')?.replaceAll('\0', '') ?? null,
+});
+
+function questionOf(context: Context) {
+  const name = context.req.query('name') ?? '';
+  const found = questions().find((one) => one.name === name);
+  if (found === undefined) throw new RequestError(404, 'There is no query of this name.');
+  return found;
+}

@@ -1,0 +1,73 @@
+import { performance } from 'node:perf_hooks';
+import type { Pool } from 'pg';
+import { statementOf, type Question } from './question.ts';
+import { readAnswer, type Column, type Row } from './read.ts';
+import { jsonText, readTypeNames } from './value.ts';
+
+/** An answer, cut at some rows. */
+export interface Answer {
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+  readonly isCut: boolean;
+}
+
+/** Rows that a page reads: a chart shows no more. The command has all of them. */
+const mostRows = 1_000;
+/** Characters of a value that are kept. */
+const longestValue = 1_000;
+
+/**
+ * Answers a question with its defaults, read only.
+ *
+ * @param timeoutMs how long the server may work on it
+ * @throws StatementError, StatementTimeoutError and what Postgres throws
+ */
+export async function answerQuestion(
+  pool: Pool,
+  question: Question,
+  timeoutMs: number,
+): Promise<Answer> {
+  const { signal } = new AbortController();
+  const rows: Row[] = [];
+  let columns: readonly Column[] = [];
+  const end = await readAnswer(
+    pool,
+    statementOf(question, {}),
+    { timeoutMs, limit: mostRows, signal },
+    {
+      begin: (named) => void (columns = named),
+      async rows(some) {
+        for (const row of some)
+          rows.push(row.map((value) => value?.slice(0, longestValue) ?? null));
+      },
+    },
+  );
+  return { columns, rows, isCut: end === 'cut' };
+}
+
+/** The same as JSON: columns with the names of their types, and values as `jsonText` writes them. */
+export async function answerAsJson(pool: Pool, question: Question, timeoutMs: number) {
+  const begin = performance.now();
+  const { columns, rows, isCut } = await answerQuestion(pool, question, timeoutMs);
+  const ms = Math.round(performance.now() - begin);
+  const types = await readTypeNames(
+    pool,
+    columns.map(({ type }) => type),
+  );
+  return {
+    name: question.name,
+    columns: columns.map(({ name, type }) => ({ name, type: types.get(type) ?? '' })),
+    rows: rows.map((row) => row.map((value, at) => cellOf(value, columns[at]?.type ?? 0))),
+    is_cut: isCut,
+    ms,
+  };
+}
+
+/** Text, unless JSON has the value as it is. */
+function cellOf(value: string | null, type: number): string | number | boolean | null {
+  if (value === null) return null;
+  const text = jsonText(value, type);
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (/^-?[\d.]+(?:e[+-]?\d+)?$/iu.test(text)) return Number(text);
+  return text.startsWith('"') ? (JSON.parse(text) as string) : value;
+}

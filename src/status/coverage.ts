@@ -1,0 +1,250 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import { byKind } from '../lists/by-kind.ts';
+import { isBoundedBy, kinds } from '../lists/index.ts';
+import { operationNames } from '../operations/index.ts';
+import type { CoverageDocument } from './endpoints.ts';
+import { timesNear } from './item-times.ts';
+
+type Segment = CoverageDocument['segments'][number];
+type Gap = CoverageDocument['gaps'][number];
+export type CellState = Segment['state'];
+
+/** Positions of a list, both included. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What there is to draw of a list whose items have positions. */
+export interface Extent extends Range {
+  readonly feed: string;
+  readonly chain_id: number;
+  readonly operation: string;
+  readonly unit: CoverageDocument['unit'];
+  /** Whether the list may go on below all that was read, nobody knows how far. */
+  readonly is_open_below: boolean;
+  /** When a run last finished; ISO 8601. */
+  readonly last_success_at: string | null;
+  /** About so many pages hold one position; null: too little was read. */
+  readonly pages_each: number | null;
+}
+
+/** As SQL: the parts of all lists whose items have positions, as `ListRibbon` describes them. */
+const parts = sql.join(
+  Object.values(kinds).flatMap(({ ribbon }) =>
+    ribbon === null
+      ? []
+      : [
+          sql`
+            select feed, begins, ends, verified, gap, quarantined, reading, unverified, unknown, out_of_range
+            from (${ribbon.parts}) as parts
+          `,
+        ],
+  ),
+  sql` union all `,
+);
+
+/**
+ * As SQL: whether what is missing of a feed is being read: history, or all of it for the first time. A run that
+ * fails, or that was stopped, reads nothing.
+ */
+const isReading = sql`exists (
+  select from etl.runs
+  where runs.feed = feeds.feed and state = 'open' and stopped_at is null and failures_in_a_row = 0
+    and (lane = 'backfill' or feeds.last_success_at is null)
+)`;
+
+const unit = byKind((kind) => {
+  const [blocks, batches] = [kind.covers('blocks'), kind.covers('batches')];
+  return sql`case feeds.unit when 'batches' then ${batches} else ${blocks} end`;
+});
+
+/** Each feed of which anything is known, from the lowest position that is known or wanted to the newest. */
+export async function readExtents(db: Database): Promise<Extent[]> {
+  const { rows } = await db.execute<{ extent: Extent }>(sql`
+    with parts as materialized (${parts})
+    select json_build_object(
+      'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${unit},
+      'from', begins, 'to', ends - 1, 'is_open_below', not isempty(unknown),
+      'last_success_at', last_success_at,
+      'pages_each', coalesce(
+        (
+          select sum(spanned_items) / nullif(sum(spanned_blocks), 0)::float8
+                   * (sum(pages) / nullif(sum(spanned_items), 0)::float8)
+          from etl.lane_sums where lane_sums.feed = feeds.feed and lane = 'backfill'
+        ),
+        (select sum(pages) from etl.lane_sums where lane_sums.feed = feeds.feed)
+          / nullif((select sum(upper(range) - lower(range)) from unnest(verified) as range), 0)::float8
+      )
+    ) as extent
+    from parts
+    join etl.feeds using (feed)
+    order by chain_id, operation
+  `);
+  return rows.map(({ extent }) => extent);
+}
+
+/** The cells of a feed: each from one of these positions to the next. */
+export interface Cells {
+  readonly feed: string;
+  readonly bounds: readonly number[];
+}
+
+/** What the cells of a feed show. */
+export interface Drawn {
+  readonly feed: string;
+  /** Of each cell the most important of what is in it, so that a gap of one block is seen. */
+  readonly states: readonly CellState[];
+  /** The newest gaps of all cells. */
+  readonly gaps: readonly Range[];
+}
+
+/** More gaps are drawn, and not listed. */
+const mostGaps = 50;
+
+/** The feed is outermost, so its multiranges are searched for each cell, and not unnested. */
+export async function readCells(
+  db: Database,
+  asked: readonly Cells[],
+): Promise<ReadonlyMap<string, Drawn>> {
+  const { rows } = await db.execute<{ drawn: Drawn }>(sql`
+    with parts as materialized (${parts}), asked as (
+      select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked(feed text, bounds int8[])
+    )
+    select json_build_object('feed', feed, 'states', (
+      select json_agg(
+        case when gap && cell then case when is_reading then 'reading' else 'gap' end
+             when quarantined && cell then 'quarantined'
+             when reading && cell then 'reading'
+             when unverified && cell then 'unverified'
+             when verified && cell then 'verified'
+             when unknown && cell and not out_of_range && cell or lower(cell) >= ends then 'unknown'
+             else 'out-of-range' end
+        order by place
+      )
+      from generate_subscripts(bounds, 1) as place,
+           int8range(bounds[place], greatest(bounds[place + 1], bounds[place] + 1)) as cell
+      where place < cardinality(bounds)
+    ), 'gaps', (
+      select coalesce(json_agg(json_build_object('from', lower(missing), 'to', upper(missing) - 1)), '[]')
+      from (
+        select missing
+        from unnest(gap * int8multirange(int8range(bounds[1], bounds[cardinality(bounds)]))) as missing
+        where not is_reading
+        order by missing desc
+        limit ${mostGaps}
+      ) as newest
+    )) as drawn
+    from asked
+    join parts using (feed)
+    join etl.feeds using (feed)
+    cross join lateral (select ${isReading} as is_reading) as run
+  `);
+  return new Map(rows.map(({ drawn }) => [drawn.feed, drawn]));
+}
+
+/** What of a list is looked at. */
+export interface CoverageWindow {
+  readonly feed: string;
+  /** Null: from the lowest, to the newest. */
+  readonly from: number | null;
+  readonly to: number | null;
+  /** In how many parts it is drawn at most. */
+  readonly cells: number;
+}
+
+/** A feed's coverage over a window. Null: there is no such feed. */
+export async function readCoverage(
+  db: Database,
+  { feed, from, to, cells }: CoverageWindow,
+): Promise<CoverageDocument | null> {
+  const { rows } = await db.execute<{ unit: CoverageDocument['unit'] }>(
+    sql`select ${unit} as unit from etl.feeds where feed = ${feed}`,
+  );
+  const [known] = rows;
+  if (known === undefined) return null;
+  const extent = (await readExtents(db)).find((one) => one.feed === feed);
+  if (extent === undefined) {
+    return { feed, unit: known.unit, whole: null, window: null, segments: [], gaps: [] };
+  }
+  const whole = { from: extent.from, to: extent.to };
+  const within = (position: number) => Math.min(Math.max(position, 0), extent.to);
+  const lowest = within(from ?? extent.from);
+  const window = { from: lowest, to: Math.max(lowest, within(to ?? extent.to)) };
+  const { segments: drawn, gaps } = await readWindow(db, feed, window, cells);
+  const times = await timesNear(
+    db,
+    [...drawn.map(inside), ...gaps.map((gap) => around(gap, extent))].flat().map((near) => ({
+      feed,
+      ...near,
+    })),
+  );
+  const timeAt = (place: number) => times[place] ?? null;
+  return {
+    feed,
+    unit: known.unit,
+    whole,
+    window,
+    segments: drawn.map((segment, index) => ({
+      ...segment,
+      from_at: timeAt(2 * index),
+      to_at: timeAt(2 * index + 1),
+    })),
+    gaps: gaps.map((gap, index) => ({
+      ...gap,
+      from_at: timeAt(2 * (drawn.length + index)),
+      to_at: timeAt(2 * (drawn.length + index) + 1),
+      requests: requestsOf(gap, extent),
+      command: commandFor(gap, extent),
+    })),
+  };
+}
+
+/** The cells of a window, those of one state together. */
+async function readWindow(db: Database, feed: string, { from, to }: Range, cells: number) {
+  const size = Math.ceil((to - from + 1) / cells);
+  const bounds = Array.from(
+    { length: Math.ceil((to - from + 1) / size) },
+    (_, at) => from + at * size,
+  );
+  const read = await readCells(db, [{ feed, bounds: [...bounds, to + 1] }]);
+  const { states = [], gaps = [] } = read.get(feed) ?? {};
+  const segments: Omit<Segment, 'from_at' | 'to_at'>[] = [];
+  for (const [at, state] of states.entries()) {
+    const start = bounds[at] ?? from;
+    const end = Math.min(to, start + size - 1);
+    const last = segments.at(-1);
+    if (last?.state === state) segments[segments.length - 1] = { ...last, to: end };
+    else segments.push({ from: start, to: end, state });
+  }
+  return { segments, gaps };
+}
+
+/** The lowest and the highest item in a segment. */
+const inside = ({ from, to }: Range) => [
+  { height: from, from, to },
+  { height: to, from, to },
+];
+
+/** The items next to a gap, in which there are none. */
+const around = ({ from, to }: Range, whole: Range) => [
+  { height: from - 1, from: 0, to: from - 1 },
+  { height: to + 1, from: to + 1, to: Math.max(to + 2, whole.to) },
+];
+
+const requestsOf = ({ from, to }: Range, { pages_each }: Extent): number | null =>
+  pages_each === null ? null : Math.max(1, Math.ceil((to - from + 1) * pages_each));
+
+/** A list by block is read where blocks are missing; batches are read again as a whole. */
+function commandFor(
+  { from, to }: Pick<Gap, 'from' | 'to'>,
+  { chain_id, operation }: Extent,
+): string {
+  const flags = `--chain ${chain_id} --operation ${operation}`;
+  const known = operationNames.find((name) => name === operation);
+  const isByBlock = known !== undefined && isBoundedBy(known, 'fromBlock');
+  return isByBlock
+    ? `explorer-etl backfill ${flags} --from-block ${from} --to-block ${to}`
+    : `explorer-etl repair ${flags}`;
+}

@@ -1,0 +1,105 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import { kinds } from '../lists/index.ts';
+
+/** A position whose time is sought, and the window that the item has to be in. */
+export interface Near {
+  readonly feed: string;
+  readonly height: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** As SQL: the times of what rows `asked` name. */
+const times = sql.join(
+  Object.values(kinds).flatMap(({ ribbon }) => (ribbon === null ? [] : [ribbon.times])),
+  sql` union all `,
+);
+
+/** As SQL: the stored items near positions. */
+const itemsNear = (asked: readonly Near[]) => sql`
+  with asked as (
+    select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
+      as asked(feed text, height bigint, "from" bigint, "to" bigint)
+  ), found(feed, "from", "to", height, timestamp) as (${times})
+`;
+
+/** As SQL: a time that is still to come is wrong. */
+const isPast = sql`timestamp <= now() + interval '1 day'`;
+
+/** The time of the stored item at each position, or next to it in its window, as ISO 8601; null: none is known. */
+export async function timesNear(
+  db: Database,
+  asked: readonly Near[],
+): Promise<readonly (string | null)[]> {
+  const { rows } = await db.execute<{ item: Near & { readonly at: string } }>(sql`
+    ${itemsNear(asked)}
+    select json_build_object(
+      'feed', feed, 'from', "from", 'to', "to", 'height', height, 'at', timestamp
+    ) as item
+    from found
+    where height between "from" and "to" and ${isPast}
+  `);
+  const byWindow = Map.groupBy(
+    rows.map(({ item }) => item),
+    windowOf,
+  );
+  return asked.map((near) => {
+    const items = byWindow.get(windowOf(near)) ?? [];
+    const distance = (item: Near) => Math.abs(item.height - near.height);
+    const [nearest] = items.toSorted((one, other) => distance(one) - distance(other));
+    return nearest?.at ?? null;
+  });
+}
+
+const windowOf = ({ feed, from, to }: Near): string => `${feed} ${from} ${to}`;
+
+/** When a position was, in ms since 1970. */
+export interface Point {
+  readonly height: number;
+  readonly at: number;
+}
+
+/** Positions of a list whose times are looked up: between them time is interpolated. */
+const samples = 24;
+
+/** Some positions of each list with their times, in order. */
+export async function sampleTimes(
+  db: Database,
+  extents: readonly { readonly feed: string; readonly from: number; readonly to: number }[],
+): Promise<ReadonlyMap<string, readonly Point[]>> {
+  const asked = extents.flatMap(({ feed, from, to }) =>
+    Array.from({ length: samples }, (_, place) => ({
+      feed,
+      height: Math.floor(from + ((to - from) * place) / (samples - 1)),
+      from,
+      to,
+    })),
+  );
+  const { rows } = await db.execute<{ feed: string; height: string; at: number }>(sql`
+    ${itemsNear(asked)}
+    select distinct feed, height, (1000 * extract(epoch from timestamp))::float8 as at
+    from found
+    where height between "from" and "to" and ${isPast}
+    order by feed, height, at
+  `);
+  const points = rows.map(({ feed, height, at }) => ({ feed, height: Number(height), at }));
+  const byFeed = Map.groupBy(points, ({ feed }) => feed);
+  return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own)]));
+}
+
+/** Without those whose time contradicts their height: as many as agree with each other are kept. */
+function inOrder(points: readonly Point[]): readonly Point[] {
+  const chains: (readonly Point[])[] = [];
+  for (const { height, at } of points) {
+    const below = chains.filter((chain) => isBelow(chain.at(-1), { height, at }));
+    chains.push([...longest(below), { height, at }]);
+  }
+  return longest(chains);
+}
+
+const isBelow = (one: Point | undefined, other: Point) =>
+  one !== undefined && one.height < other.height && one.at <= other.at;
+
+const longest = (chains: readonly (readonly Point[])[]): readonly Point[] =>
+  chains.reduce((best, chain) => (chain.length > best.length ? chain : best), []);

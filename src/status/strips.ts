@@ -1,0 +1,133 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import { readCells, readExtents, type CellState, type Extent } from './coverage.ts';
+import type { StripsDocument } from './endpoints.ts';
+import { sampleTimes, type Point } from './item-times.ts';
+
+/** Cells of a strip. */
+const cells = 90;
+/** What was never read is drawn as long as what was, at most so many times, and as this part where nobody knows. */
+const mostBelow = 5;
+const unknownBelow = 1 / 6;
+/** No chain is older: 2015-07-30, in ms. */
+const firstBlockMs = Date.UTC(2015, 6, 30);
+/** The shortest time that is drawn, in ms. */
+const leastMs = 90_000;
+
+/**
+ * A strip of cells for each feed, all on one time axis.
+ *
+ * @param shares the part of each feed that is verified, if it is known: how far the rest reaches
+ */
+export async function readStrips(
+  db: Database,
+  shares: ReadonlyMap<string, number>,
+): Promise<StripsDocument> {
+  const extents = await readExtents(db);
+  const feeds = await readFeeds(db);
+  const points = await sampleTimes(db, extents);
+  const now = feeds[0]?.now ?? Date.now();
+  const scales = new Map(
+    extents.map((extent) => [extent.feed, scaleOf(points.get(extent.feed) ?? [], extent)]),
+  );
+  const begins = [
+    ...extents.map((extent) => scales.get(extent.feed)?.timeAt(lowestOf(extent, shares)) ?? now),
+    ...feeds.flatMap(({ first_snapshot_at }) => first_snapshot_at ?? []),
+  ];
+  const from = Math.max(firstBlockMs, Math.min(now - leastMs, ...begins));
+  const boundAt = (place: number) => from + ((now - from) * place) / cells;
+  const asked = extents.flatMap(({ feed, to }) => {
+    const scale = scales.get(feed);
+    if (scale === undefined || scale === null) return [];
+    const heightAt = (place: number) => clamp(scale.heightAt(boundAt(place)), 0, to + 1);
+    return [{ feed, bounds: Array.from({ length: cells + 1 }, (_, place) => heightAt(place)) }];
+  });
+  const drawn = await readCells(db, asked);
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(now).toISOString(),
+    cells,
+    feeds: feeds.map(({ feed, first_snapshot_at }) => ({
+      feed,
+      cells: Array.from({ length: cells }, (_, place): CellState => {
+        const scale = scales.get(feed) ?? null;
+        if (scale?.isEmptyFrom(boundAt(place))) return 'verified';
+        if (scale !== null) return drawn.get(feed)?.states[place] ?? 'unknown';
+        if (first_snapshot_at === null) return 'unknown';
+        return boundAt(place + 1) > first_snapshot_at ? 'verified' : 'out-of-range';
+      }),
+    })),
+  };
+}
+
+interface FeedRow {
+  readonly feed: string;
+  /** In ms, by the database's clock. */
+  readonly now: number;
+  /** When a list without positions was first read whole, in ms. */
+  readonly first_snapshot_at: number | null;
+}
+
+async function readFeeds(db: Database): Promise<FeedRow[]> {
+  const ms = (time: ReturnType<typeof sql>) => sql`(1000 * extract(epoch from ${time}))::float8`;
+  const { rows } = await db.execute<{ feed: FeedRow }>(sql`
+    select json_build_object(
+      'feed', feed, 'now', ${ms(sql`now()`)}, 'first_snapshot_at', (
+        select ${ms(sql`finished_at`)} from etl.walks
+        where walks.feed = feeds.feed and state = 'finished'
+        order by id
+        limit 1
+      )
+    ) as feed
+    from etl.feeds
+    order by chain_id, operation
+  `);
+  return rows.map(({ feed }) => feed);
+}
+
+/** The lowest position that is drawn: what was never read is estimated from what was. */
+function lowestOf(
+  { feed, from, to, is_open_below }: Extent,
+  shares: ReadonlyMap<string, number>,
+): number {
+  if (!is_open_below) return from;
+  const share = shares.get(feed) ?? 0;
+  const below = share > 0 ? clamp(1 / share - 1, unknownBelow, mostBelow) : unknownBelow;
+  return Math.max(0, from - (to - from) * below);
+}
+
+/** Positions by time, and times by position. */
+interface Scale {
+  heightAt(time: number): number;
+  timeAt(height: number): number;
+  /** Whether the newest item is before it, and the last poll after it: nothing is there. */
+  isEmptyFrom(time: number): boolean;
+}
+
+/** Between known points it is linear, and beyond them it goes on at their pace. Null: one point makes none. Pure. */
+function scaleOf(points: readonly Point[], { last_success_at }: Extent): Scale | null {
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined || last.at <= first.at) return null;
+  const polledAt = last_success_at === null ? last.at : Date.parse(last_success_at);
+  /** The known points around a value; beyond them the outermost, at the pace of all. */
+  const around = (value: number, of: (point: Point) => number): readonly [Point, Point] => {
+    const above = points.findIndex((point) => of(point) > value);
+    const [one, other] = [points[above - 1], points[above]];
+    return one === undefined || other === undefined ? [first, last] : [one, other];
+  };
+  return {
+    heightAt(time) {
+      const [one, other] = around(time, ({ at }) => at);
+      const own = (other.height - one.height) / (other.at - one.at);
+      return Math.floor(one.height + (time - one.at) * own);
+    },
+    timeAt(height) {
+      const [one, other] = around(height, (point) => point.height);
+      return one.at + ((height - one.height) * (other.at - one.at)) / (other.height - one.height);
+    },
+    isEmptyFrom: (time) => time > last.at && time <= polledAt,
+  };
+}
+
+const clamp = (value: number, least: number, most: number): number =>
+  Math.min(Math.max(value, least), most);

@@ -1,0 +1,134 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/transaction.ts';
+import type { ThroughputDocument } from './endpoints.ts';
+import { timesNear } from './item-times.ts';
+
+/** How wide bins may be, in seconds, and how many there are at most. */
+const widths = [60, 300, 900, 3_600, 21_600];
+const mostBins = 170;
+/** Pages that are summed up at most: a window that holds more begins later. */
+const mostPages = 100_000;
+
+/** What is looked at: the last hours of all feeds, or of one. */
+export interface RecentWindow {
+  readonly hours: number;
+  readonly feed: string | null;
+}
+
+/** What was done in a bin, and the highest position that a poll of the list's head met. */
+interface Bin extends Omit<ThroughputDocument['bins'][number], 'lag_s'> {
+  readonly polled_at: string | null;
+  readonly height: number | null;
+}
+
+/** What the ledger holds of the last hours. The lag is that of one feed: over several it means nothing. */
+export async function readThroughput(
+  db: Database,
+  { hours, feed }: RecentWindow,
+): Promise<ThroughputDocument> {
+  const binS = widths.find((width) => (hours * 3_600) / width <= mostBins) ?? 86_400;
+  const { first, from, to } = await findWindow(db, hours, binS);
+  const { rows } = await db.execute<{ bin: Bin }>(sql`
+    with page as materialized (
+      select pages.*, ${binOf(binS, sql`fetched_at`)} as bin
+      from etl.pages
+      where id >= ${first} and fetched_at >= ${from} and (${feed}::text is null or feed = ${feed})
+    ), sums as (
+      select bin, count(*) as pages, sum(inserted + changed) as rows, sum(credits) as credits
+      from page
+      group by bin
+    ), polls as (
+      select distinct on (bin) bin, fetched_at as polled_at, coalesce(batch, page.top) as height
+      from page
+      join etl.walks on walks.id = walk_id
+      where ${feed}::text is not null and cursor_in is null and lane = 'live' and from_head
+        and coalesce(batch, page.top) is not null
+      order by bin, height desc
+    )
+    select json_build_object(
+      'at', at, 'pages', coalesce(pages, 0), 'rows', coalesce(rows, 0),
+      'credits', coalesce(credits, 0), 'polled_at', polled_at, 'height', height
+    ) as bin
+    from generate_series(${from}::timestamptz, ${to}::timestamptz - ${seconds(binS)}, ${seconds(binS)}) as at
+    left join sums on sums.bin = at
+    left join polls on polls.bin = at
+    order by at
+  `);
+  const bins = rows.map(({ bin }) => bin);
+  const lags = feed === null ? new Map<string, number>() : await lagsOf(db, feed, bins);
+  return {
+    from,
+    to,
+    bin_s: binS,
+    bins: bins.map(({ polled_at: _, height: __, ...bin }) => ({
+      ...bin,
+      lag_s: lags.get(bin.at) ?? null,
+    })),
+  };
+}
+
+const seconds = (count: number) => sql`make_interval(secs => ${count})`;
+const binOf = (width: number, time: ReturnType<typeof sql>) =>
+  sql`date_bin(${seconds(width)}, ${time}, 'epoch'::timestamptz)`;
+
+/**
+ * The window's bins, and the first page in it. The ledger has no index by time, and ids follow it but for a few
+ * minutes: so the page is found by halving.
+ */
+async function findWindow(db: Database, hours: number, binS: number) {
+  const { rows } = await db.execute<{
+    window: { readonly first: number; readonly from: string; readonly to: string };
+  }>(sql`
+    with recursive search(since, low, high) as (
+      select now() - make_interval(hours => ${hours}), coalesce(min(id), 0), coalesce(max(id), 0) + 1
+      from etl.pages
+      union all
+      select since, case when is_before then middle + 1 else low end,
+             case when is_before then high else middle end
+      from search, lateral (select (low + high) / 2 as middle) as halved, lateral (
+        select coalesce((
+          select fetched_at < since - interval '10 minutes'
+          from etl.pages where id >= middle order by id limit 1
+        ), false) as is_before
+      ) as page
+      where low < high
+    ), bounds as (
+      select max(low) as found, (select max(id) from etl.pages) - ${mostPages}::bigint as least, max(since) as since
+      from search
+    )
+    select json_build_object(
+      'first', greatest(found, least),
+      'from', ${binOf(
+        binS,
+        sql`greatest(since, (
+          select fetched_at from etl.pages where least > found and id >= least order by id limit 1
+        ))`,
+      )} + ${seconds(binS)},
+      'to', ${binOf(binS, sql`now()`)} + ${seconds(binS)}
+    ) as window
+    from bounds
+  `);
+  const [found] = rows;
+  if (found === undefined) throw new Error('the ledger has no bounds');
+  return found.window;
+}
+
+/** The age of the newest item at each poll, by the beginning of its bin. */
+async function lagsOf(
+  db: Database,
+  feed: string,
+  bins: readonly Bin[],
+): Promise<ReadonlyMap<string, number>> {
+  const polls = bins.flatMap(({ at, polled_at, height }) =>
+    polled_at === null || height === null ? [] : [{ at, polled_at, height }],
+  );
+  const asked = polls.map(({ height }) => ({ feed, height, from: 0, to: height }));
+  const times = await timesNear(db, asked);
+  return new Map(
+    polls.flatMap(({ at, polled_at }, place) => {
+      const newest = times[place] ?? null;
+      const lag = newest === null ? null : (Date.parse(polled_at) - Date.parse(newest)) / 1000;
+      return lag === null ? [] : [[at, Math.max(0, lag)] as const];
+    }),
+  );
+}

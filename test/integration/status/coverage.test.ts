@@ -1,0 +1,295 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import fc from 'fast-check';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createPool } from '../../../src/db/pool.ts';
+import { readCoverage, type CellState, type Range } from '../../../src/status/coverage.ts';
+import { cellStates, type CoverageDocument } from '../../../src/status/endpoints.ts';
+import { sampleTimes } from '../../../src/status/item-times.ts';
+import { readStrips } from '../../../src/status/strips.ts';
+import {
+  emptyScene,
+  fillScene,
+  highest,
+  list,
+  openRun,
+  spell,
+} from '../../harness/ribbon-scenes.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+
+const numRuns = 60;
+const batches = '10/optimism-batch-blocks';
+
+const number = fc.integer({ min: 0, max: highest });
+const range = fc
+  .tuple(number, number)
+  .map(([one, other]) => ({ from: Math.min(one, other), to: Math.max(one, other) }));
+const looks = fc.record({ window: range, resolution: fc.integer({ min: 1, max: 12 }) });
+
+const isIn = (ranges: readonly Range[], at: number) =>
+  ranges.some(({ from, to }) => from <= at && at <= to);
+const numbersOf = ({ from, to }: Range) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ pool } = database);
+});
+
+afterAll(() => database?.drop());
+
+async function coverageOf(feed: string, window: Range, cells: number): Promise<CoverageDocument> {
+  const coverage = await readCoverage(drizzle(pool), { feed, ...window, cells });
+  if (coverage === null) throw new Error('no feed');
+  return coverage;
+}
+
+/** Each number has the state that the tables give it, and what is drawn is the most important of a cell. */
+function expectCoverage(
+  { window, segments, gaps }: CoverageDocument,
+  stateOf: (at: number) => CellState,
+  resolution: number,
+) {
+  if (window === null) throw new Error('nothing is known');
+  const numbers = numbersOf(window);
+  const size = Math.ceil(numbers.length / resolution);
+  const cellOf = (at: number) => Math.floor((at - window.from) / size);
+  expect(segments.length).toBeLessThanOrEqual(resolution);
+  const cells = Map.groupBy(numbers, cellOf);
+  const drawn = numbers.map((at) => {
+    const inCell = new Set(cells.get(cellOf(at))?.map(stateOf));
+    return cellStates.find((state) => inCell.has(state));
+  });
+  expect(segments.flatMap((segment) => numbersOf(segment).map(() => segment.state))).toEqual(drawn);
+  const missing = pieces(numbers.filter((at) => stateOf(at) === 'gap')).toReversed();
+  expect(gaps.map(({ from, to }) => ({ from, to }))).toEqual(missing);
+}
+
+/** Numbers as ranges. */
+function pieces(numbers: readonly number[]): Range[] {
+  const found: { from: number; to: number }[] = [];
+  for (const at of numbers) {
+    const last = found.at(-1);
+    if (last?.to === at - 1) last.to = at;
+    else found.push({ from: at, to: at });
+  }
+  return found;
+}
+
+const clipped = ({ from, to }: Range, most: number): Range => ({
+  from: Math.min(from, most),
+  to: Math.min(to, most),
+});
+
+test('each block of a list is drawn as the tables have it', async () => {
+  const scenes = fc.record({
+    proved: fc.array(range, { maxLength: 4 }),
+    held: fc.array(range, { maxLength: 1 }),
+    walked: fc.array(range, { maxLength: 2 }),
+    lowestItem: fc.option(number),
+    reachedSince: fc.option(number),
+  });
+  await fc.assert(
+    fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
+      await fillScene(pool, scene);
+      // The walk met two older items at the block.
+      const limit = scene.reachedSince === null ? 0 : scene.reachedSince + 1;
+      const isCovered = (at: number) => isIn(scene.proved, at);
+      const isBottomless = limit === 0 && !isCovered(0);
+      const stateOf = (at: number): CellState => {
+        if (isCovered(at)) return isIn(scene.held, at) ? 'quarantined' : 'verified';
+        if (isIn(scene.walked, at)) return 'reading';
+        if (at < limit) return 'out-of-range';
+        return isBottomless && at <= (scene.lowestItem ?? highest) ? 'unknown' : 'gap';
+      };
+      const seen = clipped(window, highest - 1);
+      const coverage = await coverageOf(list, seen, resolution);
+      expect(coverage.window).toEqual(seen);
+      expectCoverage(coverage, stateOf, resolution);
+    }),
+    { numRuns },
+  );
+});
+
+test('each batch is drawn as the tables have it', async () => {
+  const scenes = fc.record({
+    read: fc.uniqueArray(
+      fc.record({ at: number, state: fc.constantFrom('settled', 'open', 'empty') }),
+      { maxLength: 20, selector: ({ at }) => at },
+    ),
+    proved: fc.array(range, { maxLength: 2 }),
+    walked: fc.uniqueArray(number, { maxLength: 3 }),
+    asked: range,
+  });
+  await fc.assert(
+    fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
+      const { read, proved, walked, asked } = scene;
+      await emptyScene(pool);
+      await pool.query(
+        `insert into etl.feeds (chain_id, operation, kind, settings, asked)
+         values (10, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
+        [spell([asked])],
+      );
+      const run = await openRun(pool, 'optimism-batch-blocks');
+      await pool.query(
+        `insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_proved,
+           walked_at, page_id)
+         select 10, at, state, case state when 'empty' then 0 else 1 end, is_proved, now(), 1
+         from json_to_recordset($1) as batch(at bigint, state text, is_proved boolean)`,
+        [JSON.stringify(read.map((one) => ({ ...one, is_proved: isIn(proved, one.at) })))],
+      );
+      await pool.query(
+        `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
+         select 10, 'optimism-batch-blocks', 'backfill', $2, 'numbered',
+                jsonb_build_object('batch', batch), 'running'
+         from unnest($1::bigint[]) as batch`,
+        [walked, run],
+      );
+      const wanted = read.filter(({ at }) => isIn([asked], at));
+      const settled = wanted.filter(({ state }) => state === 'settled').map(({ at }) => at);
+      const isNew = ({ at }: { at: number }) => !isIn(proved, at) && at > Math.max(0, ...settled);
+      const heads = wanted.filter((one) => isNew(one) && one.state !== 'empty').length;
+      const stateOf = (at: number): CellState => {
+        const own = wanted.find((one) => one.at === at);
+        if (!isIn([asked], at)) return 'out-of-range';
+        if (own !== undefined && isIn(proved, at)) return 'verified';
+        if (walked.includes(at)) return 'reading';
+        return own !== undefined && isNew(own) && heads <= 3 ? 'unverified' : 'gap';
+      };
+      // The first batch is 1.
+      const [from, to] = [Math.max(1, window.from), Math.max(1, window.to)];
+      const seen = clipped({ from, to }, asked.to);
+      expectCoverage(await coverageOf(batches, seen, resolution), stateOf, resolution);
+    }),
+    { numRuns },
+  );
+});
+
+test('a wrong time takes no other from a strip', async () => {
+  await fillScene(pool, { proved: [], held: [], walked: [], lowestItem: null, reachedSince: null });
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     select 10, at::text, at,
+            case when at in (1, 20) then timestamptz '9999-12-31Z' when at = 9 then '1999-01-01Z'
+                 else timestamptz '2026-01-01Z' + make_interval(mins => at) end, 1
+     from generate_series(1, 20) as at`,
+  );
+  const times = await sampleTimes(drizzle(pool), [{ feed: list, from: 1, to: 20 }]);
+  const heights = times.get(list)?.map(({ height }) => height);
+  expect(heights).toEqual([2, 3, 4, 5, 6, 7, 8, ...Array.from({ length: 10 }, (_, at) => 10 + at)]);
+});
+
+/** The list whose lowest half is missing, with an item an hour. */
+async function halfMissing() {
+  await fillScene(pool, {
+    proved: [{ from: 20, to: highest }],
+    held: [],
+    walked: [],
+    lowestItem: null,
+    reachedSince: 0,
+  });
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     select 10, at::text, at, now() - make_interval(hours => $1::int - at), 1
+     from generate_series(1, $1) as at`,
+    [highest],
+  );
+}
+
+test('what is missing is being read while a run reads history, and is a gap once it fails', async () => {
+  await halfMissing();
+  const states = async () =>
+    (await coverageOf(list, { from: 1, to: highest - 1 }, 1_000)).segments.map(
+      ({ state }) => state,
+    );
+  expect(await states()).toEqual(['gap', 'verified']);
+  await pool.query('update etl.runs set failures_in_a_row = 0');
+  expect(await states()).toEqual(['reading', 'verified']);
+  await pool.query('update etl.runs set stopped_at = now()');
+  expect(await states()).toEqual(['gap', 'verified']);
+});
+
+test('a gap has the times of the items beside it, the requests that it takes, and its command', async () => {
+  await halfMissing();
+  await pool.query('update etl.walks set pages = 2, items = 80, cuts = 0');
+  const { gaps } = await coverageOf(list, { from: 1, to: highest - 1 }, 10);
+  expect(gaps).toMatchObject([
+    {
+      from: 1,
+      to: 19,
+      from_at: '2025-12-31T00:00:00+00:00',
+      to_at: expect.stringMatching(/^20/u),
+      requests: 1,
+    },
+  ]);
+  expect(gaps[0]?.command).toBe(
+    'explorer-etl backfill --chain 10 --operation user-operations --from-block 1 --to-block 19',
+  );
+});
+
+test('a strip shows by time what coverage shows by block', async () => {
+  await halfMissing();
+  const { feeds, from, to, cells } = await readStrips(drizzle(pool), new Map());
+  const hours = (Date.parse(to) - Date.parse(from)) / 3_600_000;
+  expect([feeds.length, cells, Math.round(hours)]).toEqual([1, 90, highest - 1]);
+  const counts = Map.groupBy(feeds[0]?.cells ?? [], (state) => state);
+  // The lower half, and what is above the newest item and was never polled.
+  expect(counts.get('gap')?.length).toBeGreaterThan(40);
+  expect(counts.get('verified')?.length).toBeGreaterThan(40);
+});
+
+/** Each tenth block of the list is missing, so many of them. */
+async function fillWithGaps(gaps: number): Promise<Range> {
+  await fillScene(pool, { proved: [], held: [], walked: [], lowestItem: 1, reachedSince: null });
+  await pool.query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, proved, state,
+       reason, from_head)
+     select 10, 'user-operations', 'backfill', 1, 'newest-first', '{"max_pages": 9}', $1::int * 10, 1,
+            range_agg(int8range(at * 10 + 1, at * 10 + 9)), 'finished', 'floor', true
+     from generate_series(0, $1::int - 1) as at`,
+    [gaps],
+  );
+  return { from: 0, to: gaps * 10 - 1 };
+}
+
+test('a list with 100,000 gaps is drawn in few segments, and no gap is hidden', async () => {
+  const window = await fillWithGaps(100_000);
+  const { segments, gaps } = await coverageOf(list, window, 240);
+  expect(segments.map(({ state, from, to }) => [state, from, to])).toEqual([['gap', 0, 999_999]]);
+  expect(gaps.length).toBe(50);
+});
+
+test('coverage is not read again for each cell, however badly the planner guesses', async () => {
+  const { url } = database;
+  // What it guesses badly by: another state of these tables, as autovacuum meets it at any moment.
+  await fillWithGaps(1);
+  await pool.query('analyze etl.feeds');
+  const window = await fillWithGaps(1_000);
+  const settings = { enable_hashjoin: 'off', enable_mergejoin: 'off' };
+  const guessing = createPool({ url, max: 1, applicationName: 'test', settings });
+  onTestFinished(() => guessing.end());
+  const sent: { query: string; params: unknown[] }[] = [];
+  const logger = { logQuery: (query: string, params: unknown[]) => sent.push({ query, params }) };
+  await readCoverage(drizzle(guessing, { logger }), { feed: list, ...window, cells: 240 });
+  for (const { query, params } of sent) {
+    const { rows } = await guessing.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `explain (analyze, format json) ${query}`,
+      params,
+    );
+    const scans = rows
+      .flatMap((row) => nodesOf(row['QUERY PLAN'][0].Plan))
+      .filter((node) => node['CTE Name'] === 'parts');
+    expect(Math.max(0, ...scans.map((node) => node['Actual Loops']))).toBeLessThan(20);
+  }
+});
+
+interface PlanNode {
+  readonly 'CTE Name'?: string;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];

@@ -1,0 +1,132 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readRuns } from '../../../src/status/runs.ts';
+import { readThroughput } from '../../../src/status/throughput.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+
+const feed = '10/user-operations';
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ pool } = database);
+});
+afterAll(() => database?.drop());
+beforeEach(async () => {
+  await pool.query(`
+    truncate etl.pages, etl.walks, etl.runs, etl.lane_totals, etl.feeds, etl.events,
+      explorer.user_operations restart identity cascade;
+    insert into etl.feeds (chain_id, operation, kind, settings)
+    select chain, 'user-operations', 'newest-first', '{}' from unnest(array[10, 11]) as chain
+  `);
+});
+
+/** A finished run of a lane with a page for each of these minutes, the oldest first. */
+async function insertRun(
+  chain: number,
+  lane: string,
+  minutesAgo: readonly number[],
+): Promise<void> {
+  await pool.query(
+    `with run as (
+       insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
+       select $1, 'user-operations', $2, '{}', 'finished', now() - make_interval(mins => max(ago)),
+              now() - make_interval(mins => min(ago))
+       from unnest($3::int[]) as ago
+       returning *
+     ), walk as (
+       insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, top, bottom, pages,
+         inserted, changed)
+       select chain_id, operation, lane, id, 'newest-first', '{}', 'finished', 100, 1, cardinality($3::int[]),
+              2 * cardinality($3::int[]), 0
+       from run
+       returning *
+     )
+     insert into etl.pages (walk_id, feed, sequence, cursor_in, items, rows, repeats, quarantined, inserted,
+       changed, top, bytes, body_hash, attempts, latency_ms, credits, fetched_at)
+     select walk.id, walk.feed, place, case when place > 1 then jsonb_build_object('at', place) end, 3, 3, 0, 0,
+            2, 1, 100, 1, '', 1, 1, 20, now() - make_interval(mins => ago)
+     from walk, unnest($3::int[]) with ordinality as page(ago, place)
+     order by place`,
+    [chain, lane, minutesAgo],
+  );
+}
+
+const worked = async (hours: number, of: string | null = null) => {
+  const { bins, ...window } = await readThroughput(drizzle(pool), { hours, feed: of });
+  return { ...window, bins: bins.filter(({ pages }) => pages > 0), all: bins.length };
+};
+
+test('an empty ledger has all of its bins, and nothing in them', async () => {
+  expect(await worked(24)).toMatchObject({ bin_s: 900, bins: [], all: 96 });
+  expect(await readRuns(drizzle(pool), { hours: 24, feed: null })).toMatchObject({
+    runs: [],
+    events: [],
+  });
+});
+
+test('pages are counted in the bin of their time, of one feed or of all', async () => {
+  await insertRun(10, 'backfill', [300, 30, 30]);
+  await insertRun(11, 'backfill', [30]);
+  const { bins } = await worked(1);
+  expect(bins).toEqual([
+    { at: expect.stringMatching(/:00\+00:00$/u), pages: 3, rows: 9, credits: 60, lag_s: null },
+  ]);
+  expect((await worked(1, feed)).bins.map(({ pages }) => pages)).toEqual([2]);
+  expect((await worked(6, feed)).bins.map(({ pages }) => pages)).toEqual([1, 2]);
+});
+
+test('the first page of the window is found in a ledger with gaps in its numbers', async () => {
+  await insertRun(
+    10,
+    'backfill',
+    Array.from({ length: 500 }, (_, at) => 3_000 - 5 * at),
+  );
+  await pool.query('delete from etl.pages where id % 3 = 0');
+  const { rows } = await pool.query<{ pages: string }>(
+    `select count(*) as pages from etl.pages where fetched_at >= now() - interval '23 hours 45 minutes'`,
+  );
+  const counted = (await worked(24)).bins.reduce((sum, { pages }) => sum + pages, 0);
+  expect(counted - Number(rows[0]?.pages)).toBeGreaterThanOrEqual(0);
+  expect(counted - Number(rows[0]?.pages)).toBeLessThanOrEqual(3);
+});
+
+test('the lag is the age of the newest item when the head was polled', async () => {
+  await insertRun(10, 'live', [20]);
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     values (10, '0x1', 100, now() - interval '21 minutes', 1), (10, '0x2', 101, now(), 1)`,
+  );
+  const { bins } = await worked(1, feed);
+  expect(bins.map(({ lag_s }) => Math.round(lag_s ?? 0))).toEqual([60]);
+});
+
+test('runs that ended in the window and those that are open, the newest first, with what happened beside', async () => {
+  await insertRun(10, 'live', [3_000]);
+  await insertRun(10, 'backfill', [3_000, 60]);
+  await insertRun(11, 'live', [5]);
+  await pool.query(
+    `insert into etl.runs (chain_id, operation, lane, scope, opened_at) values (10, 'user-operations', 'live', '{}', now() - interval '3 days');
+     insert into etl.events (at, kind, feed, sentence)
+     values (now() - interval '2 days', 'stopped', null, 'old'), (now(), 'killed', '11/user-operations', 'lost'),
+            (now() - interval '1 minute', 'config-refused', null, 'wrong')`,
+  );
+  const read = async (of: string | null) => {
+    const { runs, events } = await readRuns(drizzle(pool), { hours: 24, feed: of });
+    return [
+      runs.map(({ id, state, pages, rows }) => [id, state, pages, rows]),
+      events.map(({ kind }) => kind),
+    ];
+  };
+  const [open, backfill, live] = [
+    [4, 'open', 0, 0],
+    [2, 'finished', 2, 4],
+    [3, 'finished', 1, 2],
+  ];
+  expect(await read(null)).toEqual([
+    [open, live, backfill],
+    ['killed', 'config-refused'],
+  ]);
+  expect(await read(feed)).toEqual([[open, backfill], ['config-refused']]);
+});

@@ -1,0 +1,112 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { traceTerm } from '../../../src/status/trace.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { runSync, testKey } from '../../harness/sync.ts';
+
+const chains: SimulatedChain[] = [10, 42220].map((id) => ({
+  id,
+  name: `chain ${id}`,
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 60 },
+  factories: 20,
+}));
+
+let database: TestDatabase;
+beforeAll(async () => {
+  const simulator = await startSimulator({ seed: 11, chains, apiKey: testKey });
+  database = await createTestDatabase();
+  await runSync(database, { url: simulator.url, chains, archive: 'all' });
+  await simulator.close();
+});
+afterAll(() => database?.drop());
+
+async function one(text: string): Promise<string> {
+  const { rows } = await database.pool.query<{ value: string }>(`select (${text})::text as value`);
+  return rows[0]?.value ?? '';
+}
+
+const trace = (term: string) => traceTerm(drizzle(database.pool), term);
+const ofChain10 = 'from explorer.user_operations where chain_id = 10';
+
+test('an operation names its page, its walk and the item that it came from', async () => {
+  const hash = await one(`select max(hash) ${ofChain10}`);
+  const { is, rows } = await trace(` ${hash.toUpperCase().replace('0X', '0x')} `);
+  expect([is, rows.length]).toEqual(['hash', 1]);
+  const [row] = rows;
+  expect(row).toMatchObject({
+    relation: 'explorer.user_operations',
+    key: `chain_id=10, hash=${hash}`,
+    page: { feed: '10/user-operations' },
+    changes: [],
+  });
+  const values = Object.fromEntries((row?.columns ?? []).map(({ name, value }) => [name, value]));
+  expect(values).toMatchObject({ hash, removed_at: null });
+  expect(row?.page?.body?.toLowerCase()).toContain(hash);
+  const page = `select page_id from explorer.user_operations where hash = '${hash}'`;
+  expect(row?.page?.id).toBe(Number(await one(page)));
+});
+
+test('an address is found as itself, as a factory with its history, and with what it sent', async () => {
+  const factory = await one('select min(address_hash) from explorer.factories where chain_id = 10');
+  const relations = (await trace(factory)).rows.map(({ relation }) => relation);
+  expect(relations).toEqual(
+    expect.arrayContaining([
+      'explorer.addresses',
+      'explorer.factories',
+      'explorer.factory_history',
+    ]),
+  );
+  const sender = await one(`select min(address_hash) ${ofChain10}`);
+  const sent = (await trace(sender)).rows.map(({ relation }) => relation);
+  expect(sent).toContain('explorer.user_operations');
+});
+
+test('a number is a height of every chain, and a batch; of many rows a few are shown', async () => {
+  const height = await one('select min(height) from explorer.blocks where chain_id = 10');
+  const keys = (await trace(height)).rows.map(({ key }) => key);
+  expect(keys).toContain(`chain_id=10, height=${height}`);
+  const { rows } = await trace('2');
+  const of = (relation: string) => rows.filter((row) => row.relation === relation).length;
+  expect([of('explorer.read_batches'), of('explorer.blocks')]).toEqual([2, 3]);
+});
+
+test('what changed a row since is said, the newest first', async () => {
+  const hash = await one(`select min(hash) ${ofChain10}`);
+  await database.pool.query(
+    `with gone as (
+       update explorer.user_operations
+       set removed_at = now() + interval '2 hours', updated_at = now() + interval '1 hour'
+       where chain_id = 10 and hash = $1
+       returning *
+     )
+     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
+     select chain_id, 'user-operations', hash, block_number, timestamp, now(), page_id from gone`,
+    [hash],
+  );
+  const [row] = (await trace(hash)).rows;
+  expect(row?.changes.map(({ sentence }) => sentence)).toEqual([
+    'It is no longer in the list.',
+    'A later page changed it.',
+    'It appeared after its part of the list had been verified.',
+  ]);
+});
+
+test('what nobody has, and what is no term', async () => {
+  expect(await trace(`0x${'0'.repeat(64)}`)).toMatchObject({ is: 'hash', rows: [] });
+  expect(await trace('9223372036854775807')).toMatchObject({ is: 'height', rows: [] });
+  const refused = await trace("1'; drop table explorer.blocks");
+  expect(refused).toMatchObject({ is: null, rows: [], hint: expect.stringContaining('64') });
+});
+
+test('a body that cannot be read, or was pruned, is none', async () => {
+  const hash = await one(`select max(hash) ${ofChain10}`);
+  const page = `(select page_id from explorer.user_operations where hash = '${hash}' limit 1)`;
+  await database.pool.query(`update etl.raw_pages set encoding = 'other' where page_id = ${page}`);
+  expect((await trace(hash)).rows[0]?.page).toMatchObject({ body: null });
+  await database.pool.query(`delete from etl.raw_pages where page_id = ${page}`);
+  expect((await trace(hash)).rows[0]?.page).toMatchObject({ body: null });
+});
