@@ -8,17 +8,14 @@ import { feedName } from '../../src/lists/feed.ts';
 import { thinLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
-import { feedMinutes } from '../../src/report/feed-minute.ts';
-import { readNeeds } from '../../src/report/needs-you.ts';
 import { laneCounts } from '../../src/report/progress.ts';
-import { ribbonsOf } from '../../src/report/ribbon/ribbon.ts';
-import { newestOf, timesWithin } from '../../src/report/ribbon/times.ts';
-import { witnessesOf } from '../../src/report/ribbon/witnesses.ts';
-import { describeStatus } from '../../src/report/status-document.ts';
-import { readTerm } from '../../src/report/why/term.ts';
-import { findWhy } from '../../src/report/why/why.ts';
+import { readCoverage } from '../../src/status/coverage.ts';
 import { planFeeds } from '../../src/status/plan.ts';
+import { readRuns } from '../../src/status/runs.ts';
 import { readStatus } from '../../src/status/status.ts';
+import { readStrips } from '../../src/status/strips.ts';
+import { readThroughput } from '../../src/status/throughput.ts';
+import { traceTerm } from '../../src/status/trace.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { syncOnce, type SyncTarget } from '../../src/sync/once.ts';
 import { configuredLanes, dueLanes } from '../../src/sync/targets.ts';
@@ -51,19 +48,13 @@ async function rangeInGap(pool: Pick<Pool, 'query'>, chain: number): Promise<Syn
   };
 }
 
-/** What the page's ribbons are drawn from: all of each list, and its newest hour. */
-async function readRibbons(db: Database): Promise<void> {
-  const look = { resolution: 240, shares: new Map<string, number>() };
-  const ribbons = await ribbonsOf(db, { ...look, windows: new Map() });
-  const wholes = new Map(ribbons.map(({ feed, whole }) => [feed, whole]));
-  await timesWithin(db, wholes);
-  await ribbonsOf(db, { ...look, windows: await newestOf(db, wholes, 3_600) });
-  // So many walks are read for each stretch, whatever there are: for all of them it would be many of a short history.
-  const stretches = ribbons.flatMap(({ feed, segments }) => {
-    const [lowest] = segments;
-    return lowest === undefined ? [] : [{ feed, from: lowest.from, to: lowest.to }];
-  });
-  await witnessesOf(db, stretches);
+/** What the page draws of each feed beside its status. */
+async function readFeedPages(db: Database, feeds: readonly string[]): Promise<void> {
+  for (const feed of feeds) {
+    await readCoverage(db, { feed, from: null, to: null, cells: 240 });
+    await readThroughput(db, { hours: 24, feed });
+    await readRuns(db, { hours: 24, feed });
+  }
 }
 
 /** What somebody may have at hand: hashes, addresses and numbers of rows in the middle of the history. */
@@ -129,16 +120,11 @@ export async function goRound(
       await planFeeds(db, settings.chains, { pageSize, at: new Date() });
     });
     await round('verify', () => verifyFeeds(db));
-    const status = await describeStatus(db, { pageSize: 50, standby: null });
-    await round('what needs somebody', () => readNeeds(db, status));
-    await round('ribbons', () => readRibbons(db));
+    await round('strips', () => readStrips(db, new Map()));
+    await round('feeds of the page', () => readFeedPages(db, feeds));
     const things = await thingsAtHand(pool);
-    const chains = settings.chains.map(({ id }) => id);
-    await round('why a row is there', async () => {
-      for (const thing of things) {
-        const term = readTerm(thing);
-        if (term !== null) await findWhy(db, term, chains);
-      }
+    await round('trace', async () => {
+      for (const thing of things) await traceTerm(db, thing);
     });
   };
   const database: OpenDatabase = {
@@ -184,7 +170,6 @@ export async function goRound(
       await round('housekeeping', () =>
         thinLedger(db, ledgerDays, engine.clock(), new AbortController().signal),
       );
-      await round('history', () => feedMinutes(db, engine.clock()));
     } finally {
       await engine.close();
     }
