@@ -73,9 +73,10 @@ async function readFeeds(db: Database): Promise<FeedRow[]> {
   const { rows } = await db.execute<{ feed: FeedRow }>(sql`
     select json_build_object(
       'feed', feed, 'now', ${ms(sql`now()`)}, 'first_snapshot_at', (
-        select ${ms(sql`finished_at`)} from etl.walks
-        where walks.feed = feeds.feed and state = 'finished'
-        order by id
+        select ${ms(sql`closed_at`)} from etl.runs
+        where state = 'finished' and (feed, lane, id) >= (feeds.feed, 'backfill', 0)
+          and (feed, lane, id) < (feeds.feed, 'live', 0)
+        order by feed, lane, id
         limit 1
       )
     ) as feed

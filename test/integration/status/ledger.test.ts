@@ -37,9 +37,9 @@ async function insertRun(
        returning *
      ), walk as (
        insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, top, bottom, pages,
-         inserted, changed)
+         inserted, changed, started_at, finished_at)
        select chain_id, operation, lane, id, 'newest-first', '{}', 'finished', 100, 1, cardinality($3::int[]),
-              2 * cardinality($3::int[]), 0
+              2 * cardinality($3::int[]), 0, opened_at, closed_at
        from run
        returning *
      )
