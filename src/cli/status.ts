@@ -1,4 +1,8 @@
+import { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { statusNow, statusOrOutage } from '../status/status.ts';
+import type { Look } from '../terminal/look.ts';
+import { asCalled } from './called.ts';
 import {
   exitCodes,
   UsageError,
@@ -13,7 +17,7 @@ import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { statusText } from './status-text.ts';
 
-const done = { code: exitCodes.done, reason: 'done' } as const;
+const exit = { code: exitCodes.done, reason: 'done' } as const;
 
 interface StatusOptions extends DemoOption {
   readonly watch?: true;
@@ -32,14 +36,13 @@ export function registerStatus({ command, run }: Registry): void {
         const place = await placeOf(context, settings, options);
         return onDatabase(settings, place, 'reads', async (database) => {
           if (options.watch) {
-            const { watch } = await import('./watch.ts');
             await watch(place, async (look) =>
               statusText(await statusOrOutage(database.pool, pageSize), look),
             );
             return exitCodes.done;
           }
           const document = await statusNow(database.pool, pageSize);
-          if (options.json) writeDocument(context, { ...document, exit: done });
+          if (options.json) writeDocument(context, { ...document, exit });
           else print(place, statusText(document, context.out));
           return exitCodes.done;
         });
@@ -55,4 +58,43 @@ function requireTerminal({ out }: Context, { json }: GlobalOptions): void {
     );
   if (out.isTerminal) return;
   throw new UsageError('--watch needs a terminal to draw on: leave it out, or use --json.');
+}
+
+/** How often the screen is redrawn, in ms. */
+const redrawMs = 2_000;
+/** Reading the status takes a twentieth of a core at most. */
+const restPerRead = 20;
+/** Lines of the smallest terminal. */
+const leastRows = 24;
+
+/** Draws a text over the one before it, every two seconds, until the signal aborts. */
+async function watch(context: Context, draw: (look: Look) => Promise<string>): Promise<void> {
+  const { signal, program } = context;
+  const screen = new Writable({
+    write(chunk, _encoding, done) {
+      context.stdout(String(chunk));
+      done();
+    },
+  });
+  // The terminal may be resized meanwhile.
+  const size = () => context.size?.() ?? { columns: context.out.columns, rows: leastRows };
+  const terminal = Object.defineProperties(Object.assign(screen, { isTTY: true }), {
+    columns: { get: () => size().columns },
+    rows: { get: () => size().rows },
+  });
+  const { createLogUpdate } = await import('log-update');
+  const update = createLogUpdate(terminal as typeof terminal & NodeJS.WriteStream, {
+    showCursor: true,
+  });
+  while (!signal.aborted) {
+    const begun = performance.now();
+    const text = await draw({ ...context.out, columns: size().columns });
+    if (signal.aborted) break;
+    // The overall state comes first: what does not fit is cut at the bottom.
+    const lines = asCalled(text, program, context.isDemo).trimEnd().split('\n');
+    update(lines.slice(0, Math.max(1, size().rows - 1)).join('\n'));
+    const restMs = Math.max(redrawMs, restPerRead * (performance.now() - begun));
+    await delay(restMs, undefined, { signal }).catch(() => undefined);
+  }
+  update.done();
 }
