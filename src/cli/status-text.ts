@@ -64,8 +64,8 @@ function firstOf(details: readonly (readonly string[])[], most: number): (readon
 
 /** The line of the overall state, and the reason that it says whole. */
 function headline({ overall, reasons, as_of }: StatusDocument, look: Look) {
-  const { state, since } = overall;
-  const [name, style] = [state.replace('-', ' '), overallStyles[state]];
+  const { since } = overall;
+  const [name, style] = [overall.state.replace('-', ' '), overallStyles[overall.state]];
   // A sentence that begins with the state does not need it twice.
   const sentence = printable(overall.sentence.replace(/^Stopped: n/u, 'N'));
   const room = look.columns - name.length - 4;

@@ -217,7 +217,7 @@ const noShare: Share = { share: null, basis: 'unknown' };
  * are counted, without those that wait for what is to come. Of a list of unknown length, what is left is estimated in
  * items as dense as those that were read: blocks would not do, because the oldest ones hold few. Pure.
  */
-export function verifiedShare({
+function verifiedShare({
   kind,
   verified,
   rows,

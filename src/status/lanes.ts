@@ -17,7 +17,7 @@ export const viewOf = (workers: Workers | null): View =>
 const quietAfterSeconds = 15;
 
 /** After so long it is stalled, in seconds: an answer takes 2 minutes at most, so a slow service is in time. */
-export const stallSeconds = 300;
+const stallSeconds = 300;
 
 /** A job queued so recently, after pages so recent, is a lane between two slices; seconds. */
 const chainedSeconds = 1;
