@@ -1,0 +1,62 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { webAssets } from '../../../src/web/bundle.ts';
+import { answerTo, sceneOf, type Scene, type SceneName } from './scenes.ts';
+
+/** As the program sends it: nothing of another host, nothing inline. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/** Serves the page over documents that a test may replace. */
+export interface ScenePage {
+  readonly url: string;
+  /** What the next requests are answered with. */
+  show(scene: Partial<Scene>): void;
+  close(): Promise<void>;
+}
+
+function answerOf(scene: Scene, { pathname, searchParams }: URL): object | string | null {
+  const name = searchParams.get('name') ?? '';
+  if (pathname === '/query.json') return answerTo(name);
+  if (pathname === '/query.csv') return `day,operations\n2026-11-24,${name}\n`;
+  if (pathname === '/runs.json' && searchParams.has('feed')) {
+    const isOwn = ({ feed }: { readonly feed: string }) => feed === searchParams.get('feed');
+    return { ...scene.runs, runs: scene.runs.runs.filter(isOwn) };
+  }
+  if (pathname === '/coverage.json' && searchParams.has('from')) {
+    const window = { from: Number(searchParams.get('from')), to: Number(searchParams.get('to')) };
+    return { ...scene.coverage, window };
+  }
+  const key = pathname.replace(/^\/(?<key>\w+)\.json$/u, '$<key>');
+  return (scene as unknown as Record<string, object>)[key] ?? null;
+}
+
+/** @param token if given, only requests that carry it are answered with data */
+export async function servePage(name: SceneName, token?: string): Promise<ScenePage> {
+  const assets = await webAssets();
+  let scene = sceneOf(name);
+  const respond = (request: IncomingMessage, response: ServerResponse) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    response.setHeader('content-security-policy', policy);
+    const asset = assets.get(url.pathname);
+    if (asset !== undefined) return response.setHeader('content-type', asset.type).end(asset.body);
+    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
+      return response.writeHead(401).end();
+    }
+    const answer = answerOf(scene, url);
+    if (answer === null) return response.writeHead(404).end();
+    const isText = typeof answer === 'string';
+    response.setHeader('content-type', isText ? 'text/csv' : 'application/json');
+    return response.end(isText ? answer : JSON.stringify(answer));
+  };
+  const server = createServer(respond).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    show: (changes) => (scene = { ...scene, ...changes }),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
