@@ -5,8 +5,8 @@ const tokenKey = 'explorer-etl token';
 
 /** Takes a token out of the address, `#token=…`, and keeps it for this tab. True if there was one. */
 export function takeToken(): boolean {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (token === null) return false;
+  const [, token] = location.hash.split('#token=');
+  if (token === undefined) return false;
   sessionStorage.setItem(tokenKey, token);
   history.replaceState(null, '', location.pathname);
   return true;
@@ -116,11 +116,11 @@ export function useJson<T>(name: string, params: Params, everyMs: number | null)
 }
 
 /** Saves an answer as a file, or returns why not: a link alone could not carry the token. */
-export async function download(name: string, params: Params): Promise<Problem | null> {
+export async function download(name: string, params: Params, file: string) {
   const answer = await request(pathOf(name, params), null);
   if ('sentence' in answer) return answer;
   const url = URL.createObjectURL(await answer.blob());
-  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  Object.assign(document.createElement('a'), { href: url, download: file }).click();
   setTimeout(() => URL.revokeObjectURL(url), retryMs);
   return null;
 }

@@ -25,18 +25,12 @@ interface BannerProps {
 export const headline = ({ status, problem }: BannerProps): string =>
   problem?.sentence ?? (status === null ? 'Starting …' : words[status.overall.state]);
 
-/** Green, blue and amber need nobody. What stopped is red if a person must start it. */
+/** Green, blue and amber need nobody. What stopped is red unless a person stopped it. */
 function toneOf({ overall: { state }, reasons }: StatusDocument): string {
-  const isForPerson = reasons.some(({ severity }) => severity === 'action');
-  const stopped = isForPerson ? 'act' : 'wait';
-  const tones = {
-    healthy: 'good',
-    syncing: 'busy',
-    degraded: 'wait',
-    'action-required': 'act',
-    stopped,
-  };
-  return tones[state];
+  const stopped = reasons.some(({ code }) => code === 'no-worker') ? 'act' : 'wait';
+  return { healthy: 'good', syncing: 'busy', degraded: 'wait', 'action-required': 'act', stopped }[
+    state
+  ];
 }
 
 /** What is shown while there is no status: no state, so no colour. */
@@ -173,7 +167,9 @@ export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
           <List reasons={actions} />
         </Card>
       )}
-      {notes.length > 0 && (
+      {notes.length === 0 ? (
+        <p class="notes">No notes</p>
+      ) : (
         <details>
           <summary>{counted(notes.length, 'note')}</summary>
           <List reasons={notes} />

@@ -136,7 +136,7 @@ function Chosen({ query, chains }: Omit<AnswerProps, 'answer'>) {
   const { name } = query;
   const answer = useJson<QueryDocument>('query.json', { name }, null);
   const [failure, setFailure] = useState<Problem | null>(null);
-  const save = () => void download('query.csv', { name }).then(setFailure);
+  const save = () => void download('query.csv', { name }, `${name}.csv`).then(setFailure);
   const button = (
     <button type="button" onClick={save}>
       Download CSV

@@ -1,186 +1,264 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  accessViolations,
-  connectBrowser,
-  hostile,
-  openPage,
-  openPageWorld,
-  type PageWorld,
-} from '../harness/browser.ts';
-import { servedPage } from '../harness/http.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { accessViolations, connectBrowser, openPage } from '../harness/browser.ts';
+import { hostile, sceneOf, type SceneName } from '../harness/page/scenes.ts';
+import { servePage } from '../harness/page/server.ts';
 
 let browser: Browser;
-let well: PageWorld;
-let troubled: PageWorld;
 
 beforeAll(async () => {
   browser = await connectBrowser();
-  [well, troubled] = await Promise.all([openPageWorld('well'), openPageWorld('trouble')]);
 });
 afterAll(async () => {
   await browser?.close();
-  await well?.close();
-  await troubled?.close();
 });
 
-const urlOf = (state: 'well' | 'trouble') => (state === 'well' ? well : troubled).url;
+/** The page over a state, at one of its views. */
+async function openScene(
+  name: SceneName,
+  view = '/',
+  options: Parameters<typeof openPage>[2] & { readonly token?: string } = {},
+) {
+  const server = await servePage(name, options.token);
+  onTestFinished(() => server.close());
+  const opened = await openPage(browser, `${server.url}#${view}`, options);
+  return { ...opened, server };
+}
 
-/** How much wider than the window the page is, in pixels. */
-const overflow = (page: Page) =>
-  page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
-
-// What is hidden from a keyboard, unnamed for a screen reader, too pale, or cut off at one's width.
+const views = ['/', '/feed/10/user-operations', '/runs', '/explore', '/trace/128400112'] as const;
+// What is hidden from a keyboard, unnamed for a screen reader, too pale, or cut off; what the policy refuses.
 test.each([
   ['well', 'light', 360],
-  ['well', 'dark', 1280],
-  ['trouble', 'light', 1280],
-  ['trouble', 'dark', 360],
-  ['trouble', 'light', 2560],
-] as const)('nobody is kept out: %s, %s, %d px', async (state, colorScheme, width) => {
-  const { page, complaints } = await openPage(browser, urlOf(state), {
-    colorScheme,
-    viewport: { width, height: 900 },
-  });
-  expect(await overflow(page)).toBe(0);
-  expect(await accessViolations(page)).toEqual([]);
-  expect(complaints).toEqual([]);
-});
-
-// A name that becomes an element, a link that is a script.
-test('what the explorer says is text, in every panel', async () => {
-  const { page, complaints } = await openPage(browser, troubled.url);
-  expect(await page.title()).not.toContain('owned');
-  expect(await page.locator('main script, main img, main iframe').count()).toBe(0);
-  expect(
-    await page.locator('a[href^="javascript:" i], [onerror], [onclick], [style]').count(),
-  ).toBe(0);
-  for (const id of ['coverage', 'needs-you']) {
-    expect(await page.locator(`#${id}`).textContent()).toContain(hostile.slice(0, 30));
+  ['reading', 'dark', 1_280],
+  ['key-refused', 'dark', 360],
+  ['no-worker', 'light', 1_280],
+  ['gap', 'light', 2_560],
+  ['quarantine', 'dark', 768],
+] as const)('everybody can read it: %s, %s, %d px', async (name, colorScheme, width) => {
+  const options = { colorScheme, viewport: { width, height: 900 } };
+  const { page, complaints } = await openScene(name, '/', options);
+  for (const view of views) {
+    await page.evaluate(`location.hash = '#${view}'`);
+    await page.locator('main h1').first().waitFor({ state: 'attached' });
+    await page.waitForLoadState('networkidle');
+    const overflow = await page.evaluate('document.body.scrollWidth - innerWidth');
+    expect(overflow, view).toBeLessThanOrEqual(0);
+    expect(await accessViolations(page), view).toEqual([]);
   }
   expect(complaints).toEqual([]);
 });
 
-// A font, a script or a picture of elsewhere; a page that grows.
-test('it loads nothing of elsewhere, and less than 150 kB in all', async () => {
-  const { page } = await openPage(browser, well.url);
-  const loaded = () =>
-    page.evaluate<string[]>(
-      `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => !name.includes('/panels/') && !name.endsWith('/events'))`,
-    );
-  await expect.poll(async () => (await loaded()).length, { timeout: 120_000 }).toBeGreaterThan(2);
-  const urls = [well.url, ...(await loaded())];
-  expect(new Set(urls.map((url) => new URL(url).host))).toEqual(new Set([new URL(well.url).host]));
-  const bodies = await Promise.all(urls.map(async (url) => (await fetch(url)).arrayBuffer()));
-  const bytes = bodies.reduce((sum, { byteLength }) => sum + byteLength, 0);
+// A name that becomes an element, an attribute or a script.
+test('what the explorer says stays text in every view', async () => {
+  const { page, complaints } = await openScene('quarantine');
+  for (const view of [...views, '/explore/biggest-factories']) {
+    await page.evaluate(`location.hash = '#${view}'`);
+    await page.getByText('onerror=').first().waitFor({ state: 'attached' });
+    expect(await page.locator('#app img, #app script').count()).toBe(0);
+  }
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/feed/${encodeURIComponent(hostile)}`)}`);
+  await page.getByText('There is no such feed').waitFor();
+  expect(await page.locator('#app img, #app script').count()).toBe(0);
+  expect(await page.title()).not.toContain('owned');
+  expect(complaints).toEqual([]);
+});
+
+// A banner that stays green over a refused key, or without a worker.
+test.each([
+  ['well', 'good', 'Healthy: All 6 feeds', null],
+  ['reading', 'busy', 'Syncing: Reading history', null],
+  ['gap', 'wait', 'Degraded: History of 1 feed', 'explorer-etl backfill'],
+  ['no-worker', 'act', 'Stopped: no worker.', 'explorer-etl start'],
+  ['key-refused', 'act', 'Action needed: The explorer refuses', 'explorer-etl check'],
+] as const)('the banner of %s is %s', async (name, tone, sentence, command) => {
+  const { page } = await openScene(name);
+  const banner = page.locator(`.banner.${tone}`);
+  await banner.waitFor();
+  expect(await banner.textContent()).toContain(sentence);
+  expect(await banner.textContent()).toContain('since 07:00 UTC (5 h)');
+  if (command === null) expect(await banner.locator('.command').count()).toBe(0);
+  else expect(await banner.locator('.command code').textContent()).toContain(command);
+  expect(await page.title()).toBe(`${sentence.split(':')[0]} · explorer-etl`);
+  expect(await page.getByRole('heading', { name: 'Action needed' }).count()).toBe(
+    name === 'key-refused' ? 1 : 0,
+  );
+});
+
+// A page that is blank, or green, before it knows; one that looks current and is not.
+test('it is grey before the first status, and as soon as the program is gone', async () => {
+  const { page, server } = await openScene('well');
+  await page.locator('.banner.good').waitFor();
+  await page.route('**/status.json', () => {});
+  await page.reload();
+  expect(await page.locator('.banner.plain').textContent()).toContain('Starting');
+  await page.unroute('**/status.json');
+  await page.reload();
+  await page.locator('.banner.good').waitFor();
+  await page.clock.install();
+  await server.close();
+  await page.clock.fastForward(15_000);
+  await page.getByRole('alert').getByText('Not connected. What is shown may be old.').waitFor();
+  expect(await page.locator('.feeds tbody tr').count()).toBe(6);
+});
+
+const shifts = (page: Page) =>
+  page.evaluate<number>(
+    `new Promise((resolve) => new PerformanceObserver((list) =>
+       resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))
+     ).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => resolve(0), 300))`,
+  );
+
+// A table that stands still while it is read, or jumps as its numbers grow.
+test('the table follows a first read, and nothing moves', async () => {
+  const { page, server } = await openScene('reading', '/', {
+    viewport: { width: 1_280, height: 900 },
+  });
+  const row = page.locator('.feeds tbody tr').first();
+  await row.getByText('482,100', { exact: true }).waitFor();
+  expect(await row.locator('.chip').textContent()).toBe('running');
+  expect(await row.textContent()).toContain('4.2 pages/s2 h left');
+  expect(await row.locator('svg').getAttribute('aria-label')).toContain('reading 5.5 %');
+  const { status } = sceneOf('reading');
+  const feeds = status.feeds.map((feed, at) => (at === 0 ? { ...feed, rows: 1_482_100 } : feed));
+  server.show({ status: { ...status, feeds } });
+  await row.getByText('1,482,100', { exact: true }).waitFor();
+  server.show({ status: sceneOf('well').status });
+  await page.locator('.banner.good').waitFor();
+  expect(await shifts(page)).toBeLessThan(0.01);
+});
+
+// A gap without its command; a window that one cannot leave again.
+test('a feed shows its gaps with their commands, and its coverage zooms', async () => {
+  const { page } = await openScene('gap');
+  await page.getByRole('link', { name: 'optimism user operations' }).click();
+  const gaps = page.getByRole('list', { name: 'Gaps' });
+  await gaps.waitFor();
+  expect(await gaps.locator('li').count()).toBe(2);
+  expect(await gaps.textContent()).toContain('blocks 128,400,112 to 128,951,023');
+  expect(await gaps.textContent()).toContain('about 1,240 requests');
+  expect(await gaps.locator('code').first().textContent()).toContain('--from-block 128400112');
+  const axis = page.locator('.coverage .axis');
+  expect(await axis.textContent()).toContain('120,000,000');
+  await page.getByRole('link', { name: 'Zoom in' }).click();
+  await axis.getByText('124,500,000').waitFor();
+  const box = (await page.locator('.bar').boundingBox())!;
+  await page.mouse.move(box.x + box.width / 4, box.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2, box.y + 5);
+  await page.mouse.up();
+  await expect.poll(() => page.url()).toMatch(/from=1267\d{5}&to=1290\d{5}$/u);
+  await page.goBack();
+  await page.goBack();
+  await axis.getByText('120,000,000').waitFor();
+});
+
+// A failure whose reason is nowhere; a crosshair that only a pointer moves.
+test('a feed says why it failed, and a keyboard reads its charts', async () => {
+  const { page } = await openScene('key-refused', '/feed/10/user-operations');
+  await page.getByText('Waits for a usable key.').waitFor();
+  await page.getByText('The explorer refuses the API key (401).').first().waitFor();
+  const legend = page.locator('.charts .legend').first();
+  const newest = await legend.textContent();
+  await page.getByRole('img', { name: /^Throughput: 96 points/u }).focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(() => legend.textContent()).not.toBe(newest);
+  expect(await legend.textContent()).toContain('24 Nov 2026, 11:30');
+});
+
+// Runs without the kill that ended them.
+test('runs of the day are beside what happened to the workers', async () => {
+  const { page } = await openScene('reading', '/runs');
+  await page.getByText('145 runs, 0 failed').waitFor();
+  expect(await page.locator('.timeline tbody tr').count()).toBe(7);
+  await page.getByText('A worker was killed.').first().waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: 'Show more of 147' }).click();
+  await expect.poll(() => page.locator('table').last().locator('tbody tr').count()).toBe(100);
+});
+
+// An empty page, a chain that is a number, a share that is not of 100, a file without its token.
+test('Explore opens with a chart, and its answers can be saved', async () => {
+  const { page } = await openScene('well', '/explore');
+  await page.getByText('How many user operations are there a day?').waitFor();
+  const legend = page.locator('.answer .legend');
+  expect(await legend.textContent()).toMatch(/24 Nov 2026optimism [\d.]+Kcelo [\d.]+K/u);
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download CSV' }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe('operations-daily.csv');
+  await page.getByText('SQL', { exact: true }).click();
+  await page.getByText('from explorer.operations_daily').waitFor();
+  await page.getByRole('link', { name: 'entry points' }).click();
+  await legend.getByText('v0.6').waitFor();
+  const shares = [...((await legend.textContent()) ?? '').matchAll(/(?<share>[\d.]+) %/gu)];
+  const sum = shares.reduce((total, { groups }) => total + Number(groups?.['share']), 0);
+  expect(sum).toBeCloseTo(100, 0);
+  await page.getByRole('link', { name: 'biggest factories' }).click();
+  await page.locator('.bars').getByText('4,120,345').waitFor();
+});
+
+// A row that leads nowhere.
+test('a trace leads from a term to the page that brought it', async () => {
+  const { page } = await openScene('well', '/trace');
+  await page.getByLabel('Hash, address or height').fill(' 128400112 ');
+  await page.keyboard.press('Enter');
+  await page.getByText('From page 12 of walk 41').waitFor();
+  expect(page.url()).toMatch(/#\/trace\/128400112$/u);
+  await page.getByText('Archived body').click();
+  await page.locator('pre').getByText('"items"').waitFor();
+  await page.getByText('status changed from pending to included.').waitFor();
+});
+
+// A token that stays in the address, is needed again at each reload, or does not go with a file.
+test("the token in the address's fragment lets in, and nothing else", async () => {
+  const token = 'a-token+of-thirty-characters-x';
+  const { page, server } = await openScene('well', 'token=wrong', { token });
+  await expect.poll(() => page.url()).toBe(server.url);
+  await page.getByRole('alert').getByText('The token is missing or wrong.').waitFor();
+  expect(await page.locator('main').textContent()).toBe('');
+  await page.goto(`${server.url}#token=${token}`);
+  await page.locator('.banner.good').waitFor();
+  expect(page.url()).toBe(server.url);
+  await page.reload();
+  await page.locator('.banner.good').waitFor();
+  await page.getByRole('link', { name: 'Explore' }).click();
+  const save = page.getByRole('button', { name: 'Download CSV' });
+  const [saved] = await Promise.all([page.waitForEvent('download'), save.click()]);
+  expect(saved.suggestedFilename()).toBe('operations-daily.csv');
+  expect(await page.context().cookies()).toEqual([]);
+});
+
+// A font or a picture of another host; a page that grows.
+test('it loads four files of its own, less than 150 kB in all', async () => {
+  const { page, server } = await openScene('well');
+  await page.waitForLoadState('networkidle');
+  const loaded = await page.evaluate<string[]>(
+    `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => !name.endsWith('.json'))`,
+  );
+  expect(loaded.every((url) => url.startsWith(server.url))).toBe(true);
+  const bodies = [server.url, ...loaded].map(async (url) => (await fetch(url)).arrayBuffer());
+  const bytes = (await Promise.all(bodies)).reduce((sum, { byteLength }) => sum + byteLength, 0);
   expect(bytes).toBeGreaterThan(20_000);
   expect(bytes).toBeLessThan(150_000);
 });
 
-// A panel that stays old; a fold that closes, text that is lost or a focus that jumps under one's hands.
-test('news come by themselves, and what somebody has opened, written or focused stays', async () => {
-  const { page, complaints } = await openPage(browser, well.url);
-  const needs = page.locator('#needs-you');
-  await page.locator('#coverage details > summary').first().click();
-  await page.fill('#why-what', '0xabc');
-  await page.focus('#why-what');
-  expect(await needs.textContent()).not.toContain('quarantine list');
-  await well.database.pool.query(
-    `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
-     select 10, 'factories', '{}', '{}', 'y', 'no hash', min(id), 1 from etl.pages`,
-  );
-  await needs.getByText('quarantine list').first().waitFor({ timeout: 120_000 });
-  expect(await page.locator('#coverage details').first().getAttribute('open')).not.toBe(null);
-  expect(await page.inputValue('#why-what')).toBe('0xabc');
-  expect(await page.evaluate('document.activeElement.id')).toBe('why-what');
-  await well.database.pool.query('delete from etl.quarantine');
-  await needs.getByText('Nothing needs you').waitFor({ timeout: 120_000 });
-  expect(complaints).toEqual([]);
-});
-
-// A panel, a link or a form that only a script makes.
-test('without script it shows the same panels, and says the same of them', async () => {
-  const [{ page: plain }, { page: full }] = [
-    await openPage(browser, troubled.url, { javaScriptEnabled: false }),
-    await openPage(browser, troubled.url),
-  ];
-  const titles = (page: Page) => page.locator('main h2').allTextContents();
-  expect(await titles(plain)).toEqual(await titles(full));
-  expect(await titles(plain)).toHaveLength(8);
-  await plain
-    .locator('#throughput a', { hasText: /30 days/i })
-    .first()
-    .click();
-  expect(plain.url()).toContain('throughput-span=');
-});
-
 // What only a pointer reaches.
-test('the keyboard reaches the panels, the ribbons and the commands', async () => {
-  const { page } = await openPage(browser, troubled.url);
+test('the keyboard skips to the content and reaches every link and command', async () => {
+  const { page } = await openScene('key-refused');
+  await page.locator('.feeds').waitFor();
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.textContent')).toMatch(/skip/i);
   await page.keyboard.press('Enter');
-  const reached = new Set<string>();
-  for (let press = 0; press < 80; press += 1) {
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN');
+  const reached: string[] = [];
+  for (let press = 0; press < 16; press += 1) {
     await page.keyboard.press('Tab');
-    reached.add(
-      await page.evaluate<string>(
-        `[document.activeElement.closest('section')?.id, document.activeElement.tagName].join(' ')`,
-      ),
-    );
+    reached.push(await page.evaluate<string>('document.activeElement.textContent'));
   }
-  expect([...reached]).toEqual(
-    expect.arrayContaining(['coverage A', 'coverage SUMMARY', 'coverage BUTTON']),
-  );
-});
-
-// A token that stays in the address, is asked for again at each reload, or does not reach the events.
-test("the token in the address's fragment lets in, and nothing else", async () => {
-  const token = 'a-token+of-thirty-characters-x';
-  const guarded = await servedPage(well.database.url, { token });
-  const url = `http://127.0.0.1:${guarded.address.port}/`;
-  const { page } = await openPage(browser, `${url}#token=no-token-at-all`);
-  const refusal = page.getByRole('alert');
-  const coverage = page.locator('#coverage h2');
-  await expect.poll(() => page.url()).toBe(url);
-  expect(await refusal.textContent()).toContain('The token is missing or wrong.');
-  expect(await coverage.count()).toBe(0);
-
-  const events = page.waitForResponse('**/events');
-  await page.goto(`${url}#token=${token}`);
-  await coverage.waitFor({ timeout: 120_000 });
-  expect(page.url()).toBe(url);
-  expect((await events).status()).toBe(200);
-  await page.reload();
-  await coverage.waitFor({ timeout: 120_000 });
-  await page
-    .locator('#throughput a', { hasText: /30 days/i })
-    .first()
-    .click();
-  await expect.poll(() => page.url()).toContain('throughput-span=');
-  expect(await page.context().cookies()).toEqual([]);
-});
-
-// A page that stays unconnected for ever, because a browser makes no second try.
-test('news that were refused are asked for again, and the title tells the verdict', async () => {
-  const { page } = await openPage(browser, well.url);
-  const says = () => page.locator('#connection').textContent();
-  await page.clock.install();
-  await page.route('**/events', (route) => route.fulfill({ status: 503 }));
-  await page.reload();
-  await expect.poll(says, { timeout: 120_000 }).toMatch(/^Not connected/);
-  expect(await page.title()).toBe('not connected · explorer-etl');
-  await page.unroute('**/events');
-  await page.clock.fastForward(60_000);
-  await expect.poll(says, { timeout: 120_000 }).toBe('');
-  await expect.poll(() => page.title(), { timeout: 120_000 }).toBe('healthy · explorer-etl');
-});
-
-// A page that looks current and is not.
-test('it says that the program is away', async () => {
-  const gone = await openPageWorld('well');
-  const { page } = await openPage(browser, gone.url);
-  await gone.close();
-  const says = () => page.locator('#connection').textContent();
-  await expect.poll(says, { timeout: 120_000 }).toBe('Not connected. What is shown may be old.');
+  expect(reached).toEqual(expect.arrayContaining(['Copy', 'optimism user operations']));
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.locator('.banner').getByRole('button').press('Enter');
+  await page.locator('.banner').getByText('Copied').waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe('explorer-etl check');
 });

@@ -227,7 +227,7 @@ const statuses: Readonly<Record<SceneName, () => StatusDocument>> = {
     statusOf(
       { state: 'stopped', sentence: 'Stopped: no worker.', command: 'explorer-etl start' },
       [
-        reasonOf('no-worker', 'action', {
+        reasonOf('no-worker', 'warning', {
           sentence: 'No worker is running.',
           advice: 'What is stored is kept; new items are not read.',
           command: 'explorer-etl start',
@@ -380,7 +380,12 @@ function runsOf(name: SceneName): RunsDocument {
     to: now,
     runs: [...runs, long].sort((a, b) => b.opened_at.localeCompare(a.opened_at)),
     events: [
-      { at: before(3 * hour), kind: 'killed', feed: null, sentence: 'A worker was killed.' },
+      {
+        at: before(3 * hour),
+        kind: 'killed',
+        feed: null,
+        sentence: name === 'quarantine' ? hostile : 'A worker was killed.',
+      },
       {
         at: before(9 * hour),
         kind: 'config-changed',
@@ -428,7 +433,7 @@ const queries: QueriesDocument = {
     {
       relation: 'explorer.user_operations',
       comment: 'One row for each ERC-4337 user operation.',
-      columns: [{ name: 'hash', type: 'text', comment: 'Hash of the operation.' }],
+      columns: [{ name: 'hash', type: 'text', comment: `Hash of the operation. ${hostile}` }],
     },
   ],
 };
