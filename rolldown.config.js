@@ -1,4 +1,5 @@
 import { defineConfig } from 'rolldown';
+import { webAssets } from './src/web/bundle.ts';
 
 const drizzle = /^drizzle-orm(?:\/|$)/u;
 /** What the compiler itself adds. */
@@ -18,6 +19,17 @@ const requireDrizzle = {
     id.startsWith('\0drizzle-orm') ? `module.exports = require('${id.slice(1)}');` : null,
 };
 
+/** The page, beside the program: a package has no bundler. */
+const addPage = {
+  name: 'page',
+  async generateBundle() {
+    for (const [path, { body }] of await webAssets()) {
+      const fileName = path === '/' ? 'web/index.html' : `web${path}`;
+      this.emitFile({ type: 'asset', fileName, source: body });
+    }
+  },
+};
+
 /**
  * Our own files in a few, because a start reads each. Packages stay outside: npm installs them as
  * `dependencies`, where people audit and patch them.
@@ -26,6 +38,6 @@ export default defineConfig({
   input: './src/main.ts',
   platform: 'node',
   external: (id) => /^[^./\0]/u.test(id) && !drizzle.test(id) && !helper.test(id),
-  plugins: [requireDrizzle],
+  plugins: [requireDrizzle, addPage],
   output: { dir: 'dist', format: 'esm' },
 });

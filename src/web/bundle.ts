@@ -9,44 +9,44 @@ interface WebAsset {
   readonly body: Uint8Array;
 }
 
-/** Every file of the page: its path, where the built package keeps it, and its type. */
-const files = {
-  '/': ['index.html', 'text/html'],
-  '/app.js': ['app.js', 'text/javascript'],
-  '/app.css': ['app.css', 'text/css'],
-  '/icon.svg': ['icon.svg', 'image/svg+xml'],
-} as const;
+type Assets = ReadonlyMap<string, WebAsset>;
 
-/** The program runs from its sources, so what was built may be older than they are. */
-const isSource = extname(import.meta.filename) === '.ts';
+/** Every file of the page: its name by its path, and its type. */
+const files = [
+  ['/', 'index.html', 'text/html'],
+  ['/app.js', 'app.js', 'text/javascript'],
+  ['/app.css', 'app.css', 'text/css'],
+  ['/icon.svg', 'icon.svg', 'image/svg+xml'],
+] as const;
 
-let assets: Promise<ReadonlyMap<string, WebAsset>> | undefined;
+type Name = (typeof files)[number][1];
+
+/** Sources run only in a clone, where what was built may be older than they are. */
+const read = extname(import.meta.filename) === '.ts' ? bundled : built;
+
+let assets: Promise<Assets> | undefined;
 
 /** The files of the page by their paths: as they were built with the package, or bundled now from the sources. */
-export const webAssets = (): Promise<ReadonlyMap<string, WebAsset>> => (assets ??= readAssets());
+export const webAssets = (): Promise<Assets> =>
+  (assets ??= Promise.all(
+    files.map(async ([path, name, type]) => {
+      return [path, { type: `${type}; charset=utf-8`, body: await read(name) }] as const;
+    }),
+  ).then((entries) => new Map(entries)));
 
-async function readAssets(): Promise<ReadonlyMap<string, WebAsset>> {
-  return new Map(
-    await Promise.all(
-      Object.entries(files).map(async ([path, [name, type]]) => {
-        const body = isSource
-          ? await bundled(name)
-          : await readFile(packageFile(`dist/web/${name}`));
-        return [path, { type: `${type}; charset=utf-8`, body }] as const;
-      }),
-    ),
-  );
+function built(name: Name): Promise<Uint8Array> {
+  return readFile(packageFile(`dist/web/${name}`));
 }
 
-async function bundled(name: string): Promise<Uint8Array> {
-  const source = (file: string) => readFile(packageFile(`src/web/${file}`));
+async function bundled(name: Name): Promise<Uint8Array> {
   if (name === 'app.js') return Buffer.from(await script());
-  if (name !== 'app.css') return source(name);
+  if (name !== 'app.css') return readFile(packageFile(`src/web/${name}`));
   const chart = createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css');
-  return Buffer.concat([await readFile(chart), Buffer.from('\n'), await source('style.css')]);
+  const sheets = [chart, packageFile('src/web/style.css')];
+  return Buffer.concat(await Promise.all(sheets.map((sheet) => readFile(sheet))));
 }
 
-/** rolldown is needed in a clone only, and takes time to load. */
+/** A clone alone has the bundler. */
 async function script(): Promise<string> {
   const { build } = await import('rolldown');
   const { output } = await build({
