@@ -24,8 +24,8 @@ interface TimeChartProps {
   readonly isDaily?: boolean;
 }
 
-/** The style sheet has so many colours of series. */
-export const colours = 8;
+/** Colours of series: none of them says that something is well or wrong. */
+export const palette = '#4e79a7 #f28e2b #59a14f #b07aa1 #76b7b2 #edc948 #9c755f #8d99a6'.split(' ');
 const daySeconds = 86_400;
 
 /** Labels of a time axis in UTC; the first, and each of a new day or year, says of which it is. */
@@ -46,23 +46,18 @@ function stacked(series: readonly Series[]): number[][] {
   );
 }
 
-/** What a canvas draws with: it knows no variables of a style sheet. */
-function colourOf(element: HTMLElement, name: string): string {
-  element.style.color = `var(--${name})`;
-  return getComputedStyle(element).color;
-}
-
 function optionsOf(props: TimeChartProps, element: HTMLElement): uPlot.Options {
   const { kind, series, format, most, group } = props;
+  const { color, fontFamily } = getComputedStyle(element);
   const axis: uPlot.Axis = {
-    stroke: colourOf(element, 'quiet'),
-    font: `12px ${getComputedStyle(element).fontFamily}`,
-    grid: { stroke: colourOf(element, 'line'), width: 1 },
+    stroke: color,
+    font: `12px ${fontFamily}`,
+    grid: { stroke: '#8884', width: 1 },
     ticks: { show: false },
   };
   const paths = uPlot.paths.bars?.({ size: [kind === 'stack' ? 1 : 0.8, 60] });
   const drawn = series.map((_, at): uPlot.Series => {
-    const stroke = colourOf(element, `series-${at % colours}`);
+    const stroke = palette[at % palette.length] ?? '';
     if (kind === 'line') return { stroke, width: 2, spanGaps: true, points: { size: 4 } };
     return { stroke, width: 0, fill: stroke, points: { show: false }, ...(paths && { paths }) };
   });
@@ -72,7 +67,7 @@ function optionsOf(props: TimeChartProps, element: HTMLElement): uPlot.Options {
     legend: { show: false },
     cursor: { y: false, drag: { x: false }, ...(group && { sync: { key: group } }) },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
-    scales: { y: { range: (_, __, highest) => [0, most ?? (highest > 0 ? highest * 1.05 : 1)] } },
+    scales: { y: { range: (_, __, highest) => [0, most ?? (highest > 0 ? highest * 1.05 : 100)] } },
     axes: [
       { ...axis, values: timeLabels },
       { ...axis, size: 64, values: (_, splits) => splits.map(format) },
@@ -146,7 +141,7 @@ export function TimeChart(props: TimeChartProps) {
         {series.map((each, index) => (
           <li key={each.label}>
             <svg viewBox="0 0 10 10" aria-hidden="true">
-              <rect fill={`var(--series-${index % colours})`} width={10} height={10} />
+              <rect fill={palette[index % palette.length]} width={10} height={10} />
             </svg>
             {each.label} <b>{valueOf(each)}</b>
           </li>

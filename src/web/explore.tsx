@@ -3,7 +3,7 @@ import type { QueriesDocument, QueryDocument } from '../status/endpoints.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { download, useJson, type Problem } from './api.ts';
 import { Card, Facts, Loaded } from './card.tsx';
-import { colours, TimeChart, type Series } from './charts.tsx';
+import { palette, TimeChart } from './charts.tsx';
 import { cell, compact, count, counted, decimal } from './format.ts';
 import { Table } from './table.tsx';
 
@@ -16,8 +16,8 @@ type Chains = ReadonlyMap<string, string>;
 const firstQuery = 'operations-daily';
 const mostRows = 200;
 const mostBars = 25;
+const colours = palette.length;
 
-const isTime = (type: string | undefined): boolean => /^(?:date|timestamp)/u.test(type ?? '');
 const isNumeric = (type: string): boolean => /int|numeric|float|double|real|decimal/u.test(type);
 
 /** A value for people: chains by their names, digits in groups. */
@@ -30,64 +30,75 @@ interface AnswerProps {
   readonly chains: Chains;
 }
 
-/** An answer as a chart reads it: a value for each series at each place of x. */
-interface Plotted {
-  readonly xs: readonly Value[];
-  readonly series: readonly Series[];
+const column = ({ columns }: QueryDocument, name: string | null): number =>
+  columns.findIndex((each) => each.name === name);
+
+interface Point {
+  readonly x: string;
+  readonly y: number;
+  readonly name: string;
 }
 
-const sumOf = (values: Iterable<number | null>): number =>
-  Iterator.from(values).reduce((sum: number, value) => sum + (value ?? 0), 0);
+const sum = (points: readonly Point[]): number => points.reduce((total, { y }) => total + y, 0);
 
 /**
- * The values of the largest series one by one, and of the others together: a chart has so many colours. Of rows
- * that share x and series, such as one for each chain, the sum is drawn.
+ * The points of an answer over time: the largest series one by one, and the others together, because a chart has
+ * so many colours. Counts of several chains add up, unless the chain is the series; parts of 100 do not.
  */
-function plotted({ answer, query: { chart }, chains }: AnswerProps): Plotted {
-  if (chart === null) return { xs: [], series: [] };
-  const index = (name: string | null) => answer.columns.findIndex((column) => column.name === name);
-  const [xAt, yAt, seriesAt] = [index(chart.x), index(chart.y), index(chart.series)];
-  const sums = new Map<string, Map<Value, number>>();
-  for (const row of answer.rows) {
-    const name = seriesAt < 0 ? chart.y : show(row[seriesAt] ?? null, chart.series ?? '', chains);
-    const values = sums.get(name) ?? new Map<Value, number>();
-    const x = row[xAt] ?? null;
-    sums.set(name, values.set(x, (values.get(x) ?? 0) + Number(row[yAt] ?? 0)));
-  }
-  const ranked = [...sums].sort(([, a], [, b]) => sumOf(b.values()) - sumOf(a.values()));
-  const named = ranked.length > colours ? ranked.slice(0, colours - 1) : ranked;
-  const others = ranked.slice(named.length).map(([, values]) => values);
-  const xs = [...new Set([...sums.values()].flatMap((values) => [...values.keys()]))];
-  if (isTime(answer.columns[xAt]?.type)) xs.sort((a, b) => String(a).localeCompare(String(b)));
-  const series = named.map(([label, values]) => ({
-    label,
-    values: xs.map((x) => values.get(x) ?? null),
+function plotted({ answer, query: { chart }, chains }: AnswerProps) {
+  const [x, y] = [column(answer, chart?.x ?? null), column(answer, chart?.y ?? null)];
+  const names = chart?.unit === '%' ? new Set(['chain_id', chart.series]) : [chart?.series ?? null];
+  const named = [...names].filter((name) => column(answer, name) >= 0);
+  const points = answer.rows.map((row) => ({
+    x: String(row[x]),
+    y: Number(row[y] ?? 0),
+    name: named
+      .map((name) => show(row[column(answer, name)] ?? null, name ?? '', chains))
+      .join(' '),
   }));
-  if (others.length === 0) return { xs, series };
-  const rest = xs.map((x) => sumOf(others.map((values) => values.get(x) ?? 0)));
-  return { xs, series: [...series, { label: counted(others.length, 'other'), values: rest }] };
+  const xs = [...new Set(points.map((point) => point.x))].sort();
+  const ranked = [...Map.groupBy(points, ({ name }) => name || (chart?.y ?? ''))];
+  ranked.sort(([, a], [, b]) => sum(b) - sum(a));
+  const others = ranked.splice(ranked.length > colours ? colours - 1 : colours);
+  if (others.length > 0) {
+    ranked.push([counted(others.length, 'other'), others.flatMap(([, own]) => own)]);
+  }
+  const isShare = chart?.kind === 'shares';
+  const atX = (of: readonly Point[], at: string) => of.filter((point) => point.x === at);
+  const valueOf = (own: readonly Point[], at: string) => {
+    if (isShare) return (100 * sum(atX(own, at))) / (sum(atX(points, at)) || 1);
+    return own.some((point) => point.x === at) ? sum(atX(own, at)) : null;
+  };
+  const series = ranked.map(([label, own]) => ({
+    label,
+    values: xs.map((at) => valueOf(own, at)),
+  }));
+  return { times: xs.map((at) => Date.parse(at)), series };
 }
 
-/** Each place of x as parts of 100. */
-function sharesOf({ xs, series }: Plotted): readonly Series[] {
-  const totals = xs.map((_, at) => sumOf(series.map(({ values }) => values[at] ?? 0)) || 1);
-  const share = (value: number | null, at: number) => (100 * (value ?? 0)) / (totals[at] ?? 1);
-  return series.map(({ label, values }) => ({ label, values: values.map(share) }));
-}
-
-/** Bars that lie, for places of x that are names. */
-function Bars({ xs, series, nameOf }: Plotted & { nameOf: (x: Value) => string }) {
-  const sums = xs.map((_, at) => sumOf(series.map(({ values }) => values[at] ?? 0)));
-  const most = Math.max(...sums, 1);
+/** Bars that lie, for rows that have names and no times. */
+function Bars({ query: { chart }, answer, chains }: AnswerProps) {
+  const [x, y, series] = [chart?.x, chart?.y, chart?.series].map((name) =>
+    column(answer, name ?? null),
+  );
+  const rows = answer.rows.slice(0, mostBars).map((row) => {
+    const name = row[x ?? -1] ?? row.find((value) => typeof value === 'string') ?? '';
+    const own = row[series ?? -1] ?? null;
+    const beside = own === null ? '' : show(own, chart?.series ?? '', chains);
+    return { name: show(name, chart?.x ?? '', chains), beside, value: Number(row[y ?? -1] ?? 0) };
+  });
+  const most = Math.max(...rows.map(({ value }) => value), 1);
   return (
     <ol class="bars">
-      {sums.slice(0, mostBars).map((sum, at) => (
+      {rows.map(({ name, beside, value }, at) => (
         <li key={at}>
-          <span>{nameOf(xs[at] ?? null)}</span>
+          <span>
+            {name} <small>{beside}</small>
+          </span>
           <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-            <rect fill="var(--series-0)" width={(100 * sum) / most} height={10} />
+            <rect fill={palette[0]} width={(100 * value) / most} height={10} />
           </svg>
-          <b>{cell(sum)}</b>
+          <b>{cell(value)}</b>
         </li>
       ))}
     </ol>
@@ -96,22 +107,19 @@ function Bars({ xs, series, nameOf }: Plotted & { nameOf: (x: Value) => string }
 
 function Drawing(props: AnswerProps) {
   const { query, answer, chains } = props;
+  const { times, series } = useMemo(() => plotted(props), [answer, chains]);
   const { chart } = query;
-  const drawn = useMemo(() => plotted(props), [answer, chains]);
-  const times = useMemo(() => drawn.xs.map((x) => Date.parse(String(x))), [drawn]);
-  const shares = useMemo(() => sharesOf(drawn), [drawn]);
-  const type = answer.columns.find(({ name }) => name === chart?.x)?.type;
+  const type = answer.columns[column(answer, chart?.x ?? null)]?.type ?? '';
   if (chart === null || answer.rows.length === 0) return null;
-  if (!isTime(type)) return <Bars {...drawn} nameOf={(x) => show(x, chart.x, chains)} />;
+  if (!/^(?:date|timestamp)/u.test(type)) return <Bars {...props} />;
   const isShare = chart.kind === 'shares';
   const isPercent = isShare || chart.unit === '%';
-  const kind = isShare || (chart.kind === 'bars' && drawn.series.length > 1) ? 'stack' : chart.kind;
   return (
     <TimeChart
       label={query.title}
       times={times}
-      series={isShare ? shares : drawn.series}
-      kind={kind === 'shares' ? 'stack' : kind}
+      series={series}
+      kind={chart.kind === 'line' ? 'line' : 'stack'}
       format={(value) => (isPercent ? `${decimal(value)} %` : compact(value))}
       isDaily={type === 'date'}
       {...(isShare && { most: 100 })}
@@ -167,7 +175,8 @@ function Chosen({ query, chains }: Omit<AnswerProps, 'answer'>) {
 }
 
 const Dictionary = ({ relations }: { readonly relations: QueriesDocument['dictionary'] }) => (
-  <Card title="Tables and columns">
+  <details class="card">
+    <summary>{counted(relations.length, 'table')} and their columns</summary>
     {relations.map(({ relation, comment, columns }) => (
       <details key={relation}>
         <summary>
@@ -178,7 +187,7 @@ const Dictionary = ({ relations }: { readonly relations: QueriesDocument['dictio
         />
       </details>
     ))}
-  </Card>
+  </details>
 );
 
 interface ExploreProps {

@@ -18,14 +18,15 @@ const two = (main: string, note: string, isMet: boolean | null | undefined = tru
   </>
 );
 
-/** Pages a second while a worker has it, and what is left of the first read. */
+/** Pages a second while a worker reads, and what is left of the first read. */
 function pace({ lanes, left: { ends_in_s: ends } }: FeedStatus) {
-  const rate = lanes.reduce((sum, lane) => sum + (lane.pages_per_second ?? 0), 0);
+  const running = lanes.filter(({ state }) => state === 'running');
+  const rate = running.reduce((sum, lane) => sum + (lane.pages_per_second ?? 0), 0);
   const left = ends === null || ends === 0 ? '' : `${duration(ends)} left`;
   return two(rate === 0 ? '–' : `${decimal(rate)} pages/s`, left);
 }
 
-const bases = { known: '', estimated: 'about ', 'at-least': 'at least ', unknown: '' } as const;
+const bases = { known: '', estimated: '≈ ', 'at-least': '≥ ', unknown: '' } as const;
 
 /** Which part of the list is verified, as far as its length is known. */
 export const verifiedShare = ({ verified: { share, basis } }: FeedStatus): string =>

@@ -1,7 +1,7 @@
 /** Numbers and times as people read them: English, UTC, thousands separated. */
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+const rounded = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 
 export const count = (value: number): string => whole.format(value);
@@ -65,8 +65,5 @@ export function cell(value: string | number | boolean | null): string {
     const grouped = integer.replaceAll(/\B(?=(?:\d{3})+$)/gu, ',');
     return fraction === undefined ? grouped : `${grouped}.${fraction}`;
   }
-  return text.replace(
-    /^(?<day>\d{4}-\d\d-\d\d)T(?<clock>[\d:]+)(?:\.0+)?(?:Z|\+00:00)$/u,
-    '$<day> $<clock>',
-  );
+  return text.replace(/^(\d{4}-\d\d-\d\d)T([\d:.]+)(?:Z|\+00:00)$/u, '$1 $2');
 }

@@ -38,7 +38,12 @@ function Origin({ page, now }: { page: Row['page']; now: string }) {
 const Found = ({ row, now }: { readonly row: Row; readonly now: string }) => (
   <Card title={`${row.relation} ${row.key}`}>
     <Origin page={row.page} now={now} />
-    <Facts facts={row.columns.map(({ name, value }) => [name, cell(value)])} />
+    <Facts
+      facts={row.columns.map(({ name, value }) => [
+        name,
+        name === 'chain_id' ? (value ?? '') : cell(value),
+      ])}
+    />
     {row.changes.length > 0 && (
       <>
         <h3>Later changes</h3>
