@@ -22,8 +22,8 @@ function Origin({ page, now }: { page: Row['page']; now: string }) {
     <>
       <p class="quiet">
         From page {count(page.sequence)} of walk {count(page.walk_id)} of{' '}
-        <a href={`#/feed/${page.feed}`}>{page.feed}</a>, fetched {moment(page.fetched_at, now)},
-        cursor <code>{page.cursor ?? 'none: the head of the list'}</code>
+        <a href={`#/feed/${page.feed}`}>{page.feed}</a>, fetched {moment(page.fetched_at, now)},{' '}
+        {page.cursor === null ? 'without a cursor' : <code>{page.cursor}</code>}
       </p>
       {page.body !== null && (
         <details>
