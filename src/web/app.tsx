@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { StatusDocument } from '../status/schema.ts';
-import { followStatus, takeToken, type Problem } from './api.ts';
+import { followStatus, takeToken, type Answer } from './api.ts';
 import { Banner, headline, Numbers, Reasons } from './banner.tsx';
 import { Explore } from './explore.tsx';
 import { Feed } from './feed.tsx';
@@ -13,13 +13,7 @@ import { Trace } from './trace.tsx';
 const views = { feeds: 'Feeds', runs: 'Runs', explore: 'Explore', trace: 'Trace' } as const;
 
 /** `#/feed/10/user-operations?from=1&to=9`: a view, what it shows, and how. */
-interface Route {
-  readonly view: string;
-  readonly name: string;
-  readonly query: URLSearchParams;
-}
-
-function readRoute(): Route {
+function readRoute() {
   const [path = '', query] = location.hash.replace(/^#\/?/u, '').split('?');
   const [view = '', ...rest] = path.split('/');
   return { view, name: decode(rest.join('/')), query: new URLSearchParams(query) };
@@ -33,23 +27,12 @@ function decode(text: string): string {
   }
 }
 
-/** The route, and how often a token came by the address: each time everything starts again. */
-function useAddress() {
-  const [route, setRoute] = useState(readRoute);
-  const [logins, setLogins] = useState(0);
-  useEffect(() => {
-    const change = () => {
-      if (takeToken()) setLogins((times) => times + 1);
-      setRoute(readRoute());
-    };
-    addEventListener('hashchange', change);
-    return () => removeEventListener('hashchange', change);
-  }, []);
-  return { route, logins };
+interface BodyProps {
+  readonly route: ReturnType<typeof readRoute>;
+  readonly status: StatusDocument;
 }
 
-function Body({ route, status }: { readonly route: Route; readonly status: StatusDocument }) {
-  const { view, name, query } = route;
+function Body({ route: { view, name, query }, status }: BodyProps) {
   if (view === 'feed') return <Feed key={name} name={name} query={query} status={status} />;
   if (view === 'runs') return <Runs status={status} />;
   if (view === 'explore') return <Explore name={name} status={status} />;
@@ -64,14 +47,14 @@ function Body({ route, status }: { readonly route: Route; readonly status: Statu
   );
 }
 
-const focusMain = (event: Event) => {
+const skip = (event: Event) => {
   event.preventDefault();
   document.querySelector('main')?.focus();
 };
 
-const Top = ({ view, time }: { readonly view: string; readonly time: string }) => (
+const Top = ({ view, status }: { view: string; status: StatusDocument | null }) => (
   <header class="row wide">
-    <a class="skip" href="#main" onClick={focusMain}>
+    <a class="skip" href="#main" onClick={skip}>
       Skip to the content
     </a>
     <b>explorer-etl</b>
@@ -82,32 +65,37 @@ const Top = ({ view, time }: { readonly view: string; readonly time: string }) =
         </a>
       ))}
     </nav>
-    <small>{time}</small>
+    <small>{status !== null && `as of ${clockWithSeconds(status.as_of)} UTC`}</small>
   </header>
 );
 
 function App() {
-  const { route, logins } = useAddress();
-  const [status, setStatus] = useState<StatusDocument | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [route, setRoute] = useState(readRoute);
+  const [logins, setLogins] = useState(0);
+  const [answer, setAnswer] = useState<Answer<StatusDocument>>({ data: null, problem: null });
+  const { data: status, problem } = answer;
+  const title = headline(answer);
   useEffect(() => {
-    const take = (next: StatusDocument) => {
-      setStatus(next);
-      setProblem(null);
+    const change = () => {
+      // Each token that comes by the address starts everything again.
+      if (takeToken()) setLogins((times) => times + 1);
+      setRoute(readRoute());
     };
-    return followStatus(take, setProblem);
-  }, [logins]);
-  const title = headline({ status, problem });
+    addEventListener('hashchange', change);
+    return () => removeEventListener('hashchange', change);
+  }, []);
+  useEffect(
+    () => followStatus((next) => setAnswer(({ data }) => ({ ...next, data: next.data ?? data }))),
+    [logins],
+  );
   useEffect(() => {
     document.title = `${title} · explorer-etl`;
   }, [title]);
   useEffect(() => scrollTo(0, 0), [route.view, route.name]);
-  const isShown = route.view in views && route.view !== 'feed';
-  const time = status === null ? '' : `as of ${clockWithSeconds(status.as_of)} UTC`;
   return (
     <>
-      <Top view={isShown ? route.view : 'feeds'} time={time} />
-      <Banner status={status} problem={problem} />
+      <Top view={route.view in views ? route.view : 'feeds'} status={status} />
+      <Banner {...answer} />
       <main id="main" class="wide" tabIndex={-1}>
         {status !== null && problem?.kind !== 'token' && (
           <Body key={logins} route={route} status={status} />

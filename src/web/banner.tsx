@@ -1,88 +1,68 @@
 import type { Reason, StatusDocument } from '../status/schema.ts';
-import type { Problem } from './api.ts';
+import type { Answer, Problem } from './api.ts';
 import { Card } from './card.tsx';
 import { Command } from './command.tsx';
 import { ago, count, counted, duration, moment, percent, secondsSince } from './format.ts';
 
-const words = {
-  healthy: 'Healthy',
-  syncing: 'Syncing',
-  degraded: 'Degraded',
-  stopped: 'Stopped',
-  'action-required': 'Action needed',
-} as const satisfies Record<StatusDocument['overall']['state'], string>;
+/** The word and the colour of a state: only red needs a person. */
+const looks = {
+  healthy: ['Healthy', 'good'],
+  syncing: ['Syncing', 'busy'],
+  degraded: ['Degraded', 'wait'],
+  stopped: ['Stopped', 'wait'],
+  'action-required': ['Action needed', 'act'],
+} as const satisfies Record<StatusDocument['overall']['state'], readonly [string, string]>;
 
-interface StatusProps {
-  readonly status: StatusDocument;
-}
-
-interface BannerProps {
-  readonly status: StatusDocument | null;
-  readonly problem: Problem | null;
-}
+type StatusAnswer = Answer<StatusDocument>;
 
 /** How all is, in a word or two: the title of the window. */
-export const headline = ({ status, problem }: BannerProps): string =>
-  problem?.sentence ?? (status === null ? 'Starting …' : words[status.overall.state]);
+export const headline = ({ data, problem }: StatusAnswer): string =>
+  problem?.sentence ?? (data === null ? 'Starting …' : looks[data.overall.state][0]);
 
-/** Green, blue and amber need nobody. What stopped is red unless a person stopped it. */
-function toneOf({ overall: { state }, reasons }: StatusDocument): string {
-  const stopped = reasons.some(({ code }) => code === 'no-worker') ? 'act' : 'wait';
-  return { healthy: 'good', syncing: 'busy', degraded: 'wait', 'action-required': 'act', stopped }[
-    state
-  ];
+/** What the banner says of a status. Its sentence may begin with the state, which is said once. */
+function present({ overall: { state, sentence, since, command }, reasons, as_of }: StatusDocument) {
+  const [word, tone] = looks[state];
+  // A person who paused it knows; a worker that is gone needs one.
+  const isGone = state === 'stopped' && reasons.some(({ code }) => code === 'no-worker');
+  const rest = sentence.replace(new RegExp(`^${word}\\W*`, 'iu'), '');
+  const age = since === null ? '' : ` (${duration(secondsSince(since, as_of))})`;
+  const note =
+    since === null ? `as of ${moment(as_of, as_of)}` : `since ${moment(since, as_of)}${age}`;
+  return { tone: isGone ? 'act' : tone, text: rest === '' ? '' : `: ${rest}`, note, command };
 }
 
-/** What is shown while there is no status: no state, so no colour. */
-const Absent = (props: BannerProps) => (
-  <section class="banner plain" aria-label="Overall status">
-    <div class="row wide">
-      <div>
-        <p class="sentence" role={props.problem === null ? 'status' : 'alert'}>
-          {headline(props)}
-        </p>
-        <p>
-          {props.problem?.kind === 'token'
-            ? 'Add it to the end of this address: #token=…'
-            : 'The page goes on by itself as soon as there is a status.'}
-        </p>
-      </div>
-    </div>
-  </section>
-);
+/** Without a status there is no state, so no colour. */
+function absent(problem: Problem | null) {
+  const note =
+    problem?.kind === 'token'
+      ? 'Add it to the end of this address: #token=…'
+      : 'The page goes on by itself as soon as there is a status.';
+  return { tone: 'plain', text: '', note, command: null };
+}
 
 /** How all is, in one sentence, since when, and the one command that helps. */
-export function Banner({ status, problem }: BannerProps) {
-  if (problem !== null || status === null) return <Absent status={status} problem={problem} />;
-  const { overall, as_of: now } = status;
-  const word = words[overall.state];
-  // The sentence may begin with the state, as in `Stopped: no worker`; the banner says it once.
-  const isRepeated = overall.sentence.toLowerCase().startsWith(word.toLowerCase());
-  const rest = isRepeated
-    ? overall.sentence.slice(word.length).replace(/^\W+/u, '')
-    : overall.sentence;
+export function Banner({ data, problem }: StatusAnswer) {
+  const isAbsent = problem !== null || data === null;
+  const { tone, text, note, command } = isAbsent ? absent(problem) : present(data);
   return (
-    <section class={`banner ${toneOf(status)}`} aria-label="Overall status">
+    <section class={`banner ${tone}`} aria-label="Overall status">
       <div class="row wide">
         <div>
-          <p class="sentence" role="status">
-            <strong>{word}</strong>
-            {rest !== '' && `: ${rest}`}
+          <p class="sentence" role={problem === null ? 'status' : 'alert'}>
+            <b>{headline({ data, problem })}</b>
+            {text}
           </p>
-          <p>
-            {overall.since === null
-              ? `as of ${moment(now, now)}`
-              : `since ${moment(overall.since, now)} (${duration(secondsSince(overall.since, now))})`}
-          </p>
+          <p>{note}</p>
         </div>
-        {overall.command !== null && <Command text={overall.command} />}
+        {command !== null && <Command text={command} />}
       </div>
     </section>
   );
 }
 
 /** The four numbers of a copy. */
-export function Numbers({ status: { totals, credits, as_of: now, feeds } }: StatusProps) {
+export function Numbers({ status }: { readonly status: StatusDocument }) {
+  const { totals, credits, as_of: now, feeds } = status;
   const newest = totals.newest_item_at;
   const share = totals.verified_share;
   const gaps = feeds.reduce((sum, { verified }) => sum + verified.gaps, 0);
@@ -117,20 +97,17 @@ export function Numbers({ status: { totals, credits, as_of: now, feeds } }: Stat
 }
 
 function forecast(of: StatusDocument['credits']['forecast'], now: string): string {
-  switch (of.kind) {
-    case 'no-limit':
-      return 'no daily limit';
-    case 'enough':
-      return 'enough for today';
-    case 'unknown':
-      return 'too early to forecast';
-    case 'history-takes-days':
-      return `history takes ${of.days.least} to ${counted(of.days.most, 'day')}`;
-    case 'lasts-until':
-      return `until ${moment(of.at, now)}`;
-    case 'spent':
-      return `spent until ${moment(of.until, now)}`;
+  if (of.kind === 'lasts-until') return `until ${moment(of.at, now)}`;
+  if (of.kind === 'spent') return `spent until ${moment(of.until, now)}`;
+  if (of.kind === 'history-takes-days') {
+    return `history takes ${of.days.least} to ${counted(of.days.most, 'day')}`;
   }
+  const words = {
+    'no-limit': 'no daily limit',
+    enough: 'enough for today',
+    unknown: 'too early to forecast',
+  };
+  return words[of.kind];
 }
 
 const mostFeeds = 6;

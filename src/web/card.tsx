@@ -29,11 +29,11 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** What is drawn of an answer, once it is there; why it is not, or no longer, renewed. */
+/** What is drawn of an answer once it is there; why it is not, or not renewed. */
 export const Loaded = <T,>({ answer: { data, problem }, children }: LoadedProps<T>) => (
   <>
     {problem !== null && <p role="alert">{problem.sentence}</p>}
-    {data === null ? problem === null && <p class="quiet">Reading …</p> : children(data)}
+    {data === null ? <p class="quiet">{problem === null && 'Reading …'}</p> : children(data)}
   </>
 );
 

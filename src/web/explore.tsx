@@ -135,7 +135,7 @@ function Rows({ answer: { columns, rows }, chains }: AnswerProps) {
   }));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
-      <Table class="plain" columns={shown} rows={rows.slice(0, mostRows)} keyOf={(_, at) => at} />
+      <Table class="plain" columns={shown} rows={rows.slice(0, mostRows)} />
     </div>
   );
 }

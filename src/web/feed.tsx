@@ -56,7 +56,7 @@ function laneText(lane: FeedStatus['lanes'][number], now: string): string {
 
 /** Rows and lag of the last hours, under one crosshair. */
 function History({ feed }: { readonly feed: string }) {
-  const query = { feed, hours: chartHours };
+  const query = { feed, hours: String(chartHours) };
   const { data } = useJson<ThroughputDocument>('throughput.json', query, everyMs);
   const { times, rows, lag } = useMemo(() => {
     const { bins = [], bin_s: seconds = 60 } = data ?? {};
@@ -88,7 +88,7 @@ interface FeedProps {
 /** One feed: what it has, what is missing, how fast it is, and why it failed. */
 export function Feed({ name, query, status }: FeedProps) {
   const feed = status.feeds.find((each) => each.feed === name);
-  const runs = useJson<RunsDocument>('runs.json', { feed: name, hours: runHours }, everyMs);
+  const runs = useJson<RunsDocument>('runs.json', { feed: name, hours: String(runHours) }, everyMs);
   if (feed === undefined) return <Card title="There is no such feed" isMain children={name} />;
   return (
     <>

@@ -96,12 +96,7 @@ export function Feeds({ status }: { readonly status: StatusDocument }) {
       {status.feeds.length === 0 ? (
         <p class="quiet">No feed is configured yet.</p>
       ) : (
-        <Table
-          class="stacked feeds"
-          columns={columnsOf(status.as_of, data)}
-          rows={status.feeds}
-          keyOf={({ feed }) => feed}
-        />
+        <Table class="stacked feeds" columns={columnsOf(status.as_of, data)} rows={status.feeds} />
       )}
     </Card>
   );

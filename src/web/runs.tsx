@@ -81,7 +81,7 @@ function Timeline({ document: { runs, events, ...axis } }: { readonly document: 
     },
   ];
   const all = events.length === 0 ? lanes : [{ name: 'events', runs: [], events }, ...lanes];
-  return <Table class="stacked timeline" columns={columns} rows={all} keyOf={({ name }) => name} />;
+  return <Table class="stacked timeline" columns={columns} rows={all} />;
 }
 
 /** A run, or an event beside them, as a row of the table. */
@@ -131,7 +131,6 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
               class="stacked"
               columns={columnsOf(now, isOfOneFeed)}
               rows={lines.slice(0, shown)}
-              keyOf={(line, at) => line.id ?? `event ${at}`}
             />
             {lines.length > shown && (
               <button type="button" onClick={() => setShown(shown * 5)}>
@@ -148,7 +147,7 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
 /** The last day: which feed ran when, what failed, and what happened to the workers. */
 export function Runs({ status }: { readonly status: StatusDocument }) {
   const everyMs = isRunning(status) ? runningMs : restingMs;
-  const answer = useJson<RunsDocument>('runs.json', { hours }, everyMs);
+  const answer = useJson<RunsDocument>('runs.json', { hours: String(hours) }, everyMs);
   const { runs = [] } = answer.data ?? {};
   const failed = runs.filter(({ state }) => state === 'failed').length;
   const totals = `${counted(runs.length, 'run')}, ${count(failed)} failed`;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 export interface Column<Row> {
   readonly name: string;
   readonly of: (row: Row) => ComponentChildren;
-  /** Numbers are at the right; what names a row is its head; wide text has a line of its own if all is narrow. */
+  /** Numbers are at the right; what names a row is its head; where it is narrow, a long cell has its own line. */
   readonly as?: 'number' | 'head' | 'long';
   /** In place of the name. */
   readonly heading?: ComponentChildren;
@@ -13,12 +13,11 @@ export interface Column<Row> {
 interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  readonly keyOf: (row: Row, at: number) => string | number;
   readonly class: string;
 }
 
 /** A table; its rows become cards where it is narrow. */
-export const Table = <Row,>({ columns, rows, keyOf, class: name }: TableProps<Row>) => (
+export const Table = <Row,>({ columns, rows, class: name }: TableProps<Row>) => (
   <table class={name}>
     <thead>
       <tr>
@@ -31,18 +30,15 @@ export const Table = <Row,>({ columns, rows, keyOf, class: name }: TableProps<Ro
     </thead>
     <tbody>
       {rows.map((row, at) => (
-        <tr key={keyOf(row, at)}>
-          {columns.map(({ name: title, of, as }) =>
-            as === 'head' ? (
-              <th key={title} scope="row" class={as}>
+        <tr key={at}>
+          {columns.map(({ name: title, of, as }) => {
+            const Cell = as === 'head' ? 'th' : 'td';
+            return (
+              <Cell key={title} class={as} data-name={title}>
                 {of(row)}
-              </th>
-            ) : (
-              <td key={title} class={as} data-name={title}>
-                {of(row)}
-              </td>
-            ),
-          )}
+              </Cell>
+            );
+          })}
         </tr>
       ))}
     </tbody>

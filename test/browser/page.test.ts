@@ -142,11 +142,8 @@ test('a feed shows its gaps with their commands, and its coverage zooms', async 
   await page.getByRole('link', { name: 'Zoom in' }).click();
   await axis.getByText('124,500,000').waitFor();
   const box = (await page.locator('.bar').boundingBox())!;
-  await page.mouse.move(box.x + box.width / 4, box.y + 5);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width / 2, box.y + 5);
-  await page.mouse.up();
-  await expect.poll(() => page.url()).toMatch(/from=1267\d{5}&to=1290\d{5}$/u);
+  await page.mouse.click(box.x + box.width / 4, box.y + 5);
+  await expect.poll(() => page.url()).toMatch(/from=1256\d{5}&to=1278\d{5}$/u);
   await page.goBack();
   await page.goBack();
   await axis.getByText('120,000,000').waitFor();
