@@ -20,17 +20,18 @@ export interface Problem {
 
 type Params = Readonly<Record<string, string>>;
 
+const noAnswer = (kind: Problem['kind'], sentence: string): Problem => ({ kind, sentence });
+
 async function request(name: string, params: Params, signal: AbortSignal | null) {
   const token = sessionStorage.getItem(tokenKey);
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
   const query = new URLSearchParams(params).toString();
   const answer = await fetch(name + (query && `?${query}`), { headers, signal }).catch(() => null);
-  const problem = (kind: Problem['kind'], sentence: string): Problem => ({ kind, sentence });
-  if (answer === null) return problem('unreachable', 'Not connected. What is shown may be old.');
-  if (answer.status === 401) return problem('token', 'The token is missing or wrong.');
+  if (answer === null) return noAnswer('unreachable', 'Not connected. What is shown may be old.');
+  if (answer.status === 401) return noAnswer('token', 'The token is missing or wrong.');
   if (answer.ok) return answer;
   const body = (await answer.json().catch(() => null)) as { readonly error?: string } | null;
-  return problem('refused', body?.error ?? `The server answered ${answer.status}.`);
+  return noAnswer('refused', body?.error ?? `The server answered ${answer.status}.`);
 }
 
 /** The newest answer, which stays while the next one is on its way. */
@@ -51,8 +52,11 @@ function follow<T>(name: string, params: Params, onAnswer: (next: Answer<T>) => 
     isDue = document.hidden;
     if (isDue) return;
     const next = await request(name, params, stop.signal);
-    const [data, problem] = 'kind' in next ? [null, next] : [(await next.json()) as T, null];
-    const waitMs = stop.signal.aborted ? null : onAnswer({ data, problem });
+    const answer =
+      'kind' in next
+        ? { data: null, problem: next }
+        : { data: (await next.json()) as T, problem: null };
+    const waitMs = stop.signal.aborted ? null : onAnswer(answer);
     if (waitMs !== null) timer = window.setTimeout(() => void turn(), waitMs);
   };
   document.addEventListener('visibilitychange', () => isDue && void turn(), stop);

@@ -35,7 +35,7 @@ interface BodyProps {
 function Body({ route: { view, name, query }, status }: BodyProps) {
   if (view === 'feed') return <Feed key={name} name={name} query={query} status={status} />;
   if (view === 'runs') return <Runs status={status} />;
-  if (view === 'explore') return <Explore name={name} status={status} />;
+  if (view === 'explore') return <Explore name={name} chains={status.feeds} />;
   if (view === 'trace') return <Trace key={name} term={name} status={status} />;
   return (
     <>

@@ -14,7 +14,8 @@ interface TimeChartProps {
   /** Milliseconds, ascending. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  readonly kind: 'line' | 'bars' | 'stack';
+  /** Bars are stacked. */
+  readonly kind: 'line' | 'bars';
   readonly format: (value: number) => string;
   /** The top of the axis; without it the highest value. */
   readonly most?: number;
@@ -48,14 +49,15 @@ function stacked(series: readonly Series[]): number[][] {
 
 function optionsOf(props: TimeChartProps, element: HTMLElement): uPlot.Options {
   const { kind, series, format, most, group } = props;
-  const { color, fontFamily } = getComputedStyle(element);
+  const { fontFamily } = getComputedStyle(element);
   const axis: uPlot.Axis = {
-    stroke: color,
+    // Light may turn to dark: a canvas does not follow the style sheet by itself.
+    stroke: () => getComputedStyle(element).color,
     font: `12px ${fontFamily}`,
     grid: { stroke: '#8884', width: 1 },
     ticks: { show: false },
   };
-  const paths = uPlot.paths.bars?.({ size: [kind === 'stack' ? 1 : 0.8, 60] });
+  const paths = uPlot.paths.bars?.({ size: [0.9, 60] });
   const drawn = series.map((_, at): uPlot.Series => {
     const stroke = palette[at % palette.length] ?? '';
     if (kind === 'line') return { stroke, width: 2, spanGaps: true, points: { size: 4 } };
@@ -72,31 +74,22 @@ function optionsOf(props: TimeChartProps, element: HTMLElement): uPlot.Options {
       { ...axis, values: timeLabels },
       { ...axis, size: 64, values: (_, splits) => splits.map(format) },
     ],
-    series: [{}, ...(kind === 'stack' ? drawn.toReversed() : drawn)],
+    series: [{}, ...(kind === 'bars' ? drawn.toReversed() : drawn)],
   };
 }
 
 /** The highest layer of a stack is drawn first, so that the others are in front of it. */
 function dataOf({ times, series, kind }: TimeChartProps): uPlot.AlignedData {
   const values = series.map((each) => [...each.values]);
-  const drawn = kind === 'stack' ? stacked(series).toReversed() : values;
+  const drawn = kind === 'bars' ? stacked(series).toReversed() : values;
   return [times.map((ms) => ms / 1_000), ...drawn];
 }
 
-const darkness = matchMedia('(prefers-color-scheme: dark)');
-
-/** Draws into an element, again as light turns to dark, and says at which of the times the crosshair is. */
+/** Draws into an element, and says at which of the times the crosshair is. */
 function usePlot(props: TimeChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const [at, setAt] = useState<number | null>(null);
-  const [isDark, setDark] = useState(darkness.matches);
-  useEffect(() => {
-    const stop = new AbortController();
-    const { signal } = stop;
-    darkness.addEventListener('change', () => setDark(darkness.matches), { signal });
-    return () => stop.abort();
-  }, []);
   useEffect(() => {
     const target = element.current;
     if (target === null) return undefined;
@@ -110,7 +103,7 @@ function usePlot(props: TimeChartProps) {
       observer.disconnect();
       made.destroy();
     };
-  }, [isDark, props.kind, props.series.map(({ label }) => label).join('\n')]);
+  }, [props.kind, props.series.map(({ label }) => label).join('\n')]);
   useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.series]);
   /** Left and right move the crosshair by one, as a pointer does. */
   const move = (event: KeyboardEvent) => {

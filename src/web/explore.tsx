@@ -5,12 +5,12 @@ import { download, useJson, type Problem } from './api.ts';
 import { Card, Facts, Loaded } from './card.tsx';
 import { palette, TimeChart } from './charts.tsx';
 import { cell, compact, count, counted, decimal } from './format.ts';
-import { Table } from './table.tsx';
+import { Table, type Column } from './table.tsx';
 
 type Query = QueriesDocument['queries'][number];
 type Value = QueryDocument['rows'][number][number];
-/** Names of chains by their ids, as text. */
-type Chains = ReadonlyMap<string, string>;
+/** Which chain has which name. */
+type Chains = StatusDocument['feeds'];
 
 /** What Explore opens with. */
 const firstQuery = 'operations-daily';
@@ -21,8 +21,10 @@ const colours = palette.length;
 const isNumeric = (type: string): boolean => /int|numeric|float|double|real|decimal/u.test(type);
 
 /** A value for people: chains by their names, digits in groups. */
-const show = (value: Value, column: string, chains: Chains): string =>
-  column === 'chain_id' ? (chains.get(String(value)) ?? String(value)) : cell(value);
+const show = (value: Value, name: string, chains: Chains): string =>
+  name === 'chain_id'
+    ? (chains.find((each) => String(each.chain_id) === String(value))?.chain_name ?? String(value))
+    : cell(value);
 
 interface AnswerProps {
   readonly query: Query;
@@ -40,6 +42,8 @@ interface Point {
 }
 
 const sum = (points: readonly Point[]): number => points.reduce((total, { y }) => total + y, 0);
+
+const atX = (of: readonly Point[], x: string) => of.filter((point) => point.x === x);
 
 /**
  * The points of an answer over time: the largest series one by one, and the others together, because a chart has
@@ -64,7 +68,6 @@ function plotted({ answer, query: { chart }, chains }: AnswerProps) {
     ranked.push([counted(others.length, 'other'), others.flatMap(([, own]) => own)]);
   }
   const isShare = chart?.kind === 'shares';
-  const atX = (of: readonly Point[], at: string) => of.filter((point) => point.x === at);
   const valueOf = (own: readonly Point[], at: string) => {
     if (isShare) return (100 * sum(atX(own, at))) / (sum(atX(points, at)) || 1);
     return own.some((point) => point.x === at) ? sum(atX(own, at)) : null;
@@ -106,8 +109,8 @@ function Bars({ query: { chart }, answer, chains }: AnswerProps) {
 }
 
 function Drawing(props: AnswerProps) {
-  const { query, answer, chains } = props;
-  const { times, series } = useMemo(() => plotted(props), [answer, chains]);
+  const { query, answer } = props;
+  const { times, series } = useMemo(() => plotted(props), [answer]);
   const { chart } = query;
   const type = answer.columns[column(answer, chart?.x ?? null)]?.type ?? '';
   if (chart === null || answer.rows.length === 0) return null;
@@ -119,7 +122,7 @@ function Drawing(props: AnswerProps) {
       label={query.title}
       times={times}
       series={series}
-      kind={chart.kind === 'line' ? 'line' : 'stack'}
+      kind={chart.kind === 'line' ? 'line' : 'bars'}
       format={(value) => (isPercent ? `${decimal(value)} %` : compact(value))}
       isDaily={type === 'date'}
       {...(isShare && { most: 100 })}
@@ -128,11 +131,11 @@ function Drawing(props: AnswerProps) {
 }
 
 function Rows({ answer: { columns, rows }, chains }: AnswerProps) {
-  const shown = columns.map(({ name, type }, at) => ({
-    name: name === 'chain_id' ? 'chain' : name,
-    of: (row: readonly Value[]) => show(row[at] ?? null, name, chains),
-    ...(isNumeric(type) && name !== 'chain_id' && { as: 'number' as const }),
-  }));
+  const shown = columns.map(({ name, type }, at): Column<readonly Value[]> => {
+    const isChain = name === 'chain_id';
+    const of = (row: readonly Value[]) => show(row[at] ?? null, name, chains);
+    return [isChain ? 'chain' : name, of, isNumeric(type) && !isChain ? 'number' : undefined];
+  });
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
       <Table class="plain" columns={shown} rows={rows.slice(0, mostRows)} />
@@ -182,27 +185,15 @@ const Dictionary = ({ relations }: { readonly relations: QueriesDocument['dictio
         <summary>
           <code>{relation}</code> {comment}
         </summary>
-        <Facts
-          facts={columns.map((column) => [`${column.name} ${column.type}`, column.comment || '–'])}
-        />
+        <Facts facts={columns.map((each) => [`${each.name} ${each.type}`, each.comment || '–'])} />
       </details>
     ))}
   </details>
 );
 
-interface ExploreProps {
-  readonly name: string;
-  readonly status: StatusDocument;
-}
-
 /** Named queries with their charts, their SQL and what the tables mean. */
-export function Explore({ name, status: { feeds } }: ExploreProps) {
+export function Explore({ name, chains }: { readonly name: string; readonly chains: Chains }) {
   const answer = useJson<QueriesDocument>('queries.json', {}, null);
-  const names = feeds.map((feed) => `${feed.chain_id} ${feed.chain_name}`).join('\n');
-  const chains = useMemo(
-    () => new Map(feeds.map((feed) => [String(feed.chain_id), feed.chain_name])),
-    [names],
-  );
   return (
     <Loaded answer={answer}>
       {({ queries, dictionary }) => {

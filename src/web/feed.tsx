@@ -15,12 +15,13 @@ const chartHours = 24;
 const runHours = 7 * 24;
 const everyMs = 15_000;
 
+const optional = (value: number, noun: string) => (value === 0 ? '' : counted(value, noun));
+
 function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
   const { newest_item: newest, poll, verified, progress, unit } = feed;
   const { top = null, bottom = null } = progress.reached ?? {};
   const reached =
     top === null || bottom === null ? '' : `${unit} ${count(bottom)} to ${count(top)}`;
-  const optional = (value: number, noun: string) => (value === 0 ? '' : counted(value, noun));
   return [
     ['Rows', `${count(feed.rows)}, ${count(feed.rows_today)} of them today`],
     ['Pages read', count(feed.pages)],
@@ -104,7 +105,7 @@ export function Feed({ name, query, status }: FeedProps) {
       <Coverage feed={name} query={query} />
       <History feed={name} />
       <Card title="Runs, 7 days">
-        <RunTable answer={runs} now={status.as_of} isOfOneFeed />
+        <RunTable answer={runs} now={status.as_of} />
       </Card>
     </>
   );

@@ -45,45 +45,37 @@ const name = (feed: FeedStatus) => (
   </>
 );
 
+const unlessNone = (value: number, text: string): string => (value === 0 ? '' : text);
+
+const targetOf = ({ target }: FeedStatus['poll']): string =>
+  target === null ? '' : `target ${duration(target.seconds)}`;
+
 function columnsOf(now: string, strips: StripsDocument | null): Column<FeedStatus>[] {
   const cells = new Map(strips?.feeds.map((each) => [each.feed, each.cells]));
-  const today = (rows: number) => (rows === 0 ? '' : `+${compact(rows)} today`);
   const age = (time: string | null | undefined) => (time ? ago(time, now) : '–');
+  const axis = strips === null ? 'Coverage' : <Axis from={strips.from} to={strips.to} />;
   return [
-    { name: 'Feed', as: 'head', of: name },
-    { name: 'State', of: ({ state }) => <Chip state={state} /> },
-    {
-      name: 'Rows',
-      as: 'number',
-      of: ({ rows, rows_today }) => two(count(rows), today(rows_today)),
-    },
-    { name: 'Rate', as: 'number', of: pace },
-    {
-      name: 'Newest item',
-      as: 'number',
-      of: ({ newest_item: newest }) => two(age(newest?.at), '', newest?.is_met),
-    },
-    {
-      name: 'Last poll',
-      as: 'number',
-      of: ({ poll: { last_at, target, is_met } }) =>
-        two(age(last_at), target === null ? '' : `target ${duration(target.seconds)}`, is_met),
-    },
-    {
-      name: 'Verified',
-      as: 'number',
-      of: (feed) =>
+    ['Feed', name, 'head'],
+    ['State', ({ state }) => <Chip state={state} />],
+    [
+      'Rows',
+      ({ rows, rows_today: today }) =>
+        two(count(rows), unlessNone(today, `+${compact(today)} today`)),
+      'number',
+    ],
+    ['Rate', pace, 'number'],
+    ['Newest item', ({ newest_item: item }) => two(age(item?.at), '', item?.is_met), 'number'],
+    ['Last poll', ({ poll }) => two(age(poll.last_at), targetOf(poll), poll.is_met), 'number'],
+    [
+      'Verified',
+      (feed) =>
         two(
           verifiedShare(feed),
-          feed.verified.gaps === 0 ? '' : counted(feed.verified.gaps, 'gap'),
+          unlessNone(feed.verified.gaps, counted(feed.verified.gaps, 'gap')),
         ),
-    },
-    {
-      name: 'Coverage',
-      as: 'long',
-      heading: strips === null ? 'Coverage' : <Axis from={strips.from} to={strips.to} />,
-      of: ({ feed }) => <Strip cells={cells.get(feed) ?? []} />,
-    },
+      'number',
+    ],
+    ['Coverage', ({ feed }) => <Strip cells={cells.get(feed) ?? []} />, 'long', axis],
   ];
 }
 

@@ -68,17 +68,12 @@ function Timeline({ document: { runs, events, ...axis } }: { readonly document: 
   const lanes: Lane[] = byFeed.map(([name, own]) => ({ name, runs: own, events: [] }));
   const [from, to] = [Date.parse(axis.from), Date.parse(axis.to)];
   const columns: Column<Lane>[] = [
-    {
-      name: 'Feed',
-      as: 'head',
-      of: ({ name, events: { length } }) => (length ? name : <a href={`#/feed/${name}`}>{name}</a>),
-    },
-    {
-      name: 'Runs',
-      as: 'long',
-      heading: <Axis {...axis} />,
-      of: (lane) => <Bars lane={lane} from={from} to={to} />,
-    },
+    [
+      'Feed',
+      ({ name, runs: own }) => (own.length > 0 ? <a href={`#/feed/${name}`}>{name}</a> : name),
+      'head',
+    ],
+    ['Runs', (lane) => <Bars lane={lane} from={from} to={to} />, 'long', <Axis {...axis} />],
   ];
   const all = events.length === 0 ? lanes : [{ name: 'events', runs: [], events }, ...lanes];
   return <Table class="stacked timeline" columns={columns} rows={all} />;
@@ -87,39 +82,30 @@ function Timeline({ document: { runs, events, ...axis } }: { readonly document: 
 /** A run, or an event beside them, as a row of the table. */
 type Line = (Run & { readonly event?: never }) | (Partial<Run> & { readonly event: Event });
 
-function columnsOf(now: string, isOfOneFeed: boolean): Column<Line>[] {
-  const number = (value: number | undefined) => (value === undefined ? '' : count(value));
-  const columns: Column<Line>[] = [
-    { name: 'Began', of: ({ event, opened_at: at }) => moment(event?.at ?? at ?? now, now) },
-    { name: 'Feed', of: ({ feed }) => feed && <a href={`#/feed/${feed}`}>{feed}</a> },
-    {
-      name: 'State',
-      of: ({ event, state }) =>
-        event ? eventLooks[event.kind][0] : state && <Chip state={state} />,
-    },
-    { name: 'Lane', of: ({ lane }) => lane },
-    {
-      name: 'Took',
-      as: 'number',
-      of: ({ opened_at: at, ended_at: end }) => at && duration(secondsSince(at, end ?? now)),
-    },
-    { name: 'Pages', as: 'number', of: ({ pages }) => number(pages) },
-    { name: 'Rows', as: 'number', of: ({ rows }) => number(rows) },
-    { name: 'Reason', as: 'long', of: ({ event, reason }) => event?.sentence ?? reason },
-  ];
-  return columns.filter(({ name }) => !isOfOneFeed || name !== 'Feed');
-}
+const timeOf = ({ event, opened_at: at }: Line): string => event?.at ?? at ?? '';
+const number = (value: number | undefined) => value !== undefined && count(value);
 
-interface RunTableProps {
-  readonly answer: Answer<RunsDocument>;
-  readonly now: string;
-  readonly isOfOneFeed?: boolean;
-}
+const columnsOf = (now: string): Column<Line>[] => [
+  ['Began', (line) => moment(timeOf(line), now)],
+  ['Feed', ({ feed }) => feed && <a href={`#/feed/${feed}`}>{feed}</a>],
+  [
+    'State',
+    ({ event, state }) => (event ? eventLooks[event.kind][0] : state && <Chip state={state} />),
+  ],
+  ['Lane', ({ lane }) => lane],
+  [
+    'Took',
+    ({ opened_at: at, ended_at: end }) => at && duration(secondsSince(at, end ?? now)),
+    'number',
+  ],
+  ['Pages', ({ pages }) => number(pages), 'number'],
+  ['Rows', ({ rows }) => number(rows), 'number'],
+  ['Reason', ({ event, reason }) => event?.sentence ?? reason, 'long'],
+];
 
 /** Runs and events, the newest first. */
-export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
+export function RunTable({ answer, now }: { answer: Answer<RunsDocument>; now: string }) {
   const [shown, setShown] = useState(firstRows);
-  const timeOf = ({ event, opened_at: at }: Line) => event?.at ?? at ?? '';
   return (
     <Loaded answer={answer}>
       {({ runs, events }) => {
@@ -127,11 +113,7 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
         lines.sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
         return (
           <>
-            <Table
-              class="stacked"
-              columns={columnsOf(now, isOfOneFeed)}
-              rows={lines.slice(0, shown)}
-            />
+            <Table class="stacked" columns={columnsOf(now)} rows={lines.slice(0, shown)} />
             {lines.length > shown && (
               <button type="button" onClick={() => setShown(shown * 5)}>
                 Show more of {count(lines.length)}

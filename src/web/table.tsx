@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact';
 
-/** A column: its name, and what a row has in it. */
-export interface Column<Row> {
-  readonly name: string;
-  readonly of: (row: Row) => ComponentChildren;
-  /** Numbers are at the right; what names a row is its head; where it is narrow, a long cell has its own line. */
-  readonly as?: 'number' | 'head' | 'long';
-  /** In place of the name. */
-  readonly heading?: ComponentChildren;
-}
+/**
+ * A column: its name, what a row has in it, how it stands, and what is in place of its name. Numbers are at the
+ * right; what names a row is its head; where it is narrow, a long cell has a line of its own.
+ */
+export type Column<Row> = readonly [
+  name: string,
+  of: (row: Row) => ComponentChildren,
+  as?: 'number' | 'head' | 'long' | undefined,
+  heading?: ComponentChildren,
+];
 
 interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
@@ -17,13 +18,13 @@ interface TableProps<Row> {
 }
 
 /** A table; its rows become cards where it is narrow. */
-export const Table = <Row,>({ columns, rows, class: name }: TableProps<Row>) => (
-  <table class={name}>
+export const Table = <Row,>({ columns, rows, class: kind }: TableProps<Row>) => (
+  <table class={kind}>
     <thead>
       <tr>
-        {columns.map((column) => (
-          <th key={column.name} scope="col" class={column.as}>
-            {column.heading ?? column.name}
+        {columns.map(([name, , as, heading]) => (
+          <th key={name} scope="col" class={as}>
+            {heading ?? name}
           </th>
         ))}
       </tr>
@@ -31,10 +32,10 @@ export const Table = <Row,>({ columns, rows, class: name }: TableProps<Row>) => 
     <tbody>
       {rows.map((row, at) => (
         <tr key={at}>
-          {columns.map(({ name: title, of, as }) => {
+          {columns.map(([name, of, as]) => {
             const Cell = as === 'head' ? 'th' : 'td';
             return (
-              <Cell key={title} class={as} data-name={title}>
+              <Cell key={name} class={as} data-name={name}>
                 {of(row)}
               </Cell>
             );

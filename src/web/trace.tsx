@@ -75,14 +75,14 @@ function Rows({ term, status: { as_of: now } }: TraceProps) {
   );
 }
 
+function submit(event: SubmitEvent) {
+  event.preventDefault();
+  const term = new FormData(event.currentTarget as HTMLFormElement).get('term');
+  if (typeof term === 'string') location.hash = `#/trace/${encodeURIComponent(term.trim())}`;
+}
+
 /** Which response a row came from, for a hash, an address or a height. */
 export function Trace({ term, status }: TraceProps) {
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = String(form.get('term')).trim();
-    if (text !== '') location.hash = `#/trace/${encodeURIComponent(text)}`;
-  };
   const label = 'Hash, address or height';
   return (
     <>

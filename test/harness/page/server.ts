@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { webAssets } from '../../../src/web/bundle.ts';
-import { answerTo, sceneOf, type Scene, type SceneName } from './scenes.ts';
+import { answerTo } from './answers.ts';
+import { sceneOf, type Scene, type SceneName } from './scenes.ts';
 
 /** As the program sends it: nothing of another host, nothing inline. */
 const policy =
