@@ -179,7 +179,7 @@ function Chosen({ query, chains }: Omit<AnswerProps, 'answer'>) {
 
 const Dictionary = ({ relations }: { readonly relations: QueriesDocument['dictionary'] }) => (
   <details class="card">
-    <summary>{counted(relations.length, 'table')} and their columns</summary>
+    <summary>Tables and columns ({relations.length})</summary>
     {relations.map(({ relation, comment, columns }) => (
       <details key={relation}>
         <summary>
@@ -204,7 +204,7 @@ export function Explore({ name, chains }: { readonly name: string; readonly chai
             <h1 class="hidden">Explore</h1>
             <nav aria-label="Queries">
               {[...Map.groupBy(queries, ({ topic }) => topic)].map(([topic, of]) => (
-                <p key={topic} class="row topic">
+                <div key={topic} class="row topic">
                   <span class="quiet">{topic}</span>
                   {of.map((query) => (
                     <a
@@ -216,7 +216,7 @@ export function Explore({ name, chains }: { readonly name: string; readonly chai
                       {query.name.replaceAll('-', ' ')}
                     </a>
                   ))}
-                </p>
+                </div>
               ))}
             </nav>
             {chosen !== undefined && <Chosen key={chosen.name} query={chosen} chains={chains} />}

@@ -105,7 +105,7 @@ export function Feed({ name, query, status }: FeedProps) {
       <Coverage feed={name} query={query} />
       <History feed={name} />
       <Card title="Runs, 7 days">
-        <RunTable answer={runs} now={status.as_of} />
+        <RunTable answer={runs} now={status.as_of} isOfOneFeed />
       </Card>
     </>
   );

@@ -103,8 +103,15 @@ const columnsOf = (now: string): Column<Line>[] => [
   ['Reason', ({ event, reason }) => event?.sentence ?? reason, 'long'],
 ];
 
+interface RunTableProps {
+  readonly answer: Answer<RunsDocument>;
+  readonly now: string;
+  readonly isOfOneFeed?: boolean;
+}
+
 /** Runs and events, the newest first. */
-export function RunTable({ answer, now }: { answer: Answer<RunsDocument>; now: string }) {
+export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
+  const columns = columnsOf(now).filter(([name]) => !isOfOneFeed || name !== 'Feed');
   const [shown, setShown] = useState(firstRows);
   return (
     <Loaded answer={answer}>
@@ -113,7 +120,7 @@ export function RunTable({ answer, now }: { answer: Answer<RunsDocument>; now: s
         lines.sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
         return (
           <>
-            <Table class="stacked" columns={columnsOf(now)} rows={lines.slice(0, shown)} />
+            <Table class="stacked" columns={columns} rows={lines.slice(0, shown)} />
             {lines.length > shown && (
               <button type="button" onClick={() => setShown(shown * 5)}>
                 Show more of {count(lines.length)}

@@ -42,7 +42,7 @@ test.each(sceneNames)('%s', async (name) => {
       await page.waitForLoadState('networkidle');
       const file = `${folder}/panels/${name}-${view}-${colorScheme}-${width}.png`;
       await page.screenshot({ path: file, fullPage: true });
-      if (name === 'gap' && view === 'feeds' && colorScheme === 'light' && width > 400) {
+      if (name === 'reading' && view === 'feeds' && colorScheme === 'light' && width > 400) {
         await page.screenshot({ path: `${folder}/page.png` });
       }
     }
