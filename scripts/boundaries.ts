@@ -9,7 +9,7 @@ import { parseSync } from 'oxc-parser';
 import { brokenRule, hasFloor } from './floors.ts';
 import { namedOutside } from './names.ts';
 
-const product = globSync('**/*.ts', { cwd: 'src' }).map((file) => file.replaceAll('\\', '/'));
+const product = globSync('**/*.{ts,tsx}', { cwd: 'src' }).map((file) => file.replaceAll('\\', '/'));
 const files = [...product, ...globSync('simulator/**/*.ts').map((f) => f.replaceAll('\\', '/'))];
 const known = new Set(files);
 const problems: string[] = [];

@@ -26,6 +26,12 @@ async function openScene(
   return { ...opened, server };
 }
 
+/** Every document of the view is there, and so is what is drawn of it. */
+const settled = async (page: Page) => {
+  await page.waitForLoadState('networkidle');
+  await page.getByText('Reading …').first().waitFor({ state: 'detached' });
+};
+
 const views = ['/', '/feed/10/user-operations', '/runs', '/explore', '/trace/128400112'] as const;
 // What is hidden from a keyboard, unnamed for a screen reader, too pale, or cut off; what the policy refuses.
 test.each([
@@ -41,7 +47,7 @@ test.each([
   for (const view of views) {
     await page.evaluate(`location.hash = '#${view}'`);
     await page.locator('main h1').first().waitFor({ state: 'attached' });
-    await page.waitForLoadState('networkidle');
+    await settled(page);
     const overflow = await page.evaluate('document.body.scrollWidth - innerWidth');
     expect(overflow, view).toBeLessThanOrEqual(0);
     expect(await accessViolations(page), view).toEqual([]);

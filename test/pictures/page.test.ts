@@ -40,6 +40,8 @@ test.each(sceneNames)('%s', async (name) => {
       await page.evaluate(`location.hash = '#${path}'`);
       await page.locator('main h1').first().waitFor({ state: 'attached' });
       await page.waitForLoadState('networkidle');
+      await page.getByText('Reading …').first().waitFor({ state: 'detached' });
+      await page.waitForTimeout(200);
       const file = `${folder}/panels/${name}-${view}-${colorScheme}-${width}.png`;
       await page.screenshot({ path: file, fullPage: true });
       if (name === 'reading' && view === 'feeds' && colorScheme === 'light' && width > 400) {
