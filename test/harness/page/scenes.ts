@@ -77,7 +77,7 @@ function feedOf(chain: readonly [number, string], operation: string, label: stri
       snapshot_at: null,
     },
     left: { requests: none, ends_in_s: null, ends_at: null },
-    progress: { reached: null, batches: null },
+    progress: { reached: null, reached_at: null, batches: null },
     lanes: [
       {
         lane: 'live',
@@ -183,7 +183,11 @@ const statuses: Readonly<Record<SceneName, () => StatusDocument>> = {
           ends_at: before(-2 * hour),
         },
         verified: { ...feed.verified, is_verified: false, share: 0.4, basis: 'estimated' },
-        progress: { reached: { top: 129_951_023, bottom: 124_400_112 }, batches: null },
+        progress: {
+          reached: { top: 129_951_023, bottom: 124_400_112 },
+          reached_at: null,
+          batches: null,
+        },
         lanes: feed.lanes.map((lane) => ({
           ...lane,
           lane: 'backfill',
