@@ -17,7 +17,7 @@ import {
   type Address,
 } from './access.ts';
 import { createApi } from './api.ts';
-import { createPulse, healthOf, readinessOf, type Pulse } from './health.ts';
+import { createPulse, type Pulse } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createReader, type Source } from './reader.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
@@ -69,16 +69,16 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const pulse = createPulse(now);
   const snapshots = createSnapshots(() => options.status(() => reader.pool()), now);
   const metrics = createMetrics(() => snapshots.recent(), version);
-  const servers: Listening[] = [];
+  const servers: Server[] = [];
   const close = async () => {
     metrics.close();
-    await Promise.all(servers.map((server) => server.close()));
+    await Promise.all(servers.map(closed));
     await reader.close();
   };
   const listenOn = async (app: Hono, wanted: Address) => {
-    const listening = await listen(app, wanted, options.bounds);
-    servers.push(listening);
-    return listening.address;
+    const server = await listen(app, wanted, options.bounds);
+    servers.push(server);
+    return { ...wanted, port: (server.address() as AddressInfo).port };
   };
   const probes = probesOf(works ? pulse : null, snapshots);
   const page = new Hono().use(headers(), uncached, knownHosts({ token, hosts }), ownSite);
@@ -109,17 +109,22 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 const tokenProblem = ({ host }: Address) =>
   `Other machines reach ${host}: put a token into EXPLORER_ETL_HTTP_TOKEN (or the path of a file that holds it into EXPLORER_ETL_HTTP_TOKEN_FILE), or listen on 127.0.0.1.`;
 
-/** Health for supervisors. @returns for those who may see whole reasons, which may quote the explorer, and others */
+/** @returns the probes for those who may see whole reasons, which may quote the explorer, and for others */
 const probesOf = (pulse: Pulse | null, snapshots: Snapshots) => (isOpen: boolean) =>
   new Hono()
     .get('/healthz', (context) => {
-      const health = healthOf(pulse);
+      const health = pulse?.health() ?? { is_healthy: true, last_round_s: null };
       return context.json(health, health.is_healthy ? 200 : 503);
     })
     .get('/readyz', async (context) => {
-      const { reasons, ...readiness } = readinessOf(await snapshots.newest());
-      const shown = isOpen ? reasons : reasons.map(({ code }) => ({ code }));
-      return context.json({ ...readiness, reasons: shown }, readiness.is_ready ? 200 : 503);
+      const { overall, reasons } = await snapshots.newest();
+      const blocking = reasons.filter(({ blocks_readiness }) => blocks_readiness);
+      const isReady = blocking.length === 0;
+      const shown = isOpen ? blocking : blocking.map(({ code }) => ({ code }));
+      return context.json(
+        { is_ready: isReady, state: overall.state, reasons: shown },
+        isReady ? 200 : 503,
+      );
     });
 
 /** Serves the page's files, and nothing else: no path of a request is looked for on a disk. They hold no data. */
@@ -147,18 +152,8 @@ const usualBounds = {
 export type Bounds = typeof usualBounds;
 const mostConnections = 256;
 
-interface Listening {
-  /** Where it is, with the port that it got. */
-  readonly address: Address;
-  close(): Promise<void>;
-}
-
 /** @throws ListenError */
-async function listen(
-  app: Hono,
-  wanted: Address,
-  bounds: Partial<Bounds> = {},
-): Promise<Listening> {
+async function listen(app: Hono, wanted: Address, bounds: Partial<Bounds> = {}): Promise<Server> {
   const { silentTimeout, ...serverOptions } = { ...usualBounds, ...bounds };
   const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server;
   boundConnections(server);
@@ -166,19 +161,17 @@ async function listen(
   server.listen({ host: wanted.host, port: wanted.port });
   try {
     await once(server, 'listening');
+    return server;
   } catch (error) {
     throw new ListenError(explain(error, wanted), { cause: error });
   }
-  const { port } = server.address() as AddressInfo;
-  return {
-    address: { ...wanted, port },
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+}
+
+async function closed(server: Server): Promise<void> {
+  const end = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await end;
 }
 
 /**

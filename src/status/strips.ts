@@ -68,8 +68,10 @@ interface FeedRow {
   readonly first_snapshot_at: number | null;
 }
 
+/** As SQL: a time in ms since 1970. */
+const ms = (time: ReturnType<typeof sql>) => sql`(1000 * extract(epoch from ${time}))::float8`;
+
 async function readFeeds(db: Database): Promise<FeedRow[]> {
-  const ms = (time: ReturnType<typeof sql>) => sql`(1000 * extract(epoch from ${time}))::float8`;
   const { rows } = await db.execute<{ feed: FeedRow }>(sql`
     select json_build_object(
       'feed', feed, 'now', ${ms(sql`now()`)}, 'first_snapshot_at', (

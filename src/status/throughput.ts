@@ -60,10 +60,9 @@ export async function readThroughput(
     from,
     to,
     bin_s: binS,
-    bins: bins.map(({ polled_at: _, height: __, ...bin }) => ({
-      ...bin,
-      lag_s: lags.get(bin.at) ?? null,
-    })),
+    bins: bins.map(({ at, pages, rows: written, credits }) => {
+      return { at, pages, rows: written, credits, lag_s: lags.get(at) ?? null };
+    }),
   };
 }
 

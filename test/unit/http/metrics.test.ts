@@ -30,21 +30,25 @@ test('if no status comes in time, the process alone is described', async () => {
 test('a scrape waits for no slow reading once it knows something, and has the new one next time', async () => {
   let nowMs = 0;
   const readings: ((status: StatusDocument) => void)[] = [];
-  const { recent } = createSnapshots(
+  const snapshots = createSnapshots(
     () => new Promise((resolve) => readings.push(resolve)),
     () => nowMs,
   );
-  const first = recent();
+  const first = snapshots.recent();
   readings[0]?.(withSpent(20));
   expect(spentOf(await first)).toBe(20);
   nowMs += 30_001;
   // The second does not come: scrapes have the first, and wait for one reading together.
-  expect([spentOf(await recent()), spentOf(await recent()), readings.length]).toEqual([20, 20, 2]);
+  expect([
+    spentOf(await snapshots.recent()),
+    spentOf(await snapshots.recent()),
+    readings.length,
+  ]).toEqual([20, 20, 2]);
   readings[1]?.(withSpent(40));
   await Promise.resolve();
-  expect(spentOf(await recent())).toBe(40);
+  expect(spentOf(await snapshots.recent())).toBe(40);
   nowMs += 60_001;
-  const later = recent();
+  const later = snapshots.recent();
   readings[2]?.(withSpent(80));
   expect(spentOf(await later)).toBe(80);
 });
@@ -52,7 +56,7 @@ test('a scrape waits for no slow reading once it knows something, and has the ne
 test('the status is read at most once a second, and the more seldom the longer it takes', async () => {
   let nowMs = 0;
   let reads = 0;
-  const { newest } = createSnapshots(
+  const snapshots = createSnapshots(
     async () => {
       reads += 1;
       nowMs += 100;
@@ -60,12 +64,12 @@ test('the status is read at most once a second, and the more seldom the longer i
     },
     () => nowMs,
   );
-  await Promise.all([newest(), newest()]);
+  await Promise.all([snapshots.newest(), snapshots.newest()]);
   nowMs += 4_999;
-  await newest();
+  await snapshots.newest();
   expect(reads).toBe(1);
   nowMs += 1;
-  await newest();
+  await snapshots.newest();
   expect(reads).toBe(2);
 });
 
