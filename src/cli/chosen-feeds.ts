@@ -9,7 +9,7 @@ export interface ChosenFeeds {
   readonly operation?: readonly string[];
 }
 
-/** For an option that may be given several times. */
+/** Collects the values of an option that is repeatable. */
 export const collect = (value: string, before: readonly string[] | undefined) => [
   ...(before ?? []),
   value,
@@ -20,7 +20,7 @@ export function addFeedOptions(command: Command): Command {
   return command
     .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect)
     .addOption(
-      new Option('--operation <name>', 'only this operation (may be given several times)')
+      new Option('--operation <name>', 'only this operation (repeatable)')
         .choices(operationNames)
         .argParser(chooseOperation),
     );
@@ -30,7 +30,7 @@ export function addFeedOptions(command: Command): Command {
 export function addSameData(command: Command): Command {
   return command.option(
     '--same-data',
-    'the explorer serves the same chains as the one that the data came from: go on with it',
+    'continue although base_url has changed: the explorer serves the same chains as before',
   );
 }
 
@@ -39,11 +39,7 @@ function chooseOperation(value: string, before: readonly string[] | undefined) {
   throw new InvalidArgumentError(`It is one of: ${operationNames.join(', ')}.`);
 }
 
-/**
- * The chain that a flag names, for commands that work on a database and take what is in it.
- *
- * @throws UsageError where no chain has this name
- */
+/** The number of the chain that a flag names. @throws UsageError if no chain has this name */
 export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): number {
   const found = findChain(flag, chains);
   if ('problem' in found) throw new UsageError(`${found.problem}.`);

@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import { inspectEmbeddedPostgres } from '../postgres/postgres.ts';
 import { UsageError, type Context } from './context.ts';
 
-/** The database of the embedded Postgres that demo fills. */
+/** The embedded Postgres' database of the demo. */
 export const demoDatabase = 'demo';
 
 /** Where the embedded Postgres of a folder lives. */
@@ -13,10 +13,10 @@ export const embeddedDirectory = ({ cwd }: Pick<Context, 'cwd'>): string =>
   join(cwd, '.explorer-etl');
 
 /**
- * Where to look for data that is there already. Who only looks makes no server for it.
+ * The database with data to read. A command that only reads starts no new server.
  *
  * @returns the context, with the database of the embedded Postgres that is wanted
- * @throws UsageError where there is none
+ * @throws UsageError if there is none
  */
 export async function existing(
   context: Context,
@@ -39,20 +39,15 @@ export async function existing(
     : context;
 }
 
-/** The option of commands that look at what is stored. */
+/** `--demo`, of commands that read what is stored. */
 export interface DemoOption {
   readonly demo?: boolean;
 }
 
-/** `--demo`. */
 export const addDemo = (command: Command): Command =>
   command.option('--demo', "the demo's database");
 
-/**
- * The context, or that of the demo's database where it is asked for.
- *
- * @throws UsageError where there is none
- */
+/** The context, or with `--demo` that of the demo's database. @throws UsageError if there is none */
 export const placeOf = async (
   context: Context,
   settings: Pick<Settings, 'databaseUrl'>,
@@ -60,14 +55,14 @@ export const placeOf = async (
 ): Promise<Context & EmbeddedPlace> =>
   options.demo === true ? existing(context, settings, options) : context;
 
-/** @throws UsageError where nothing was copied to the database yet */
+/** @throws UsageError if nothing is in the database yet */
 export async function demandData({ pool }: OpenDatabase): Promise<void> {
-  // Analysts may not look into schema etl.
+  // Analysts have no right to read schema etl.
   const { rows } = await pool.query<{ is_there: boolean }>(
     `select to_regnamespace('explorer') is not null as is_there`,
   );
   if (rows[0]?.is_there === true) return;
   throw new UsageError(
-    'there is nothing in this database yet: run sync or start first; --demo asks the database of demo.',
+    'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
   );
 }

@@ -25,7 +25,7 @@ function parseFlag(written: string): ListenAddress {
   return parsed;
 }
 
-/** Where the page was asked for; null where nobody did. The flag goes before the file. */
+/** Where to serve the page; null: it was not requested. The flag goes before the file. */
 export function wantedAddress(
   { http: flag }: HttpFlag,
   { http }: Pick<Settings, 'http'>,
@@ -38,7 +38,7 @@ interface Serving {
   readonly settings: Pick<Settings, 'http' | 'explorer'>;
   /** Whether work is done in rounds here. */
   readonly works: boolean;
-  /** Where health and metrics are too. */
+  /** A second address for health and metrics. */
   readonly metricsAddress: ListenAddress | null;
 }
 

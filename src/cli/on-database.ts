@@ -1,14 +1,14 @@
 import { openDatabase, type EmbeddedPlace, type OpenDatabase } from '../open-database.ts';
 import type { Settings } from '../config/settings.ts';
-import { readStandby, StandbyError, type Standby } from '../db/standby.ts';
+import { readStandby, StandbyError } from '../db/standby.ts';
 import { UsageError, type Context } from './context.ts';
 import { isPrepared } from '../db/prepared.ts';
 
 /**
- * Opens the database of the settings, or the embedded one of that name, for a command's work, and closes
- * it however that ends. Where that is a standby it says so, and how old what it tells is.
+ * Opens the database of the settings, or the embedded one of that name, for a command's work, and closes it however
+ * that ends. Of a standby it says how far behind it is.
  *
- * @throws StandbyError where a command that writes is given a standby
+ * @throws StandbyError if a command that writes is given a standby
  */
 export async function onDatabase<Result>(
   settings: Pick<Settings, 'databaseUrl'>,
@@ -21,7 +21,9 @@ export async function onDatabase<Result>(
     const standby = await readStandby(database.pool);
     if (standby !== null) {
       if (access === 'writes') throw new StandbyError();
-      context.stderr(`${spellStandby(standby)}\n`);
+      const { behind_s } = standby;
+      const behind = behind_s === null ? 'an unknown time' : `${behind_s} s`;
+      context.stderr(`Reads a standby, ${behind} behind.\n`);
     }
     return await work(database);
   } finally {
@@ -29,15 +31,11 @@ export async function onDatabase<Result>(
   }
 }
 
-/** What whoever reads a standby has to know. */
-const spellStandby = ({ behind_s }: Standby): string =>
-  `Reads a standby, ${behind_s === null ? 'nobody knows how far' : `${behind_s} s`} behind.`;
-
 /**
- * Commands that only look at what is there make no tables for it.
+ * Commands that only read create no tables.
  *
  * @param what what there is nothing of, such as `to verify`
- * @throws UsageError where the database has no tables yet
+ * @throws UsageError if the database has no tables yet
  */
 export async function demandPrepared(database: OpenDatabase, what: string): Promise<void> {
   if (await isPrepared(database.pool)) return;

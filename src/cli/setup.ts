@@ -5,7 +5,7 @@ import { createLog, type Log } from '../log.ts';
 import { asCalled } from './called.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
-/** Where log lines for people go and how they are written, as the options and stderr say. */
+/** The log of a command, in the format that the options and stderr ask for. */
 export function logOf(
   context: Context,
   options: Pick<GlobalOptions, 'logLevel' | 'logFormat'>,
@@ -18,13 +18,13 @@ export function logOf(
   return createLog(options.logLevel, written, style);
 }
 
-/** How log lines are written: for people on a terminal, else for programs, unless the user said it. */
+/** For people on a terminal, else for programs, unless an option says it. */
 export const formatOf = (
   { err }: Pick<Context, 'err'>,
   { logFormat }: Pick<GlobalOptions, 'logFormat'>,
 ): LogFormat => logFormat ?? (err.isTerminal ? 'pretty' : 'json');
 
-/** The settings for a command, its global flags and its selection applied. */
+/** The settings for a command, with its global flags and its selection. */
 export function settingsOf(
   context: Context,
   options: GlobalOptions & {

@@ -175,8 +175,7 @@ export function syncText(look: Look, document: SyncDocument, exit: Exit, again: 
     return [`${paint(look, 'good', '✓')} Nothing to do: everything in range is downloaded.`];
   }
   return [
-    ...feedTable(look, document.lanes),
-    '',
+    ...(document.lanes.length === 0 ? [] : [...feedTable(look, document.lanes), '']),
     ...wrapped(look, totalsText(document)),
     ...failureLines(look, document.lanes),
     ...noteLines(look, document),
@@ -199,7 +198,6 @@ function feedTable(look: Look, lanes: readonly Lane[]): string[] {
     const { rows_added, pages } = total(own);
     return [`${paint(look, style, sign)} ${feed}`, whole(rows_added), whole(pages), result];
   });
-  if (rows.length === 0) return [];
   return columns(look, {
     head: ['  feed', 'rows', 'pages', 'result'],
     rows,

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How often is looked, in ms. */
 const pollMs = 20;
 
-export interface Patience {
+interface Limits {
   /** Only a hang takes longer, in ms. */
   readonly mostMs: number;
   readonly signal: AbortSignal;
@@ -11,22 +10,15 @@ export interface Patience {
   readonly now?: () => number;
 }
 
-/**
- * Looks until something is so, or the signal aborts.
- *
- * @param what names it, for whoever waited in vain
- * @throws where it is not so after the longest time
- */
+/** Waits until a condition holds, or the signal aborts. @throws after the longest time, naming what it waited for */
 export async function waitUntil(
   what: string,
-  isSo: () => Promise<boolean>,
-  { mostMs, signal, now = () => performance.now() }: Patience,
+  holds: () => Promise<boolean>,
+  { mostMs, signal, now = () => performance.now() }: Limits,
 ): Promise<void> {
   const started = now();
-  while (!signal.aborted && !(await isSo())) {
-    if (now() - started >= mostMs) {
-      throw new Error(`waited ${mostMs / 1000} seconds in vain for ${what}`);
-    }
+  while (!signal.aborted && !(await holds())) {
+    if (now() - started >= mostMs) throw new Error(`waited ${mostMs / 1000} seconds for ${what}`);
     await delay(pollMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
 import type { OpenDatabase } from '../open-database.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
-/** Says where an embedded database keeps its data, so that nobody has to look for it. */
+/** Says where an embedded database keeps its data. */
 export function tellWhere(
   context: Context,
   { quiet }: Pick<GlobalOptions, 'quiet'>,

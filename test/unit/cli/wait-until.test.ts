@@ -14,7 +14,7 @@ test('says what it waited for when it takes too long', async () => {
   const now = () => (nowMs += 1_000);
   await expect(
     waitUntil('the sessions to end', async () => false, { mostMs: 3_000, signal, now }),
-  ).rejects.toThrow('waited 3 seconds in vain for the sessions to end');
+  ).rejects.toThrow('waited 3 seconds for the sessions to end');
 });
 
 test('waits no longer once it is told to stop', async () => {
