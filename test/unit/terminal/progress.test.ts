@@ -9,6 +9,7 @@ import {
 import { failures, type FailureClass } from '../../../src/failure.ts';
 import type { FeedStatus, StatusDocument } from '../../../src/status/schema.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
+import { laneOf, readingFeed, statusOf } from '../../harness/status.ts';
 import { looks, usual } from './looks.ts';
 
 const watched: WatchedFeed = {
@@ -18,66 +19,43 @@ const watched: WatchedFeed = {
   mostPages: null,
 };
 
-const lane: FeedStatus['lanes'][number] = {
-  lane: 'backfill',
-  state: 'idle',
-  run_id: 7,
-  run_state: 'interrupted',
-  run_opened_at: '2026-11-24T11:00:00Z',
-  reason: null,
-  until: null,
-  last_success_at: null,
-  last_page_at: null,
-  pages_per_second: null,
-  quiet_s: null,
-};
+const lane = laneOf({ lane: 'backfill', run_state: 'interrupted' });
+const readingHalf = readingFeed();
 
 /** An earlier command read 100 pages of this feed, half of its target. */
-const feed: FeedStatus = {
-  feed: watched.feed,
-  chain_id: 10,
-  chain_name: 'optimism',
-  operation: 'user-operations',
-  label: 'user operations',
-  kind: 'newest-first',
-  unit: 'blocks',
-  state: 'running',
-  sentence: null,
-  failure: null,
+const feed = readingFeed({
   rows: 5_000,
-  rows_today: 0,
   pages: 100,
-  quarantined: 0,
-  schema_drift: 0,
-  archived_bytes: 0,
-  running_walks: 1,
-  last_page_at: null,
-  last_success_at: null,
-  newest_item: null,
-  lag_s: null,
-  poll: { last_at: null, age_s: null, target: null, is_met: null, next_at: null },
-  verified: {
-    is_verified: false,
-    share: 0.5,
-    basis: 'estimated',
-    positions: 0,
-    gaps: 1,
-    missing: 0,
-    batches: null,
-    snapshot_at: null,
-  },
-  left: { requests: { least: 100, likely: 100, most: 120 }, ends_in_s: null, ends_at: null },
+  verified: { ...readingHalf.verified, share: 0.5 },
+  left: { ...readingHalf.left, requests: { least: 100, likely: 100, most: 120 } },
   progress: { reached: null, reached_at: '2026-10-21T12:00:00Z', batches: null },
   lanes: [lane],
+});
+
+const startMs = Date.UTC(2026, 10, 24, 12);
+type Key = StatusDocument['credits']['keys'][number];
+const key: Key = {
+  spent: 0,
+  limit: null,
+  left: null,
+  paused_until: null,
+  failure: null,
+  reason: null,
 };
 
 /** The status some seconds after the command began. */
-const at = (seconds: number, own: Partial<FeedStatus> = {}, keys: object[] = []) =>
-  ({
-    as_of: new Date(Date.UTC(2026, 10, 24, 12, 0, seconds)).toISOString(),
-    credits: { keys },
-    feeds: [{ ...feed, ...own }],
-  }) as unknown as StatusDocument;
+function at(
+  seconds: number,
+  own: Partial<FeedStatus> = {},
+  keys: readonly Partial<Key>[] = [],
+): StatusDocument {
+  const status = statusOf([{ ...feed, ...own }]);
+  return {
+    ...status,
+    as_of: new Date(startMs + 1_000 * seconds).toISOString(),
+    credits: { ...status.credits, keys: keys.map((one) => ({ ...key, ...one })) },
+  };
+}
 
 const open = (own: Partial<typeof lane> = {}) => ({
   lanes: [{ ...lane, run_state: 'open' as const, state: 'running' as const, ...own }],
@@ -133,14 +111,14 @@ test('of a probe the pages that it may read are the whole', () => {
   expect(tracks(at(1, { ...open(), pages: 110 }))[0]?.share).toBe(0.5);
 });
 
-test.each([
+test.each<[string, Partial<FeedStatus>, Partial<Key>[], string]>([
   ['queued', open({ state: 'queued' }), [], 'waits for its turn'],
   ['quiet', open({ state: 'quiet', quiet_s: 20 }), [], 'no response for 20s'],
   [
     'backing off',
     {
       ...open({ state: 'backing-off', until: '2026-11-24T12:01:00Z' }),
-      failure: 'unreachable' as const,
+      failure: 'unreachable',
     },
     [],
     'retry in 50s: unreachable',
