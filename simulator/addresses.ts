@@ -1,10 +1,127 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { accountFacts, listOf, type AddressFacts } from './directory.ts';
-import type { Random } from './random.ts';
-import type { World } from './world.ts';
+import { printMembers, printNothing } from './pages.ts';
+import type { Draw, Random } from './random.ts';
+import { perWorld, type World } from './world.ts';
 
 /** How an address appears: with its facts, as the explorer's "unknown", or as its hash alone. */
 export type Appearance = 'full' | 'unknown' | 'bare';
+
+/** What the explorer knows of an address, fixed by its hash. */
+interface AddressFacts {
+  readonly hash: string;
+  /** Scalars under the contract's names, in the order in which the service prints them. */
+  readonly fields: {
+    readonly name: string | null;
+    readonly is_contract: boolean | null;
+    readonly is_scam: false;
+    readonly is_verified: boolean | null;
+    readonly proxy_type: string | null;
+    readonly reputation: 'ok';
+  };
+  /** The service prints a NUL character inside the name. */
+  readonly hasNul: boolean;
+  readonly implementations: readonly { readonly hash: string; readonly name: string | null }[];
+  /** Members of the object that the contract does not list. */
+  readonly extra: Readonly<Record<string, unknown>> | null;
+}
+
+/** The singleton contracts of ERC-4337, from the releases of eth-infinitism/account-abstraction. */
+export const entryPoints = [
+  { version: 'v0.6', hash: '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789' },
+  { version: 'v0.7', hash: '0x0000000071727de22e5e9d8baf0edac6f37da032' },
+  { version: 'v0.8', hash: '0x4337084d9e255ff0702461cf8895ce9e3b5ff108' },
+  { version: 'v0.9', hash: '0x433709009b8330fda32311df1c2afa402ed8d009' },
+] as const;
+
+/** Who mines every block of an OP Stack chain, and the code behind it. */
+export const feeVault = '0x4200000000000000000000000000000000000011';
+const feeVaultCode = '0xc0d3c0d3c0d3c0d3c0d3c0d3c0d3c0d3c0d30011';
+
+/** A text as a list: what its commas part. */
+export const listOf = (text: string): readonly string[] => text.trim().split(/,\s+/u);
+
+/** Factories by name, the largest first; the others have none. */
+const factoryNames = listOf(`
+  Safe Proxy Factory, Kernel Factory, LightAccount Factory, SimpleAccountFactory,
+  Smart Wallet Factory, Nexus Account Factory, Modular Account Factory, Harbor Wallet Factory,
+  Multi Owner LightAccount Factory, Passkey Account Factory, Kernel Factory Staker,
+  Lumen Account Factory, SimpleAccountFactory v0.8, Session Key Account Factory,
+  Arcade Games: Wallet Factory, Social Recovery Wallet Factory, Beacon Account Factory,
+  WebAuthn Account Factory, Postcard Wallet Factory, Tipjar Account Factory`);
+
+/** Companies are invented: what they are seen to do here is too. */
+const senderNames = listOf(`
+  Basalt Exchange: Hot Wallet 2, Pelican: Bundler 1, Tollgate: Verifying Paymaster,
+  Arcade Games: Session Hub, Kiosk Exchange: Withdrawals, Pelican: Bundler 4,
+  Swiftbridge: Filler, Lumen Wallet: Relayer, Tollgate: ERC-20 Paymaster,
+  Mosaic DEX: Order Executor, Harbor: Paymaster, Basalt Exchange: Deposits`);
+
+/** The well-known addresses of a chain that lives by the calendar, with what is known of each. */
+export const directoryOf = perWorld(({ chain, draw }) => {
+  const address = (index: number) => draw('directory', index).hex(5);
+  /** Those who send most, the busiest first. */
+  const senders = senderNames.map((_, rank) => address(rank));
+  /** The factories, the one with the most accounts first. */
+  const factories = Array.from({ length: chain.factories }, (_, rank) =>
+    address(senders.length + rank),
+  );
+  const vaultCode = [{ hash: feeVaultCode, name: 'SequencerFeeVault' }];
+  const facts = [
+    ...entryPoints.map(({ hash, version }) => contract(hash, `EntryPoint ${version}`)),
+    contract(feeVault, 'SequencerFeeVault', { proxy_type: 'eip1967' }, vaultCode),
+    ...senders.map((hash, rank): AddressFacts => {
+      const { fields, ...account } = accountFacts(hash, draw);
+      const name = senderNames[rank] ?? null;
+      return { ...account, fields: { ...fields, name, is_contract: true, is_verified: true } };
+    }),
+    ...factories.map((hash, rank) => contract(hash, factoryNames[rank] ?? null)),
+  ];
+  return { factories, senders, facts: new Map(facts.map((fact) => [fact.hash, fact])) };
+});
+
+/** A contract; what has a name has published its source. */
+function contract(
+  hash: string,
+  name: string | null,
+  fields: Partial<AddressFacts['fields']> = {},
+  implementations: AddressFacts['implementations'] = [],
+): AddressFacts {
+  const [is_contract, is_verified] = [true, name !== null];
+  const usual = { name, is_contract, is_scam: false, is_verified, proxy_type: null } as const;
+  const all = { ...usual, reputation: 'ok', ...fields } as const;
+  return { hash, fields: all, hasNul: false, implementations, extra: null };
+}
+
+/** The kinds of smart accounts, by how many of them there are; code is that of their proxies. */
+const accounts = [
+  { proxy: 'SafeProxy', type: 'master_copy', code: 'SafeL2' },
+  { proxy: 'SafeProxy', type: 'master_copy', code: 'SafeL2' },
+  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'Kernel' },
+  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'Kernel' },
+  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'LightAccount' },
+  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'SimpleAccount' },
+  { proxy: null, type: 'erc7760', code: 'ModularAccount' },
+  { proxy: null, type: 'eip1167', code: 'Nexus' },
+  { proxy: null, type: 'eip7702', code: 'EIP7702StatelessDeleGator' },
+] as const;
+
+/** Every how many accounts one has sent operations, and is not deployed. */
+const undeployedEvery = 12;
+
+/** What is known of a user's account. Accounts of a kind share their code. */
+function accountFacts(hash: string, draw: Draw): AddressFacts {
+  const random = drawOf(draw, 'address-facts', hash);
+  const isDeployed = !random.oneIn(undeployedEvery);
+  const { proxy, type, code } = random.pick(accounts);
+  const name = isDeployed && proxy !== null && !random.oneIn(4) ? proxy : null;
+  if (!isDeployed) return contract(hash, name, { is_contract: false });
+  const kind = accounts.findIndex((account) => account.code === code);
+  const implementation = { hash: draw('address-facts', kind).hex(5), name: code };
+  return contract(hash, name, { proxy_type: type }, [implementation]);
+}
+
+const drawOf = (draw: Draw, name: string, hash: string) =>
+  draw(name, Number.parseInt(hash.slice(-8), 16));
 
 const proxyTypes = listOf(`
   eip1167, eip1967, eip1822, eip1967_oz, eip1967_beacon, master_copy, basic_implementation,
@@ -12,79 +129,53 @@ const proxyTypes = listOf(`
   resolved_delegate_proxy, erc7760, minimal_proxy, eip930, unknown`);
 
 const names = ['Account', 'Vault', 'Router', 'Paymaster', 'Treasury', 'Bäckerei', '財布'] as const;
-
 /** Few, so that several proxies share one, and their checksums stay cached. */
 const implementationPool = 48;
-
 /** Every how many addresses one has a NUL in its name. */
 const nulEvery = 13;
 
 /** Whether the explorer knows an address: seven in eight, by its last digit, and all of a directory. */
-export function isKnown({ lived }: World, hash: string): boolean {
-  return lived?.facts.has(hash) === true || !(hash.endsWith('8') || hash.endsWith('f'));
-}
+export const isKnown = (world: World, hash: string): boolean =>
+  (world.timetable !== null && directoryOf(world).facts.has(hash)) || !/[8f]$/.test(hash);
 
 /** A miner of the chain: always known to the explorer. */
-export function minerOf({ draw }: World, index: number): string {
-  return `${draw('miner', index).hex(5).slice(0, -1)}a`;
-}
+export const minerOf = ({ draw }: World, index: number): string =>
+  `${draw('miner', index).hex(5).slice(0, -1)}a`;
 
 /** The facts of a known address. */
 export function addressFactsOf(world: World, hash: string): AddressFacts {
-  const { lived, draw } = world;
-  if (lived !== null) return lived.facts.get(hash) ?? accountFacts(hash, draw);
-  const random = draw('address-facts', Number.parseInt(hash.slice(-8), 16));
-  const hasNul = world.oddities.has('nul-in-name') && random.oneIn(nulEvery);
+  const { draw, oddities, chain } = world;
+  if (world.timetable !== null) {
+    return directoryOf(world).facts.get(hash) ?? accountFacts(hash, draw);
+  }
+  const random = drawOf(draw, 'address-facts', hash);
+  const hasNul = oddities.has('nul-in-name') && random.oneIn(nulEvery);
   const name = hasNul || random.oneIn(3) ? `${random.pick(names)} ${random.below(10_000)}` : null;
   const isContract = random.oneIn(2);
-  const implementations = isContract ? drawImplementations(world, random) : [];
+  const implementations = isContract ? drawImplementations(draw, random) : [];
   // Null only beside a name: an object with neither would be the explorer's "unknown".
   const hidesContract = name !== null && random.oneIn(9);
   const hidesVerified = name !== null && random.oneIn(7);
-  return {
-    hash,
-    fields: {
-      name,
-      is_contract: hidesContract ? null : isContract,
-      is_scam: false,
-      is_verified: hidesVerified ? null : isContract && random.oneIn(2),
-      proxy_type: implementations.length > 0 ? random.pick(proxyTypes) : null,
-      reputation: 'ok',
-    },
-    hasNul,
-    implementations,
-    extra:
-      world.chain.generation === 'v12' && random.oneIn(6)
-        ? { creator_address_hash: random.hex(5) }
-        : null,
+  const fields = {
+    name,
+    is_contract: hidesContract ? null : isContract,
+    is_verified: hidesVerified ? null : isContract && random.oneIn(2),
+    proxy_type: implementations.length > 0 ? random.pick(proxyTypes) : null,
   };
+  const hasExtra = chain.generation === 'v12' && random.oneIn(6);
+  const extra = hasExtra ? { creator_address_hash: random.hex(5) } : null;
+  return { ...contract(hash, name, fields, implementations), hasNul, extra };
 }
 
-function drawImplementations({ draw }: World, random: Random): AddressFacts['implementations'] {
+function drawImplementations(draw: Draw, random: Random): AddressFacts['implementations'] {
   const first = random.below(implementationPool);
-  return Array.from({ length: random.below(3) }, (_, position) => ({
+  return random.list(2, (position) => ({
     hash: draw('implementation', (first + position) % implementationPool).hex(5),
     name: random.oneIn(4) ? null : `Implementation ${random.below(100)}`,
   }));
 }
 
-/** What only a block shows of its miner; labels and watchlist names only to their owner's key. */
-export interface MinerFacts {
-  readonly ensDomainName: string | null;
-  readonly tags: readonly MetadataTag[];
-  readonly privateLabels: readonly Label[];
-  readonly publicLabels: readonly Label[];
-  readonly watchlistNames: readonly Label[];
-}
-
-interface MetadataTag {
-  readonly slug: string;
-  readonly name: string;
-  readonly tagType: string;
-  readonly ordinal: number;
-  readonly meta: Readonly<Record<string, unknown>> | null;
-}
-
+/** A label as the service prints it. */
 export interface Label {
   readonly label: string;
   readonly display_name: string;
@@ -92,42 +183,43 @@ export interface Label {
 
 const tagTypes = ['name', 'generic', 'classifier', 'information', 'note', 'protocol'] as const;
 
-const tooltipDescription = 'Collects the fees of the sequencer';
-const colours = { bgColor: '#ff0420', textColor: '#ffffff' };
-
 /** The fee vault's: with a calendar it is the only miner. */
-const feeVaultFacts: MinerFacts = {
-  ensDomainName: null,
-  tags: [
-    {
-      slug: 'sequencer-fee-vault',
-      name: 'Sequencer Fee Vault',
-      tagType: 'name',
-      ordinal: 10,
-      meta: { tooltipDescription },
-    },
-    { slug: 'op-stack', name: 'OP Stack', tagType: 'protocol', ordinal: 5, meta: null },
-    { slug: 'predeploy', name: 'Predeploy', tagType: 'generic', ordinal: 0, meta: colours },
-  ],
-  privateLabels: [],
-  publicLabels: [],
-  watchlistNames: [],
-};
+const feeVaultTags = [
+  {
+    slug: 'sequencer-fee-vault',
+    name: 'Sequencer Fee Vault',
+    tagType: 'name',
+    ordinal: 10,
+    meta: { tooltipDescription: 'Collects the fees of the sequencer' },
+  },
+  { slug: 'op-stack', name: 'OP Stack', tagType: 'protocol', ordinal: 5, meta: null },
+  {
+    slug: 'predeploy',
+    name: 'Predeploy',
+    tagType: 'generic',
+    ordinal: 0,
+    meta: { bgColor: '#ff0420', textColor: '#ffffff' },
+  },
+];
 
-/** The miner facts of an address, fixed by its hash. */
-export function minerFactsOf({ lived, draw }: World, hash: string): MinerFacts {
-  if (lived !== null) return feeVaultFacts;
-  const random = draw('miner-facts', Number.parseInt(hash.slice(-8), 16));
+/** What only a block shows of its miner; labels and watchlist names only to their owner's key. */
+export function minerFactsOf({ timetable, draw }: World, hash: string) {
+  if (timetable !== null) {
+    const none: Label[] = [];
+    const labels = { privateLabels: none, publicLabels: none, watchlistNames: none };
+    return { ensDomainName: null, tags: feeVaultTags, ...labels };
+  }
+  const random = drawOf(draw, 'miner-facts', hash);
   return {
     ensDomainName: random.oneIn(2) ? `miner-${random.below(1000)}.eth` : null,
-    tags: Array.from({ length: random.below(4) }, (_, position) => drawTag(random, position)),
+    tags: random.list(3, (position) => drawTag(random, position)),
     privateLabels: drawLabels(random, 'mine'),
     publicLabels: drawLabels(random, 'everyone'),
     watchlistNames: drawLabels(random, 'watched'),
   };
 }
 
-function drawTag(random: Random, position: number): MetadataTag {
+function drawTag(random: Random, position: number) {
   const number = random.below(1000);
   return {
     slug: `tag-${position}-${number}`,
@@ -138,58 +230,26 @@ function drawTag(random: Random, position: number): MetadataTag {
   };
 }
 
-function drawLabels(random: Random, word: string): Label[] {
-  return Array.from({ length: random.below(3) }, (_, position) => ({
+const drawLabels = (random: Random, word: string): Label[] =>
+  random.list(2, (position) => ({
     label: `${word}-${position}-${random.below(1000)}`,
     display_name: `${word} ${position}`,
   }));
-}
-
-/** Nothing to say: the service prints null, or leaves the member out. */
-export const printNothing = (shape: Random): null | undefined =>
-  shape.oneIn(2) ? null : undefined;
-
-/** Members as the service prints them, in their order. */
-export function printMembers(members: object, shape: Random): Record<string, unknown> {
-  const printed = Object.entries(members).map(([name, value]: [string, unknown]) => [
-    name,
-    value ?? printNothing(shape),
-  ]);
-  return Object.fromEntries(printed) as Record<string, unknown>;
-}
 
 /** An address as operations and factories show it: without ens name, metadata and tag lists. */
-export function renderAddress(
-  world: World,
-  hash: string,
-  shown: Appearance,
-  shape: Random,
-): unknown {
+export function renderAddress(world: World, hash: string, shown: Appearance, shape: Random) {
   const nothing = { ens_domain_name: null, metadata: null };
   if (shown === 'full') return { ...renderFacts(world, hash, shape), ...nothing };
   const address = checksumAddress(hash);
   if (shown === 'bare' || world.chain.generation !== 'v10') return address;
   // What v10 shows of an address that it knows nothing of.
-  return {
-    hash: address,
-    is_contract: false,
-    is_verified: null,
-    name: null,
-    proxy_type: null,
-    implementations: [],
-    is_scam: false,
-    reputation: 'ok',
-    ...nothing,
-  };
+  const facts = { is_contract: false, is_verified: null, name: null, proxy_type: null };
+  const rest = { implementations: [], is_scam: false, reputation: 'ok' };
+  return { hash: address, ...facts, ...rest, ...nothing };
 }
 
 /** An address as a block shows its miner; labels and watchlist names only with the secret key. */
-export function renderMiner(
-  world: World,
-  hash: string,
-  withSecretKey: boolean,
-  shape: Random,
-): unknown {
+export function renderMiner(world: World, hash: string, withSecretKey: boolean, shape: Random) {
   const { ensDomainName, tags, ...facts } = minerFactsOf(world, hash);
   const labels = (list: readonly Label[]) =>
     withSecretKey ? list.map((label) => ({ address_hash: checksumAddress(hash), ...label })) : [];
@@ -207,16 +267,14 @@ function renderFacts(world: World, hash: string, shape: Random): Record<string, 
   const { fields, hasNul, implementations, extra } = addressFactsOf(world, hash);
   const isOld = world.chain.generation === 'v10';
   const name = hasNul ? (fields.name?.replace(' ', ' \u0000') ?? null) : fields.name;
+  const printed = implementations.map((implementation) => ({
+    [isOld ? 'address' : 'address_hash']: checksumAddress(implementation.hash),
+    name: implementation.name,
+  }));
   return {
     hash: checksumAddress(hash),
     ...printMembers({ ...fields, name }, shape),
-    implementations:
-      isOld && implementations.length === 0
-        ? null
-        : implementations.map((implementation) => ({
-            [isOld ? 'address' : 'address_hash']: checksumAddress(implementation.hash),
-            name: implementation.name,
-          })),
+    implementations: isOld && printed.length === 0 ? null : printed,
     ...extra,
   };
 }
@@ -229,15 +287,12 @@ const cache = new Map<string, string>();
 export function checksumAddress(address: string): string {
   const known = cache.get(address);
   if (known !== undefined) return known;
-  // Emptied whole: keeping an order of use would cost more than the few hashes it saves.
+  // Emptied whole: to keep an order of use would cost more than the few hashes it saves.
   if (cache.size >= cacheLimit) cache.clear();
-  const digest = keccak_256(Buffer.from(address.slice(2), 'latin1'));
-  const digits = Array.from(address.slice(2), (digit, position) => {
-    const byte = digest[position >> 1] ?? 0;
-    const nibble = position % 2 === 0 ? byte >> 4 : byte & 0x0f;
-    return nibble >= 8 ? digit.toUpperCase() : digit;
-  });
-  const mixed = `0x${digits.join('')}`;
+  const digest = Buffer.from(keccak_256(Buffer.from(address.slice(2), 'latin1'))).toString('hex');
+  const mixed = address.replace(/[a-f]/g, (digit, place: number) =>
+    (digest[place - 2] ?? '0') >= '8' ? digit.toUpperCase() : digit,
+  );
   cache.set(address, mixed);
   return mixed;
 }

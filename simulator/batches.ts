@@ -1,8 +1,7 @@
-import { listOf } from './directory.ts';
+import { listOf } from './addresses.ts';
 import { headAt, minedAtMs, type Course } from './motion.ts';
-import { blocksBefore, numberOf, slotAtPlace, slotOf, slotsBefore } from './numbering.ts';
 import type { CountedList } from './pages.ts';
-import type { Random } from './random.ts';
+import { blocksBefore, numberOf, slotAtPlace, slotOf, slotsBefore } from './places.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
 /** The heights of a batch, both ends included. */
@@ -11,10 +10,7 @@ export interface HeightRange {
   readonly highest: number;
 }
 
-/**
- * The heights that a batch shows at a time, or null if it shows none: a hole, a number below or
- * above, one that has vanished.
- */
+/** The heights that the batch of a number shows at a time, or null if it shows none. */
 export function batchRange(world: World, number: number, atMs: number): HeightRange | null {
   const { first, count } = world.chain.batches;
   if (world.course === null && number >= first + count) return null;
@@ -27,14 +23,13 @@ export function batchRange(world: World, number: number, atMs: number): HeightRa
 /** The highest number that shows blocks at a time; below the first if none does. */
 export function newestNumber(world: World, atMs: number): number {
   const { course, numbering, chain } = world;
-  const { first, count } = chain.batches;
+  const { first, count, blocks } = chain.batches;
   if (course === null) return first + count - 1;
   const head = headAt(course, atMs);
   if (head < course.batchesFloor) return first - 1;
-  const slot = slotAtPlace(chain.batches.blocks, head - course.batchesFloor);
-  const above = slot + 1;
-  const shown = rangeAt(world, above, atMs);
-  return numberOf(numbering, shown.highest < shown.lowest ? slot : above);
+  const slot = slotAtPlace(blocks, head - course.batchesFloor);
+  const shown = rangeAt(world, slot + 1, atMs);
+  return numberOf(numbering, shown.highest < shown.lowest ? slot : slot + 1);
 }
 
 /** The lowest height of the newest batch of a chain that rests. */
@@ -58,38 +53,40 @@ export function listedAtMs(world: World, course: Course, height: number): number
 
 function rangeAt(world: World, slot: number, atMs: number): HeightRange {
   const { course } = world;
-  if (course === null) return rangeOfSlot(world, slot);
-  const fate = fateOf(world, course, slot);
-  const range = fate === null ? rangeOfSlot(world, slot) : fatedRange(world, slot, fate, atMs);
-  return { lowest: range.lowest, highest: Math.min(range.highest, headAt(course, atMs)) };
+  const own = rangeOfSlot(world, slot);
+  if (course === null) return own;
+  const { lowest, highest } = fatedRange(world, course, slot, own, atMs);
+  return { lowest, highest: Math.min(highest, headAt(course, atMs)) };
 }
 
-function fatedRange(world: World, slot: number, fate: Fate, atMs: number): HeightRange {
+function fatedRange(
+  world: World,
+  course: Course,
+  slot: number,
+  own: HeightRange,
+  atMs: number,
+): HeightRange {
+  const fate = fateOf(world, course, slot);
+  if (fate === null) return own;
   const isLower = slot === lowerSlot(slot);
-  const own = rangeOfSlot(world, slot);
   const hasTurned = atMs >= fate.turnsAtMs;
-  const both = () => ({ ...own, lowest: rangeOfSlot(world, slot - 1).lowest });
-  const nothing = { lowest: own.lowest, highest: own.lowest - 1 };
+  if (hasTurned === (fate.kind === 'half-imported' || fate.kind === 'reused')) return own;
   switch (fate.kind) {
     case 'half-imported':
-      return isLower && !hasTurned ? { ...own, highest: middleOf(own) } : own;
+      return isLower ? { ...own, highest: middleOf(own) } : own;
     case 'traded':
-      if (!hasTurned) return own;
       return isLower
         ? { ...own, highest: own.highest - fate.blocks }
         : { ...own, lowest: own.lowest - fate.blocks };
     case 'vanished':
-      if (!hasTurned) return own;
-      return isLower ? nothing : both();
     case 'reused':
-      if (hasTurned) return own;
-      return isLower ? nothing : both();
+      return isLower
+        ? { ...own, highest: own.lowest - 1 }
+        : { ...own, lowest: rangeOfSlot(world, slot - 1).lowest };
   }
 }
 
-function middleOf({ lowest, highest }: HeightRange): number {
-  return Math.floor((lowest + highest) / 2);
-}
+const middleOf = ({ lowest, highest }: HeightRange) => Math.floor((lowest + highest) / 2);
 
 function rangeOfSlot({ chain, batchesFloor }: World, slot: number): HeightRange {
   const { blocks } = chain.batches;
@@ -103,56 +100,39 @@ function rangeOfSlot({ chain, batchesFloor }: World, slot: number): HeightRange 
  * What happens to a pair of batches, an even slot and the one above, at its turning point:
  * - half-imported: the lower one shows only its lower half until then;
  * - traded: `blocks` blocks at their border go to the upper one, or, if negative, to the lower;
- * - vanished: the lower one's number becomes a hole, and its blocks go to the upper one;
- * - reused: until then the upper number held the lower one's blocks, and the lower was a hole.
+ * - vanished: the lower one's number holds nothing any more, and its blocks go to the upper one;
+ * - reused: until then the upper number held the lower one's blocks, and the lower held nothing.
  */
-interface Fate {
-  readonly kind: (typeof kinds)[number];
-  readonly turnsAtMs: number;
-  readonly blocks: number;
-}
-
 const kinds = ['half-imported', 'traded', 'vanished', 'reused'] as const;
 
 /** Few, as when a border was drawn wrongly. */
 const mostTraded = 3;
 
 /** The slot below the border that a fate is about. */
-function lowerSlot(slot: number): number {
-  return slot - (slot % 2);
-}
+const lowerSlot = (slot: number) => slot - (slot % 2);
 
 /** The fate of the pair that a slot belongs to, or null if nothing is odd about it. */
-function fateOf(world: World, course: Course, slot: number): Fate | null {
+function fateOf(world: World, course: Course, slot: number) {
   const lower = lowerSlot(slot);
   const random = world.draw('batch-fate', lower);
   // Drawn for pairs, so twice as often for half as many.
   if (random.below(100_000) >= course.oddBatchesPercent * 2000) return null;
   const top = course.batchesFloor + blocksBefore(world.chain.batches.blocks, lower + 1);
-  const traded = (1 + random.below(mostTraded)) * (random.oneIn(2) ? 1 : -1);
-  // While the newest blocks below the border are pending: nothing odd happens to proved batches.
+  const blocks = (1 + random.below(mostTraded)) * (random.oneIn(2) ? 1 : -1);
+  // While the newest blocks below the border are pending: nothing odd happens to verified batches.
   const delay = 0.2 + random.below(600) / 1000;
-  return {
-    kind: random.pick(kinds),
-    turnsAtMs: minedAtMs(course, top) + Math.floor(course.pendingMs * delay),
-    blocks: traded,
-  };
+  const turnsAtMs = minedAtMs(course, top) + Math.floor(course.pendingMs * delay);
+  return { kind: random.pick(kinds), turnsAtMs, blocks };
 }
 
 /** A batch as the list of batches shows it. */
 export type ListedBatch = NonNullable<ReturnType<typeof batchAt>>;
-
-/** A block of L1. */
-const slotMs = 12_000;
-
-const containers = listOf('in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata');
 
 /** The batches at a time, highest number first. */
 export const listBatches = (world: World, atMs: number): CountedList<ListedBatch> => ({
   cursor: 'id',
   numberOf: ({ number }) => number,
   below: (number, length) => [...batchesBelow(world, number, atMs, length)],
-  served: (batches) => batches,
   render: (batch) => renderBatch(world, batch),
 });
 
@@ -163,62 +143,63 @@ function* batchesBelow(world: World, below: number, atMs: number, most: number) 
   let number = Math.min(below - 1, newest);
   for (; left > 0 && number >= world.chain.batches.first; number -= 1) {
     const batch = batchAt(world, number, atMs);
-    if (batch === null || batch.timestampMs > (world.lived?.timetable.endMs ?? Infinity)) continue;
+    if (batch === null || batch.timestampMs > (world.timetable?.endMs ?? Infinity)) continue;
     left -= 1;
     yield batch;
   }
 }
 
+/** A block of L1. */
+const slotMs = 12_000;
+const containers = listOf('in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata');
+
 function batchAt(world: World, number: number, atMs: number) {
   const range = batchRange(world, number, atMs);
   if (range === null) return null;
-  const { lowest, highest } = range;
   const random = world.draw('listed-batch', number);
-  const lastMs = instantOf(world, highest, random.below(1000));
+  const lastMs = instantOf(world, range.highest, random.below(1000));
+  const l1Transactions = Array.from({ length: 1 + random.below(3) }, () => random.hex(8));
+  const isLived = world.timetable !== null;
+  const isOther = random.oneIn(9);
+  // With a calendar nearly all go into blobs, and some elsewhere when blobs are dear.
+  const lived = isOther ? 'in_calldata' : 'in_blob4844';
+  const container = isLived ? lived : isOther ? null : random.pick(containers);
+  const transactions = (range.highest - range.lowest + 1) * (1 + random.below(20));
+  // With a calendar it is posted in some later slot of L1.
+  const delayMs = isLived ? slotMs * (1 + random.below(6)) : 0;
   return {
     number,
-    l1Transactions: Array.from({ length: 1 + random.below(3) }, () => random.hex(8)),
-    container: drawContainer(world, random),
-    start: lowest,
-    end: highest,
-    transactions: (highest - lowest + 1) * (1 + random.below(20)),
-    timestampMs: lastMs + drawDelayMs(world, random),
+    l1Transactions,
+    container,
+    ...range,
+    transactions,
+    timestampMs: lastMs + delayMs,
   };
 }
 
-/** With a calendar nearly all go into blobs, and some elsewhere when blobs are dear. */
-function drawContainer({ lived }: World, random: Random): string | null {
-  if (lived !== null) return random.oneIn(9) ? 'in_calldata' : 'in_blob4844';
-  return random.oneIn(9) ? null : random.pick(containers);
-}
+/** What older generations call the members of a batch. */
+const oldNames: Readonly<Record<string, string>> = {
+  number: 'internal_id',
+  l1_transaction_hashes: 'l1_tx_hashes',
+  l2_start_block_number: 'l2_block_start',
+  l2_end_block_number: 'l2_block_end',
+  transactions_count: 'transaction_count',
+};
 
-/** How long after its last block a batch is posted: with a calendar, until some slot of L1. */
-function drawDelayMs({ lived }: World, random: Random): number {
-  if (lived === null) return 0;
-  return slotMs * (1 + random.below(6));
-}
-
-function renderBatch({ chain: { generation } }: World, batch: ListedBatch): unknown {
-  const l1_timestamp = printInstant(generation, batch.timestampMs);
-  const { number, l1Transactions, container, start, end, transactions } = batch;
-  if (generation === 'v12') {
-    return {
-      number,
-      l1_timestamp,
-      l1_transaction_hashes: l1Transactions,
-      batch_data_container: container,
-      l2_start_block_number: start,
-      l2_end_block_number: end,
-      transactions_count: transactions,
-    };
-  }
-  return {
-    internal_id: number,
-    l1_timestamp,
-    l1_tx_hashes: l1Transactions,
-    batch_data_container: container,
-    l2_block_start: start,
-    l2_block_end: end,
-    [generation === 'v11' ? 'transaction_count' : 'tx_count']: transactions,
+function renderBatch(world: World, batch: ListedBatch): unknown {
+  const { generation } = world.chain;
+  const printed = {
+    number: batch.number,
+    l1_timestamp: printInstant(world, batch.timestampMs),
+    l1_transaction_hashes: batch.l1Transactions,
+    batch_data_container: batch.container,
+    l2_start_block_number: batch.lowest,
+    l2_end_block_number: batch.highest,
+    transactions_count: batch.transactions,
   };
+  if (generation === 'v12') return printed;
+  const names = generation === 'v11' ? oldNames : { ...oldNames, transactions_count: 'tx_count' };
+  return Object.fromEntries(
+    Object.entries(printed).map(([name, value]) => [names[name] ?? name, value]),
+  );
 }

@@ -1,10 +1,10 @@
-import { minerOf } from './addresses.ts';
-import { listedAtMs, newestBatchFloor } from './batches.ts';
-import { activityAt, minedAt } from './calendar.ts';
-import { feeVault, listOf } from './directory.ts';
+import { checksumAddress, feeVault, listOf, minerOf, renderMiner } from './addresses.ts';
+import { batchRange, listedAtMs, newestBatchFloor } from './batches.ts';
+import { activityAt, minedAt, type Timetable } from './calendar.ts';
 import { reorgsOf } from './motion.ts';
+import { addCopies, pageEventsAt, printMembers, printNothing, type CountedList } from './pages.ts';
 import type { Random } from './random.ts';
-import { instantOf, lacksHash, weiOf, type Lived, type World } from './world.ts';
+import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
 /** A block as the chain knows it, before any generation prints it. Wei as decimal strings. */
 export interface Block extends Contents {
@@ -19,11 +19,33 @@ export interface Block extends Contents {
 /** What a block holds: all that does not identify it. */
 type Contents = ReturnType<typeof drawContents>;
 type Fields = Contents['fields'];
-export type Reward = Contents['rewards'][number];
-export type Arbitrum = ReturnType<typeof drawArbitrum>;
+type Arbitrum = ReturnType<typeof drawArbitrum>;
 
-/** Enough to show every kind of tag and label, few enough to repeat on every page. */
-const miners = 12;
+/** The blocks of a batch at a time, heights descending. */
+export function listBlocks(
+  world: World,
+  batch: number,
+  atMs: number,
+  withSecretKey: boolean,
+): CountedList<Block> {
+  const range = batchRange(world, batch, atMs) ?? { lowest: 0, highest: -1 };
+  return {
+    cursor: 'block_number',
+    numberOf: ({ height }) => height,
+    below(before, most) {
+      // A cursor of 0 is read as no cursor.
+      const highest = Math.min(range.highest, (before || Infinity) - 1);
+      const length = Math.max(0, Math.min(most, highest - range.lowest + 1));
+      return Array.from({ length }, (_, place) => blockAt(world, highest - place, atMs));
+    },
+    served(blocks) {
+      const highest = blocks[0]?.height ?? range.highest;
+      const above = highest < range.highest ? blockAt(world, highest + 1, atMs) : undefined;
+      return addCopies(blocks, above, pageEventsAt(world, highest));
+    },
+    render: (block) => renderBlock(world, block, withSecretKey),
+  };
+}
 
 /** Every how many blocks of the newest batch one is announced to change, on a chain that rests. */
 const pendingEvery = 7;
@@ -41,21 +63,9 @@ export function blockAt(world: World, height: number, atMs: number): Block {
   const parentEdition = reorgsOf(course, height - 1, atMs).length;
   const block = drawBlock(world, height, reorgs.length, parentEdition);
   const listedMs = Math.max(listedAtMs(world, course, height), reorgs.at(-1)?.atMs ?? -Infinity);
-  return atMs < listedMs + course.pendingMs ? withoutLateFacts(block) : block;
-}
-
-/** The hash of a block, `edition` of those that have stood at its height; 0 is the first. */
-export const blockHash = ({ draw }: World, height: number, edition: number): string =>
-  draw('block', height, edition).hex(8);
-
-const withFields = (block: Block, fields: Partial<Fields>): Block => ({
-  ...block,
-  fields: { ...block.fields, ...fields },
-});
-
-/** What a block shows while it says that more will come. */
-const withoutLateFacts = (block: Block): Block =>
-  withFields(block, {
+  if (atMs >= listedMs + course.pendingMs) return block;
+  // What a block shows while it says that more will come.
+  return withFields(block, {
     is_pending_update: true,
     burnt_fees: null,
     burnt_fees_percentage: null,
@@ -63,14 +73,25 @@ const withoutLateFacts = (block: Block): Block =>
     transaction_fees: '0',
     transactions_count: Math.floor(block.fields.transactions_count / 2),
   });
+}
+
+const withFields = (block: Block, fields: Partial<Fields>): Block => ({
+  ...block,
+  fields: { ...block.fields, ...fields },
+});
+
+/** The hash of a block, `edition` of those that have stood at its height; 0 is the first. */
+export const blockHash = ({ draw }: World, height: number, edition: number): string =>
+  draw('block', height, edition).hex(8);
 
 function drawBlock(world: World, height: number, edition: number, parentEdition: number): Block {
   const random = world.draw('block', height, edition);
   const hash = random.hex(8);
   const wei = weiOf(world, height);
-  const { lived } = world;
   const { fields, rewards, ...contents } =
-    lived === null ? drawContents(world, height, random) : drawLivedContents(lived, height, random);
+    world.timetable === null
+      ? drawContents(world, height, random)
+      : drawLivedContents(world.timetable, height, random);
   return {
     height,
     hash,
@@ -93,8 +114,10 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
   };
 }
 
+/** Enough to show every kind of tag and label, few enough to repeat on every page. */
+const miners = 12;
+
 function drawContents(world: World, height: number, random: Random) {
-  const { family } = world.chain;
   const limit = 30_000_000 + random.below(30_000_000);
   const used = random.below(limit);
   const part = used / limit;
@@ -131,7 +154,7 @@ function drawContents(world: World, height: number, random: Random) {
     },
     rewards: drawRewards(world, random),
     uncles: random.oneIn(9) ? [random.hex(8)] : [],
-    arbitrum: family === 'arbitrum' ? drawArbitrum(world, height, random) : null,
+    arbitrum: world.chain.family === 'arbitrum' ? drawArbitrum(world, height, random) : null,
   };
 }
 
@@ -143,7 +166,7 @@ const rewardTypes = ['emission_funds', 'uncle', 'validator'] as const;
 
 function drawRewards(world: World, random: Random) {
   const isOld = world.chain.generation === 'v10';
-  return Array.from({ length: random.below(3) }, () => ({
+  return random.list(2, () => ({
     reward: random.decimal(1 + random.below(4)),
     type: random.pick(isOld ? oldRewardTypes : rewardTypes),
     // Known to v10 alone.
@@ -153,36 +176,32 @@ function drawRewards(world: World, random: Random) {
 
 function drawExtra({ chain }: World, height: number, random: Random): Block['extra'] {
   if (chain.family === 'celo') {
+    const base_fee = { amount: random.decimal(3), token: { symbol: 'CELO', decimals: '18' } };
+    const epoch_number = Math.floor(height / 17_280);
     return {
-      celo: {
-        epoch_number: Math.floor(height / 17_280),
-        is_epoch_block: height % 17_280 === 0,
-        base_fee: { amount: random.decimal(3), token: { symbol: 'CELO', decimals: '18' } },
-      },
+      celo: { epoch_number, is_epoch_block: height % 17_280 === 0, base_fee },
       l1_epoch_number: random.below(100_000),
     };
   }
-  if (chain.family === 'optimism' && random.oneIn(3)) {
-    return { optimism: { batch_data_container: 'in_blob4844', frames: [random.below(9), null] } };
-  }
-  return null;
+  if (chain.family !== 'optimism' || !random.oneIn(3)) return null;
+  return { optimism: { batch_data_container: 'in_blob4844', frames: [random.below(9), null] } };
 }
 
 const arbitrumStatuses = listOf(
   'Confirmed on base, Sent to base, Sealed on rollup, Processed on rollup',
 );
-
 const containers = listOf('in_blob4844, in_calldata, in_celestia, in_anytrust, in_eigenda');
 
 /** What an Arbitrum chain says of a block. */
 function drawArbitrum(world: World, height: number, random: Random) {
-  const known = <Value>(value: () => Value) => (random.oneIn(7) ? null : value());
+  const known = <Value>(value: () => Value, unknownEvery = 7) =>
+    random.oneIn(unknownEvery) ? null : value();
   const transaction = () => {
     if (random.oneIn(4)) return { hash: null, status: null, timestampMs: null };
     return {
-      hash: random.oneIn(6) ? null : random.hex(8),
-      status: random.oneIn(6) ? null : random.pick(['unfinalized', 'finalized']),
-      timestampMs: random.oneIn(6) ? null : instantOf(world, height + 300, random.below(1000)),
+      hash: known(() => random.hex(8), 6),
+      status: known(() => random.pick(['unfinalized', 'finalized']), 6),
+      timestampMs: known(() => instantOf(world, height + 300, random.below(1000)), 6),
     };
   };
   return {
@@ -203,18 +222,16 @@ function drawArbitrum(world: World, height: number, random: Random) {
 const gasLimit = 60_000_000;
 /** Blocks hold twice their target. */
 const elasticity = 2;
-
 /** Gas of a transaction, and bytes, on average. */
 const gasEach = 120_000;
 const bytesEach = 310;
 const emptyBytes = 900;
-
 /** Wei a gas: the base fee of a quiet hour, and what is paid on top. */
 const quietBaseFee = 900_000;
 const usualTip = 1_200_000;
 
 /** What a block holds on a chain that lives by the calendar, by how busy its hour is. */
-function drawLivedContents({ timetable }: Lived, height: number, random: Random): Contents {
+function drawLivedContents(timetable: Timetable, height: number, random: Random): Contents {
   const timestampMs = minedAt(timetable, height);
   const activity = activityAt(timetable, timestampMs);
   const part = Math.min(0.97, 0.11 * activity * Math.exp(0.5 * random.bell()));
@@ -246,5 +263,50 @@ function drawLivedContents({ timetable }: Lived, height: number, random: Random)
     rewards: [],
     uncles: [],
     arbitrum: null,
+  };
+}
+
+/** A block as the chain's generation prints it. */
+function renderBlock(world: World, block: Block, withSecretKey: boolean): unknown {
+  const isOld = world.chain.generation === 'v10';
+  const shape = world.draw('block-shape', block.height);
+  const { nonce, size, transactions_count, is_pending_update, ...fields } = block.fields;
+  const oldCount = () => (shape.oneIn(3) ? 'tx_count' : 'transaction_count');
+  return {
+    height: block.height,
+    ...(block.lacksHash ? {} : { hash: block.hash }),
+    parent_hash: block.parentHash,
+    timestamp: printInstant(world, block.timestampMs),
+    type: 'block',
+    nonce,
+    size: size ?? printNothing(shape),
+    miner: renderMiner(world, block.minerHash, withSecretKey, shape),
+    internal_transactions_count: null,
+    withdrawals_count: null,
+    [isOld ? oldCount() : 'transactions_count']: transactions_count,
+    ...printMembers(fields, shape),
+    is_pending_update: is_pending_update ?? printNothing(shape),
+    rewards: block.rewards.map(({ reward, type, addressHash }) =>
+      isOld
+        ? { reward, type, address_hash: addressHash && checksumAddress(addressHash) }
+        : { reward, type },
+    ),
+    uncles_hashes: block.uncles.map((hash) => ({ hash })),
+    arbitrum: block.arbitrum ? renderArbitrum(world, block.arbitrum, shape) : printNothing(shape),
+    ...block.extra,
+  };
+}
+
+function renderArbitrum(world: World, arbitrum: Arbitrum, shape: Random): unknown {
+  const transaction = ({ hash, status, timestampMs }: Arbitrum['commitment']) => {
+    const isEmpty = hash === null && status === null && timestampMs === null;
+    if (isEmpty && shape.oneIn(2)) return printNothing(shape);
+    const timestamp = timestampMs === null ? null : printInstant(world, timestampMs);
+    return printMembers({ hash, status, timestamp }, shape);
+  };
+  return {
+    ...printMembers(arbitrum.fields, shape),
+    commitment_transaction: transaction(arbitrum.commitment),
+    confirmation_transaction: transaction(arbitrum.confirmation),
   };
 }

@@ -1,4 +1,4 @@
-import { firstHeight, itemsPerRung, lastWhere, startOf, type Ladder } from './ladder.ts';
+import { firstHeight, itemsPerRung, lastWhere, startOf, type Ladder } from './places.ts';
 import type { Draw } from './random.ts';
 
 /**
@@ -14,6 +14,12 @@ export interface Calendar {
   readonly batchesFromMs: number;
 }
 
+interface Rhythm extends Calendar {
+  readonly draw: Draw;
+  /** When its bundlers fail; end exclusive. */
+  readonly outage: { readonly fromMs: number; readonly untilMs: number };
+}
+
 /** How busy a chain is, and which operations fall into which of its blocks. */
 export interface Timetable extends Rhythm {
   /** The lowest height that a batch holds. */
@@ -23,32 +29,21 @@ export interface Timetable extends Rhythm {
   readonly ladder: Ladder;
 }
 
-interface Rhythm extends Calendar {
-  readonly draw: Draw;
-  /** When its bundlers fail; end exclusive. */
-  readonly outage: { readonly fromMs: number; readonly untilMs: number };
-}
-
 /** Days that a chain is described by: the growth, the versions and the outage all fall into them. */
 export const storyDays = 90;
-
 const hourMs = 60 * 60_000;
 export const dayMs = 24 * hourMs;
 
 /** Block time of an Optimism chain. */
 export const blockTimeMs = 2000;
 const blocksPerHour = hourMs / blockTimeMs;
-const storyHours = storyDays * 24;
 
 /** Each rung has blocks of its own. */
 const mostRungsPerBlock = 0.5;
-
-/** From Sunday on. */
+/** How busy days are, from Sunday on. */
 const weekdays = [0.6, 0.96, 1.04, 1.08, 1.06, 0.98, 0.7] as const;
-
 /** The hour (UTC) at which most is sent: afternoon in Europe, morning in America. */
 const peakHour = 15;
-
 /** The outage comes after two thirds of the story, so that there is a before and an after. */
 const outageDay = 57;
 const outageHours = 7;
@@ -65,8 +60,7 @@ export function planTimetable(calendar: Calendar, operations: number, draw: Draw
   const random = draw('calendar', 0);
   const day = outageDay + random.below(7);
   const fromMs = calendar.startMs + day * dayMs + (9 + random.below(6)) * hourMs;
-  const outage = { fromMs, untilMs: fromMs + outageHours * hourMs };
-  const rhythm = { ...calendar, draw, outage };
+  const rhythm = { ...calendar, draw, outage: { fromMs, untilMs: fromMs + outageHours * hourMs } };
   const heightAt = (atMs: number) => firstHeight + blocksBetween(calendar.startMs, atMs);
   const ladder = planLadder(rhythm, operations);
   return {
@@ -127,16 +121,18 @@ function planLadder(rhythm: Rhythm, operations: number): Ladder {
 /** Activity until each hour up to the end, and beyond as far as the next rungs reach. */
 function sumActivity(rhythm: Rhythm, rungs: number) {
   const { startMs, endMs } = rhythm;
+  const storyHours = storyDays * 24;
   const reached = [0];
-  const add = () => {
-    const hour = reached.length - 1;
-    reached.push((reached[hour] ?? 0) + activityAt(rhythm, startMs + hour * hourMs));
+  const growWhile = (isShort: (last: number) => boolean) => {
+    for (let last = reached.at(-1) ?? 0; isShort(last); reached.push(last)) {
+      last += activityAt(rhythm, startMs + (reached.length - 1) * hourMs);
+    }
   };
-  while (reached.length <= storyHours) add();
+  growWhile(() => reached.length <= storyHours);
   const perRung = (reached[storyHours] ?? 0) / rungs;
-  while (reached.length <= (endMs - startMs) / hourMs + 1) add();
+  growWhile(() => reached.length <= (endMs - startMs) / hourMs + 1);
   const wanted = (reached.at(-1) ?? 0) + 2 * perRung;
-  while ((reached.at(-1) ?? Infinity) <= wanted) add();
+  growWhile((last) => last <= wanted);
   const busiest = Math.max(...reached.map((sum, hour) => sum - (reached[hour - 1] ?? 0)));
   if (!(busiest / perRung / blocksPerHour <= mostRungsPerBlock)) {
     throw new RangeError('more operations than the blocks of a calendar hold');

@@ -1,21 +1,13 @@
-import { checksumAddress, isKnown, renderAddress, type Appearance } from './addresses.ts';
+import { checksumAddress, directoryOf, isKnown, renderAddress } from './addresses.ts';
 import { growthAt } from './calendar.ts';
-import { evenLadder, rankDigits, rungOf } from './ladder.ts';
 import type { Course } from './motion.ts';
 import { isAbove, type Position, type RankedList } from './pages.ts';
+import { evenLadder, rankDigits, rungOf } from './places.ts';
 import type { Random } from './random.ts';
-import { lacksHash, type World } from './world.ts';
+import { lacksHash, perWorld, type World } from './world.ts';
 
 /** A wallet factory; ordinal 0 is the last of the list at the start. */
-export interface Factory {
-  readonly ordinal: number;
-  readonly addressHash: string;
-  readonly shown: Appearance;
-  readonly lacksHash: boolean;
-  readonly totalAccounts: number;
-  /** Members of the object that the contract does not list. */
-  readonly extra: Readonly<Record<string, unknown>> | null;
-}
+type Factory = ReturnType<typeof drawFactory>;
 
 /** A factory that was seen, and since when it is missing; null while it is listed. */
 export interface SeenFactory extends Factory {
@@ -33,89 +25,86 @@ export function listFactories(world: World, atMs: number): RankedList<Factory> {
       return from === -1 ? [] : listed.slice(from, from + length);
     },
     above: ({ ordinal }) => listed[listed.findIndex((other) => other.ordinal === ordinal) - 1],
-    served: (factory) => factory,
     token: ({ totalAccounts, addressHash }) => `${totalAccounts},${checksumAddress(addressHash)}`,
     digits: 40,
-    render: (factory) => renderFactory(world, factory),
+    render({ ordinal, addressHash, shown, totalAccounts, extra, ...factory }) {
+      const shape = world.draw('factory-shape', ordinal);
+      const address = factory.lacksHash
+        ? { name: 'x' }
+        : renderAddress(world, addressHash, shown, shape);
+      return { address, total_accounts: totalAccounts, ...extra };
+    },
   };
 }
 
 /** Every factory that was on the list at some moment until a time, most accounts first. */
 export function factoriesSeen(world: World, atMs: number): SeenFactory[] {
   const { course } = world;
-  const factories = drawnFactories(world);
-  const seen = factories.flatMap((factory): SeenFactory[] => {
+  const seen = drawnFactories(world).flatMap((factory): SeenFactory[] => {
     if (course === null) return [{ ...factory, missingSinceMs: null }];
     const state = stateAt(course, factory.ordinal, atMs);
     if (state === 'unseen') return [];
     const missingSinceMs = state === 'listed' ? null : state.sinceMs;
     // The last that anyone could read of a missing one.
     const readMs = missingSinceMs === null ? atMs : missingSinceMs - 1;
-    const rise = countRise(course, factory.ordinal, readMs);
-    return [{ ...factory, totalAccounts: factory.totalAccounts + rise, missingSinceMs }];
+    const totalAccounts = factory.totalAccounts + countRise(course, factory.ordinal, readMs);
+    return [{ ...factory, totalAccounts, missingSinceMs }];
   });
   return seen.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
 }
-
-/** The address of the factory with this ordinal, without drawing all others. */
-export const factoryAddressAt = (world: World, ordinal: number): string =>
-  drawRank(world, ordinal, world.draw('factory', ordinal)).addressHash;
 
 const positionOf = ({ totalAccounts, addressHash }: Factory): Position => ({
   value: totalAccounts,
   key: addressHash,
 });
 
-/** The factories of each world with their least counts: drawing them for each page would be slow. */
-const drawn = new WeakMap<World, readonly Factory[]>();
+/** With their least counts: to draw them for each page would be slow. */
+const drawnFactories = perWorld((world) =>
+  Array.from({ length: world.chain.factories }, (_, ordinal) => drawFactory(world, ordinal)),
+);
 
-function drawnFactories(world: World): readonly Factory[] {
-  const known = drawn.get(world);
-  if (known !== undefined) return known;
-  const length = world.chain.factories;
-  const factories = Array.from({ length }, (_, ordinal) => drawFactory(world, ordinal));
-  drawn.set(world, factories);
-  return factories;
-}
-
-function drawFactory(world: World, ordinal: number): Factory {
+function drawFactory(world: World, ordinal: number) {
   const random = world.draw('factory', ordinal);
   const { addressHash, totalAccounts } = drawRank(world, ordinal, random);
   const hasExtra = world.chain.generation === 'v12' && random.oneIn(4);
+  const shown = isKnown(world, addressHash) ? ('full' as const) : ('unknown' as const);
   return {
     ordinal,
     addressHash,
-    shown: isKnown(world, addressHash) ? 'full' : 'unknown',
+    shown,
     lacksHash: lacksHash(world, ordinal),
     totalAccounts,
+    /** Members of the object that the contract does not list. */
     extra: hasExtra ? { verified_deployments: random.below(50) } : null,
   };
 }
+
+/** The address of the factory with this ordinal, without drawing all others. */
+export const factoryAddressAt = (world: World, ordinal: number): string =>
+  drawRank(world, ordinal, world.draw('factory', ordinal)).addressHash;
 
 /** Accounts of the largest factory at the start of a calendar, about. */
 const largest = 60_000;
 /** How fast counts fall with the rank: the second has a third, the hundredth has a few. */
 const steepness = 1.5;
 
-function drawRank({ lived, draw }: World, ordinal: number, random: Random) {
-  if (lived === null) {
+function drawRank(world: World, ordinal: number, random: Random) {
+  const { timetable, draw, chain } = world;
+  if (timetable === null) {
     const ladder = evenLadder(1, 29, (rung) => draw('factory-rung', rung));
     const addressHash = rankDigits(random.hex(5), ordinal);
     return { addressHash, totalAccounts: ladder.valueOf(rungOf(ordinal)) };
   }
   // Less than one rank, so that the order stays.
-  const rank = lived.factories.length - ordinal + random.part() * 0.9;
-  const growth = growthAt(lived.timetable, lived.timetable.endMs);
-  return {
-    addressHash: lived.factories[ordinal] ?? '',
-    // The ordinal keeps the smallest apart, so that no two share a count.
-    totalAccounts: 1 + ordinal + Math.floor((largest * growth) / rank ** steepness),
-  };
+  const rank = chain.factories - ordinal + random.part() * 0.9;
+  const growth = growthAt(timetable, timetable.endMs);
+  // The ordinal keeps the smallest apart, so that no two share a count.
+  const totalAccounts = 1 + ordinal + Math.floor((largest * growth) / rank ** steepness);
+  return { addressHash: directoryOf(world).factories.at(-1 - ordinal) ?? '', totalAccounts };
 }
 
 /** How far a count rises above its least at most: three rungs, so about nine places up and down. */
 const countSpread = 90;
-
 const hourMs = 60 * 60_000;
 /** A factory that is absent at times is so for the last 12 hours of each 48. */
 const absentCycleMs = 48 * hourMs;
@@ -148,15 +137,4 @@ function countRise({ draw, factoryChangeMs }: Course, ordinal: number, atMs: num
   const phaseMs = draw('factory-life', ordinal, 1).below(factoryChangeMs);
   const period = Math.floor((atMs + phaseMs) / factoryChangeMs);
   return draw('factory-life', ordinal, period + 2).below(countSpread + 1);
-}
-
-/** A factory as the chain's generation prints it. */
-function renderFactory(world: World, factory: Factory): unknown {
-  const { addressHash, shown } = factory;
-  const shape = world.draw('factory-shape', factory.ordinal);
-  return {
-    address: factory.lacksHash ? { name: 'x' } : renderAddress(world, addressHash, shown, shape),
-    total_accounts: factory.totalAccounts,
-    ...factory.extra,
-  };
 }

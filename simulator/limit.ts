@@ -18,15 +18,14 @@ export interface Admission {
 const creditsPerCall = 20;
 /** What is stated where nothing is enforced: so much that no client is slowed by it. */
 const plentiful = 1_000_000_000;
-
 const secondMs = 1000;
 const dayMs = 86_400_000;
 
 /** Counts requests in sliding seconds and in days, and holds them against the limits. */
 export class Limiter {
   /** When those of the last second came, oldest first: all, and those let in. */
-  readonly #seen = new Window();
-  readonly #letIn = new Window();
+  #seen: number[] = [];
+  #letIn: number[] = [];
   #busiest = 0;
   #day = Number.NaN;
   #spent = 0;
@@ -47,54 +46,32 @@ export class Limiter {
    */
   admit(now: number, limits: Limits): Admission {
     const { requestsPerSecond = plentiful, dailyCredits = plentiful } = limits;
-    this.#busiest = Math.max(this.#busiest, this.#seen.add(now));
+    const isRecent = (moment: number) => moment > now - secondMs;
+    this.#seen = [...this.#seen.filter(isRecent), now];
+    this.#letIn = this.#letIn.filter(isRecent);
+    this.#busiest = Math.max(this.#busiest, this.#seen.length);
     const day = Math.floor(now / dayMs);
     if (day !== this.#day) [this.#day, this.#spent] = [day, 0];
-    const verdict = this.#judge(now, requestsPerSecond, dailyCredits);
-    if (verdict === 'let-in') {
-      this.#letIn.add(now);
+    const isPaid = this.#spent + creditsPerCall <= dailyCredits;
+    const isCalm = this.#letIn.length <= requestsPerSecond;
+    if (isPaid && isCalm) {
+      this.#letIn.push(now);
       this.#spent += creditsPerCall;
     }
+    const [oldest = -Infinity] = this.#letIn;
     const headers = {
       'x-ratelimit-limit': requestsPerSecond,
-      'x-ratelimit-remaining': Math.max(0, requestsPerSecond - this.#letIn.count(now)),
-      'x-ratelimit-reset': this.#letIn.emptiesInMs(now),
+      'x-ratelimit-remaining': Math.max(0, requestsPerSecond - this.#letIn.length),
+      'x-ratelimit-reset': Math.ceil(Math.max(0, oldest + secondMs - now)),
       'x-credits-remaining': Math.max(0, dailyCredits - this.#spent),
     };
-    return { verdict, headers: spoken(headers, limits.headers) };
-  }
-
-  #judge(now: number, perSecond: number, credits: number): Admission['verdict'] {
-    if (this.#spent + creditsPerCall > credits) return 'out-of-credits';
-    return this.#letIn.count(now) > perSecond ? 'throttled' : 'let-in';
+    const verdict = isPaid ? (isCalm ? 'let-in' : 'throttled') : 'out-of-credits';
+    return { verdict, headers: stated(headers, limits.headers) };
   }
 }
 
-function spoken(headers: Record<string, number>, mode: Limits['headers']): Record<string, number> {
+function stated(headers: Record<string, number>, mode: Limits['headers']): Record<string, number> {
   if (mode === 'absent') return {};
   if (mode !== 'unknown') return headers;
   return Object.fromEntries(Object.keys(headers).map((name) => [name, -1]));
-}
-
-/** Moments of the last second; memory for as many as come in one. */
-class Window {
-  readonly #moments: number[] = [];
-
-  /** @returns how many came within the second that ends now, this one included */
-  add(now: number): number {
-    this.#moments.push(now);
-    return this.count(now);
-  }
-
-  count(now: number): number {
-    const kept = this.#moments.findIndex((moment) => moment > now - secondMs);
-    this.#moments.splice(0, kept === -1 ? Infinity : kept);
-    return this.#moments.length;
-  }
-
-  /** How long until the oldest is a second ago, ms. */
-  emptiesInMs(now: number): number {
-    const oldest = this.#moments[0];
-    return oldest === undefined ? 0 : Math.ceil(Math.max(0, oldest + secondMs - now));
-  }
 }

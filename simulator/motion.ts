@@ -1,42 +1,47 @@
-import { firstHeight, itemsPerRung, type Ladder } from './ladder.ts';
+import { firstHeight, itemsPerRung, type Ladder } from './places.ts';
 import type { Draw, Random } from './random.ts';
 
-/**
- * How a chain moves with the simulated clock. Whatever is absent rests, but for the head, which
- * always grows. Times are simulated milliseconds.
- */
-export interface Motion {
-  /** Operations that enter new blocks; above 0. History is as dense. */
-  readonly operationsPerMinute: number;
-  /** Time between blocks; 2 if absent, as on Optimism chains. */
-  readonly blockSeconds?: number;
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** Whatever a motion does not name rests, but for the head, which always grows. Simulated ms. */
+const resting = {
+  /** Time between blocks. */
+  blockSeconds: 2,
   /** Operations that enter the list after their block did, of all. */
-  readonly latePercent?: number;
-  /** The most that one is late; 20 hours if absent. Most are late by far less. */
-  readonly latestLateMs?: number;
+  latePercent: 0,
+  /** The most that one is late. Most are late by far less. */
+  latestLateMs: 20 * 60 * minuteMs,
   /** Operations that leave the list again, of all; none of them is late. */
-  readonly orphanedPercent?: number;
-  /** When they leave, at least and at most, after they entered; 6 to 15 minutes if absent. */
-  readonly orphanedAfterMs?: readonly [number, number];
-  /** Of those that left, how many return in a higher block; 50 if absent. */
-  readonly reincludedPercent?: number;
-  /** When they return, at least and at most, after they left; 10 s to 4 minutes if absent. */
-  readonly reincludedAfterMs?: readonly [number, number];
+  orphanedPercent: 0,
+  /**
+   * When they leave, at least and at most, after they entered: longer than the five minutes in which
+   * a list is usually polled, so that an orphan can be seen.
+   */
+  orphanedAfterMs: [6 * minuteMs, 15 * minuteMs] as readonly [number, number],
+  /** Of those that left, how many return in a higher block. */
+  reincludedPercent: 50,
   /** Reorganisations, evenly spread from the start on, each 1 to 10 blocks deep at the head. */
-  readonly reorgsPerDay?: number;
-  /** How long new blocks say `is_pending_update`; 10 minutes if absent. */
-  readonly pendingMs?: number;
+  reorgsPerDay: 0,
+  /** How long new blocks say `is_pending_update`. */
+  pendingMs: 10 * minuteMs,
   /**
    * Batches with an odd fate, up to 50: half imported, trading blocks at a border, vanishing, or
    * reusing a number. Each is over before the newest of its blocks stops to be pending.
    */
-  readonly oddBatchesPercent?: number;
+  oddBatchesPercent: 0,
   /** How often the count of a factory changes, so that ranks change. */
-  readonly factoryChangeMs?: number;
+  factoryChangeMs: Infinity,
   /** Factories that are not listed for 12 hours of every 48. */
-  readonly absentFactoriesPercent?: number;
+  absentFactoriesPercent: 0,
   /** Factories that enter the list at some time of the first week. */
-  readonly newFactoriesPercent?: number;
+  newFactoriesPercent: 0,
+};
+
+/** How a chain moves with the simulated clock. */
+export interface Motion extends Partial<Readonly<typeof resting>> {
+  /** Operations that enter new blocks; above 0. History is as dense. */
+  readonly operationsPerMinute: number;
 }
 
 /** A motion with nothing left open, and where on the chain it began. */
@@ -51,75 +56,49 @@ export interface Course extends Required<Motion> {
   readonly batchesFloor: number;
 }
 
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
-
-const resting: Required<Omit<Motion, 'operationsPerMinute'>> = {
-  blockSeconds: 2,
-  latePercent: 0,
-  latestLateMs: 20 * 60 * minuteMs,
-  orphanedPercent: 0,
-  // Longer than the five minutes in which a list is usually read again: an orphan can be seen.
-  orphanedAfterMs: [6 * minuteMs, 15 * minuteMs],
-  reincludedPercent: 50,
-  reincludedAfterMs: [10_000, 4 * minuteMs],
-  reorgsPerDay: 0,
-  pendingMs: 10 * minuteMs,
-  oddBatchesPercent: 0,
-  factoryChangeMs: Infinity,
-  absentFactoriesPercent: 0,
-  newFactoriesPercent: 0,
-};
+/** When they return, at least and at most, after they left. */
+const reincludedAfterMs = [10_000, 4 * minuteMs] as const;
 
 /**
  * Sets the motion of a chain on its history, which ends at the head of the start. Throws a
  * RangeError if no operations are made.
- *
- * @param operations how many its history holds
- * @param batchBlocks how many blocks the batches of its history hold
  */
 export function planCourse(
   motion: Motion,
-  operations: number,
-  batchBlocks: number,
+  history: { readonly operations: number; readonly batchBlocks: number },
   draw: Draw,
 ): Course {
   const complete = { ...resting, ...motion };
   const { operationsPerMinute, blockSeconds } = complete;
   if (!(operationsPerMinute > 0)) throw new RangeError('operationsPerMinute must be above 0');
   const blockMs = Math.round(blockSeconds * 1000);
-  const operationBlocks = Math.ceil((operations * minuteMs) / (operationsPerMinute * blockMs));
-  const above = firstHeight + Math.max(operationBlocks, batchBlocks);
+  const minutes = history.operations * minuteMs;
+  const operationBlocks = Math.ceil(minutes / (operationsPerMinute * blockMs));
+  const above = firstHeight + Math.max(operationBlocks, history.batchBlocks);
   return {
     ...complete,
     draw,
     blockMs,
     headAtStart: above - 1,
     operationsFloor: above - operationBlocks,
-    batchesFloor: above - batchBlocks,
+    batchesFloor: above - history.batchBlocks,
   };
 }
 
 /** The newest height at a time. */
-export function headAt(course: Course, atMs: number): number {
-  return course.headAtStart + Math.floor(atMs / course.blockMs);
-}
+export const headAt = (course: Course, atMs: number): number =>
+  course.headAtStart + Math.floor(atMs / course.blockMs);
 
 /** When a height appeared on the chain; below 0 for history. */
-export function minedAtMs(course: Course, height: number): number {
-  return (height - course.headAtStart) * course.blockMs;
-}
+export const minedAtMs = (course: Course, height: number): number =>
+  (height - course.headAtStart) * course.blockMs;
 
 /**
  * Which operations are first made in which block: rung after rung, evenly spread with some jitter,
  * so that both directions are known at once and blocks hold ties.
  */
-export function courseLadder({
-  operationsPerMinute,
-  blockMs,
-  operationsFloor,
-  draw,
-}: Course): Ladder {
+export function courseLadder(course: Course): Ladder {
+  const { operationsPerMinute, blockMs, operationsFloor, draw } = course;
   const rungsPerBlock = (operationsPerMinute * blockMs) / minuteMs / itemsPerRung;
   const rungsBelow = (height: number) => {
     const place = height - operationsFloor;
@@ -136,13 +115,6 @@ export function courseLadder({
   return { valueOf, rungsBelow };
 }
 
-/** When an operation enters the list, leaves it, and returns; Infinity for never. */
-interface Life {
-  readonly entersAtMs: number;
-  readonly leavesAtMs: number;
-  readonly returnsAtMs: number;
-}
-
 /** What has become of an operation: its place on the chain, and whether it is on the list. */
 export interface Whereabouts {
   /** When it left the list; null while it is on it. */
@@ -152,32 +124,45 @@ export interface Whereabouts {
   readonly blockNumber: number;
 }
 
-/** The least that an operation can be late: the explorer takes longer to look again. */
+/** The least that an operation can be late: the explorer takes longer to index again. */
 const leastLateMs = 5000;
 
-/** The life of an operation that was made in this block. */
-function lifeOf(course: Course, ordinal: number, blockNumber: number): Life {
+/** When an operation of this block enters the list, leaves it, and returns; Infinity for never. */
+function lifeOf(course: Course, ordinal: number, blockNumber: number) {
   const random = course.draw('user-operation-life', ordinal);
   const fate = drawFate(course, random);
-  const minedMs = minedAtMs(course, blockNumber);
-  const steady = { entersAtMs: minedMs, leavesAtMs: Infinity, returnsAtMs: Infinity };
+  const entersAtMs = minedAtMs(course, blockNumber);
+  const steady = { entersAtMs, leavesAtMs: Infinity, returnsAtMs: Infinity };
   if (fate === 'steady') return steady;
   if (fate === 'late') {
     // Cubed: one in two is late by less than an eighth of the most.
     const part = (random.below(1_000_000) / 1_000_000) ** 3;
     const lateMs = Math.max(leastLateMs, Math.floor(part * course.latestLateMs));
-    return { ...steady, entersAtMs: minedMs + lateMs };
+    return { ...steady, entersAtMs: entersAtMs + lateMs };
   }
-  const leavesAtMs = minedMs + between(random, course.orphanedAfterMs);
+  const leavesAtMs = entersAtMs + between(random, course.orphanedAfterMs);
   const returns = random.below(100_000) < course.reincludedPercent * 1000;
-  const delayMs = between(random, course.reincludedAfterMs);
-  return { ...steady, leavesAtMs, returnsAtMs: returns ? leavesAtMs + delayMs : Infinity };
+  const delayMs = between(random, reincludedAfterMs);
+  return { entersAtMs, leavesAtMs, returnsAtMs: returns ? leavesAtMs + delayMs : Infinity };
 }
 
+function drawFate(course: Course, random: Random): 'late' | 'orphaned' | 'steady' {
+  const percent = random.below(100_000) / 1000;
+  if (percent < course.latePercent) return 'late';
+  return percent < course.latePercent + course.orphanedPercent ? 'orphaned' : 'steady';
+}
+
+const between = (random: Random, [least, most]: readonly [number, number]): number =>
+  least + random.below(Math.max(1, most - least));
+
+/** Whether an operation leaves the list at some time. */
+export const isOrphaned = (course: Course, ordinal: number): boolean =>
+  drawFate(course, course.draw('user-operation-life', ordinal)) === 'orphaned';
+
 /** How many blocks above its first one an operation can return at most. */
-export function longestReturn(course: Course): number {
-  const longestMs = course.orphanedAfterMs[1] + course.reincludedAfterMs[1];
-  return course.orphanedPercent > 0 ? Math.ceil(longestMs / course.blockMs) + 1 : 0;
+export function longestReturn({ orphanedPercent, orphanedAfterMs, blockMs }: Course): number {
+  const longestMs = orphanedAfterMs[1] + reincludedAfterMs[1];
+  return orphanedPercent > 0 ? Math.ceil(longestMs / blockMs) + 1 : 0;
 }
 
 /**
@@ -199,21 +184,6 @@ export function whereaboutsAt(
   return life.leavesAtMs > 0 ? { leftAtMs: life.leavesAtMs, edition: 0, blockNumber } : null;
 }
 
-/** Whether an operation leaves the list at some time. */
-export function isOrphaned(course: Course, ordinal: number): boolean {
-  return drawFate(course, course.draw('user-operation-life', ordinal)) === 'orphaned';
-}
-
-function drawFate(course: Course, random: Random): 'late' | 'orphaned' | 'steady' {
-  const percent = random.below(100_000) / 1000;
-  if (percent < course.latePercent) return 'late';
-  return percent < course.latePercent + course.orphanedPercent ? 'orphaned' : 'steady';
-}
-
-function between(random: Random, [least, most]: readonly [number, number]): number {
-  return least + random.below(Math.max(1, most - least));
-}
-
 /** A reorganisation: at its time the heights of its range get other hashes. */
 export interface Reorg {
   readonly atMs: number;
@@ -229,14 +199,13 @@ export function reorgsBetween(course: Course, fromMs: number, toMs: number): rea
   if (course.reorgsPerDay <= 0) return [];
   const everyMs = dayMs / course.reorgsPerDay;
   const first = Math.max(0, Math.floor(fromMs / everyMs));
-  const count = Math.max(0, Math.floor(toMs / everyMs) - first + 1);
-  const reorgs = Array.from({ length: count }, (_, place): Reorg => {
+  const length = Math.max(0, Math.floor(toMs / everyMs) - first + 1);
+  return Array.from({ length }, (_, place): Reorg => {
     const random = course.draw('reorg', first + place);
     const atMs = Math.floor(everyMs * (first + place + random.below(1000) / 1000));
     const highest = headAt(course, atMs);
     return { atMs, lowest: highest - random.below(deepest), highest };
-  });
-  return reorgs.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
+  }).filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
 }
 
 /** The reorganisations until a time that replaced the block at a height, oldest first. */

@@ -1,3 +1,4 @@
+import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 /** What the service answers: a status and a JSON body. */
@@ -27,41 +28,34 @@ function refuseParameters(problems: readonly Problem[]): Answer {
   return refuse(422, { errors });
 }
 
-/** The query of one request, checked against what its operation declares. */
-interface Parameters {
-  /** A parameter's integer; undefined when it is not in the query or is a problem. */
-  readonly integer: (name: string, lowest: number, highest?: number) => number | undefined;
-  readonly text: (name: string) => string | undefined;
-  /** Grows as integers are read. */
-  readonly problems: readonly Problem[];
-}
+/** The least and the greatest value of an integer in a query. */
+type Bounds = readonly [number, number];
 
-/** Every operation takes these: the API key, and the optional secret key. */
-const credentials = ['apikey', 'key'] as const;
-
-/** Reads a query; a parameter that is not among the declared ones is a problem. */
-function readParameters(query: URLSearchParams, declared: readonly string[]): Parameters {
-  const allowed = new Set<string>([...credentials, ...declared]);
+/** Reads a query; beside these, all operations take the API key and the optional secret key. */
+function readQuery<Name extends string>(
+  query: URLSearchParams,
+  integers: Readonly<Record<Name, Bounds>>,
+  texts: readonly string[] = [],
+) {
+  const declared = new Set(['apikey', 'key', ...texts, ...Object.keys(integers)]);
   const problems: Problem[] = [...new Set(query.keys())]
-    .filter((name) => !allowed.has(name))
+    .filter((name) => !declared.has(name))
     .map((name) => ({ name, detail: `Unexpected field: ${name}` }));
-  const text = (name: string) => query.get(name) ?? undefined;
-  const integer = (name: string, lowest: number, highest = Number.MAX_SAFE_INTEGER) => {
-    const value = text(name);
-    if (value === undefined) return undefined;
-    const detail = findFault(value, lowest, highest);
-    if (detail === null) return Number(value);
-    problems.push({ name, detail });
-    return undefined;
-  };
-  return { integer, text, problems };
+  const values: Partial<Record<string, number>> = {};
+  for (const [name, bounds] of Object.entries<Bounds>(integers)) {
+    const value = query.get(name);
+    const detail = value === null ? null : findProblem(value, bounds);
+    if (detail !== null) problems.push({ name, detail });
+    else if (value !== null) values[name] = Number(value);
+  }
+  return { values: values as Partial<Record<Name, number>>, problems };
 }
 
-function findFault(value: string, lowest: number, highest: number): string | null {
+function findProblem(value: string, [least, greatest]: Bounds): string | null {
   if (!/^-?\d{1,15}$/.test(value)) return 'Invalid integer. Got: string';
   const number = Number(value);
-  if (number < lowest) return `${number} is smaller than inclusive minimum ${lowest}`;
-  if (number > highest) return `${number} is larger than inclusive maximum ${highest}`;
+  if (number < least) return `${number} is smaller than inclusive minimum ${least}`;
+  if (number > greatest) return `${number} is larger than inclusive maximum ${greatest}`;
   return null;
 }
 
@@ -70,16 +64,16 @@ export const pageLimit = 50;
 
 type Cursor = Readonly<Record<string, string | number>>;
 
-/** A page as the service wraps it; `next` null at the end, `key` the secret key as sent. */
+/** A page as the service wraps it; `next` absent at the end. */
 function answerPage(
   { oddities }: World,
+  query: URLSearchParams,
   items: readonly unknown[],
-  next: Cursor | null,
-  key: string | undefined,
+  next?: Cursor,
 ): Answer {
   const answer = (rest: object) => ({ status: 200, body: { items, ...rest }, items: items.length });
-  if (next !== null) {
-    const echoed = oddities.has('echo-key') && key !== undefined ? { key } : {};
+  if (next !== undefined) {
+    const echoed = oddities.has('echo-key') && query.has('key') ? { key: query.get('key') } : {};
     return answer({ next_page_params: { ...next, ...echoed } });
   }
   if (oddities.has('end-absent')) return answer({});
@@ -91,25 +85,18 @@ const withinEvery = 7;
 const beforeEvery = 5;
 const emptyEvery = 9;
 
-/** What is odd about the page that begins at a position; the same at every reading. */
-interface PageEvents {
-  /** One item comes twice: which, as a number to be taken modulo the items. */
-  readonly copyWithin: number | null;
-  /** The last item of the page before comes again as the first. */
-  readonly repeatsBefore: boolean;
-  /** An empty page comes first, whose cursor leads on. */
-  readonly emptyFirst: boolean;
-}
-
-/** The events of the page whose first item has this index in its list. */
-export function pageEventsAt({ draw, oddities }: World, index: number): PageEvents {
+/** What is odd about the page whose first item has this index; the same at every reading. */
+export function pageEventsAt({ draw, oddities }: World, index: number) {
   const random = draw('page', index);
   const isWithin = random.oneIn(withinEvery);
   const isBefore = random.oneIn(beforeEvery);
   const isEmpty = random.oneIn(emptyEvery);
   return {
+    /** One item comes twice: which, as a number to be taken modulo the items. */
     copyWithin: oddities.has('duplicates-in-page') && isWithin ? random.next() : null,
+    /** The last item of the page before comes again as the first. */
     repeatsBefore: oddities.has('duplicates-across-pages') && isBefore,
+    /** An empty page comes first, whose cursor leads on. */
     emptyFirst: oddities.has('empty-page-with-cursor') && isEmpty,
   };
 }
@@ -121,11 +108,11 @@ export function pageEventsAt({ draw, oddities }: World, index: number): PageEven
 export function addCopies<Item extends { readonly lacksHash: boolean }>(
   items: readonly Item[],
   before: Item | undefined,
-  { copyWithin, repeatsBefore }: PageEvents,
+  { copyWithin, repeatsBefore }: ReturnType<typeof pageEventsAt>,
 ): Item[] {
-  const place = (copyWithin ?? 0) % items.length;
+  const place = copyWithin === null ? -1 : copyWithin % items.length;
   const copied = items.flatMap((item, at) =>
-    copyWithin !== null && at === place && !item.lacksHash ? [item, item] : [item],
+    at === place && !item.lacksHash ? [item, item] : [item],
   );
   const repeats = repeatsBefore && items.length > 0 && before?.lacksHash === false;
   return repeats ? [before, ...copied] : copied;
@@ -138,8 +125,8 @@ export interface CountedList<Item> {
   readonly numberOf: (item: Item) => number;
   /** The items below a number; `length` at most. */
   readonly below: (number: number, length: number) => readonly Item[];
-  /** What is served of the items of a page, copies included. */
-  readonly served: (items: readonly Item[]) => readonly Item[];
+  /** What is served of the items of a page, copies included; themselves if absent. */
+  readonly served?: (items: readonly Item[]) => readonly Item[];
   readonly render: (item: Item) => unknown;
 }
 
@@ -158,23 +145,20 @@ export function answerCounted<Item>(
   { cursor, ...list }: CountedList<Item>,
   found: readonly Problem[] = [],
 ): Answer {
-  const parameters = readParameters(query, [cursor, 'items_count']);
-  const before = parameters.integer(cursor, 0) ?? Infinity;
-  const requested = parameters.integer('items_count', 1) ?? pageLimit;
-  const problems = [...parameters.problems, ...found];
-  if (problems.length > 0) return refuseParameters(problems);
+  const greatest = Number.MAX_SAFE_INTEGER;
+  const bounds: Record<string, Bounds> = { [cursor]: [0, greatest], items_count: [1, greatest] };
+  const { values, problems } = readQuery(query, bounds);
+  if (problems.length + found.length > 0) return refuseParameters([...problems, ...found]);
   const isNew = world.chain.generation === 'v12';
-  const size = isNew ? Math.min(requested, clampedLimit) : pageLimit;
+  const size = isNew ? Math.min(values['items_count'] ?? pageLimit, clampedLimit) : pageLimit;
   // One more than the page holds: whether there is one shows whether the list goes on.
-  const own = list.below(before, size + 1);
+  const own = list.below(values[cursor] ?? Infinity, size + 1);
   const page = own.slice(0, size);
   const last = own.length > size ? page.at(-1) : undefined;
-  const next = last && {
-    [cursor]: list.numberOf(last),
-    ...(isNew ? {} : { items_count: page.length }),
-  };
-  const items = list.served(page).map((item) => list.render(item));
-  return answerPage(world, items, next ?? null, parameters.text('key'));
+  const count = isNew ? {} : { items_count: page.length };
+  const next = last && { [cursor]: list.numberOf(last), ...count };
+  const items = (list.served?.(page) ?? page).map((item) => list.render(item));
+  return answerPage(world, query, items, next);
 }
 
 /** Where an item stands in a list in descending order. */
@@ -194,8 +178,8 @@ export interface RankedList<Item> {
   readonly below: (position: Position | null, length: number) => readonly Item[];
   /** The item just above one that is on the list. */
   readonly above: (item: Item) => Item | undefined;
-  /** What is served in the place of an item: itself, if the order is right. */
-  readonly served: (item: Item) => Item;
+  /** What is served in the place of an item; itself if absent. */
+  readonly served?: (item: Item) => Item;
   /** The token of a page that begins with this item: its position. */
   readonly token: (item: Item) => string;
   /** How many hexadecimal digits the key of a position has. */
@@ -210,37 +194,36 @@ const resumedMark = ',e';
 export function answerRanked<
   Item extends { readonly ordinal: number; readonly lacksHash: boolean },
 >(world: World, query: URLSearchParams, list: RankedList<Item>): Answer {
-  const parameters = readParameters(query, ['page_size', 'page_token']);
-  const page_size = parameters.integer('page_size', 1, pageLimit) ?? pageLimit;
-  if (parameters.problems.length > 0) return refuseParameters(parameters.problems);
-  const token = parameters.text('page_token');
+  const { values, problems } = readQuery(query, { page_size: [1, pageLimit] }, ['page_token']);
+  if (problems.length > 0) return refuseParameters(problems);
+  const { page_size = pageLimit } = values;
+  const token = query.get('page_token');
   const isResumed =
     world.oddities.has('empty-page-with-cursor') && token?.endsWith(resumedMark) === true;
   const start = isResumed ? token.slice(0, -resumedMark.length) : token;
-  const position = start === undefined ? null : parseToken(start, list.digits);
-  if (position === undefined)
+  const position = start === null ? null : parseToken(start, list.digits);
+  if (position === undefined) {
     return refuse(400, { code: 3, message: 'invalid format for page_token' });
-  const key = parameters.text('key');
+  }
   // One more than the page holds: its position is the token.
   const own = list.below(position, page_size + 1);
   const first = own[0];
-  if (first === undefined) return answerPage(world, [], null, key);
-
+  if (first === undefined) return answerPage(world, query, []);
   const events = pageEventsAt(world, first.ordinal);
   if (events.emptyFirst && !isResumed) {
     const page_token = `${list.token(first)}${resumedMark}`;
-    return answerPage(world, [], { page_size, page_token }, key);
+    return answerPage(world, query, [], { page_size, page_token });
   }
+  const served = (item: Item) => list.served?.(item) ?? item;
   const before = events.repeatsBefore ? list.above(first) : undefined;
-  const served = own.slice(0, page_size).map((item) => list.served(item));
-  const items = addCopies(served, before && list.served(before), events);
+  const items = addCopies(own.slice(0, page_size).map(served), before && served(before), events);
   const following = own[page_size];
   const next = following && { page_size, page_token: list.token(following) };
   return answerPage(
     world,
+    query,
     items.map((item) => list.render(item)),
-    next ?? null,
-    key,
+    next,
   );
 }
 
@@ -250,3 +233,16 @@ function parseToken(token: string, digits: number): Position | undefined {
   if (value === undefined || key.length !== digits + '0x'.length) return undefined;
   return { value: Number(value), key: key.toLowerCase() };
 }
+
+/** Nothing to say: the service prints null, or leaves the member out. */
+export const printNothing = (shape: Random): null | undefined =>
+  shape.oneIn(2) ? null : undefined;
+
+/** Members as the service prints them, in their order. */
+export const printMembers = (members: object, shape: Random): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]: [string, unknown]) => [
+      name,
+      value ?? printNothing(shape),
+    ]),
+  );

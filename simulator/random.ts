@@ -1,28 +1,17 @@
 import { hash } from 'node:crypto';
 
-/** Names one sequence of pseudo-random items; two streams never give the same item. */
-interface Stream {
-  readonly offset: number;
-  readonly salt: number;
-}
-
 /** The draws of item `index` of a named stream; other editions of an item are unlike each other. */
 export type Draw = (name: string, index: number, edition?: number) => Random;
 
 /** The draws under these parts, the same for the same parts everywhere. */
 export function drawsOf(...parts: readonly (string | number)[]): Draw {
-  const streams = new Map<string, Stream>();
+  const streams = new Map<string, Buffer>();
   return (name, index, edition = 0) => {
-    const stream = streams.get(name) ?? createStream(...parts, name);
+    const stream = streams.get(name) ?? hash('sha256', [...parts, name].join(':'), 'buffer');
     streams.set(name, stream);
-    const salt = edition === 0 ? stream.salt : mix(stream.salt + edition);
-    return new Random(stream.offset, salt, index);
+    const salt = stream.readUInt32LE(4);
+    return new Random(stream.readUInt32LE(0), edition === 0 ? salt : mix(salt + edition), index);
   };
-}
-
-function createStream(...parts: readonly (string | number)[]): Stream {
-  const digest = hash('sha256', parts.join(':'), 'buffer');
-  return { offset: digest.readUInt32LE(0), salt: digest.readUInt32LE(4) };
 }
 
 /** 2^32 divided by the golden ratio: steps by it visit all 32-bit values evenly. */
@@ -40,7 +29,7 @@ function mix(value: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** Where digits are put together: five times faster than printing word by word. 8 words at most. */
+/** Five times faster than to print word by word. 8 words at most. */
 const scratch = Buffer.alloc(32);
 
 /**
@@ -86,6 +75,11 @@ export class Random {
   /** One of the values, which must not be an empty list. */
   pick<const Value>(values: readonly Value[]): Value {
     return values[this.below(values.length)] as Value;
+  }
+
+  /** Up to `most` values, made one after the other. */
+  list<Value>(most: number, make: (position: number) => Value): Value[] {
+    return Array.from({ length: this.below(most + 1) }, (_, position) => make(position));
   }
 
   /** Lower-case hexadecimal, 8 digits a word, at most 8 words, with 0x. */

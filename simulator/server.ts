@@ -3,12 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { Fault, Faults } from './fault.ts';
+import { listBatches } from './batches.ts';
+import { listBlocks } from './blocks.ts';
+import { listFactories } from './factories.ts';
+import type { Fault, Faults } from './faults.ts';
 import { Limiter, type Limits } from './limit.ts';
-import { refuse, type Answer } from './pages.ts';
+import { answerCounted, answerRanked, refuse, type Answer } from './pages.ts';
 import { drawsOf } from './random.ts';
-import { answerRoute, findRoute, operations, type OperationName } from './route.ts';
-import { createWorld, type SimulatedChain } from './world.ts';
+import { listUserOperations } from './user-operations.ts';
+import { createWorld, type SimulatedChain, type World } from './world.ts';
 
 /** How the simulated explorer answers, and to whom. */
 export interface SimulatorOptions {
@@ -21,12 +24,8 @@ export interface SimulatorOptions {
   readonly secretKey?: string;
   /** How long every answer waits, milliseconds. */
   readonly latencyMs?: number;
-  /** `127.0.0.1` if absent. */
-  readonly host?: string;
   /** 0, the default, takes a free one. */
   readonly port?: number;
-  /** Whether to compress for clients that accept it; true if absent. */
-  readonly gzip?: boolean;
   /** Simulated milliseconds since the start, read once a request; always 0 if absent. */
   readonly clock?: () => number;
   /** What the key may do, read at each request; without it all is let in. */
@@ -52,8 +51,6 @@ export interface SeenRequest {
   readonly items: number;
 }
 
-type RequestCounts = Record<OperationName | 'unknown', number>;
-
 /** A running simulated explorer. */
 export interface Simulator {
   /** The base URL, without a slash at its end. */
@@ -61,7 +58,7 @@ export interface Simulator {
   /** How many requests it has received. */
   readonly requests: number;
   /** How many of them came since the last reset, by operation. */
-  readonly counts: Readonly<RequestCounts>;
+  readonly counts: Readonly<Record<OperationName | 'unknown', number>>;
   /** The most requests that came within one second since the last reset, refused ones too. */
   readonly busiestSecond: number;
   resetCounts(): void;
@@ -69,9 +66,19 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
+/** The lists of the service, and where they are. */
+const paths = {
+  'optimism-batch-blocks': /^blocks\/optimism-batch\/([^/]+)$/,
+  'optimism-batches': /^optimism\/batches$/,
+  'user-operations': /^proxy\/account-abstraction\/operations$/,
+  factories: /^proxy\/account-abstraction\/factories$/,
+};
+
+export type OperationName = keyof typeof paths;
+
 /** Starts a simulated explorer; rejects when the port is taken. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { host = '127.0.0.1', onRequest, hold } = options;
+  const { onRequest, hold, port = 0 } = options;
   const limiter = new Limiter();
   const closing = new AbortController();
   const { signal } = closing;
@@ -81,24 +88,24 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const server = createServer((request, response) => {
     const number = requests;
     requests += 1;
-    const { seen, answer, headers, fault } = judge(request, number);
+    const judgement = judge(request, number);
+    const { seen, answer, fault } = judgement;
     counts[seen.operation] += 1;
     onRequest?.(seen);
     const held = hold?.(seen) ?? null;
     const send = async () => {
       await held;
-      if (fault !== null && 'wire' in fault) {
-        await fault.wire({ response, body: bytesOf(answer.body), number, signal });
-      } else await sendAnswer(request, response, { answer, headers, options, signal });
+      const body = bytesOf(answer.body);
+      if (fault !== null && 'wire' in fault) await fault.wire({ response, body, number, signal });
+      else await sendAnswer(request, response, judgement, { latencyMs: options.latencyMs, signal });
     };
     send().catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(options.port ?? 0, host, resolve);
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     get requests() {
       return requests;
     },
@@ -123,56 +130,74 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 const noCounts = () =>
-  Object.fromEntries([...operations, 'unknown'].map((name) => [name, 0])) as RequestCounts;
+  Object.fromEntries([...Object.keys(paths), 'unknown'].map((name) => [name, 0])) as Record<
+    OperationName | 'unknown',
+    number
+  >;
+
+/** A smaller body is not worth a compressor's set-up, bytes. */
+const gzipFromBytes = 1024;
+const compress = promisify(gzip);
+
+/** A body as bytes: text and bytes as they are, anything else as JSON. */
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** Sends an answer after its latency: text as HTML, anything else as JSON. */
+async function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { answer, headers }: ReturnType<ReturnType<typeof createJudge>>,
+  { latencyMs = 0, signal }: { latencyMs: number | undefined; signal: AbortSignal },
+): Promise<void> {
+  const plain = bytesOf(answer.body);
+  const accepts = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+  const isCompressed = accepts && plain.length > gzipFromBytes;
+  const body = isCompressed ? await compress(plain, { level: constants.Z_BEST_SPEED }) : plain;
+  if (latencyMs > 0) await delay(latencyMs, undefined, { signal });
+  const type = typeof answer.body === 'string' ? 'text/html' : 'application/json';
+  response.writeHead(answer.status, {
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': body.length,
+    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+    ...headers,
+  });
+  response.end(body);
+}
 
 /** performance.now counts fractions of a ms from a start that does not jump. */
 const unixNow = () => performance.timeOrigin + performance.now();
 
-type Headers = Readonly<Record<string, string | number>>;
-
-interface Judgement {
-  readonly seen: SeenRequest;
-  readonly answer: Answer;
-  readonly headers: Headers;
-  /** Null if the limits refused the request before anything could go wrong with it. */
-  readonly fault: Fault | null;
-}
-
 /** Decides on each request: the limits first, then its fault, then the service itself. */
-function createJudge(
-  options: SimulatorOptions,
-  limiter: Limiter,
-): (request: IncomingMessage, number: number) => Judgement {
-  const { seed, chains, apiKey = 'simulated-key', secretKey, clock = () => 0 } = options;
-  const { limits, now: readNow = unixNow, faults } = options;
-  const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
-  const apiKeys = new Set(typeof apiKey === 'string' ? [apiKey] : apiKey);
-  const service = { worlds, apiKeys, secretKey, clock };
+function createJudge(options: SimulatorOptions, limiter: Limiter) {
+  const { seed, limits, now: readNow = unixNow, faults } = options;
+  const answerRoute = createService(options);
   const draw = drawsOf(seed);
-  return (request, number) => {
+  return (request: IncomingMessage, number: number) => {
     const url = new URL(`http://simulator${request.url ?? '/'}`);
     const route = request.method === 'GET' ? findRoute(url.pathname) : null;
-    const requested = {
-      chainId: route?.chainId ?? 0,
-      operation: route?.operation ?? ('unknown' as const),
-      url,
-    };
+    const { chainId = 0, operation = 'unknown' } = route ?? {};
     const now = readNow();
     const { verdict, headers } = limiter.admit(now, limits?.() ?? {});
     const random = draw('fault', number);
+    // Null too if the limits refused the request before anything could go wrong with it.
     const fault =
       verdict === 'let-in'
-        ? (faults?.({ ...requested, number, now }, () => random.part()) ?? null)
+        ? (faults?.({ chainId, operation, url, number, now }, () => random.part()) ?? null)
         : null;
-    const serve = (at: URL) => answerRoute(service, route, at.searchParams);
-    const answer = refusals[verdict] ?? answerWith(fault, url, serve);
+    const answer =
+      refusals[verdict] ?? answerWith(fault, url, (at) => answerRoute(route, at.searchParams));
     const own = fault !== null && 'headers' in fault ? fault.headers : {};
-    return {
-      seen: { ...requested, status: answer.status, items: answer.items },
-      answer,
-      headers: { ...headers, ...own },
-      fault,
+    const seen: SeenRequest = {
+      chainId,
+      operation,
+      url,
+      status: answer.status,
+      items: answer.items,
     };
+    return { seen, answer, headers: { ...headers, ...own }, fault };
   };
 }
 
@@ -188,42 +213,68 @@ function answerWith(fault: Fault | null, url: URL, serve: (at: URL) => Answer): 
   return 'page' in fault ? fault.page({ url, serve }) : refuse(fault.status, fault.body);
 }
 
-/** A smaller body is not worth a compressor's set-up, bytes. */
-const gzipFromBytes = 1024;
-const compress = promisify(gzip);
-
-interface Sending {
-  readonly answer: Answer;
-  /** Beside those of the body. */
-  readonly headers: Headers;
-  readonly options: SimulatorOptions;
-  readonly signal: AbortSignal;
+/** Where a path leads. */
+interface Route {
+  readonly chainId: number;
+  readonly operation: OperationName;
+  /** The batch number as written; empty for the other lists. */
+  readonly batch: string;
 }
 
-/** A body as bytes: text and bytes as they are, anything else as JSON. */
-function bytesOf(body: unknown): Buffer {
-  if (Buffer.isBuffer(body)) return body;
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+/** The route of a path, or null if the service has nothing there. */
+function findRoute(path: string): Route | null {
+  const [, chainId, rest = ''] = /^\/(\d{1,15})\/api\/v2\/(.+)$/.exec(path) ?? [];
+  for (const operation of Object.keys(paths) as OperationName[]) {
+    const match = paths[operation].exec(rest);
+    if (match !== null) return { chainId: Number(chainId), operation, batch: match[1] ?? '' };
+  }
+  return null;
 }
 
-/** Sends an answer after its latency: text as HTML, anything else as JSON. */
-async function sendAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { answer, headers, options, signal }: Sending,
-): Promise<void> {
-  const { latencyMs = 0, gzip: mayCompress = true } = options;
-  const plain = bytesOf(answer.body);
-  const accepts = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
-  const isCompressed = mayCompress && accepts && plain.length > gzipFromBytes;
-  const body = isCompressed ? await compress(plain, { level: constants.Z_BEST_SPEED }) : plain;
-  if (latencyMs > 0) await delay(latencyMs, undefined, { signal });
-  const type = typeof answer.body === 'string' ? 'text/html' : 'application/json';
-  response.writeHead(answer.status, {
-    'content-type': `${type}; charset=utf-8`,
-    'content-length': body.length,
-    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
-    ...headers,
-  });
-  response.end(body);
+/** Answers requests: the key first, as a gateway does, then the chain, then the query. */
+function createService({ seed, chains, secretKey, clock = () => 0, ...options }: SimulatorOptions) {
+  const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
+  const apiKeys = new Set([options.apiKey ?? 'simulated-key'].flat());
+  return (route: Route | null, query: URLSearchParams): Answer => {
+    if (route === null) return refuse(404, { message: 'Not found' });
+    const apiKey = query.get('apikey');
+    if (!apiKey) {
+      const error = 'Proceed with API key or make a X402 payment to continue';
+      return refuse(402, { error });
+    }
+    if (!apiKeys.has(apiKey)) return refuse(401, { error: 'Unauthorized' });
+    const world = worlds.get(route.chainId);
+    if (!world) return refuse(404, { error: 'Network not supported', source: 'internal' });
+    const withSecretKey = secretKey !== undefined && query.get('key') === secretKey;
+    return answerList(world, route, query, clock(), withSecretKey);
+  };
+}
+
+const badBatch = { name: 'batch_number_param', detail: 'Invalid integer' };
+
+function answerList(
+  world: World,
+  { operation, batch }: Route,
+  query: URLSearchParams,
+  atMs: number,
+  withSecretKey: boolean,
+): Answer {
+  if (world.chain.family === 'plain') {
+    return operation.startsWith('optimism-')
+      ? refuse(400, { message: 'Unknown API v2 action' })
+      : refuse(501, { error: 'Not implemented', source: 'upstream' });
+  }
+  switch (operation) {
+    case 'optimism-batch-blocks': {
+      const problems = /^\d{1,15}$/.test(batch) ? [] : [badBatch];
+      const list = listBlocks(world, Number(batch), atMs, withSecretKey);
+      return answerCounted(world, query, list, problems);
+    }
+    case 'optimism-batches':
+      return answerCounted(world, query, listBatches(world, atMs));
+    case 'user-operations':
+      return answerRanked(world, query, listUserOperations(world, atMs));
+    case 'factories':
+      return answerRanked(world, query, listFactories(world, atMs));
+  }
 }

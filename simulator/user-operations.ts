@@ -1,9 +1,11 @@
-import { isKnown, printNothing, renderAddress, type Appearance } from './addresses.ts';
-import { itemsPerRung, rankDigits, rungOf, startOf } from './ladder.ts';
+import { directoryOf, entryPoints, isKnown, minerOf, renderAddress } from './addresses.ts';
+import { daysAt, isOutage, minedAt, type Timetable } from './calendar.ts';
+import { factoryAddressAt } from './factories.ts';
 import { headAt, isOrphaned, longestReturn, whereaboutsAt, type Whereabouts } from './motion.ts';
-import { isAbove, type Position, type RankedList } from './pages.ts';
-import { drawTraits, type Traits } from './user-operation-traits.ts';
-import { lacksHash, printInstant, weiOf, type World } from './world.ts';
+import { isAbove, printNothing, type Position, type RankedList } from './pages.ts';
+import { itemsPerRung, rankDigits, rungOf, startOf } from './places.ts';
+import type { Random } from './random.ts';
+import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
 /** Where an operation stands, without its other facts; ordinal 0 is the oldest of the list. */
 interface Entry extends Whereabouts {
@@ -11,19 +13,7 @@ interface Entry extends Whereabouts {
   readonly hash: string;
 }
 
-/** A user operation. */
-export interface UserOperation extends Entry, Omit<Traits, 'senderHash' | 'entryPoint'> {
-  readonly lacksHash: boolean;
-  readonly sender: Party;
-  readonly entryPoint: Party;
-  readonly entryPointVersion: string;
-}
-
-/** An address in an operation, and how it appears there. */
-interface Party {
-  readonly hash: string;
-  readonly shown: Appearance;
-}
+export type UserOperation = ReturnType<typeof drawUserOperation>;
 
 /** The list at a time, newest first. */
 export function listUserOperations(world: World, atMs: number): RankedList<UserOperation> {
@@ -49,17 +39,14 @@ export function listUserOperations(world: World, atMs: number): RankedList<UserO
 }
 
 /** All that were on the list at some moment until a time, newest first; `length` at most. */
-export function operationsSeen(world: World, atMs: number, length: number): UserOperation[] {
-  const entries = entriesBelow(world, atMs, null, length, () => true);
-  return entries.map((entry) => drawUserOperation(world, entry));
-}
+export const operationsSeen = (world: World, atMs: number, length: number): UserOperation[] =>
+  entriesBelow(world, atMs, null, length, () => true).map((entry) =>
+    drawUserOperation(world, entry),
+  );
 
 const isListed = ({ leftAtMs }: Entry) => leftAtMs === null;
 
 const positionOf = ({ blockNumber, hash }: Entry): Position => ({ value: blockNumber, key: hash });
-
-const newestFirst = (left: Entry, right: Entry): number =>
-  isAbove(positionOf(left), positionOf(right)) ? -1 : 1;
 
 /** The newest height that may hold an operation. */
 function headOf({ course, ladder, chain: { userOperations } }: World, atMs: number): number {
@@ -86,11 +73,8 @@ function entriesBelow(
     const rung = Math.max(0, above - rungs);
     const lowest = ladder.valueOf(rung);
     const entries = entriesBetween(world, lowest, highest, atMs);
-    found.push(
-      ...entries.filter(
-        (entry) => isWanted(entry) && (position === null || !isAbove(positionOf(entry), position)),
-      ),
-    );
+    const isBelow = (entry: Entry) => position === null || !isAbove(positionOf(entry), position);
+    found.push(...entries.filter((entry) => isWanted(entry) && isBelow(entry)));
     highest = lowest - 1;
     above = rung === 0 ? 0 : ladder.rungsBelow(lowest);
   }
@@ -123,7 +107,7 @@ function entriesBetween(world: World, lowest: number, highest: number, atMs: num
     if (entry === null) continue;
     if (entry.blockNumber >= lowest && entry.blockNumber <= highest) entries.push(entry);
   }
-  return entries.sort(newestFirst);
+  return entries.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
 }
 
 /** Null for an operation that cannot have been seen until then. */
@@ -162,22 +146,24 @@ function partnerOf({ chain: { disorder }, draw }: World, ordinal: number, atMs: 
 /** Every how many operations one shows a known sender as its hash alone. */
 const bareSenderEvery = 17;
 
-function drawUserOperation(world: World, entry: Entry): UserOperation {
+function drawUserOperation(world: World, entry: Entry) {
   const { ordinal } = entry;
   const random = world.draw('user-operation', ordinal);
   // The draws of the hash come first.
   random.hex(8);
-  const { senderHash, entryPoint, fee, ...traits } = drawTraits(world, entry, random);
-  const isBare = ordinal % bareSenderEvery === 0;
-  const show = (hash: string, known: Appearance): Party => ({
+  const { senderHash, entryPoint, fee, ...traits } =
+    world.timetable === null
+      ? drawTraits(world, entry, random)
+      : drawLivedTraits(world, world.timetable, entry.blockNumber, random);
+  const party = (hash: string, known: 'full' | 'bare') => ({
     hash,
-    shown: isKnown(world, hash) ? known : 'unknown',
+    shown: isKnown(world, hash) ? known : ('unknown' as const),
   });
   return {
     ...entry,
     lacksHash: lacksHash(world, ordinal),
-    sender: show(senderHash, isBare ? 'bare' : 'full'),
-    entryPoint: show(entryPoint.hash, 'full'),
+    sender: party(senderHash, ordinal % bareSenderEvery === 0 ? 'bare' : 'full'),
+    entryPoint: party(entryPoint.hash, 'full'),
     entryPointVersion: entryPoint.version,
     fee: weiOf(world, ordinal)(fee),
     ...traits,
@@ -197,10 +183,110 @@ function renderUserOperation(world: World, operation: UserOperation): unknown {
     transaction_hash: operation.transactionHash,
     fee: operation.fee,
     status: operation.status,
-    timestamp:
-      timestampMs === null
-        ? printNothing(shape)
-        : printInstant(world.chain.generation, timestampMs),
+    timestamp: timestampMs === null ? printNothing(shape) : printInstant(world, timestampMs),
     ...operation.extra,
   };
+}
+
+/** Operations to one sender, on average. */
+const operationsPerSender = 4;
+
+/** What an operation does, wherever it stands. */
+interface Traits {
+  readonly senderHash: string;
+  readonly entryPoint: (typeof entryPoints)[number];
+  readonly transactionHash: string;
+  readonly fee: string;
+  readonly status: boolean;
+  readonly timestampMs: number | null;
+  /** Members of the object that the contract does not list. */
+  readonly extra: Readonly<Record<string, unknown>> | null;
+}
+
+/** @param random the draws of the operation, behind those of its hash */
+function drawTraits(world: World, entry: Entry, random: Random): Traits {
+  const { ordinal, blockNumber, edition } = entry;
+  const entryPoint = random.pick(entryPoints);
+  const senderHash = drawSenderHash(world, random);
+  // Each edition has its own draws; those of the first go on here.
+  const own = edition === 0 ? random : world.draw('user-operation', ordinal, edition);
+  return {
+    entryPoint,
+    senderHash,
+    transactionHash: own.hex(8),
+    fee: own.decimal(1 + own.below(5)),
+    status: !own.oneIn(12),
+    timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
+    extra: drawExtra(world, own),
+  };
+}
+
+const drawExtra = ({ chain }: World, random: Random): Traits['extra'] =>
+  chain.generation === 'v12' && random.oneIn(5) ? { bundle_index: random.below(30) } : null;
+
+/** Mostly of the chain's pool; sometimes a miner or a factory, seen in the other lists too. */
+function drawSenderHash(world: World, random: Random): string {
+  const { userOperations, factories } = world.chain;
+  if (random.oneIn(61)) return minerOf(world, random.below(4));
+  if (factories > 0 && random.oneIn(53)) return factoryAddressAt(world, random.below(factories));
+  const pool = Math.max(1, Math.floor(userOperations / operationsPerSender));
+  return world.draw('sender', random.below(pool)).hex(5);
+}
+
+/** On which day half of the operations have come to a version, and how many days that takes. */
+const arrivals = [null, 26, 61, 108] as const;
+const adoptionDays = 5;
+/** Failures in usual hours and in the outage, of all. */
+const failed = { usually: 0.03, inOutage: 0.8 };
+/** Senders at the start and new ones each day. */
+const firstSenders = 900;
+const newSendersADay = 30;
+/** Gas of an operation and its price in wei: the middle, the spread (as logarithms), the bounds. */
+const gas = { middle: 190_000, spread: 0.45, least: 50_000, most: 1_600_000 };
+const price = { middle: 300_000_000, spread: 0.95, least: 20_000_000, most: 6_000_000_000 };
+
+/** An operation as it would be on a real chain at the time of its block. */
+function drawLivedTraits(
+  world: World,
+  timetable: Timetable,
+  blockNumber: number,
+  random: Random,
+): Traits {
+  const timestampMs = minedAt(timetable, blockNumber);
+  const days = daysAt(timetable, timestampMs);
+  const isInOutage = isOutage(timetable, timestampMs);
+  // Zipf's law: the n-th sender sends an n-th of what the first one sends.
+  const pool = firstSenders + Math.floor(newSendersADay * days);
+  const rank = Math.floor(pool ** random.part()) - 1;
+  return {
+    senderHash: directoryOf(world).senders[rank] ?? world.draw('sender', rank).hex(5),
+    entryPoint: drawEntryPoint(days, random),
+    transactionHash: world.draw('user-operation-bundle', blockNumber).hex(8),
+    fee: drawFee(days, isInOutage, random),
+    status: random.part() >= (isInOutage ? failed.inOutage : failed.usually),
+    timestampMs,
+    extra: drawExtra(world, random),
+  };
+}
+
+/** The newest version that has come to the operation: each is taken up as an S. */
+function drawEntryPoint(days: number, random: Random): Traits['entryPoint'] {
+  const part = random.part();
+  const newest = entryPoints.findLast((_, place) => {
+    const arrival = arrivals[place] ?? -Infinity;
+    return part < 1 / (1 + Math.exp((arrival - days) / adoptionDays));
+  });
+  return newest ?? entryPoints[0];
+}
+
+/** Gas times its price, which has good and bad weeks, and is bid up when little gets through. */
+function drawFee(days: number, isBidUp: boolean, random: Random): string {
+  const week = 0.35 * Math.sin(days / 4.1) + 0.2 * Math.sin(days / 1.7);
+  /** Log-normal, as costs are. */
+  const around = ({ middle, spread, least, most }: typeof gas, shift: number) => {
+    const drawn = middle * Math.exp(shift + spread * random.bell());
+    return BigInt(Math.round(Math.min(most, Math.max(least, drawn))));
+  };
+  const used = around(gas, 0);
+  return String(used * around(price, week + (isBidUp ? 1 : 0)));
 }

@@ -1,19 +1,33 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { Blow, Wire } from './fault.ts';
+
+/** A true answer that goes wrong on its way. */
+export interface WireFault {
+  readonly wire: (wire: Wire) => void | Promise<void>;
+}
+
+/** What is to be sent, and where. */
+interface Wire {
+  readonly response: ServerResponse;
+  /** The JSON of the true answer. */
+  readonly body: Buffer;
+  /** How many requests came before this one. */
+  readonly number: number;
+  readonly signal: AbortSignal;
+}
+
+const onWire = (wire: WireFault['wire']): WireFault => ({ wire });
 
 type Headers = Readonly<Record<string, string | number>>;
 
-const headOf = (headers: Headers) => {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${lines.join('')}\r\n`;
-};
-
 /** Writes an answer by hand and ends the connection, which a server of Node would do better. */
 function sendRaw({ response: { socket } }: Wire, headers: Headers, body: Buffer): void {
-  socket?.write(headOf(headers));
+  const lines = Object.entries({ 'content-type': 'application/json', ...headers });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket?.write(`HTTP/1.1 200 OK\r\n${head}\r\n`);
   socket?.end(body);
 }
 
@@ -22,9 +36,8 @@ function sendRaw({ response: { socket } }: Wire, headers: Headers, body: Buffer)
  * proxy announces what it has, and if nothing is announced the end of the connection is the end.
  */
 function sendPart(wire: Wire, part: Buffer, whole: Buffer, headers: Headers): void {
-  const lengths = [whole.length, part.length, null] as const;
-  const length = lengths[wire.number % lengths.length] ?? null;
-  const framing = length === null ? { connection: 'close' } : { 'content-length': length };
+  const length = [whole.length, part.length][wire.number % 3];
+  const framing = length === undefined ? { connection: 'close' } : { 'content-length': length };
   sendRaw(wire, { ...headers, ...framing }, part);
 }
 
@@ -32,14 +45,13 @@ function sendPart(wire: Wire, part: Buffer, whole: Buffer, headers: Headers): vo
 const note = Buffer.from(String.raw`,"note":"caf\u00e9 is café"`);
 
 /** Sends what is kept of a body with the note amid its items. */
-const cut =
-  (keep: (annotated: Buffer) => Buffer): Blow =>
-  (wire) => {
+const cut = (keep: (annotated: Buffer) => Buffer) =>
+  onWire((wire) => {
     const { body } = wire;
     const middle = Math.max(0, body.indexOf(',"', body.length / 2));
     const whole = Buffer.concat([body.subarray(0, middle), note, body.subarray(middle)]);
     sendPart(wire, keep(whole), whole, {});
-  };
+  });
 
 /** Cuts `bytes` after where `mark` begins. */
 const cutBehind = (mark: string, bytes: number) =>
@@ -55,49 +67,37 @@ function endOfItem(annotated: Buffer): number {
 const pieceBytes = 7;
 
 /** Announces a length that is off by so many bytes. */
-const misannounced =
-  (bytes: number): Blow =>
-  (wire) => {
-    sendRaw(wire, { 'content-length': wire.body.length + bytes }, wire.body);
-  };
+const misannounced = (bytes: number) =>
+  onWire((wire) => sendRaw(wire, { 'content-length': wire.body.length + bytes }, wire.body));
 
 const mebibyte = Buffer.alloc(1024 * 1024, 'x');
-
 /** Unpacked, the bomb has 256 MiB, from 270 KB: a factor of a thousand is all that gzip gives. */
 const bombMebibytes = 256;
 /** What the large body has, and the endless headers before they end. */
 const largeMebibytes = 100;
 
-/** Valid JSON without a page's length: members of gzip one after the other are one body. */
+/** JSON of so many mebibytes. */
+function* largeBody(mebibytes: number): Generator<Buffer> {
+  yield Buffer.from('{"items":[],"note":"');
+  for (let sent = 0; sent < mebibytes; sent += 1) yield mebibyte;
+  yield Buffer.from('"}');
+}
+
+/** Members of gzip one after the other are one body. */
 function makeBomb(): Buffer {
   const filling = gzipSync(mebibyte);
-  return Buffer.concat([
-    gzipSync('{"items":[],"note":"'),
-    ...Array.from({ length: bombMebibytes }, () => filling),
-    gzipSync('"}'),
-  ]);
+  const members = largeBody(bombMebibytes).map((part) =>
+    part === mebibyte ? filling : gzipSync(part),
+  );
+  return Buffer.concat([...members]);
 }
 
 let bomb: Buffer | null = null;
 
-function* largeBody(): Generator<Buffer> {
-  yield Buffer.from('{"items":[],"note":"');
-  for (let sent = 0; sent < largeMebibytes; sent += 1) yield mebibyte;
-  yield Buffer.from('"}');
-}
-
-/** Ends when the client leaves, or after as much as the large body has. */
-function* endlessHeaders(): Generator<string> {
+/** Lines of a head that does not end. */
+function* headLines(count: number, value: string): Generator<string> {
   yield 'HTTP/1.1 200 OK\r\n';
-  for (let line = 0; line < largeMebibytes * 1024; line += 1) {
-    yield `x-line-${line}: ${'x'.repeat(1000)}\r\n`;
-  }
-}
-
-/** More lines of a head than anyone waits for. */
-function* slowHeaders(): Generator<string> {
-  yield 'HTTP/1.1 200 OK\r\n';
-  for (let line = 1; line < 600; line += 1) yield `x-line-${line}: slow\r\n`;
+  for (let line = 1; line <= count; line += 1) yield `x-line-${line}: ${value}\r\n`;
 }
 
 /** Sends a piece a second, until the client leaves. */
@@ -110,16 +110,11 @@ async function drip({ response, signal }: Wire, pieces: Iterable<string | Uint8A
   }
 }
 
-/**
- * Sends to another host, key and all.
- *
- * @param origin such as `http://127.0.0.1:8080`
- */
-export const redirect =
-  (origin: string): Blow =>
-  ({ response }) => {
+/** Sends to another host, key and all. */
+export const redirect = (origin: string) =>
+  onWire(({ response }) => {
     response.writeHead(302, { location: `${origin}${response.req.url ?? '/'}` }).end();
-  };
+  });
 
 /** True answers that go wrong on their way, and connections that end. */
 export const wireFaults = {
@@ -136,42 +131,45 @@ export const wireFaults = {
     const end = endOfItem(annotated);
     return Buffer.concat([annotated.subarray(0, end - pieceBytes), annotated.subarray(end)]);
   }),
-  'cut-in-gzip': (wire) => {
+  'cut-in-gzip': onWire((wire) => {
     const whole = gzipSync(wire.body);
     sendPart(wire, whole.subarray(0, whole.length / 2), whole, { 'content-encoding': 'gzip' });
-  },
+  }),
   'length-too-long': misannounced(10),
   'length-too-short': misannounced(-10),
   // Unreasonable sizes and speeds.
-  'gzip-bomb': ({ response }) => {
+  'gzip-bomb': onWire(({ response }) => {
     bomb ??= makeBomb();
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length });
     response.end(bomb);
-  },
-  'body-of-100-mb': async ({ response, signal }) => {
+  }),
+  'body-of-100-mb': onWire(async ({ response, signal }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    await pipeline(Readable.from(largeBody()), response, { signal });
-  },
-  'byte-a-second': (wire) => {
+    await pipeline(Readable.from(largeBody(largeMebibytes)), response, { signal });
+  }),
+  'byte-a-second': onWire((wire) => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: ${wire.body.length}\r\n\r\n`;
     return drip(wire, [head, ...Array.from(wire.body, (byte) => Uint8Array.of(byte))]);
-  },
-  'endless-headers': async ({ response: { socket }, signal }) => {
-    if (socket !== null) await pipeline(Readable.from(endlessHeaders()), socket, { signal });
-  },
-  'slow-headers': (wire) => drip(wire, slowHeaders()),
-  'no-answer': () => undefined,
+  }),
+  // Ends when the client leaves, or after as much as the large body has.
+  'endless-headers': onWire(async ({ response: { socket }, signal }) => {
+    const lines = headLines(largeMebibytes * 1024, 'x'.repeat(1000));
+    if (socket !== null) await pipeline(Readable.from(lines), socket, { signal });
+  }),
+  // More lines than anyone waits for.
+  'slow-headers': onWire((wire) => drip(wire, headLines(600, 'slow'))),
+  'no-answer': onWire(() => undefined),
   redirect: redirect('http://elsewhere.invalid'),
-  'closed-without-answer': ({ response }) => void response.socket?.end(),
-  reset: ({ response }) => void response.socket?.resetAndDestroy(),
-  'reset-in-body': ({ response, body }) => {
+  'closed-without-answer': onWire(({ response }) => void response.socket?.end()),
+  reset: onWire(({ response }) => void response.socket?.resetAndDestroy()),
+  'reset-in-body': onWire(({ response, body }) => {
     const { socket } = response;
     response.writeHead(200, { 'content-length': body.length });
     // What was not read yet when a reset comes is thrown away: the part has to arrive first.
     response.write(body.subarray(0, body.length / 2), () => socket?.resetAndDestroy());
-  },
-  'not-http': ({ response }) => void response.socket?.end('SSH-2.0-OpenSSH\r\n'),
-  'unknown-encoding': (wire) => {
-    sendRaw(wire, { 'content-encoding': 'zstd', 'content-length': wire.body.length }, wire.body);
-  },
-} as const satisfies Readonly<Record<string, Blow>>;
+  }),
+  'not-http': onWire(({ response }) => void response.socket?.end('SSH-2.0-OpenSSH\r\n')),
+  'unknown-encoding': onWire((wire) =>
+    sendRaw(wire, { 'content-encoding': 'zstd', 'content-length': wire.body.length }, wire.body),
+  ),
+} as const;

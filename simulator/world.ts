@@ -1,8 +1,14 @@
-import { blocksBefore, slotsBefore, type Numbering } from './numbering.ts';
 import { blockTimeMs, minedAt, planTimetable, type Calendar, type Timetable } from './calendar.ts';
-import { createDirectory, type Directory } from './directory.ts';
-import { evenLadder, firstHeight, type Ladder } from './ladder.ts';
 import { courseLadder, planCourse, type Course, type Motion } from './motion.ts';
+import {
+  blocksBefore,
+  evenLadder,
+  firstHeight,
+  planNumbering,
+  slotsBefore,
+  type Ladder,
+  type Numbering,
+} from './places.ts';
 import { drawsOf, type Draw } from './random.ts';
 
 /** The shape of the answers: v10 has older names, v12 the newest cursor. */
@@ -27,9 +33,8 @@ export type Oddity =
 export interface Disorder {
   /** How much of the list is in wrong order. */
   readonly percent: number;
-  /** Simulated milliseconds; from the start if absent. */
+  /** Simulated milliseconds, the end exclusive; always if absent. */
   readonly fromMs?: number;
-  /** Simulated milliseconds, exclusive; for good if absent. */
   readonly untilMs?: number;
 }
 
@@ -46,14 +51,13 @@ export interface SimulatedChain {
   readonly userOperations: number;
   /**
    * Batches `first` to `first + count - 1` of `blocks` blocks on average. Sizes vary with a period
-   * of 5 batches, so that any 5 batches in a row (holes not counted) hold exactly `5 * blocks`.
-   * With motion these are full at the start, and others follow. With a calendar the first one begins
-   * at a time of its own.
+   * of 5 batches, so that any 5 batches in a row (unused numbers not counted) hold exactly
+   * `5 * blocks`. With motion these are full at the start, and others follow.
    */
   readonly batches: { readonly first: number; readonly count: number; readonly blocks: number };
   /** Batch numbers that hold nothing; the heights of their neighbours meet. */
   readonly holes?: readonly number[];
-  /** A whole number below 100: so many more of every hundred numbers are holes too. */
+  /** A whole number below 100: so many more of every hundred numbers hold nothing. */
   readonly holesPercent?: number;
   readonly factories: number;
   readonly oddities?: readonly Oddity[];
@@ -79,60 +83,34 @@ export interface World {
   readonly ladder: Ladder;
   /** Null if nothing moves. */
   readonly course: Course | null;
-  /** What a calendar makes of the chain; null without one. */
-  readonly lived: Lived | null;
+  /** Null without a calendar. */
+  readonly timetable: Timetable | null;
   readonly draw: Draw;
-}
-
-/** What is peculiar to a chain that lives by the calendar. */
-export interface Lived extends Directory {
-  readonly timetable: Timetable;
 }
 
 /** The world of a chain. Throws a RangeError if its motion or calendar makes no sense. */
 export function createWorld(seed: number, described: SimulatedChain): World {
   const draw = drawsOf(seed, described.id);
-  const { batches, motion, holesPercent, holes = [] } = described;
-  const lived = liveBy(described, draw);
-  const chain = {
-    ...described,
-    userOperations: lived?.timetable.operations ?? described.userOperations,
-  };
-  const numbering: Numbering = {
-    first: batches.first,
-    holes: [...new Set(holes)].filter((hole) => hole >= batches.first).sort((a, b) => a - b),
-    holesPerCycle: holesPercent ?? 0,
-    draw: (round) => draw('batch-hole', round),
-  };
-  const batchBlocks = blocksBefore(
-    batches.blocks,
-    slotsBefore(numbering, batches.first + batches.count),
+  const { batches, motion, calendar, holes = [], holesPercent = 0 } = described;
+  if (calendar && motion) throw new RangeError('a chain has a calendar or motion, not both');
+  const timetable = calendar ? planTimetable(calendar, described.userOperations, draw) : null;
+  const operations = timetable?.operations ?? described.userOperations;
+  const numbering = planNumbering(batches.first, holes, holesPercent, (round) =>
+    draw('batch-hole', round),
   );
-  const course =
-    motion === undefined ? null : planCourse(motion, chain.userOperations, batchBlocks, draw);
+  const slots = slotsBefore(numbering, batches.first + batches.count);
+  const batchBlocks = blocksBefore(batches.blocks, slots);
+  const course = motion ? planCourse(motion, { operations, batchBlocks }, draw) : null;
+  const still = () => evenLadder(firstHeight, 3, (rung) => draw('user-operation-rung', rung));
   return {
-    chain,
-    oddities: new Set(chain.oddities),
+    chain: { ...described, userOperations: operations },
+    oddities: new Set(described.oddities),
     numbering,
-    batchesFloor: (course ?? lived?.timetable)?.batchesFloor ?? firstHeight,
-    ladder:
-      course === null
-        ? (lived?.timetable.ladder ??
-          evenLadder(firstHeight, 3, (rung) => draw('user-operation-rung', rung)))
-        : courseLadder(course),
+    batchesFloor: (course ?? timetable)?.batchesFloor ?? firstHeight,
+    ladder: course ? courseLadder(course) : (timetable?.ladder ?? still()),
     course,
-    lived,
+    timetable,
     draw,
-  };
-}
-
-function liveBy(chain: SimulatedChain, draw: Draw): Lived | null {
-  const { calendar, motion, userOperations, factories } = chain;
-  if (calendar === undefined) return null;
-  if (motion !== undefined) throw new RangeError('a chain has a calendar or motion, not both');
-  return {
-    timetable: planTimetable(calendar, userOperations, draw),
-    ...createDirectory(factories, draw),
   };
 }
 
@@ -148,8 +126,8 @@ export const startInstantMs = Date.UTC(2026, 9, 1);
  * one with a calendar it is the block's own time, in whole seconds as on real chains.
  */
 export function instantOf(world: World, height: number, fractionMs: number): number {
-  const { chain, course, lived } = world;
-  if (lived !== null) return minedAt(lived.timetable, height);
+  const { chain, course, timetable } = world;
+  if (timetable !== null) return minedAt(timetable, height);
   const blockMs = course?.blockMs ?? blockTimeMs;
   const origin = course === null ? firstHeight : course.headAtStart + 1;
   const instantMs = (chain.startsAtMs ?? startInstantMs) + (height - origin) * blockMs;
@@ -158,14 +136,13 @@ export function instantOf(world: World, height: number, fractionMs: number): num
 }
 
 /** An instant as the service prints it: ISO 8601 UTC with six decimals, or none in v10. */
-export function printInstant(generation: Generation, instantMs: number): string {
+export function printInstant({ chain }: World, instantMs: number): string {
   const printed = new Date(instantMs).toISOString();
-  return generation === 'v10' ? `${printed.slice(0, 19)}Z` : `${printed.slice(0, 23)}000Z`;
+  return chain.generation === 'v10' ? `${printed.slice(0, 19)}Z` : `${printed.slice(0, 23)}000Z`;
 }
 
 /** The largest value of 256 bits, which fills every wei field under `max-wei`. */
 const maxWei = (2n ** 256n - 1n).toString();
-
 /** Every how many items one has its largest values, or lacks its hash. Primes, so they mix. */
 const maxWeiEvery = 11;
 const missingHashEvery = 97;
@@ -179,6 +156,15 @@ export function weiOf(world: World, index: number): <Wei extends string | null>(
 }
 
 /** Whether the service leaves the hash of item `index` out, so that it cannot become a row. */
-export function lacksHash(world: World, index: number): boolean {
-  return world.oddities.has('missing-hash') && index % missingHashEvery === missingHashAt;
+export const lacksHash = (world: World, index: number): boolean =>
+  world.oddities.has('missing-hash') && index % missingHashEvery === missingHashAt;
+
+/** Something that is made once for each world. */
+export function perWorld<Made>(make: (world: World) => Made): (world: World) => Made {
+  const made = new WeakMap<World, Made>();
+  return (world) => {
+    const known = made.get(world) ?? make(world);
+    made.set(world, known);
+    return known;
+  };
 }

@@ -126,7 +126,7 @@ export async function openHostileWorld(
   const elsewhere = await listenElsewhere();
   // Each list has its own: some faults remember what they did.
   const open = (name: FaultName) =>
-    name === 'redirect' ? redirectTo(elsewhere.url)() : openFault(name);
+    name === 'redirect' ? redirectTo(elsewhere.url) : openFault(name);
   const faults = Object.fromEntries(
     struck.map((operation) => [operation, names.map(open)] as const),
   );
