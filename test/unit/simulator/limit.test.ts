@@ -17,14 +17,6 @@ test('one more than the limit is let in within any second, the next is throttled
   ]);
 });
 
-test('the busiest second is that of any moment, and a reset forgets it', () => {
-  const limiter = new Limiter();
-  verdicts({}, [0, 900, 950, 1000, 1850, 5000], limiter);
-  expect(limiter.busiestSecond).toBe(4);
-  limiter.reset();
-  expect(limiter.busiestSecond).toBe(0);
-});
-
 test('credits are those of a day in UTC', () => {
   const nextDay = 12 * 3_600_000;
   expect(verdicts({ dailyCredits: 40 }, [0, 1, 2, nextDay - 1, nextDay])).toEqual([

@@ -75,36 +75,6 @@ test.each([paths.operations, paths.factories])('refuses a broken token of %s', a
   expect(answer).toMatchObject({ status: 400, body: { code: 3 } });
 });
 
-test('says what is left of rate and credits', async () => {
-  const { headers } = await ask(10, paths.factories);
-  for (const name of [
-    'x-ratelimit-limit',
-    'x-ratelimit-remaining',
-    'x-ratelimit-reset',
-    'x-credits-remaining',
-  ]) {
-    expect(Number(headers.get(name) ?? 'absent')).toBeGreaterThan(0);
-  }
-});
-
-test('compresses only for clients that accept it', async () => {
-  const url = `${simulator.url}/10/api/v2/${paths.factories}?apikey=right`;
-  const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
-  const packed = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
-  expect(plain.headers.get('content-encoding')).toBeNull();
-  expect(packed.headers.get('content-encoding')).toBe('gzip');
-  expect(await packed.text()).toBe(await plain.text());
-});
-
-test('tells of every request and counts it', async () => {
-  const before = simulator.requests;
-  seen.length = 0;
-  await ask(10, paths.factories, { page_size: '3' });
-  await ask(10, 'nowhere');
-  expect(seen).toEqual(['10 factories 200 3', '0 unknown 404 0']);
-  expect(simulator.requests - before).toBe(2);
-});
-
 test('closes while an answer waits, and frees its port', async () => {
   const slow = await startSimulator({ seed: 1, chains: [smallChain], latencyMs: 2 * hangMs });
   const waiting = get(`${slow.url}/10/api/v2`, paths.factories, { apikey: 'simulated-key' });
@@ -118,21 +88,4 @@ test('closes while an answer waits, and frees its port', async () => {
   const port = Number(new URL(slow.url).port);
   const next = await startSimulator({ seed: 1, chains: [smallChain], port });
   await next.close();
-});
-
-test('counts requests by what they ask for, from the last reset on', async () => {
-  simulator.resetCounts();
-  await ask(10, paths.batch(7));
-  await ask(10, paths.operations);
-  await ask(10, paths.operations, { page_size: 'x' });
-  await ask(10, 'nowhere');
-  expect(simulator.counts).toEqual({
-    'optimism-batch-blocks': 1,
-    'optimism-batches': 0,
-    'user-operations': 2,
-    factories: 0,
-    unknown: 1,
-  });
-  simulator.resetCounts();
-  expect(simulator.counts['user-operations']).toBe(0);
 });

@@ -6,6 +6,7 @@ import {
   type SimulatedChain,
   type Simulator,
 } from '../../../simulator/index.ts';
+import { checksumAddress, listOf } from '../../../simulator/addresses.ts';
 import { truth } from '../../truth/truth.ts';
 import { addressHash, itemsOf, keyOf, paths, smallChain, walk, type Json } from './walk.ts';
 
@@ -117,23 +118,9 @@ describe.each(chains)('the truth of $name', (chain) => {
       objects.map((object) => ({
         chain_id: chain.id,
         block_height: object['height'],
-        batch_number: object['batch_number'] ?? null,
-        status: object['status'],
-        batch_data_container: object['batch_data_container'] ?? null,
-        delayed_messages: object['delayed_messages'] ?? null,
-        l1_block_number: object['l1_block_number'] ?? null,
-        send_count: object['send_count'] ?? null,
-        send_root: object['send_root'] ?? null,
-        commitment_transaction_hash: part(object, 'commitment_transaction', 'hash'),
-        commitment_transaction_status: part(object, 'commitment_transaction', 'status'),
-        commitment_transaction_timestamp: isoOf(
-          part(object, 'commitment_transaction', 'timestamp'),
-        ),
-        confirmation_transaction_hash: part(object, 'confirmation_transaction', 'hash'),
-        confirmation_transaction_status: part(object, 'confirmation_transaction', 'status'),
-        confirmation_transaction_timestamp: isoOf(
-          part(object, 'confirmation_transaction', 'timestamp'),
-        ),
+        ...pick(object, arbitrumFields),
+        ...transactionOf(object, 'commitment_transaction'),
+        ...transactionOf(object, 'confirmation_transaction'),
       })),
     );
     expect(objects).toHaveLength(chain.family === 'arbitrum' ? 500 : 0);
@@ -168,39 +155,37 @@ describe.each(chains)('the truth of $name', (chain) => {
   });
 });
 
+const blockFields = listOf(`
+  height, hash, parent_hash, nonce, type, size, gas_limit, gas_used, gas_used_percentage,
+  gas_target_percentage, difficulty, total_difficulty, base_fee_per_gas, burnt_fees,
+  burnt_fees_percentage, priority_fee, transaction_fees, is_pending_update,
+  internal_transactions_count, withdrawals_count`);
+const addressFields = listOf('name, is_contract, is_scam, is_verified, proxy_type, reputation');
+
+const arbitrumFields = listOf(`
+  batch_number, status, batch_data_container, delayed_messages, l1_block_number, send_count,
+  send_root`);
+const transactionFields = ['hash', 'status', 'timestamp'];
+
+const pick = (item: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, item[name] ?? null]));
+
 function without(row: Json, ...names: string[]): Json {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
 }
 
-function part(object: Json, name: string, field: string): unknown {
-  return (object[name] as Json | null | undefined)?.[field] ?? null;
+function transactionOf(object: Json, name: string): Json {
+  const { hash, status, timestamp } = pick((object[name] ?? {}) as Json, transactionFields);
+  return {
+    [`${name}_hash`]: hash,
+    [`${name}_status`]: status,
+    [`${name}_timestamp`]: isoOf(timestamp),
+  };
 }
 
 function blockOf(chain: SimulatedChain, item: Json): Json {
-  const names = [
-    'height',
-    'hash',
-    'parent_hash',
-    'nonce',
-    'type',
-    'size',
-    'gas_limit',
-    'gas_used',
-    'gas_used_percentage',
-    'gas_target_percentage',
-    'difficulty',
-    'total_difficulty',
-    'base_fee_per_gas',
-    'burnt_fees',
-    'burnt_fees_percentage',
-    'priority_fee',
-    'transaction_fees',
-    'is_pending_update',
-    'internal_transactions_count',
-    'withdrawals_count',
-  ];
   return {
-    ...Object.fromEntries(names.map((name) => [name, item[name] ?? null])),
+    ...pick(item, blockFields),
     chain_id: chain.id,
     miner_hash: addressHash(item['miner']),
     timestamp: isoOf(item['timestamp']),
@@ -217,16 +202,7 @@ function addressesOf(shown: unknown[]) {
     rows.set(hash, row);
     const object = address as Json;
     if (typeof address === 'string' || isStub(object)) continue;
-    for (const name of [
-      'name',
-      'is_contract',
-      'is_scam',
-      'is_verified',
-      'proxy_type',
-      'reputation',
-    ]) {
-      row[name] = object[name] ?? null;
-    }
+    Object.assign(row, pick(object, addressFields));
     const creator = object['creator_address_hash'];
     row['extra'] = creator === undefined ? null : { creator_address_hash: creator };
     row['ens_domain_name'] ??= object['ens_domain_name'] ?? null;
@@ -244,20 +220,20 @@ function addressesOf(shown: unknown[]) {
   return { rows, slugs, labels, implementations };
 }
 
-function blank(hash: string): Json {
-  const names = [
-    'name',
-    'ens_domain_name',
-    'is_contract',
-    'is_scam',
-    'is_verified',
-    'proxy_type',
-    'reputation',
-    'extra',
-  ];
-  return { hash, ...Object.fromEntries(names.map((name) => [name, null])) };
-}
+const blank = (hash: string): Json => ({
+  hash,
+  ...pick({}, [...addressFields, 'ens_domain_name', 'extra']),
+});
 
 function isStub(address: Json): boolean {
   return address['is_verified'] === null && !address['name'] && address['is_contract'] === false;
 }
+
+// Examples of https://eips.ethereum.org/EIPS/eip-55.
+test.each([
+  '0x52908400098527886E0F7030069857D2E4169EE7',
+  '0xde709f2102306220921060314715629080e2fb77',
+  '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+])('writes %s in the mixed case of EIP-55', (address) => {
+  expect(checksumAddress(address.toLowerCase())).toBe(address);
+});

@@ -1,0 +1,53 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  demoChains,
+  demoStart,
+  startSimulator,
+  type SimulatedChain,
+} from '../../../simulator/index.ts';
+import { truth } from '../../truth/truth.ts';
+import { itemsOf, paths, walk, type Json } from './walk.ts';
+
+const seed = 1;
+const copied = 10;
+const dayMs = 86_400_000;
+const nowMs = Date.parse('2026-11-22T11:17:23.456Z');
+/** The chains of the demo as they stand at a time, first run now. */
+const chainsAt = (atMs: number) => demoChains(demoStart(nowMs), atMs);
+
+/** The rows of a chain, with the blocks of its newest batches or of those below a number. */
+const rowsOf = (chain: SimulatedChain, newest = chain.batches.count) =>
+  truth(seed, chain, { batches: { from: newest - copied + 1, to: newest } });
+
+const both = chainsAt(nowMs).map((chain, place) => ({ chain, place, tables: rowsOf(chain) }));
+
+test('the demo holds enough for charts, and little enough to be copied in seconds', () => {
+  const total = (table: 'user_operations' | 'blocks' | 'read_batches' | 'factories') =>
+    both.reduce((sum, { tables }) => sum + tables[table].length, 0);
+  expect(total('user_operations')).toBeGreaterThanOrEqual(20_000);
+  expect(total('user_operations')).toBeLessThan(23_000);
+  expect([total('blocks'), total('read_batches'), total('factories')]).toEqual([4000, 20, 560]);
+});
+
+describe.each(both)('on $chain.name', ({ chain, place, tables }) => {
+  test.each([dayMs / 24, dayMs, 40 * dayMs])('the past is as it was %i ms later', (laterMs) => {
+    const longer = chainsAt(nowMs + laterMs)[place] ?? chain;
+    const now = rowsOf(longer, chain.batches.count);
+    const grown = now.user_operations.length - tables.user_operations.length;
+    expect(grown).toBeGreaterThan(0);
+    expect(now.user_operations.slice(grown)).toEqual(tables.user_operations);
+    const settled = (rows: readonly Json[]) =>
+      rows.map((row) => ({ ...row, is_pending_update: false }));
+    expect(settled(now.blocks)).toEqual(settled(tables.blocks));
+    expect(now.listed_batches.slice(-chain.batches.count)).toEqual(tables.listed_batches);
+  });
+
+  test('operations are served as they are', async () => {
+    const simulator = await startSimulator({ seed, chains: [chain] });
+    onTestFinished(() => simulator.close());
+    const items = itemsOf(await walk(`${simulator.url}/${chain.id}/api/v2`, paths.operations));
+    expect(items.map((item) => item['hash'])).toEqual(
+      tables.user_operations.map((row) => row['hash']),
+    );
+  });
+});

@@ -1,0 +1,241 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  startInstantMs,
+  startSimulator,
+  type Motion,
+  type OperationName,
+  type SimulatedChain,
+} from '../../../simulator/index.ts';
+import { truthAt } from '../../truth/truth.ts';
+import { addressHash, get, itemsOf, paths, smallChain, walk, type Json } from './walk.ts';
+
+const seed = 21;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Everything moves, and often, so that hours show what weeks hold. */
+const motion: Motion = {
+  operationsPerMinute: 5,
+  blockSeconds: 10,
+  latePercent: 10,
+  latestLateMs: 2 * hourMs,
+  orphanedPercent: 20,
+  reorgsPerDay: 400,
+  oddBatchesPercent: 50,
+  factoryChangeMs: 10 * minuteMs,
+  absentFactoriesPercent: 20,
+  newFactoriesPercent: 20,
+};
+const lively: SimulatedChain = { ...smallChain, motion };
+
+/** A simulator at a time, or with a clock of its own; closed when the test ends. */
+async function startAt(at: number | (() => number), chain = lively): Promise<string> {
+  const clock = typeof at === 'number' ? () => at : at;
+  const simulator = await startSimulator({ seed, chains: [chain], clock });
+  onTestFinished(() => simulator.close());
+  return `${simulator.url}/${chain.id}/api/v2`;
+}
+
+const truthOf = (operation: OperationName, atMs: number, chain = lively) =>
+  truthAt(seed, chain, { operations: [operation] }, atMs);
+const operationsAt = (atMs: number, chain = lively) =>
+  truthOf('user-operations', atMs, chain).user_operations;
+const listedAt = (atMs: number, chain = lively) =>
+  operationsAt(atMs, chain).filter((row) => row['removed_at'] === null);
+const batchesAt = (atMs: number, chain = lively) => truthOf('optimism-batch-blocks', atMs, chain);
+const factoriesAt = (atMs: number) => truthOf('factories', atMs).factories;
+const hashesOf = (rows: readonly Json[]) => rows.map((row) => row['hash']);
+const byHash = (rows: readonly Json[]) => new Map(rows.map((row) => [row['hash'], row]));
+const keyOf = (row: Json) => `${String(row['block_number'])},${String(row['hash'])}`;
+
+describe.each([0, 47 * minuteMs, 5 * hourMs])('at %i ms', (atMs) => {
+  test.each([3, 50])('the user operations are those of the truth in pages of %i', async (size) => {
+    const pages = await walk(await startAt(atMs), paths.operations, { page_size: String(size) });
+    const names = ['hash', 'transaction_hash', 'fee', 'status'];
+    const keep = (row: Json) => [Number(row['block_number']), ...names.map((name) => row[name])];
+    expect(itemsOf(pages).map(keep)).toEqual(listedAt(atMs).map(keep));
+  });
+
+  test.each([7, 50])('the factories are those of the truth in pages of %i', async (size) => {
+    const pages = await walk(await startAt(atMs), paths.factories, { page_size: String(size) });
+    const listed = factoriesAt(atMs).filter((row) => row['missing_since'] === null);
+    expect(
+      itemsOf(pages).map((item, place) => [
+        addressHash(item['address']),
+        item['total_accounts'],
+        place + 1,
+      ]),
+    ).toEqual(listed.map((row) => [row['address_hash'], row['total_accounts'], row['rank']]));
+  });
+
+  test('the batches serve exactly the blocks of the truth', async () => {
+    const { blocks, read_batches } = batchesAt(atMs);
+    const base = await startAt(atMs);
+    const served: Json[] = [];
+    for (const row of read_batches.slice(-30)) {
+      const pages = await walk(base, paths.batch(Number(row['batch_number'])));
+      served.push(...itemsOf(pages));
+    }
+    const names = ['height', 'hash', 'parent_hash', 'transactions_count', 'transaction_fees'];
+    const keep = (row: Json) => [
+      ...names.map((name) => row[name]),
+      row['is_pending_update'] ?? null,
+    ];
+    expect(served.length).toBeGreaterThan(400);
+    expect(served.map(keep)).toEqual(blocks.slice(-served.length).map(keep));
+  });
+});
+
+test('a reorganisation replaces up to ten hashes at the head, and the truth has each', () => {
+  const chain = {
+    ...smallChain,
+    motion: { operationsPerMinute: 5, blockSeconds: 10, reorgsPerDay: 1000 },
+    batches: { first: 1, count: 1, blocks: 50 },
+  };
+  const hashesAt = (atMs: number) =>
+    new Map(batchesAt(atMs, chain).blocks.map((row) => [Number(row['height']), row['hash']]));
+  const reorgs = new Set(
+    batchesAt(hourMs, chain).block_reorgs.map((row) =>
+      [row['height'], row['old_hash'], row['new_hash']].join(','),
+    ),
+  );
+  const replaced: string[] = [];
+  let before = hashesAt(0);
+  for (let atMs = 10_000; atMs <= hourMs; atMs += 10_000) {
+    const after = hashesAt(atMs);
+    const changed = [...before].filter(([height, hash]) => after.get(height) !== hash);
+    expect(changed.length).toBeLessThanOrEqual(10);
+    for (const [height, hash] of changed) {
+      expect(height).toBeGreaterThan(Math.max(...after.keys()) - 12);
+      replaced.push([height, hash, after.get(height)].join(','));
+    }
+    before = after;
+  }
+  expect(replaced.length).toBeGreaterThan(100);
+  expect(replaced.filter((row) => !reorgs.has(row))).toEqual([]);
+});
+
+describe('odd batches', () => {
+  test('are over before a batch is settled: a settled one never changes', () => {
+    const settled = new Map<unknown, string>();
+    const changed: unknown[] = [];
+    for (let atMs = 0; atMs <= 2 * hourMs; atMs += 5 * minuteMs) {
+      const { read_batches, blocks } = batchesAt(atMs);
+      for (const row of read_batches) {
+        const number = row['batch_number'];
+        const own = blocks.filter((block) => block['optimism_batch_number'] === number);
+        const text = JSON.stringify([row, own]);
+        if ((settled.get(number) ?? text) !== text) changed.push(number);
+        if (row['state'] === 'settled') settled.set(number, text);
+      }
+    }
+    expect(changed).toEqual([]);
+    expect(settled.size).toBeGreaterThan(15);
+  });
+
+  test('lose no block', () => {
+    const { blocks } = batchesAt(dayMs, { ...lively, motion: { ...motion, pendingMs: 0 } });
+    const heights = blocks.map((row) => Number(row['height']));
+    expect(new Set(heights).size).toBe(Math.max(...heights) - Math.min(...heights) + 1);
+  });
+
+  test('hold nothing for so many of every hundred numbers', () => {
+    const batches = { first: 1, count: 1000, blocks: 5 };
+    const rows = batchesAt(0, { ...smallChain, holesPercent: 3, batches }).read_batches;
+    expect(rows.filter((row) => row['state'] === 'empty')).toHaveLength(30);
+    expect(rows.reduce((sum, row) => sum + Number(row['blocks_count']), 0)).toBe(970 * 5);
+  });
+});
+
+test('orphaned operations return in a higher block near the head, in another transaction', () => {
+  const chain = { ...lively, userOperations: 50 };
+  const moved = [];
+  let before = byHash(operationsAt(0, chain));
+  for (let atMs = minuteMs; atMs < 2 * hourMs; atMs += minuteMs) {
+    const after = byHash(operationsAt(atMs, chain));
+    const head = Math.max(...[...after.values()].map((row) => Number(row['block_number'])));
+    for (const [hash, row] of after) {
+      const old = before.get(hash);
+      if (old === undefined || old['block_number'] === row['block_number']) continue;
+      moved.push(row);
+      expect(Number(row['block_number'])).toBeGreaterThan(Number(old['block_number']));
+      // Six blocks a minute, and the newest operation may be some blocks old.
+      expect(Number(row['block_number'])).toBeGreaterThan(head - 12);
+      expect(row['transaction_hash']).not.toBe(old['transaction_hash']);
+      expect(row['address_hash']).toBe(old['address_hash']);
+    }
+    before = after;
+  }
+  expect(moved.length).toBeGreaterThan(10);
+});
+
+describe('a walk while all moves', () => {
+  test('repeats no cursor, no item that stays, and misses none', async () => {
+    let nowMs = hourMs - 30_000;
+    const pages = await walk(await startAt(() => (nowMs += 30_000)), paths.operations, {
+      page_size: '5',
+    });
+    const served = hashesOf(itemsOf(pages));
+    // `walk` itself fails at a repeated cursor.
+    expect(new Set(served).size).toBe(served.length);
+    const [start, end] = [listedAt(hourMs), byHash(listedAt(hourMs + pages.length * 30_000))];
+    const stayed = start.filter(
+      (row) => end.get(row['hash'])?.['block_number'] === row['block_number'],
+    );
+    expect(stayed.length).toBeGreaterThan(200);
+    expect(stayed.filter((row) => !served.includes(row['hash']))).toEqual([]);
+  });
+
+  test('goes on where the item of its token has left', async () => {
+    const after = listedAt(2 * hourMs);
+    const gone = listedAt(hourMs).find((row) => !hashesOf(after).includes(row['hash'])) ?? {};
+    const query = { apikey: 'simulated-key', page_token: keyOf(gone), page_size: '1' };
+    const { body } = await get(await startAt(2 * hourMs), paths.operations, query);
+    const below = after.find((row) => keyOf(row) < keyOf(gone));
+    expect((body['items'] as Json[])[0]?.['hash']).toBe(below?.['hash']);
+  });
+});
+
+test('a missing factory keeps the count that it was last listed with', () => {
+  const missing = factoriesAt(2 * dayMs).filter((row) => row['missing_since'] !== null);
+  expect(missing.length).toBeGreaterThan(2);
+  for (const row of missing) {
+    const lastMs = Date.parse(row['missing_since'] as string) - startInstantMs - 1;
+    const last = factoriesAt(lastMs).find((other) => other['address_hash'] === row['address_hash']);
+    expect(last).toMatchObject({ missing_since: null, total_accounts: row['total_accounts'] });
+  }
+});
+
+describe.each([
+  ['resting', { ...smallChain, userOperations: 700 }],
+  ['moving', lively],
+])('disorder on a %s chain', (_, chain) => {
+  const disorder = { percent: 100, fromMs: hourMs, untilMs: 2 * hourMs };
+  const read = async (atMs: number, size = 10) =>
+    walk(await startAt(atMs, { ...chain, disorder }), paths.operations, { page_size: `${size}` });
+  const isOrdered = (page: { items: Json[] }) => {
+    const keys = page.items.map(keyOf);
+    return JSON.stringify(keys) === JSON.stringify(keys.toSorted().toReversed());
+  };
+
+  test.each([3, 50])('serves every item once, in pages of %i', async (size) => {
+    const served = hashesOf(itemsOf(await read(hourMs, size)));
+    const listed = hashesOf(listedAt(hourMs, chain));
+    expect(served).not.toEqual(listed);
+    expect(new Set(served)).toEqual(new Set(listed));
+    expect(served).toHaveLength(listed.length);
+  });
+
+  test('shows on most pages, only in its window, and leaves the cursors alone', async () => {
+    const [before, first, after] = [
+      await read(hourMs - 1),
+      await read(hourMs),
+      await read(2 * hourMs),
+    ];
+    expect([before.every(isOrdered), after.every(isOrdered)]).toEqual([true, true]);
+    expect(first.filter((page) => !isOrdered(page)).length / first.length).toBeGreaterThan(0.8);
+    const plain = await walk(await startAt(hourMs, chain), paths.operations, { page_size: '10' });
+    expect(first.map(({ next }) => next)).toEqual(plain.map(({ next }) => next));
+  });
+});
