@@ -8,12 +8,12 @@ import Table from 'cli-table3';
 import type { Pool } from 'pg';
 import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
-import { exploreGrown } from '../test/grown/explorer.ts';
-import { grow, tableSizes } from '../test/grown/grow.ts';
-import { explaining, recordStatements, rowsRead, scanned } from '../test/grown/recorder.ts';
-import { goRound, type Round } from '../test/grown/rounds.ts';
-import { grownSettings } from '../test/grown/settings.ts';
-import { sizeOf, sizeStored } from '../test/grown/size.ts';
+import { exploreSeeded } from '../test/seeded/explorer.ts';
+import { grow, tableSizes } from '../test/seeded/seed.ts';
+import { explaining, recordStatements, rowsRead, scanned } from '../test/seeded/recorder.ts';
+import { goRound, type Round } from '../test/seeded/rounds.ts';
+import { seededSettings } from '../test/seeded/settings.ts';
+import { sizeOf, sizeStored } from '../test/seeded/size.ts';
 import { openKept } from './server.ts';
 
 const { values } = parseArgs({
@@ -34,8 +34,8 @@ const size = await sizeStored(pool, Number(values.operations));
 await pool.end();
 const recorder = recordStatements();
 try {
-  const explorer = await exploreGrown(size);
-  const settings = grownSettings(explorer.url, size);
+  const explorer = await exploreSeeded(size);
+  const settings = seededSettings(explorer.url, size);
   try {
     await kept.copied((url) => goRound({ url: explaining(url), settings, recorder }, show));
   } finally {
@@ -51,7 +51,7 @@ async function fillWhereEmpty(empty: Pool): Promise<void> {
   if (rowCount !== 0) return;
   const made = sizeOf(Number(values.operations), Date.now());
   const begin = performance.now();
-  await grow(empty, made, grownSettings('http://localhost', made).chains);
+  await grow(empty, made, seededSettings('http://localhost', made).chains);
   console.log(`filled in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
   for (const { table, rows, bytes } of await tableSizes(empty)) {
     const megabytes = String(Math.ceil(bytes / 2 ** 20)).padStart(7);

@@ -16,9 +16,9 @@ import { startHttp } from '../src/http/server.ts';
 import { countTotalsAgain } from '../src/status/totals.ts';
 import { statusNow } from '../src/status/status.ts';
 import { webAssets } from '../src/web/bundle.ts';
-import { grow } from '../test/grown/grow.ts';
-import { grownSettings } from '../test/grown/settings.ts';
-import { sizeOf } from '../test/grown/size.ts';
+import { grow } from '../test/seeded/seed.ts';
+import { seededSettings } from '../test/seeded/settings.ts';
+import { sizeOf } from '../test/seeded/size.ts';
 import { interruptSignal, startChild } from './child.ts';
 import { cpuOf, describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
@@ -67,7 +67,7 @@ async function costOf(dataDirectory: string, url: string) {
 
 async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDirectory: string }) {
   const size = sizeOf(operations, Date.now());
-  const settings = grownSettings('http://localhost', size);
+  const settings = seededSettings('http://localhost', size);
   await grow(pool, size, settings.chains);
   await addTicks(pool);
   const server = await startHttp({

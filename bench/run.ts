@@ -9,7 +9,7 @@ const benches: Readonly<Record<string, () => Promise<unknown>>> = {
   page: () => import('./page.ts'),
   start: () => import('./start.ts'),
   chaos: () => import('../test/chaos/run.ts'),
-  liar: () => import('../test/liar/run.ts'),
+  adversarial: () => import('../test/adversarial/run.ts'),
 };
 
 // What follows the name are options of that bench.

@@ -102,14 +102,14 @@ export async function openKept({
   await chmod(directory, 0o755);
   const postgres = await startEmbeddedPostgres({ directory, settings: keptSettings });
   const kept = new URL(postgres.url);
-  kept.pathname = '/grown';
+  kept.pathname = '/seeded';
   await withClient(postgres.url, async (client) => {
-    const { rows } = await client.query(`select from pg_database where datname = 'grown'`);
-    if (rows.length === 0) await client.query('create database grown');
+    const { rows } = await client.query(`select from pg_database where datname = 'seeded'`);
+    if (rows.length === 0) await client.query('create database seeded');
   });
   return {
     url: kept.href,
-    copied: (use) => withDatabase(postgres.url, use, 'template grown strategy file_copy'),
+    copied: (use) => withDatabase(postgres.url, use, 'template seeded strategy file_copy'),
     close: () => postgres.stop(),
   };
 }

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { exploreGrown } from '../../grown/explorer.ts';
-import { grow } from '../../grown/grow.ts';
-import { explaining, recordStatements, rowsRead, scanned } from '../../grown/recorder.ts';
-import { goRound, type Round } from '../../grown/rounds.ts';
-import { grownSettings } from '../../grown/settings.ts';
-import { sizeOf } from '../../grown/size.ts';
+import { exploreSeeded } from '../../seeded/explorer.ts';
+import { grow } from '../../seeded/seed.ts';
+import { explaining, recordStatements, rowsRead, scanned } from '../../seeded/recorder.ts';
+import { goRound, type Round } from '../../seeded/rounds.ts';
+import { seededSettings } from '../../seeded/settings.ts';
+import { sizeOf } from '../../seeded/size.ts';
 import { createTestDatabase } from '../../harness/database.ts';
 
 /**
@@ -59,10 +59,10 @@ let rowsOf: ReadonlyMap<string, number> = new Map();
 
 beforeAll(async () => {
   const database = await createTestDatabase();
-  const explorer = await exploreGrown(size);
+  const explorer = await exploreSeeded(size);
   const recorder = recordStatements();
   try {
-    const settings = grownSettings(explorer.url, size);
+    const settings = seededSettings(explorer.url, size);
     await grow(database.pool, size, settings.chains);
     const { rows } = await database.pool.query<{ table: string; rows: number }>(
       `select oid::regclass::text as table, reltuples as rows from pg_class where relkind = 'r'`,

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { prepareDatabase } from '../../src/app.ts';
 import { createPool } from '../../src/db/pool.ts';
 import type { ListLie } from './lies.ts';
-import { startLyingService } from './service.ts';
+import { startAdversarialServer } from './service.ts';
 import { playStory, type Ending } from './story.ts';
 
 export interface PlayOptions {
@@ -24,8 +24,12 @@ export async function playStories(options: PlayOptions): Promise<Ending[]> {
   const endings: Ending[] = [];
   await Promise.all(
     databaseUrls.map(async (databaseUrl) => {
-      const pool = createPool({ url: databaseUrl, max: 2, applicationName: 'explorer-etl liar' });
-      const service = await startLyingService();
+      const pool = createPool({
+        url: databaseUrl,
+        max: 2,
+        applicationName: 'explorer-etl adversarial',
+      });
+      const service = await startAdversarialServer();
       try {
         await prepare(databaseUrl, pool);
         for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
@@ -58,7 +62,7 @@ const shownLies = 12;
 /** What was wrong in a story, with the command that plays it again. */
 export function describeEnding(ending: Ending, lie: string | null, insists = false): string {
   const flags = [...(lie === null ? [] : [`--lie ${lie}`]), ...(insists ? ['--insist'] : [])];
-  const repeat = ['npm run bench liar -- --runs 1 --seed', ending.seed, ...flags].join(' ');
+  const repeat = ['npm run bench adversarial -- --runs 1 --seed', ending.seed, ...flags].join(' ');
   const seen = new Set<string>();
   // What is wrong once is mostly wrong in the rounds after it too.
   const first = ending.falselyComplete.filter(({ feed, wrong }) => {

@@ -5,7 +5,7 @@ import { chainId, deathsBy, openCopier, overlapMs, type Copier, type Task } from
 import type { ListLie } from './lies.ts';
 import { blocksWithin, listNames, timeOf, type ListName } from './pages.ts';
 import { chanceOf, type Chance } from '../harness/random.ts';
-import type { LyingService, ToldLie } from './service.ts';
+import type { AdversarialServer, ToldLie } from './service.ts';
 import { cutOff, cutWhileAgain } from './standing-lies.ts';
 import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './truth.ts';
 import { World } from './world.ts';
@@ -35,7 +35,7 @@ export interface Ending {
 export interface Stage {
   readonly databaseUrl: string;
   readonly pool: Pool;
-  readonly service: LyingService;
+  readonly service: AdversarialServer;
 }
 
 export interface Part {
@@ -124,13 +124,13 @@ function lowestOf(seed: number, world: World): number {
 class Play {
   readonly found: FalseComplete[] = [];
   readonly #world: World;
-  readonly #service: LyingService;
+  readonly #service: AdversarialServer;
   readonly #copier: Copier;
   readonly #moments: Moment[] = [];
   readonly #lowestWanted: number;
   #nowMs = beginningMs;
 
-  constructor(world: World, service: LyingService, copier: Copier, lowestWanted: number) {
+  constructor(world: World, service: AdversarialServer, copier: Copier, lowestWanted: number) {
     this.#world = world;
     this.#service = service;
     this.#copier = copier;

@@ -41,7 +41,7 @@ async function rangeInGap(pool: Pick<Pool, 'query'>, chain: number): Promise<Syn
     [chain],
   );
   const [gap] = rows;
-  if (gap === undefined) throw new Error('the grown list has no hole');
+  if (gap === undefined) throw new Error('the seeded list has no hole');
   return {
     lane: { chain_id: chain, operation: 'user-operations', lane: 'backfill' },
     scope: { from_block: gap.middle - 2, to_block: gap.middle + 2, at_once: true },
@@ -80,7 +80,7 @@ async function doubtPositions(pool: Pick<Pool, 'query'>, chain: number): Promise
     [chain],
   );
   const [walk] = rows;
-  if (walk === undefined) throw new Error('the grown list was never read');
+  if (walk === undefined) throw new Error('the seeded list was never read');
   return walk.id;
 }
 

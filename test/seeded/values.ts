@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { GrownSize } from './size.ts';
+import type { SeededSize } from './size.ts';
 
 /*
- * Hashes and times of what has grown, twice: as SQL, which writes millions, and as text, which an
+ * Hashes and times of the seeded rows, twice: as SQL, which writes millions, and as text, which an
  * explorer serves. Both must say the same.
  */
 
@@ -19,11 +19,11 @@ export const hashText = (thing: Thing, chain: number, number: number, digits = 6
 export const short = 40;
 
 /** A moment so long before the newest item, as SQL. */
-export const beforeNow = ({ nowMs }: GrownSize, ms: string) =>
+export const beforeNow = ({ nowMs }: SeededSize, ms: string) =>
   `(timestamptz '${new Date(nowMs).toISOString()}' - (${ms}) * interval '1 millisecond')`;
 
 /** The time of block `height` of a chain whose newest is `top`, as SQL. */
-export const blockTime = (size: GrownSize, top: number, height: string) =>
+export const blockTime = (size: SeededSize, top: number, height: string) =>
   beforeNow(size, `(${top} - (${height})) * ${size.blockMs}::bigint`);
 
 export const accountsOf = (count: number, rank: number) => (count - rank + 1) * 10;

@@ -1,13 +1,13 @@
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { testKey } from '../harness/key.ts';
-import { pageItems, type GrownSize } from './size.ts';
+import { pageItems, type SeededSize } from './size.ts';
 
 /** Far above what any machine reaches, so that the budget is asked and never waits. */
 const requestsPerSecond = 100_000;
 
-/** The program's own settings for chains that have grown: all that each of them has. */
-export function grownSettings(explorerUrl: string, size: Pick<GrownSize, 'chains'>): Settings {
+/** The program's own settings for seeded chains: all that each of them has. */
+export function seededSettings(explorerUrl: string, size: Pick<SeededSize, 'chains'>): Settings {
   const settings = loadSettings({
     cwd: '/',
     env: { EXPLORER_BASE_URL: explorerUrl, EXPLORER_API_KEY: testKey },

@@ -7,18 +7,18 @@ import {
   blocksOf,
   blocksPerBatch,
   pageItems,
-  type GrownChain,
-  type GrownList,
-  type GrownSize,
+  type SeededChain,
+  type SeededList,
+  type SeededSize,
 } from './size.ts';
-import { beforeNow, blockTime, hashSql, short } from './spell.ts';
+import { beforeNow, blockTime, hashSql, short } from './values.ts';
 
 const pagesPerBatch = blocksPerBatch / pageItems;
 
 /** Batches with their blocks: all settled but the newest; one of the history is unread. */
 export function growBatches(
-  size: GrownSize,
-  chain: GrownChain,
+  size: SeededSize,
+  chain: SeededChain,
   numbers: Numbers,
   lanes: Lanes,
 ): string[] {
@@ -70,8 +70,8 @@ const wholeWalk = (number: string) => ({
 
 /** One run, a walk for each batch. */
 function readHistory(
-  size: GrownSize,
-  { base, polls }: GrownList,
+  size: SeededSize,
+  { base, polls }: SeededList,
   numbers: Numbers,
   { backfill }: Lanes,
   lost: number,
@@ -109,8 +109,8 @@ function readHistory(
 
 /** A run for each poll: it finds the next batch, or nothing right above the newest. */
 function followFrontier(
-  size: GrownSize,
-  list: GrownList,
+  size: SeededSize,
+  list: SeededList,
   numbers: Numbers,
   { live }: Lanes,
 ): string[] {
@@ -156,7 +156,12 @@ function followFrontier(
   return statements;
 }
 
-function blockRows(size: GrownSize, chain: GrownChain, lost: number, firstPage: number): string[] {
+function blockRows(
+  size: SeededSize,
+  chain: SeededChain,
+  lost: number,
+  firstPage: number,
+): string[] {
   const { id, batches: list } = chain;
   const top = list?.top ?? 0;
   const polls = list?.polls ?? 0;

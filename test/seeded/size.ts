@@ -1,25 +1,25 @@
 import type { Pool } from 'pg';
 
-/** A chain whose lists have grown: what it is called, and how much of each list there is. */
-export interface GrownChain {
+/** A chain whose lists are seeded: what it is called, and how much of each list there is. */
+export interface SeededChain {
   readonly id: number;
   readonly name: string;
-  readonly operations: GrownList;
+  readonly operations: SeededList;
   /** Null: it has no Optimism batches. */
-  readonly batches: GrownList | null;
+  readonly batches: SeededList | null;
   readonly factories: { readonly count: number; readonly rankings: number };
 }
 
 /** A list that was read back to its beginning once, up to `base`, and polled since. */
-export interface GrownList {
+export interface SeededList {
   /** The newest item; they count from 1. */
   readonly top: number;
   readonly base: number;
   readonly polls: number;
 }
 
-export interface GrownSize {
-  readonly chains: readonly GrownChain[];
+export interface SeededSize {
+  readonly chains: readonly SeededChain[];
   /** The moment that the newest item is of, Unix time in ms. */
   readonly nowMs: number;
   /** A block each so often, in ms; one has one operation. */
@@ -45,9 +45,9 @@ export const pollsPerRanking = 60;
  *
  * @param blockMs longer ones make few operations a long history
  */
-export function sizeOf(operations: number, nowMs: number, blockMs = usualBlockMs): GrownSize {
+export function sizeOf(operations: number, nowMs: number, blockMs = usualBlockMs): SeededSize {
   const part = (share: number, least = 1) => Math.max(least, Math.round(operations * share));
-  const list = (top: number, polls: number): GrownList => ({
+  const list = (top: number, polls: number): SeededList => ({
     top,
     base: top - polls * itemsPerPoll,
     polls,
@@ -80,24 +80,24 @@ export function sizeOf(operations: number, nowMs: number, blockMs = usualBlockMs
 
 /** Operations for each address. */
 const perAddress = 7;
-export const addressesOf = ({ operations }: GrownChain) =>
+export const addressesOf = ({ operations }: SeededChain) =>
   Math.max(1, Math.ceil(operations.top / perAddress));
-export const blocksOf = ({ batches }: GrownChain) => (batches?.top ?? 0) * blocksPerBatch;
+export const blocksOf = ({ batches }: SeededChain) => (batches?.top ?? 0) * blocksPerBatch;
 
 /** What is missing on purpose, so that gaps are sought: a poll, and a batch of the history. */
-export const lostPoll = ({ polls }: GrownList) => Math.ceil(polls / 2);
-export const lostBatch = ({ base }: GrownList) => Math.max(1, Math.ceil(base / 2));
+export const lostPoll = ({ polls }: SeededList) => Math.ceil(polls / 2);
+export const lostBatch = ({ base }: SeededList) => Math.max(1, Math.ceil(base / 2));
 
-/** The size of a database that has grown already: the newest item tells of when it is. */
+/** The size of a database that is seeded already: the newest item tells of when it is. */
 export async function sizeStored(
   pool: Pick<Pool, 'query'>,
   operations: number,
-): Promise<GrownSize> {
+): Promise<SeededSize> {
   const { rows } = await pool.query<{ at: Date }>(
     `select timestamp as at from explorer.user_operations
      where chain_id = 10 order by block_number desc limit 1`,
   );
   const [newest] = rows;
-  if (newest === undefined) throw new Error('nothing has grown here');
+  if (newest === undefined) throw new Error('nothing is seeded here');
   return sizeOf(operations, newest.at.getTime());
 }

@@ -1,6 +1,6 @@
 import type { RunScope } from '../../src/lists/tables.ts';
-import { pageItems, type GrownList, type GrownSize } from './size.ts';
-import { beforeNow } from './spell.ts';
+import { pageItems, type SeededList, type SeededSize } from './size.ts';
+import { beforeNow } from './values.ts';
 
 /** The highest number of runs, walks and pages so far: all are numbered by hand. */
 export interface Numbers {
@@ -10,7 +10,7 @@ export interface Numbers {
 }
 
 /** A feed's lane as its runs and walks name it. */
-export interface GrownLane {
+export interface SeededLane {
   readonly chain: number;
   readonly operation: string;
   readonly kind: string;
@@ -20,8 +20,8 @@ export interface GrownLane {
 
 /** A list that polls have followed, from `base` to `top`. */
 export interface Followed {
-  readonly of: GrownLane;
-  readonly list: GrownList;
+  readonly of: SeededLane;
+  readonly list: SeededList;
   /** Items that are new at a poll. */
   readonly rate: number;
   readonly pagesPerPoll: number;
@@ -35,13 +35,13 @@ export interface Followed {
 }
 
 /** The feed's name. */
-export const feedOf = ({ chain, operation }: GrownLane) => `${chain}/${operation}`;
+export const feedOf = ({ chain, operation }: SeededLane) => `${chain}/${operation}`;
 
 const text = (value: unknown) => `'${JSON.stringify(value)}'`;
 
 /** Runs, one after the other: `(n)` begins at a time. */
 export function runs(
-  { chain, operation, lane, scope }: GrownLane,
+  { chain, operation, lane, scope }: SeededLane,
   { first, count, at, frontierBefore = 'null' }: RunSeries,
 ): string {
   return `
@@ -60,7 +60,7 @@ interface RunSeries {
 
 /** What walks say, as SQL over a number `n`. */
 interface WalkSeries {
-  readonly of: GrownLane;
+  readonly of: SeededLane;
   readonly first: number;
   readonly count: number;
   readonly run: string;
@@ -144,15 +144,15 @@ export function pages(series: PageSeries): string {
 }
 
 /** When poll `n` of a list was, as SQL. */
-export const pollTime = (size: GrownSize, { polls }: GrownList) =>
+export const pollTime = (size: SeededSize, { polls }: SeededList) =>
   beforeNow(size, `(${polls} - n) * ${size.pollMs}::bigint`);
 
 /** The item that poll `n` found newest, as SQL. */
-export const pollTop = ({ base }: GrownList, rate: number, poll = 'n') =>
+export const pollTop = ({ base }: SeededList, rate: number, poll = 'n') =>
   `(${base} + floor(${poll} * ${rate}::numeric)::bigint)`;
 
 /** A walk from the head at `base` to the list's end, in one run. */
-export function history(size: GrownSize, numbers: Numbers, followed: Followed): string[] {
+export function history(size: SeededSize, numbers: Numbers, followed: Followed): string[] {
   const { of, list, cursor, key } = followed;
   const { base, polls: after } = list;
   const count = Math.ceil(base / pageItems);
@@ -200,7 +200,7 @@ export function history(size: GrownSize, numbers: Numbers, followed: Followed): 
 }
 
 /** A run, a walk and its pages for each poll, down past the top of the poll before. */
-export function follow(size: GrownSize, numbers: Numbers, followed: Followed): string[] {
+export function follow(size: SeededSize, numbers: Numbers, followed: Followed): string[] {
   const { of, list, rate, pagesPerPoll, overlap, cursor, key, lost } = followed;
   const at = pollTime(size, list);
   const top = pollTop(list, rate);

@@ -1,5 +1,5 @@
 /**
- * `npm run bench liar -- --runs N --seed S [--lie NAME] [--insist] [--workers K] [--table]`: so many stories
+ * `npm run bench adversarial -- --runs N --seed S [--lie NAME] [--insist] [--workers K] [--table]`: so many stories
  * of a service that lies, from this seed on. Whatever `verify` calls complete must be true, and when the
  * service is honest again all must come right. Each story that fails is printed with the command that
  * repeats it; `--table` plays the seeds with each lie alone instead, and counts.

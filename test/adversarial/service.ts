@@ -24,7 +24,7 @@ export interface Manner {
 }
 
 /** A service that can be made to lie; one at a time tells of one world. */
-export interface LyingService {
+export interface AdversarialServer {
   readonly url: string;
   readonly requests: number;
   readonly told: readonly ToldLie[];
@@ -121,7 +121,7 @@ class Memory {
 const listOf = ({ list, batch }: Asked) => `${list} ${batch ?? ''}`;
 
 /** Starts a service that answers as it is told to, on a socket of its own. */
-export async function startLyingService(): Promise<LyingService> {
+export async function startAdversarialServer(): Promise<AdversarialServer> {
   let memory = new Memory();
   let onRequest: () => void = () => undefined;
   const { url, close } = await answering((asked) => {

@@ -5,10 +5,10 @@ import {
   blocksPerBatch,
   itemsPerPoll,
   pageItems,
-  type GrownChain,
-  type GrownSize,
+  type SeededChain,
+  type SeededSize,
 } from './size.ts';
-import { accountsOf, hashText, short } from './spell.ts';
+import { accountsOf, hashText, short } from './values.ts';
 
 interface Page {
   readonly items: readonly unknown[];
@@ -16,16 +16,16 @@ interface Page {
 }
 
 /** Serves what is stored, and what a poll's interval has brought since: operations, a batch. */
-export function exploreGrown(size: GrownSize): Promise<Service> {
+export function exploreSeeded(size: SeededSize): Promise<Service> {
   return answering((url) => {
     const page = serve(size, url);
     return page === null ? { status: 404, body: {} } : { body: page };
   });
 }
 
-function serve(size: GrownSize, { pathname, searchParams: told }: URL): Page | null {
+function serve(size: SeededSize, { pathname, searchParams: told }: URL): Page | null {
   const [, id, path = ''] = /^\/(\d+)\/api\/v2\/(.*)$/u.exec(pathname) ?? [];
-  const chain = size.chains.find((grown) => grown.id === Number(id));
+  const chain = size.chains.find((seeded) => seeded.id === Number(id));
   if (chain === undefined) return null;
   const batch = /^blocks\/optimism-batch\/(\d+)$/u.exec(path)?.[1];
   if (batch !== undefined) return batchPage(size, chain, Number(batch), told);
@@ -38,10 +38,10 @@ function serve(size: GrownSize, { pathname, searchParams: told }: URL): Page | n
 const downFrom = (top: number, lowest = 1) =>
   Array.from({ length: Math.max(0, Math.min(pageItems, top - lowest + 1)) }, (_, at) => top - at);
 
-const timeOf = ({ nowMs, blockMs }: GrownSize, top: number, height: number) =>
+const timeOf = ({ nowMs, blockMs }: SeededSize, top: number, height: number) =>
   new Date(nowMs - (top - height) * blockMs).toISOString();
 
-function operationsPage(size: GrownSize, chain: GrownChain, told: URLSearchParams): Page {
+function operationsPage(size: SeededSize, chain: SeededChain, told: URLSearchParams): Page {
   const { id, operations } = chain;
   const from = Number(told.get('page_token')?.split(',')[0] ?? operations.top + itemsPerPoll);
   const numbers = downFrom(from);
@@ -65,7 +65,7 @@ function operationsPage(size: GrownSize, chain: GrownChain, told: URLSearchParam
   };
 }
 
-function batchesPage(size: GrownSize, chain: GrownChain, told: URLSearchParams): Page {
+function batchesPage(size: SeededSize, chain: SeededChain, told: URLSearchParams): Page {
   const newest = (chain.batches?.top ?? 0) + 1;
   const numbers = downFrom(Math.min(newest, Number(told.get('id') ?? Infinity) - 1));
   const last = numbers.at(-1) ?? 0;
@@ -83,7 +83,12 @@ function batchesPage(size: GrownSize, chain: GrownChain, told: URLSearchParams):
   };
 }
 
-function batchPage(size: GrownSize, chain: GrownChain, batch: number, told: URLSearchParams): Page {
+function batchPage(
+  size: SeededSize,
+  chain: SeededChain,
+  batch: number,
+  told: URLSearchParams,
+): Page {
   const newest = (chain.batches?.top ?? 0) + 1;
   const lowest = (batch - 1) * blocksPerBatch + 1;
   const top = Math.min(batch * blocksPerBatch, Number(told.get('block_number') ?? Infinity) - 1);
@@ -108,7 +113,7 @@ function batchPage(size: GrownSize, chain: GrownChain, batch: number, told: URLS
   };
 }
 
-function factoriesPage({ id, factories: { count } }: GrownChain, told: URLSearchParams): Page {
+function factoriesPage({ id, factories: { count } }: SeededChain, told: URLSearchParams): Page {
   const named = told.get('page_token')?.split(',')[0];
   const first = named === undefined ? 1 : count + 1 - Number(named) / 10;
   const ranks = Array.from(

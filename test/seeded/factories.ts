@@ -3,16 +3,16 @@ import { factories, factoryHistory } from '../../src/operations/factories/tables
 import { feedOf, type Numbers, pages, runs, walks } from './ledger.ts';
 import type { Lanes } from './lists.ts';
 import { fill } from './rows.ts';
-import { type GrownChain, type GrownSize, pageItems, pollsPerRanking } from './size.ts';
-import { beforeNow, hashSql, short } from './spell.ts';
+import { type SeededChain, type SeededSize, pageItems, pollsPerRanking } from './size.ts';
+import { beforeNow, hashSql, short } from './values.ts';
 
 /** Of so many factories one gets accounts between two rankings. */
 const perChange = 20;
 
 /** Factories by rank, with every ranking that was published. */
 export function growFactories(
-  size: GrownSize,
-  { id, factories: { count, rankings } }: GrownChain,
+  size: SeededSize,
+  { id, factories: { count, rankings } }: SeededChain,
   numbers: Numbers,
   { live }: Lanes,
 ): string[] {

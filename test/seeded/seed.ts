@@ -7,9 +7,9 @@ import { registerFeeds } from '../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../src/sync/targets.ts';
 import { growBatches } from './batches.ts';
 import { growFactories } from './factories.ts';
-import type { GrownLane, Numbers } from './ledger.ts';
+import type { SeededLane, Numbers } from './ledger.ts';
 import { growAddresses, growBatchList, growOperations, type Lanes } from './lists.ts';
-import type { GrownSize } from './size.ts';
+import type { SeededSize } from './size.ts';
 
 /**
  * Fills a migrated, empty database as a year of polls would leave it: rows, runs,
@@ -17,11 +17,11 @@ import type { GrownSize } from './size.ts';
  */
 export async function grow(
   pool: Pool,
-  size: GrownSize,
+  size: SeededSize,
   chains: readonly ChainSettings[],
 ): Promise<void> {
   await registerFeeds(drizzle(pool), configuredFeeds(chains), 'file', {
-    origin: 'http://grown',
+    origin: 'http://seeded',
     isSameData: true,
   });
   const numbers: Numbers = { run: 0, walk: 0, page: 0 };
@@ -61,7 +61,7 @@ export async function grow(
 
 function lanesOf(chains: readonly ChainSettings[], operation: OperationName): Lanes {
   const found = configuredLanes(chains).filter(({ lane }) => lane.operation === operation);
-  const lane = (name: 'live' | 'backfill'): GrownLane => {
+  const lane = (name: 'live' | 'backfill'): SeededLane => {
     // A ranking has one lane.
     const configured = found.find(({ lane: { lane: own } }) => own === name) ?? found[0];
     if (configured === undefined) throw new Error(`${operation} is not configured`);
@@ -111,13 +111,13 @@ const totals = `
   group by feed, lane`;
 
 /** One in ten thousand operations came behind the head. */
-const lateArrivals = ({ chains }: GrownSize) => `
+const lateArrivals = ({ chains }: SeededSize) => `
   insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
   select chain_id, 'user-operations', hash, block_number, timestamp, first_seen_at, page_id
   from explorer.user_operations
   where block_number % 10000 = 0 and chain_id in (${chains.map(({ id }) => id).join(', ')})`;
 
-/** The size of each table that has grown, for people. */
+/** The size of each seeded table, for people. */
 export async function tableSizes(
   pool: Pool,
 ): Promise<readonly { readonly table: string; readonly rows: number; readonly bytes: number }[]> {

@@ -4,7 +4,7 @@ import { userOperations } from '../../src/operations/user-operations/tables.ts';
 import {
   follow,
   type Followed,
-  type GrownLane,
+  type SeededLane,
   history,
   type Numbers,
   pollTime,
@@ -15,20 +15,20 @@ import {
   batchesPerPoll,
   blocksOf,
   blocksPerBatch,
-  type GrownChain,
-  type GrownList,
-  type GrownSize,
+  type SeededChain,
+  type SeededList,
+  type SeededSize,
   itemsPerPoll,
   lostBatch,
   lostPoll,
   pageItems,
 } from './size.ts';
-import { beforeNow, blockTime, hashSql, short } from './spell.ts';
+import { beforeNow, blockTime, hashSql, short } from './values.ts';
 
 /** The lanes of a feed, as its configuration has them. */
 export interface Lanes {
-  readonly live: GrownLane;
-  readonly backfill: GrownLane;
+  readonly live: SeededLane;
+  readonly backfill: SeededLane;
 }
 
 /** Pages that one transaction of a backfill writes. */
@@ -36,8 +36,8 @@ const pagesAtOnce = 16;
 
 /** User operations: the history by one walk, what is new by a poll every two minutes; one poll was lost. */
 export function growOperations(
-  size: GrownSize,
-  chain: GrownChain,
+  size: SeededSize,
+  chain: SeededChain,
   numbers: Numbers,
   lanes: Lanes,
 ): string[] {
@@ -80,8 +80,8 @@ export function growOperations(
 
 /** The list of batches: the same; nothing is lost. */
 export function growBatchList(
-  size: GrownSize,
-  chain: GrownChain,
+  size: SeededSize,
+  chain: SeededChain,
   numbers: Numbers,
   lanes: Lanes,
 ): string[] {
@@ -127,8 +127,8 @@ interface PageNumbers {
 
 /** When an item was stored, and by which page: the history's, or the first of the poll that met it. */
 function storedAt(
-  size: GrownSize,
-  list: GrownList,
+  size: SeededSize,
+  list: SeededList,
   rate: number,
   { historyFirst, pollsFirst, pagesPerPoll }: PageNumbers,
 ) {
@@ -145,7 +145,7 @@ function storedAt(
 }
 
 /** The addresses that the operations of a chain name. */
-export const growAddresses = (size: GrownSize, chain: GrownChain): string =>
+export const growAddresses = (size: SeededSize, chain: SeededChain): string =>
   fill({
     table: addresses,
     chain: chain.id,
@@ -162,4 +162,5 @@ export const growAddresses = (size: GrownSize, chain: GrownChain): string =>
     },
   });
 
-export const lostBatchOf = ({ batches }: GrownChain) => (batches === null ? 0 : lostBatch(batches));
+export const lostBatchOf = ({ batches }: SeededChain) =>
+  batches === null ? 0 : lostBatch(batches);
