@@ -7,16 +7,17 @@ import { type Limits, startSimulator } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
+import { injectFault } from '../harness/faults.ts';
 import { testKey } from '../harness/key.ts';
+import { Worker, type ProgramEnvironment } from '../harness/program.ts';
+import type { WorkerSettings } from '../harness/worker-process.ts';
 import { seededRandom } from '../harness/random.ts';
 import { openDatabaseProxy } from '../harness/servers.ts';
-import { type Scene, strike } from './blows.ts';
+import { injectOne, type Scene } from './faults.ts';
 import { WorldClock } from './clock.ts';
-import type { RunningClock } from './clocked-start.ts';
-import { type ClockedWorker, type Place, startClockedWorker } from './clocked-worker.ts';
 import { openCron } from './cron.ts';
 import { endAsPerson, openRunsAfter } from './ending.ts';
-import { chaosFaults } from './faults.ts';
+import { chaosFaults } from './explorer-faults.ts';
 import {
   chainOf,
   clockRate,
@@ -40,7 +41,7 @@ export interface ChaosPlan {
 
 export interface ChaosResult {
   /** How often each thing was done, by its name. */
-  readonly blows: Readonly<Record<string, number>>;
+  readonly injected: Readonly<Record<string, number>>;
   readonly explorerFaults: Readonly<Record<string, number>>;
   /** Transactions that the server ended, as they waited for each other. */
   readonly deadlocks: number;
@@ -60,7 +61,7 @@ export interface ChaosResult {
   readonly faults: Readonly<Record<string, unknown>>;
 }
 
-/** Time between two blows, in ms, at most; the mean is half of it, and a start takes a second. */
+/** Time between two faults, in ms, at most; the mean is half of it, and a start takes a second. */
 const mostCalmMs = { short: 2_000, long: 6_000 };
 /** Rests after failures have grown by then; who has not come to rest by then hangs, in ms. */
 const restBoundMs = 900_000;
@@ -71,6 +72,8 @@ const pollMs = 100;
 const stopBoundMs = 240_000;
 /** A worker that is not at work by then met a database that swallowed its first words, in ms. */
 const startBoundMs = 60_000;
+/** Short, so that a database that swallows what it is sent is found within a minute. */
+const dbTimeouts = { statementMs: 8_000, answerMs: 10_000, idleTransactionMs: 5_000 };
 /** How long before the real time of day the workers' begins: it never reaches the commands', in ms. */
 const daysBeforeMs = 5 * 86_400_000;
 
@@ -97,7 +100,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
   const rest = { pool, seed: plan.seed, chain, atMs, place, note, signal: plan.signal };
   Object.assign(faults, await endAsPerson(rest), badOutput(world.all));
   return {
-    blows: { ...counts.blows, ...(cron.missed > 0 && { 'runs not sent': cron.missed }) },
+    injected: { ...counts.injected, ...(cron.missed > 0 && { 'runs not sent': cron.missed }) },
     explorerFaults: counts.faults,
     deadlocks: await deadlocksOf(pool),
     requests: simulator.requests,
@@ -119,7 +122,7 @@ async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
   const random = seededRandom(seed);
   const chain = chainOf(seed, plan.lengthMs);
   const clock = new WorldClock({ rate: clockRate, leashMs });
-  const counts = { blows: {} as Record<string, number>, faults: {} as Record<string, number> };
+  const counts = { injected: {} as Record<string, number>, faults: {} as Record<string, number> };
   const count = (kind: keyof typeof counts) => (name: string) => {
     counts[kind][name] = (counts[kind][name] ?? 0) + 1;
   };
@@ -149,23 +152,22 @@ async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
   const lanes = configuredLanes(chains);
   const cron = await openCron({ databaseUrl, pool, lanes, clock });
   stack.defer(() => cron.close());
-  const place: Place = { databaseUrl, explorerUrl: simulator.url, cwd };
-  const all: ClockedWorker[] = [];
+  const place: ProgramEnvironment = { databaseUrl, explorerUrl: simulator.url, cwd };
+  const all: Worker[] = [];
   stack.defer(async () => {
     for (const worker of all) worker.kill('SIGKILL');
-    await Promise.all(all.map(({ ended }) => ended));
+    await Promise.all(all.map(({ exit }) => exit));
   });
   const sinceMs = Date.now();
   const length = plan.lengthMs * clockRate;
-  const time: RunningClock = {
-    sinceMs,
-    instantMs: sinceMs - length - daysBeforeMs,
-    rate: clockRate,
+  const clocked: WorkerSettings = {
+    clock: { sinceMs, instantMs: sinceMs - length - daysBeforeMs, rate: clockRate },
+    dbTimeouts,
   };
   let started = 0;
   const start = () => {
     const name = `chaos-${(started += 1)}`;
-    const worker = startClockedWorker(name, { ...place, databaseUrl: proxy.url }, time);
+    const worker = new Worker({ ...place, databaseUrl: proxy.url, name }, clocked);
     all.push(worker);
     return worker;
   };
@@ -181,19 +183,22 @@ async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
   const calm = () => {
     isCalm = true;
   };
-  const note = count('blows');
+  const note = count('injected');
   return { scene, simulator, pool, clock, cron, lanes, chain, place, all, counts, note, calm };
 }
 
-async function beChaotic(plan: ChaosPlan, { scene, pool, clock, note }: Chaos): Promise<void> {
+async function beChaotic(plan: ChaosPlan, chaos: Chaos): Promise<void> {
+  const { scene, pool, clock, note, simulator } = chaos;
   const { signal } = plan;
+  const work = { pool, requests: () => simulator.requests, isOver: async () => false };
   let endMs = performance.now() + copyBoundMs + plan.lengthMs;
   const calmMs = plan.lengthMs < longFromMs ? mostCalmMs.short : mostCalmMs.long;
   while (performance.now() < endMs) {
     signal?.throwIfAborted();
-    await delay(Math.min(scene.random() * calmMs, endMs - performance.now()));
-    // A blow that strikes the kit's own session as well has been struck.
-    note(await strike(scene).catch(() => 'blow that missed'));
+    const afterMs = Math.max(0, Math.min(scene.random() * calmMs, endMs - performance.now()));
+    // A fault that hits the kit's own session as well has been injected.
+    const inject = () => injectOne(scene).catch(() => 'fault that missed');
+    note((await injectFault({ when: { at: 'start', afterMs }, inject }, work)) ?? 'none');
     superviseWorkers(scene, note);
     // The world begins to move when it has been copied once: until then nobody watches it.
     if (clock.isRunning || !(await isCopied(pool))) continue;
@@ -234,9 +239,11 @@ async function comeToRest(chaos: Chaos, signal?: AbortSignal): Promise<Record<st
   }
   for (const worker of scene.workers) worker.kill('SIGTERM');
   const late = delay(stopBoundMs, 'late' as const);
-  for (const worker of scene.workers) {
-    const code = await Promise.race([worker.ended, late]);
-    if (code !== 0) faults[`${worker.name} did not stop cleanly: ${code}`] = worker.tail;
+  for (const [place, worker] of scene.workers.entries()) {
+    const exit = await Promise.race([worker.exit, late]);
+    if (exit !== 'late' && exit.code === 0) continue;
+    faults[`worker ${place} did not stop cleanly: ${JSON.stringify(exit)}`] =
+      worker.output.slice(-tailLength);
   }
   return faults;
 }
@@ -264,7 +271,15 @@ async function deadlocksOf(pool: Pool): Promise<number> {
   return rows[0]?.deadlocks ?? 0;
 }
 
-function badOutput(workers: readonly ClockedWorker[]): Record<string, unknown> {
-  const said = workers.flatMap(({ badOutput: bad }) => bad);
-  return said.length === 0 ? {} : { 'a worker wrote a secret or a stack': said.slice(0, 3) };
+/** Characters of what a worker wrote last that are shown, and of a finding. */
+const tailLength = 4_000;
+const shownLength = 900;
+const stack = /\n\s+at .+:\d+:\d+/u;
+
+function badOutput(workers: readonly Worker[]): Record<string, unknown> {
+  const found = workers.flatMap(({ output }) => {
+    const at = Math.max(output.indexOf(testKey), output.search(stack));
+    return at < 0 ? [] : [output.slice(Math.max(0, at - shownLength / 3)).slice(0, shownLength)];
+  });
+  return found.length === 0 ? {} : { 'a worker wrote a secret or a stack': found.slice(0, 3) };
 }

@@ -4,7 +4,7 @@ import type { SimulatedChain } from '../../simulator/index.ts';
 import { truthAt } from '../truth/truth.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { watchedDifferences } from '../harness/tables.ts';
-import { runCommand, type Place } from './clocked-worker.ts';
+import { Child, spawnMain, type ProgramEnvironment } from '../harness/program.ts';
 
 /** A world that has come to stand, and who has copied it. */
 export interface Rest {
@@ -14,7 +14,7 @@ export interface Rest {
   /** Simulated ms since the start at which it stands. */
   readonly atMs: number;
   /** For commands: not through the proxy. */
-  readonly place: Place;
+  readonly place: ProgramEnvironment;
   readonly note: (event: string) => void;
   readonly signal: AbortSignal | undefined;
 }
@@ -25,6 +25,27 @@ export interface Rest {
  * walks side by side is seen to when the pages fall otherwise (src/sync/SPEC.md, known gaps).
  */
 const mostRounds = 8;
+
+/** A command that has not ended by then hangs, in ms: the longest reads a whole list again. */
+const longestMs = 600_000;
+
+/** Runs `explorer-etl` with these arguments to its end, by the real time of day. */
+async function runCommand(
+  args: readonly string[],
+  place: ProgramEnvironment,
+  signal?: AbortSignal,
+) {
+  const child = new Child(spawnMain(args, place));
+  const kill = () => child.kill('SIGKILL');
+  signal?.addEventListener('abort', kill, { once: true });
+  try {
+    const { code } = await child.ended(longestMs);
+    return { code, stdout: child.stdout, stderr: child.stderr };
+  } finally {
+    kill();
+    signal?.removeEventListener('abort', kill);
+  }
+}
 
 /** How often a condition is looked at, in ms. */
 const pollMs = 100;

@@ -1,13 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { createPool } from '../../src/db/pool.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { differences } from '../harness/tables.ts';
-import { startNamedWorker, type NamedWorker, type WorkerPlace } from './worker.ts';
+import { Child, eventually, spawnMain, type ProgramEnvironment } from '../harness/program.ts';
 
 export interface TakeoverPlan {
   readonly databaseUrl: string;
@@ -76,7 +75,7 @@ export async function measureTakeovers(plan: TakeoverPlan): Promise<Takeovers> {
       const victim = await untilHeld(pool, crew, plan);
       killsMs.push(await takeoverFrom(victim, 'SIGKILL', pool, plan));
       takeovers += 1;
-      await victim.ended;
+      await victim.exit;
       crew.fill();
     }
     for (let stop = 0; stop < plan.zombies; stop += 1) {
@@ -126,16 +125,26 @@ const configOf = ({ id, name }: SimulatedChain) => ({
   chains: [{ id, name, operations: { 'user-operations': { schedule: '0 0 1 1 *' } } }],
 });
 
+/** A `start` that Postgres knows by its name. */
+interface CrewMember extends Child {
+  readonly name: string;
+}
+
+const startMember = (name: string, place: ProgramEnvironment): CrewMember =>
+  Object.assign(new Child(spawnMain(['--log-level', 'debug', 'start'], { ...place, name })), {
+    name,
+  });
+
 interface Crew {
-  readonly workers: readonly NamedWorker[];
+  readonly workers: readonly CrewMember[];
   /** Starts a worker in the place of each that has ended. */
   fill(): void;
   end(): Promise<void>;
 }
 
-function openCrew(place: WorkerPlace): Crew {
+function openCrew(place: ProgramEnvironment): Crew {
   let started = 0;
-  let workers: NamedWorker[] = [];
+  let workers: CrewMember[] = [];
   return {
     get workers() {
       return workers;
@@ -143,12 +152,12 @@ function openCrew(place: WorkerPlace): Crew {
     fill() {
       workers = workers.filter(({ isRunning }) => isRunning);
       while (workers.length < crewSize) {
-        workers.push(startNamedWorker(`worker-${(started += 1)}`, place));
+        workers.push(startMember(`worker-${(started += 1)}`, place));
       }
     },
     async end() {
       for (const worker of workers) worker.kill('SIGKILL');
-      await Promise.all(workers.map(({ ended }) => ended));
+      await Promise.all(workers.map(({ exit }) => exit));
     },
   };
 }
@@ -203,10 +212,8 @@ async function holderOf(pool: Pool): Promise<string | null> {
 }
 
 /** The worker that moves the walk on now, once all others have come up. */
-async function untilHeld(pool: Pool, crew: Crew, plan: TakeoverPlan): Promise<NamedWorker> {
-  await until('a full crew', plan, async () =>
-    crew.workers.every(({ output }) => output.includes('start.ready')),
-  );
+async function untilHeld(pool: Pool, crew: Crew, plan: TakeoverPlan): Promise<CrewMember> {
+  await until('a full crew', plan, async () => crew.workers.every(({ isReady }) => isReady));
   const { rows } = await pool.query<{ id: string }>(
     'select coalesce(max(id), 0) as id from public.walk_moves',
   );
@@ -221,7 +228,7 @@ async function untilHeld(pool: Pool, crew: Crew, plan: TakeoverPlan): Promise<Na
 }
 
 async function takeoverFrom(
-  victim: NamedWorker,
+  victim: CrewMember,
   signal: 'SIGKILL' | 'SIGSTOP',
   pool: Pool,
   plan: TakeoverPlan,
@@ -242,17 +249,8 @@ async function isDone(pool: Pool): Promise<boolean> {
   return rows[0]?.done ?? false;
 }
 
-async function until<T>(
+const until = <T>(
   what: string,
   { signal }: Pick<TakeoverPlan, 'signal'>,
   poll: () => Promise<T | false | undefined>,
-): Promise<T> {
-  const startMs = performance.now();
-  for (;;) {
-    signal?.throwIfAborted();
-    const seen = await poll();
-    if (seen !== false && seen !== undefined) return seen;
-    if (performance.now() - startMs > boundMs) throw new Error(`${what}: not in time`);
-    await delay(pollMs);
-  }
-}
+): Promise<T> => eventually(what, boundMs, poll, pollMs, signal);

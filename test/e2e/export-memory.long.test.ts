@@ -41,7 +41,7 @@ test.each(['parquet', 'csv'])('one day larger than memory becomes one file: %s',
   );
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const { code } = await watchChild(child).closed;
+  const { code } = await watchChild(child).exit;
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('200,000 rows') });
 
   const ask = await openDuckDb();

@@ -27,16 +27,14 @@ function largeQuery(database: TestDatabase, ...flags: readonly string[]) {
       env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
     },
   );
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  return { child, stderr: () => stderr, ...watchChild(child) };
+  return { child, watched: watchChild(child, ['stderr']) };
 }
 
 test.each([['--format', 'csv'], ['--json']])(
   'an answer larger than memory reaches a slow reader whole: %s %s',
   async (...flags) => {
     const database = await freshDatabase();
-    const { child, closed, stderr } = largeQuery(database, ...flags);
+    const { child, watched } = largeQuery(database, ...flags);
     await eventually('Postgres to wait for the reader', hangMs, async () => {
       const { rows: waiting } = await database.pool.query(
         `select from pg_stat_activity where wait_event = 'ClientWrite' and datname = current_database()`,
@@ -54,18 +52,18 @@ test.each([['--format', 'csv'], ['--json']])(
     expect(last).toMatch(
       flags.includes('csv') ? new RegExp(`^${rows},`, 'u') : new RegExp(`"n":${rows},`, 'u'),
     );
-    expect(await closed).toEqual({ code: 0, signal: null });
-    expect(stderr()).toBe('');
+    expect(await watched.exit).toEqual({ code: 0, signal: null });
+    expect(watched.stderr).toBe('');
   },
 );
 
 test('a reader that has had enough, such as head, ends it quietly', async () => {
   const database = await freshDatabase();
-  const { child, closed, stderr } = largeQuery(database, '--format', 'csv');
+  const { child, watched } = largeQuery(database, '--format', 'csv');
   await once(child.stdout, 'readable');
   child.stdout.destroy();
-  expect(await closed).toEqual({ code: 0, signal: null });
-  expect(stderr()).toBe('');
+  expect(await watched.exit).toEqual({ code: 0, signal: null });
+  expect(watched.stderr).toBe('');
   await eventually('Postgres to be done with it', hangMs, async () => {
     const { rows: others } = await database.pool.query(
       `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,

@@ -88,7 +88,7 @@ async function openScene() {
   return {
     pool,
     older: (...args: string[]) => startProgram(args, environment),
-    newer: (...args: string[]) => startProgram(args, { ...environment, main: next }),
+    newer: (...args: string[]) => startProgram(args, environment, next),
   };
 }
 

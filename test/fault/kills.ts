@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { drawWhen, injectFault, killOf, type Scene } from '../harness/faults.ts';
 import { seededRandom } from '../harness/random.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { operationNames } from '../../src/operations/index.ts';
 import { freePort } from '../harness/servers.ts';
 import { eventually, startProgram, type Program } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
-import { drawMoment, killAt, type Scene } from './moment.ts';
 import { openWorld, type FaultWorld } from './world.ts';
 import { hangMs } from '../harness/hang.ts';
 
@@ -30,7 +30,7 @@ export async function killSyncs(seed: number): Promise<object> {
   for (let killed = 0; killed < killsOfSync; killed += 1) {
     const program = startProgram(['sync', '--quiet'], world.environment);
     const scene = { ...sceneOf(world), isOver: async () => !program.isRunning };
-    await killAt(drawMoment(random), scene, [program]);
+    await injectFault({ when: drawWhen(random), inject: killOf([program]) }, scene);
     const { signal } = await program.ended(hangMs);
     expect(signal, program.stderr).toBe('SIGKILL');
   }
@@ -67,7 +67,8 @@ export async function killWorkers(seed: number): Promise<object> {
   let workers: readonly [Program, Program] = [await start(), await start()];
   for (let killed = 0; killed < killsOfStart;) {
     const victims = drawVictims(workers, random);
-    expect(await killAt(drawMoment(random), sceneOf(world), victims)).toBe(true);
+    const kill = { when: drawWhen(random), inject: killOf(victims) };
+    expect(await injectFault(kill, sceneOf(world))).toBe(true);
     await Promise.all(victims.map((victim) => victim.ended(hangMs)));
     workers = [
       victims.includes(workers[0]) ? await start() : workers[0],
@@ -87,7 +88,7 @@ export async function killWorkers(seed: number): Promise<object> {
 
 function sceneOf(world: FaultWorld): Scene {
   return {
-    database: world.database,
+    pool: world.database.pool,
     requests: () => world.simulator.requests,
     slowAfter: world.slowAfter,
     isOver: () => isAllFinished(world),

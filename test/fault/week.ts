@@ -8,6 +8,7 @@ import {
 } from '../../simulator/index.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import type { ConfiguredLane } from '../../src/sync/targets.ts';
+import { drawWhen, injectFault, killOf } from '../harness/faults.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { startProgram } from '../harness/process.ts';
@@ -16,7 +17,6 @@ import { sumFaults, sumUp } from '../harness/sums.ts';
 import { runSync } from '../harness/sync.ts';
 import { watchedDifferences } from '../harness/tables.ts';
 import { type DrivenWorld, openDrivenWorld, yearly } from './drive.ts';
-import { drawMoment, killAt } from './moment.ts';
 import { RankingModel } from './ranking-model.ts';
 
 const hourMs = 3_600_000;
@@ -188,12 +188,13 @@ function createKiller(world: DrivenWorld, { seed, kills: wanted, hours }: WeekOp
       const first = random() < 0.5 ? 0 : 1;
       const victims = world.workers.filter((_, place) => both || place % 2 === first);
       const scene = {
-        database: world.database,
+        pool: world.database.pool,
         requests: () => world.simulator.requests,
         isOver: () => world.isAtRest(),
       };
-      if (!(await killAt(drawMoment(random, mostRequests), scene, victims))) return;
-      await Promise.all(victims.map(({ ended }) => ended));
+      const kill = { when: drawWhen(random, mostRequests), inject: killOf(victims) };
+      if ((await injectFault(kill, scene)) !== true) return;
+      await Promise.all(victims.map(({ exit }) => exit));
       kills += victims.length;
       world.replaceEnded();
     },

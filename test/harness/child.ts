@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { demandDocument } from './documents.ts';
 import { hangMs } from './hang.ts';
+import { Child } from './program.ts';
 
 /** What a command left behind. */
 export interface Ended {
@@ -36,27 +36,22 @@ export async function command(
   args: readonly string[],
   { env = {}, cwd, until }: CommandOptions = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [inject('program'), ...args], {
+  const started = spawn(process.execPath, [inject('program'), ...args], {
     cwd: cwd ?? (await emptyFolder()),
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text;
-    });
-  }
+  const child = new Child(started);
   const hung = setTimeout(() => child.kill('SIGKILL'), hangMs);
-  const closed = once(child, 'close') as Promise<[number | null]>;
   try {
     if (until !== undefined) {
-      await Promise.race([until(() => output.stdout + output.stderr, child.pid ?? 0), closed]);
+      await Promise.race([until(() => child.output, started.pid ?? 0), child.exit]);
       child.kill('SIGTERM');
     }
-    const [code] = await closed;
-    demandDocument(args, { code, stdout: output.stdout });
-    return { code, ...output };
+    const { code } = await child.exit;
+    const { stdout, stderr } = child;
+    demandDocument(args, { code, stdout });
+    return { code, stdout, stderr };
   } finally {
     clearTimeout(hung);
     child.kill('SIGKILL');

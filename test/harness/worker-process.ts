@@ -1,35 +1,78 @@
 /**
- * `start` in a process of its own, by a clock that its parent drives: the same composition as
- * `cli/start.ts`, but for the time of day, which comes as messages, each of them answered.
+ * `start` in a process of its own, by a clock of its parent's: the same composition as `cli/start.ts`,
+ * but for the time of day, and for how long a silent database is waited for.
  */
+import { DatabaseError } from 'pg';
 import { openEngine, prepareDatabase } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { describeDatabaseError, isConnectionLost } from '../../src/db/failure.ts';
+import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
+import { whileCurrent } from '../../src/db/version.ts';
 import { createLog } from '../../src/log.ts';
-import { openDatabase } from '../../src/open-database.ts';
+import { DatabaseUnavailableError, openDatabase } from '../../src/open-database.ts';
 import { serve } from '../../src/sync/serve.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 
-/** What the parent sends: the time of day, in ms since 1970. */
-export interface TimeMessage {
+/** A time of day that runs at a rate. */
+export interface WorkerClock {
+  /** Unix time in ms at which both showed the same, and what this one shows then. */
+  readonly sinceMs: number;
   readonly instantMs: number;
+  /** 0: it stands. */
+  readonly rate: number;
 }
 
+export interface WorkerSettings {
+  readonly clock: WorkerClock;
+  readonly dbTimeouts?: DatabaseTimeouts;
+}
+
+/** Whether the database ended `start`; anything else shows its stack, as a fault. */
+const isOfDatabase = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailableError ||
+  error instanceof DatabaseError ||
+  isConnectionLost(error) ||
+  (error instanceof Error && error.cause !== undefined && isOfDatabase(error.cause));
+
 const stop = new AbortController();
-let instantMs = Number(process.env['DRIVEN_INSTANT_MS']);
-process.on('message', (message: TimeMessage) => {
-  ({ instantMs } = message);
-  process.send?.(message);
-});
 process.on('SIGTERM', () => stop.abort(new Error('SIGTERM')));
 
+const given = JSON.parse(process.env['WORKER_SETTINGS'] ?? '') as WorkerSettings;
+let { sinceMs, instantMs, rate } = given.clock;
+process.on('message', (message: WorkerClock) => {
+  ({ sinceMs, instantMs, rate } = message);
+  process.send?.(message);
+});
+const clock = () => new Date(instantMs + (Date.now() - sinceMs) * rate);
 const cwd = process.cwd();
 const settings = loadSettings({ env: process.env, cwd });
-const database = await openDatabase(settings, { cwd });
-await prepareDatabase(database);
 const log = createLog('info', (line) => void process.stderr.write(line));
-const engine = await openEngine({ settings, database, log, supervise: true });
-const clock = () => new Date(instantMs);
-await serve(configuredLanes(settings.chains), { ...engine, clock }, stop.signal);
-await engine.close();
-await database.close();
-process.disconnect();
+const { dbTimeouts } = given;
+try {
+  await start();
+} catch (error) {
+  if (!isOfDatabase(error)) throw error;
+  process.stderr.write(`explorer-etl: ${describeDatabaseError(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  process.disconnect();
+}
+
+async function start(): Promise<void> {
+  const database = await openDatabase(settings, { cwd });
+  try {
+    await prepareDatabase(database);
+    const timeouts = dbTimeouts === undefined ? {} : { dbTimeouts };
+    const engine = await openEngine({ settings, database, log, supervise: true, ...timeouts });
+    try {
+      log.tell('start.ready', { feeds: 0, chains: 0, next_poll: null });
+      await whileCurrent(database.pool, stop.signal, (signal) =>
+        serve(configuredLanes(settings.chains), { ...engine, clock }, signal),
+      );
+    } finally {
+      await engine.close();
+    }
+  } finally {
+    await database.close();
+  }
+}
