@@ -39,6 +39,13 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: n
   });
 }
 
+/** Room for half a bar at both ends; a single time is in the middle of two days. */
+function padded(times: number, kind: TimeChartProps['kind'], from: number, to: number) {
+  const half = (to - from) / Math.max(1, times - 1) / 2;
+  const room = from === to ? daySeconds : kind === 'bars' ? half : 0;
+  return [from - room, to + room] as [number, number];
+}
+
 /** Each layer on top of those before it. */
 function stacked(series: readonly Series[]): number[][] {
   const sums: number[] = [];
@@ -69,7 +76,10 @@ function optionsOf(props: TimeChartProps, element: HTMLElement): uPlot.Options {
     legend: { show: false },
     cursor: { y: false, drag: { x: false }, ...(group && { sync: { key: group } }) },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
-    scales: { y: { range: (_, __, highest) => [0, most ?? (highest > 0 ? highest * 1.05 : 100)] } },
+    scales: {
+      x: { range: (plot, least, last) => padded(plot.data[0].length, kind, least, last) },
+      y: { range: (_, __, highest) => [0, most ?? (highest > 0 ? highest * 1.05 : 60)] },
+    },
     axes: [
       { ...axis, values: timeLabels },
       { ...axis, size: 64, values: (_, splits) => splits.map(format) },

@@ -55,6 +55,10 @@ function laneText(lane: FeedStatus['lanes'][number], now: string): string {
   return `${lane.state.replaceAll('-', ' ')}${until}${reason}`;
 }
 
+/** Seconds as far as an axis may need them. */
+const lagText = (seconds: number): string =>
+  seconds < 600 ? `${count(seconds)} s` : duration(seconds);
+
 /** Rows and lag of the last hours, under one crosshair. */
 function History({ feed }: { readonly feed: string }) {
   const query = { feed, hours: String(chartHours) };
@@ -74,7 +78,7 @@ function History({ feed }: { readonly feed: string }) {
         <TimeChart {...shared} label="Throughput" series={rows} kind="bars" format={compact} />
       </Card>
       <Card title={`Lag, ${chartHours} h`}>
-        <TimeChart {...shared} label="Lag" series={lag} kind="line" format={duration} />
+        <TimeChart {...shared} label="Lag" series={lag} kind="line" format={lagText} />
       </Card>
     </div>
   );

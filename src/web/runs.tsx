@@ -51,7 +51,14 @@ function Bars({ lane, from, to }: { lane: Lane; from: number; to: number }) {
         const width = Math.max(leastWidth, end - start);
         const y = run.lane === 'live' ? 1 : 6;
         return (
-          <rect key={run.id} class={tones[run.state]} x={start} y={y} width={width} height={3} />
+          <rect
+            key={run.id}
+            class={tones[run.state]}
+            x={Math.min(start, 1 - width)}
+            y={y}
+            width={width}
+            height={3}
+          />
         );
       })}
       {lane.events.map(({ at, kind, sentence }) => (
