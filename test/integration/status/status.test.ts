@@ -110,6 +110,21 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
   expect(statesOf(late)[0]).toEqual(['user-operations', 'behind']);
 });
 
+test('a list that is read in part says of what time the oldest item is above which nothing is missing', async () => {
+  const { database, simulator, chains, status } = await scene({ changes: lately() });
+  const reachedAt = async () => (await status()).feeds[0]?.progress.reached_at ?? null;
+  await runSync(database, { url: simulator.url, chains, maxPages: 1 });
+  const { rows } = await database.pool.query<{ time: Date }>(
+    'select timestamp as time from explorer.user_operations where timestamp is not null order by 1',
+  );
+  const stored = rows.map(({ time }) => time.toISOString());
+  const reached = new Date((await reachedAt()) ?? 0).toISOString();
+  // The last item of a page may not be the last of its block.
+  expect(stored.slice(0, 3)).toContain(reached);
+  await runSync(database, { url: simulator.url, chains });
+  expect(await reachedAt()).toBeNull();
+});
+
 test('rows of today are those of the ledger since midnight, also of walks that began before', async () => {
   const { status, database } = await copied();
   const today = async () => (await status()).feeds.map(({ rows_today }) => rows_today);
