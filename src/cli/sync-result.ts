@@ -4,7 +4,7 @@ import { failures, type FailureClass } from '../failure.ts';
 import type { SyncResult } from '../sync/once.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
-import { estimateFeeds } from '../report/estimate.ts';
+import { estimateFeeds } from '../status/estimate.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';

@@ -3,10 +3,9 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { startSimulator } from '../../../simulator/index.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import type * as registry from '../../../src/operations/index.ts';
-import { feedReaches, laneRecords } from '../../../src/report/lane-status.ts';
-import { feedStatus } from '../../../src/report/status.ts';
 import { planFeeds } from '../../../src/status/plan.ts';
-import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
+import { verifyFeeds, repairsOf } from '../../../src/status/verify.ts';
+import { readStatus } from '../../../src/status/status.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -76,11 +75,11 @@ test('it is open in verify, whatever is complete beside it on its chain', async 
 });
 
 test('it is in status and plan, and repair would read it', async () => {
-  const status = await feedStatus(db());
-  expect(status.map(({ feed }) => feed)).toEqual(expect.arrayContaining(feeds));
-  const reaches = await feedReaches(db());
-  expect(reaches.map(({ feed }) => feed)).toEqual(expect.arrayContaining(feeds));
-  expect((await laneRecords(db())).some(({ feed }) => feeds.includes(feed))).toBe(false);
+  const status = await readStatus(db(), { pageSize: 50, standby: null });
+  const found = status.feeds.filter(({ feed }) => feeds.includes(feed));
+  expect(found.map(({ feed, state, lanes }) => [feed, state, lanes])).toEqual(
+    feeds.map((feed) => [feed, 'pending', []]),
+  );
 
   const { chains } = settings();
   const forecasts = await planFeeds(db(), chains, { pageSize: 50, at: new Date() });

@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { findingText } from '../../../src/status/findings.ts';
-import { feedStatus } from '../../../src/report/status.ts';
+import { readFeeds } from '../../../src/status/facts.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { alterExplorer, type ServedPage } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -225,9 +225,9 @@ test('a run is warned of once for all new ways to differ, which are told by stat
   expect(proof?.notes.map(findingText)).toContainEqual(
     expect.stringMatching(/^\d+ unknown fields stored in extra: .*region/u),
   );
-  const [status] = await feedStatus(db);
+  const [status] = await readFeeds(db);
   const counts = proof?.notes.map(({ count }) => count ?? 0) ?? [];
-  expect(status?.drift).toBe(counts.reduce((sum, count) => sum + count, 0));
+  expect(status?.schema_drift).toBe(counts.reduce((sum, count) => sum + count, 0));
 });
 
 test('a page of another shape stops its own feed only, with the evidence', async () => {

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { thinLedger } from '../../../src/lists/thin.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { feedStatus } from '../../../src/report/status.ts';
+import { readFeeds } from '../../../src/status/facts.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
@@ -55,7 +55,7 @@ export function houseOf(database: TestDatabase) {
     /** All that people are told of what is proved, what is there, and what it cost. */
     told: async () => ({
       proof: await verifyFeeds(db),
-      status: (await feedStatus(db)).map(({ feed, ...rest }) => ({ feed, ...untimed(rest) })),
+      status: (await readFeeds(db)).map(({ feed, ...rest }) => ({ feed, ...untimed(rest) })),
       coverage: await query('select * from explorer.coverage order by feed, from_block'),
       gaps: await query('select * from explorer.gaps order by feed, from_block'),
       freshness: await query(

@@ -1,1 +1,0 @@
-export { estimateFeeds, type FeedEstimate, type ForecastOptions } from '../status/estimate.ts';
