@@ -39,11 +39,13 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: n
   });
 }
 
-/** Room for half a bar at both ends; a single time is in the middle of two days. */
-function padded(times: number, kind: TimeChartProps['kind'], from: number, to: number) {
-  const half = (to - from) / Math.max(1, times - 1) / 2;
-  const room = from === to ? daySeconds : kind === 'bars' ? half : 0;
-  return [from - room, to + room] as [number, number];
+/** The whole of x with room for half a bar at both ends; a single time is in the middle of four weeks. */
+function wholeOf(times: ArrayLike<number>, kind: TimeChartProps['kind']): uPlot.Range.MinMax {
+  const [from, to] = [times[0], times[times.length - 1]];
+  if (from === undefined || to === undefined) return [null, null];
+  const half = (to - from) / Math.max(1, times.length - 1) / 2;
+  const room = from === to ? 14 * daySeconds : kind === 'bars' ? half : 0;
+  return [from - room, to + room];
 }
 
 /** Each layer on top of those before it. */
@@ -77,7 +79,7 @@ function optionsOf(props: TimeChartProps, element: HTMLElement): uPlot.Options {
     cursor: { y: false, drag: { x: false }, ...(group && { sync: { key: group } }) },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     scales: {
-      x: { range: (plot, least, last) => padded(plot.data[0].length, kind, least, last) },
+      x: { range: ({ data: [times] }) => wholeOf(times, kind) },
       y: { range: (_, __, highest) => [0, most ?? (highest > 0 ? highest * 1.05 : 60)] },
     },
     axes: [
