@@ -13,7 +13,6 @@ const floors: readonly (readonly string[])[] = [
   ['open-database.ts'],
   ['config', 'query'],
   ['lists'],
-  ['page'],
   ['words'],
   ['explorer', 'operations'],
   ['load'],
@@ -30,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
   ['every.ts'],
   ['printable.ts'],
   ['exact-number.ts'],
-  ['time-window.ts', 'time.ts'],
+  ['time.ts'],
   ['chains.ts'],
   ['package-file.ts'],
 ];

@@ -1,5 +1,5 @@
 import { Hono, type Context } from 'hono';
-import { codeOfFailure, describeDatabaseError } from '../db/failure.ts';
+import { codeOfFailure, describeDatabaseError, isCancelled } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { answerAsJson, answerQuestion } from '../query/answer.ts';
 import { csvHead, csvLines } from '../query/csv.ts';
@@ -56,10 +56,7 @@ export function createApi({ reader, status, called }: ApiSources): Hono {
     app.get(path, async (context) => send(context, await reader.inTurn((db) => read(db, context))));
   app.onError((error, context) => {
     if (error instanceof RequestError) return context.json({ error: error.message }, error.status);
-    return context.json(
-      { error: sentenceOf(error) },
-      error instanceof StatementTimeoutError ? 504 : 503,
-    );
+    return context.json({ error: sentenceOf(error) }, isTooSlow(error) ? 504 : 503);
   });
   app.get('/status.json', async (context) => send(context, await status()));
   serve('/strips.json', async (db) => {
@@ -106,14 +103,16 @@ export function createApi({ reader, status, called }: ApiSources): Hono {
   return app;
 }
 
+const isTooSlow = (error: unknown): boolean =>
+  error instanceof StatementTimeoutError || isCancelled(error);
+
 /** A database that was never read into has no tables yet. */
 const absent: ReadonlySet<string | null> = new Set(['42P01', '3F000']);
 
 function sentenceOf(error: Error): string {
   if (error instanceof BusyError) return error.message;
-  if (error instanceof StatementTimeoutError) {
-    return `It took longer than ${queryMs / 1000} s. A terminal gives it more: explorer-etl query.`;
-  }
+  if (isTooSlow(error))
+    return 'It took longer than the page allows. A terminal gives it more time.';
   if (absent.has(codeOfFailure(error))) return 'Nothing was read into this database yet.';
   return describeDatabaseError(error);
 }

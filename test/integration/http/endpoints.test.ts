@@ -112,10 +112,11 @@ test('a database that answers too slowly keeps no client waiting for ever', asyn
   const holder = await pool.connect();
   await holder.query('begin; lock table etl.feeds in access exclusive mode');
   const page = await servedPage(url);
-  const slow = await answers(page);
+  const [slow, runs] = await Promise.all([answers(page), ask(page, '/runs.json')]);
   await holder.query('rollback');
   holder.release();
   expect(slow).toMatchObject({ ...unreachable, state: 'degraded' });
+  expect([runs.status, runs.body]).toEqual([504, expect.stringContaining('longer than')]);
 });
 
 test('a database that falls silent while it is opened keeps no client waiting for ever', async () => {
