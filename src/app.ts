@@ -59,7 +59,8 @@ export async function prepareDatabase(
   } catch (error) {
     if (!isPermissionDenied(error)) throw error;
     throw new MigrationError(
-      'The database is not of this version yet, and this role may not change it: run "explorer-etl migrate" as the owner, with the same version.',
+      'The database is not of this version yet, and this role may not change it: migrate it as its owner, with the same version.',
+      { command: 'explorer-etl migrate' },
     );
   }
 }

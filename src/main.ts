@@ -1,10 +1,10 @@
 import { enableCompileCache } from 'node:module';
 import { performance } from 'node:perf_hooks';
-import { calledAs } from './cli/called.ts';
+import { programPrefix } from './cli/command-line.ts';
 import { lookOf, openStdout } from './cli/stdout.ts';
-import { asksVersion, version } from './cli/version.ts';
+import { packageVersion } from './package-file.ts';
 
-// What was compiled once, and types stripped from it, is kept below the system's temporary folder.
+// Compiled code, with its types stripped, is cached below the system's temporary folder.
 enableCompileCache();
 
 /** One Ctrl-C under npm comes twice at once, from the terminal and handed on by npm. In ms. */
@@ -32,9 +32,11 @@ let isReloadOwed = false;
 const oweReload = () => void (isReloadOwed = true);
 if (args.includes('start')) process.on('SIGHUP', oweReload);
 
-if (asksVersion(args)) process.stdout.write(`${version()}\n`);
-else {
-  // Loaded once signals are heard: on a busy machine that takes seconds, in which a SIGTERM would kill.
+// The version alone is printed without loading the program.
+if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
+  process.stdout.write(`${packageVersion()}\n`);
+} else {
+  // Loaded once signals are handled: on a busy machine that takes seconds, in which a SIGTERM would kill.
   const { runProgram } = await import('./cli/program.ts');
   // eslint-disable-next-line no-process-env -- handed on to config/, the only reader
   const { env } = process;
@@ -57,6 +59,6 @@ else {
     }),
     out: lookOf(process.stdout, env),
     err: lookOf(process.stderr, env),
-    program: calledAs(env),
+    program: programPrefix(env),
   });
 }

@@ -12,12 +12,12 @@ export interface Context {
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
   /**
-   * Resolves once all that was given to stdout is taken, so that no more than that waits in memory; absent
-   * where it is taken at once. Rejects with OutputClosedError where nobody reads it any more.
+   * Resolves once all that was written to stdout is taken, so that no more than that waits in memory; absent
+   * if it is taken at once. Rejects with OutputClosedError once the reader is gone.
    */
   readonly drained?: () => Promise<void>;
   readonly stderr: (text: string) => void;
-  /** Calls the listener at every SIGHUP from now on; absent where nobody sends one. */
+  /** Calls the listener at every SIGHUP from now on; absent if none can come. */
   readonly onReload?: (listener: () => void) => void;
   /** Leaves a Ctrl-C to a program that has the terminal from now on; absent where there is none. */
   readonly yieldTerminal?: () => void;
@@ -43,6 +43,17 @@ export class OutputClosedError extends Error {
 export const exitCodes = { done: 0, failed: 1, wrongUse: 2, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** How a command ended, as its document states it. */
+export const exits = {
+  done: { code: exitCodes.done, reason: 'done' },
+  /** Nothing went wrong, and something is not complete. */
+  open: { code: exitCodes.failed, reason: 'open' },
+  failed: { code: exitCodes.failed, reason: 'failed' },
+  wrongUse: { code: exitCodes.wrongUse, reason: 'wrong-use' },
+  interrupted: { code: exitCodes.interrupted, reason: 'interrupted' },
+} as const;
+export type Exit = (typeof exits)[keyof typeof exits];
+
 /** The options that every command has. */
 export interface GlobalOptions {
   readonly config?: string;
@@ -57,6 +68,13 @@ export interface GlobalOptions {
 /** A mistake in how the program was called: what is wrong and what to do, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** The bare command to try, such as `explorer-etl query --list`. */
+  readonly command: string | null;
+
+  constructor(message: string, command: string | null = null) {
+    super(message);
+    this.command = command;
+  }
 }
 
 /** A command's work; what it returns is the exit code. */
@@ -77,7 +95,7 @@ export interface Registry {
 /** Gives a command its options, its help and its work. */
 export type Register = (registry: Registry) => void;
 
-/** Others who hold a lock are told on stderr; a signal ends the wait. */
+/** Reports on stderr who holds a lock; a signal ends the wait. */
 export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
   signal,
   tell: (line) => stderr(`${line}\n`),

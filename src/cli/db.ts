@@ -1,144 +1,182 @@
+import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
+import { z } from 'zod';
+import { parseUrl } from '../db/timeouts.ts';
 import {
   inspectEmbeddedPostgres,
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
   type EmbeddedPostgresState,
 } from '../postgres/postgres.ts';
+import { addHelp, commandLineOf, type CommandLine } from './command-line.ts';
 import {
   exitCodes,
   UsageError,
-  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { addDemo, demoDatabase, embeddedDirectory, existing, type DemoOption } from './existing.ts';
+import { onDatabase } from './on-database.ts';
+import { printAnswer } from './print.ts';
 import { settingsOf } from './setup.ts';
-import { demoDatabase, embeddedDirectory } from './existing.ts';
-import { exits } from './exits.ts';
-import { print } from './print.ts';
-import { psql, withoutPassword } from './psql.ts';
 
-interface DemoOption {
-  readonly demo?: boolean;
-}
+const server = {
+  running: z.boolean(),
+  /** Its process, and where it listens on 127.0.0.1; null: it does not run. */
+  pid: z.int().nullable(),
+  port: z.int().nullable(),
+  /** Null: there is none yet. */
+  data_directory: z.string().nullable(),
+  log_file: z.string().nullable(),
+};
+
+/** `db start --json`. */
+export const dbStartDocument = z.strictObject({
+  schema: z.literal('explorer-etl/db-start/1'),
+  ...server,
+});
+
+/** `db status --json`. */
+export const dbStatusDocument = z.strictObject({
+  schema: z.literal('explorer-etl/db-status/1'),
+  ...server,
+});
+
+/** `db stop --json`. */
+export const dbStopDocument = z.strictObject({
+  schema: z.literal('explorer-etl/db-stop/1'),
+  /** False: it was not running. */
+  stopped: z.boolean(),
+});
+
+/** `db url --json`. */
+export const dbUrlDocument = z.strictObject({
+  schema: z.literal('explorer-etl/db-url/1'),
+  /** Of the embedded Postgres with its password, of the user's own server without. */
+  url: z.string(),
+});
 
 /** `db start|stop|status|url|shell`: the embedded Postgres for a person to keep and to connect to. */
 export function registerDb({ command, run }: Registry): void {
-  const group = command.addHelpText(
-    'after',
-    '\nExamples:\n  explorer-etl db start\n  explorer-etl db shell\n  explorer-etl db stop\n',
+  addHelp(
+    command,
+    (line) => `
+Examples:
+  ${line('explorer-etl db start')}
+  ${line('explorer-etl db shell')}
+  ${line('explorer-etl db stop')}`,
   );
-  group.command('start').description('start it; it runs until db stop').action(run<object>(start));
-  group
+  command
+    .command('start')
+    .description('start it; it runs until db stop')
+    .action(run<object>(start));
+  command
     .command('stop')
     .description('stop it; connected programs lose what they had not committed')
     .action(run<object>(stop));
-  group.command('status').description('whether it runs, and where').action(run<object>(status));
-  addDemo(group.command('url'))
+  command.command('status').description('whether it runs, and where').action(run<object>(status));
+  addDemo(command.command('url'))
     .description('print its address, password included, for other programs')
-    .action(run<DemoOption>(url));
-  addDemo(group.command('shell'))
+    .action(run<DemoOption>(printUrl));
+  const shell = addDemo(command.command('shell'))
     .argument('[arguments...]', 'for psql, behind --')
-    .description('open psql in the database that the other commands use')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  explorer-etl db shell\n  explorer-etl db shell -- -c "\\\\dt explorer.*"\n',
-    )
-    .action((args: readonly string[], options: DemoOption, shell: Command) =>
-      run<DemoOption>((context, all) => psql(context, all, args))(options, shell),
-    );
+    .description('open psql in the database that the other commands use');
+  addHelp(
+    shell,
+    (line) => `
+Examples:
+  ${line('explorer-etl db shell')}
+  ${line(String.raw`explorer-etl db shell -- -c "\\dt explorer.*"`)}`,
+  ).action((args: readonly string[], options: DemoOption, itself: Command) =>
+    run<DemoOption>((context, all) => psql(context, all, args))(options, itself),
+  );
 }
-
-const addDemo = (command: Command): Command =>
-  command.option('--demo', "the demo's database instead");
 
 async function start(context: Context, options: GlobalOptions): Promise<ExitCode> {
   demandEmbedded(context, options);
   const directory = embeddedDirectory(context);
   await startEmbeddedPostgres({ directory });
-  return tell(context, options, 'db-start', await inspectEmbeddedPostgres(directory));
-}
-
-async function stop(context: Context, options: GlobalOptions): Promise<ExitCode> {
-  demandEmbedded(context, options);
-  const stopped = await stopEmbeddedPostgres(embeddedDirectory(context));
-  if (options.json) {
-    writeDocument(context, { schema: 'explorer-etl/db-stop/1', exit: exits.done, stopped });
-  } else context.stdout(stopped ? 'Stopped.\n' : 'It was not running.\n');
-  return exitCodes.done;
+  const state = await inspectEmbeddedPostgres(directory);
+  return printState(context, options, dbStartDocument, state);
 }
 
 async function status(context: Context, options: GlobalOptions): Promise<ExitCode> {
   demandEmbedded(context, options);
   const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
-  return tell(context, options, 'db-status', state);
+  return printState(context, options, dbStatusDocument, state);
 }
 
-/** Says how it is, without the password. */
-function tell(
+async function stop(context: Context, options: GlobalOptions): Promise<ExitCode> {
+  demandEmbedded(context, options);
+  const stopped = await stopEmbeddedPostgres(embeddedDirectory(context));
+  return printAnswer(context, options, {
+    schema: dbStopDocument,
+    fields: { stopped },
+    text: () => (stopped ? 'Stopped.\n' : 'It was not running.\n'),
+  });
+}
+
+/** Prints how it is, without the password. */
+function printState(
   context: Context,
-  { json }: GlobalOptions,
-  name: 'db-start' | 'db-status',
+  options: GlobalOptions,
+  schema: typeof dbStartDocument | typeof dbStatusDocument,
   state: EmbeddedPostgresState | null,
 ): ExitCode {
-  const server = state?.server ?? null;
-  if (json) {
-    writeDocument(context, {
-      schema: `explorer-etl/${name}/1`,
-      exit: exits.done,
-      running: server !== null,
-      pid: server?.pid ?? null,
-      port: server?.port ?? null,
-      data_directory: state?.dataDirectory ?? null,
-      log_file: state?.logFile ?? null,
-    });
-    return exitCodes.done;
+  const running = state?.server ?? null;
+  const fields = {
+    running: running !== null,
+    pid: running?.pid ?? null,
+    port: running?.port ?? null,
+    data_directory: state?.dataDirectory ?? null,
+    log_file: state?.logFile ?? null,
+  };
+  const text = () => stateText(state, commandLineOf(context));
+  return printAnswer(context, options, { schema, fields, text });
+}
+
+function stateText(state: EmbeddedPostgresState | null, line: CommandLine): string {
+  if (state === null) return 'There is none here yet.\n';
+  const files = `Data:      ${state.dataDirectory}\nLog:       ${state.logFile}\n`;
+  if (state.server === null) {
+    return `Not running.  Start it:  ${line('explorer-etl db start')}\n${files}`;
   }
-  print(context, `${(state === null ? ['There is none here yet.'] : lines(state)).join('\n')}\n`);
-  return exitCodes.done;
+  const { port, pid } = state.server;
+  return `Running on 127.0.0.1:${port}, process ${pid}. Stop it:  ${line('explorer-etl db stop')}
+${files}Queries:   ${line('explorer-etl query --list')}
+In SQL:    ${line('explorer-etl db shell')}
+Connect:   ${line('explorer-etl db url')}    prints its address, with the password
+`;
 }
 
-function lines({ server, dataDirectory, logFile }: EmbeddedPostgresState): string[] {
-  const files = [`Data:      ${dataDirectory}`, `Log:       ${logFile}`];
-  if (server === null) return ['Not running.  Start it:  explorer-etl db start', ...files];
-  return [
-    `Running on 127.0.0.1:${server.port}, process ${server.pid}, until "explorer-etl db stop".`,
-    ...files,
-    'Look:      explorer-etl query --list    or in SQL:  explorer-etl db shell',
-    'Connect:   explorer-etl db url    prints its address, with the password',
-  ];
+async function printUrl(context: Context, options: GlobalOptions & DemoOption): Promise<ExitCode> {
+  const address = await addressOf(context, options);
+  return printAnswer(context, options, {
+    schema: dbUrlDocument,
+    fields: { url: address },
+    text: () => `${address}\n`,
+  });
 }
 
-async function url(context: Context, options: GlobalOptions & DemoOption): Promise<ExitCode> {
-  const settings = settingsOf(context, options, 'database');
-  const { databaseUrl } = settings;
+async function addressOf(context: Context, options: GlobalOptions & DemoOption): Promise<string> {
+  const { databaseUrl } = settingsOf(context, options, 'database');
   if (databaseUrl !== null) {
     if (options.demo === true) demandEmbedded(context, options);
     context.stderr('Without its password: you gave that address yourself.\n');
-    return tellUrl(context, options, withoutPassword(databaseUrl).url);
+    return withoutPassword(databaseUrl).url;
   }
   const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
   if (state === null || state.server === null) {
     throw new UsageError(
-      'the embedded Postgres does not run, so it has no address: start it with "explorer-etl db start".',
+      'the embedded Postgres does not run, so it has no address.',
+      'explorer-etl db start',
     );
   }
   const address = new URL(state.server.url);
   if (options.demo === true) address.pathname = `/${demoDatabase}`;
-  return tellUrl(context, options, address.href);
-}
-
-function tellUrl(context: Context, { json }: GlobalOptions, address: string): ExitCode {
-  if (json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/db-url/1',
-      exit: exits.done,
-      url: address,
-    });
-  } else context.stdout(`${address}\n`);
-  return exitCodes.done;
+  return address.href;
 }
 
 /** @throws UsageError if another Postgres is in use */
@@ -148,4 +186,106 @@ function demandEmbedded(context: Context, options: GlobalOptions): void {
   throw new UsageError(
     `no embedded Postgres is in use: ${named} names a server of your own, which this program neither starts nor stops.`,
   );
+}
+
+/** What psql, its pager and its editor need, and nothing that may hold a key. */
+const handedOn =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|COLORTERM|NO_COLOR|LANG|LC_\w+|TZ|TMPDIR|PAGER|LESS\w*|EDITOR|VISUAL|PSQL\w*|PG\w+|XDG_\w+)$/u;
+
+/**
+ * Opens psql in the database of the settings and waits for its end. The password goes by its environment,
+ * which other users of the machine can't see.
+ *
+ * @returns done where psql ends with 0
+ * @throws UsageError where psql is not installed
+ */
+async function psql(
+  context: Context,
+  options: GlobalOptions & DemoOption,
+  args: readonly string[],
+): Promise<ExitCode> {
+  if (options.json) {
+    throw new UsageError('stdout belongs to psql here, so there is no --json: use query --json.');
+  }
+  const settings = settingsOf(context, options, 'database');
+  const place = await existing(context, settings, options);
+  // psql itself says whether it is a standby, and its users may write.
+  return onDatabase(settings, place, 'reads', async (database) => {
+    const { url: address, password } = withoutPassword(forLibpq(database.url));
+    const code = await runPsql(context, [address, ...args], password);
+    if (code === null) {
+      throw new UsageError(notInstalled(database.embedded !== null, commandLineOf(place)));
+    }
+    return code === 0 ? exitCodes.done : exitCodes.failed;
+  });
+}
+
+/**
+ * A URL with what only node-postgres knows in the words of libpq, which refuses what it does not know.
+ * Both know all else that it may hold.
+ */
+export function forLibpq(url: string): string {
+  const address = parseUrl(url);
+  const { searchParams } = address;
+  const ssl = searchParams.get('ssl');
+  if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require');
+  if (/^(?:1|true)$/u.test(ssl ?? '') && !searchParams.has('sslmode')) {
+    searchParams.set('sslmode', 'require');
+  }
+  for (const own of ['ssl', 'uselibpqcompat']) searchParams.delete(own);
+  return address.href;
+}
+
+/** A URL of Postgres for those who must not see the password, and the password. */
+function withoutPassword(given: string): {
+  readonly url: string;
+  readonly password: string | null;
+} {
+  const address = parseUrl(given);
+  const parameter = address.searchParams.get('password');
+  const password =
+    parameter ?? (address.password === '' ? null : decodeURIComponent(address.password));
+  if (password === null) return { url: given, password };
+  address.password = '';
+  address.searchParams.delete('password');
+  return { url: address.href, password };
+}
+
+/** Its exit code; null where there is no psql. */
+function runPsql(
+  { env, cwd, signal, yieldTerminal }: Context,
+  args: readonly string[],
+  password: string | null,
+): Promise<number | null> {
+  const own = Object.entries(env).filter(([name]) => handedOn.test(name));
+  const child = spawn('psql', [...args], {
+    cwd,
+    stdio: 'inherit',
+    env: { ...Object.fromEntries(own), ...(password !== null && { PGPASSWORD: password }) },
+    signal,
+    killSignal: 'SIGTERM',
+  });
+  // A Ctrl-C in psql cancels its statement.
+  yieldTerminal?.();
+  return new Promise((resolve, reject) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') resolve(null);
+      // After a signal its end is waited for.
+      else if (!signal.aborted) reject(error);
+    });
+    child.once('close', (code) => {
+      if (signal.aborted) reject(signal.reason as Error);
+      else resolve(code ?? 1);
+    });
+  });
+}
+
+function notInstalled(isEmbedded: boolean, line: CommandLine): string {
+  const address = isEmbedded
+    ? `${line('explorer-etl db start')}, then the address that ${line('explorer-etl db url')} prints`
+    : 'the address that you gave as DATABASE_URL or --database-url';
+  return `psql is not installed.
+  Install it:  apt install postgresql-client (Debian, Ubuntu), brew install libpq (macOS), https://www.postgresql.org/download/
+  Without it:  ${line('explorer-etl query --list')}, ${line('explorer-etl query "select …"')}
+  With another program:  ${address}`;
 }

@@ -1,3 +1,5 @@
+import { devNull } from 'node:os';
+import { resolve } from 'node:path';
 import {
   demoChains,
   demoStart,
@@ -6,28 +8,44 @@ import {
   type SeenRequest,
   type SimulatedChain,
 } from '../../simulator/index.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Database } from '../db/transaction.ts';
+import { configuredFeeds } from '../sync/targets.ts';
+import { registerFeeds } from '../sync/feeds.ts';
+import type { SyncTarget } from '../sync/once.ts';
+import type { ChosenFeeds } from './chosen-feeds.ts';
+import type { Context, GlobalOptions } from './context.ts';
+import { settingsOf } from './setup.ts';
+import { targetsOf } from './sync.ts';
 
 /** What the demo's world is made from; any seed will do. */
 export const demoSeed = 1;
-/** The key that its explorer wants. */
-export const demoKey = 'demo-key';
+/** The key that its explorer accepts. */
+const demoKey = 'demo-key';
 /** Items of a page. */
 const pageItems = 50;
+/** The demo's explorer is on this machine and has no rate to respect. */
+const requestsPerSecond = 10_000;
+/** What a free plan has for a day, in credits (docs/api-costs.md). */
+const freeDayCredits = 100_000;
+/** How many of the newest batches have their blocks copied: those of half a day would take a minute. */
+const copiedBatches = 10;
+/** A folder that holds no configuration file, on any machine. */
+const noFolder = devNull;
 
 /** The list in the middle of which the worker is killed. */
-const stage = longestList;
-export const stageFeed = `${stage.chainId}/${stage.operation}`;
+export const stageFeed = `${longestList.chainId}/${longestList.operation}`;
 
 const isOnStage = ({ chainId, operation }: SeenRequest) =>
-  chainId === stage.chainId && operation === stage.operation;
+  chainId === longestList.chainId && operation === longestList.operation;
 
-/** The chains of the demo, as they stand now. */
+/** The chains of the demo, as they are now. */
 export interface DemoWorld {
   readonly startMs: number;
   readonly chains: readonly SimulatedChain[];
 }
 
-/** @param startMs when it begins; null: nobody has seen it yet */
+/** @param startMs when it begins; null: no earlier demo has shown it */
 export function demoWorld(startMs: number | null, nowMs: number): DemoWorld {
   const beginMs = startMs ?? demoStart(nowMs);
   return { startMs: beginMs, chains: demoChains(beginMs, nowMs) };
@@ -35,8 +53,62 @@ export function demoWorld(startMs: number | null, nowMs: number): DemoWorld {
 
 /** How many pages the list has in which the worker is killed, at least. */
 export function stagePages({ chains }: DemoWorld): number {
-  const items = chains.find(({ id }) => id === stage.chainId)?.userOperations ?? 0;
+  const items = chains.find(({ id }) => id === longestList.chainId)?.userOperations ?? 0;
   return Math.floor(items / pageItems);
+}
+
+/** The settings of the demo: of the user's, only the database. */
+export function demoSettings(
+  context: Context,
+  options: GlobalOptions & ChosenFeeds,
+  { chains }: DemoWorld = demoWorld(null, Date.now()),
+): Settings {
+  const env = { ...databaseOf(context), EXPLORER_API_KEY: demoKey };
+  // A configuration file is about other chains.
+  const { config: _ignored, ...rest } = options;
+  const chain = options.chain ?? chains.map(({ id }) => String(id));
+  const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain });
+  const explorer = { ...settings.explorer, requestsPerSecond, dailyCredits: freeDayCredits };
+  return { ...settings, explorer };
+}
+
+/** What of the environment names the database, for settings that are read in another folder. */
+function databaseOf({ env, cwd }: Context): NodeJS.ProcessEnv {
+  const files = ['DATABASE_URL_FILE', 'DATABASE_URL_DIRECT_FILE'].flatMap((name) => {
+    const path = env[name]?.trim() ?? '';
+    // Empty is as good as unset, and no folder.
+    return path === '' ? [] : [[name, resolve(cwd, path)]];
+  });
+  const { DATABASE_URL, DATABASE_URL_DIRECT } = env;
+  return { DATABASE_URL, DATABASE_URL_DIRECT, ...Object.fromEntries(files) };
+}
+
+/** All that the simulated chains have, and the blocks of their newest batches. */
+export function demoTargets(
+  { chains, ...settings }: Settings,
+  { chains: simulated }: DemoWorld,
+): SyncTarget[] {
+  return chains.flatMap((chain) =>
+    targetsOf({ ...settings, chains: [chain] }, newestOf(chain.id, simulated), new Date()),
+  );
+}
+
+/** Makes the newest batches of each chain the target of their blocks, as flags would. */
+export async function setDemoTargets(
+  db: Database,
+  { chains }: Settings,
+  { chains: simulated }: DemoWorld,
+  origin: string,
+): Promise<void> {
+  const feeds = chains.flatMap((chain) => configuredFeeds([chain], newestOf(chain.id, simulated)));
+  await registerFeeds(db, feeds, 'flags', { origin, isSameData: false });
+}
+
+function newestOf(chainId: number, simulated: DemoWorld['chains']) {
+  const range = simulated.find(({ id }) => id === chainId)?.batches;
+  if (range === undefined) return {};
+  const newest = range.first + range.count - 1;
+  return { fromBatch: newest - copiedBatches + 1, toBatch: newest };
 }
 
 /** The explorer of the demo. */
@@ -45,9 +117,7 @@ export interface DemoExplorer {
   readonly requests: number;
   /** Requests to the list in which the worker is killed. */
   readonly stageRequests: number;
-  /** Requests that were made before `release` and again after it. */
-  readonly again: number;
-  /** Lets go of the answers that were kept back, and of all others. */
+  /** Sends the answers that were kept back, and answers all others from now on. */
   release(): void;
   close(): Promise<void>;
 }
@@ -62,8 +132,6 @@ export async function openDemoExplorer(
   { chains }: DemoWorld,
   freely: number,
 ): Promise<DemoExplorer> {
-  const before = new Set<string>();
-  const after = new Set<string>();
   let isReleased = false;
   let stageRequests = 0;
   const released = Promise.withResolvers<void>();
@@ -71,7 +139,6 @@ export async function openDemoExplorer(
     seed: demoSeed,
     chains,
     apiKey: demoKey,
-    onRequest: ({ url }) => void (isReleased ? after : before).add(url.href),
     hold(seen) {
       if (isReleased || !isOnStage(seen)) return null;
       stageRequests += 1;
@@ -89,9 +156,6 @@ export async function openDemoExplorer(
     },
     get stageRequests() {
       return stageRequests;
-    },
-    get again() {
-      return before.intersection(after).size;
     },
     release,
     async close() {

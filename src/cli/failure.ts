@@ -1,35 +1,69 @@
 import type { CommanderError } from 'commander';
+import { z } from 'zod';
+import { DatabaseUnavailableError } from '../open-database.ts';
 import { ConfigError } from '../config/error.ts';
+import { EmbeddedPostgresError } from '../postgres/failure.ts';
 import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
 import { MigrationError } from '../db/migration-error.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
-import type { ErrorDocument, ErrorKind } from '../documents/error.ts';
-import { ExplorerError } from '../explorer/error.ts';
 import { ExportError } from '../export/failure.ts';
 import { ListenError } from '../http/server.ts';
-import { DatabaseUnavailableError } from '../open-database.ts';
-import { EmbeddedPostgresError } from '../postgres/failure.ts';
-import { StatementError, StatementTimeoutError } from '../query/failure.ts';
 import { OriginError } from '../sync/feeds.ts';
-import { asCalled } from './called.ts';
-import {
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  UsageError,
-  writeDocument,
-} from './context.ts';
-import { exits } from './exits.ts';
-import { tell } from './print.ts';
+import { StatementError, StatementTimeoutError } from '../query/failure.ts';
+import { ExplorerError } from '../explorer/error.ts';
+import type { CommandLine } from './command-line.ts';
+import { exits, UsageError, type Context, type ExitCode, type GlobalOptions } from './context.ts';
+import { writeJson } from './print.ts';
 
-/** What a failure means for the program's end, and what there is to mend. */
-export type Failure = Pick<ErrorDocument, 'errors'> & {
+/** What kind of thing failed, for a program to decide by. */
+export const errorKinds = [
+  'usage',
+  'configuration',
+  'listen',
+  'database-unavailable',
+  'database',
+  'embedded-postgres',
+  'migration',
+  'pooler',
+  'standby',
+  'statement',
+  'statement-timeout',
+  'export',
+  'other-explorer',
+  'explorer',
+  'unexpected',
+  'interrupted',
+] as const;
+type ErrorKind = (typeof errorKinds)[number];
+
+/** Any command with `--json` that could not write its own document. */
+export const errorDocument = z.strictObject({
+  schema: z.literal('explorer-etl/error/1'),
+  errors: z
+    .array(
+      z.strictObject({
+        kind: z.enum(errorKinds),
+        /** The class of a failed request, an SQLSTATE or system code, the parser's code; null: none. */
+        code: z.string().nullable(),
+        /** File and line, such as `explorer-etl.yaml:7`; null: no place in a file. */
+        where: z.string().nullable(),
+        /** For people, without any secret; its words may change. */
+        message: z.string(),
+        /** What to look at or to type instead. */
+        hint: z.string().nullable(),
+      }),
+    )
+    .min(1),
+});
+
+/** What a failure means for the program's end, and what there is to fix. */
+export type Failure = Pick<z.infer<typeof errorDocument>, 'errors'> & {
   readonly exit: typeof exits.failed | typeof exits.wrongUse | typeof exits.interrupted;
 };
 
-/** What the user can mend before starting again: the message says how. */
-const mendable: readonly (readonly [kind: ErrorKind, of: new (message: string) => Error])[] = [
+/** What the user can fix before starting again: the message says how. */
+const fixable: readonly (readonly [kind: ErrorKind, of: new (message: string) => Error])[] = [
   ['usage', UsageError],
   ['listen', ListenError],
   ['statement', StatementError],
@@ -41,15 +75,21 @@ const mendable: readonly (readonly [kind: ErrorKind, of: new (message: string) =
   ['other-explorer', OriginError],
 ];
 
-/** A failure in words, never with a stack: 2 where the user can mend it before starting again, else 1. */
+interface FailureOptions extends Pick<GlobalOptions, 'databaseUrl'> {
+  /** How a command that a hint names is typed; bare if absent. */
+  readonly commandLine?: CommandLine;
+}
+
+/** A failure in words, never with a stack: 2 where the user can fix it before starting again, else 1. */
 export function failureOf(
   error: unknown,
-  { databaseUrl }: Pick<GlobalOptions, 'databaseUrl'>,
+  { databaseUrl, commandLine = (command) => command }: FailureOptions,
 ): Failure {
   if (error instanceof ConfigError) {
-    const errors = error.problems.map(({ where, message }) => ({
+    const errors = error.problems.map(({ where, message, command }) => ({
       ...one('configuration', message),
       where,
+      hint: command === undefined ? null : hintOf(commandLine(command)),
     }));
     return { exit: exits.wrongUse, errors };
   }
@@ -60,9 +100,11 @@ export function failureOf(
     const errors = [{ ...one('database-unavailable', error.message, code), hint }];
     return { exit: exits.wrongUse, errors };
   }
-  const [kind] = mendable.find(([, of]) => error instanceof of) ?? [];
+  const [kind] = fixable.find(([, of]) => error instanceof of) ?? [];
   if (kind !== undefined) {
-    return { exit: exits.wrongUse, errors: [one(kind, (error as Error).message, code)] };
+    const { message, command = null } = error as Error & { readonly command?: string | null };
+    const hint = command === null ? null : hintOf(commandLine(command));
+    return { exit: exits.wrongUse, errors: [{ ...one(kind, message, code), hint }] };
   }
   if (error instanceof ExplorerError) {
     return { exit: exits.failed, errors: [one('explorer', error.message, error.failure)] };
@@ -70,12 +112,14 @@ export function failureOf(
   if (error instanceof StatementTimeoutError) {
     return { exit: exits.failed, errors: [one('statement-timeout', error.message, code)] };
   }
-  const told = describeDatabaseError(error);
+  const message = describeDatabaseError(error);
   return {
     exit: exits.failed,
-    errors: [one(isOfDatabase(error) ? 'database' : 'unexpected', told, code)],
+    errors: [one(isOfDatabase(error) ? 'database' : 'unexpected', message, code)],
   };
 }
+
+const hintOf = (command: string) => `Try: ${command}`;
 
 const one = (kind: ErrorKind, message: string, code: string | null = null) => ({
   kind,
@@ -85,47 +129,38 @@ const one = (kind: ErrorKind, message: string, code: string | null = null) => ({
   hint: null,
 });
 
-/** Flags and arguments that the parser refused; it has told so on stderr already. */
-export function wrongFlags({ code, message }: CommanderError): Failure {
+/** Flags and arguments that the parser refused; it has said so on stderr already. */
+export function wrongFlags({ code, message }: CommanderError, commandLine: CommandLine): Failure {
   const [what = '', hint] = message.replace(/^error: /u, '').split('\n');
-  const told =
-    code === 'commander.help'
-      ? {
-          ...one('usage', 'no command is given.', 'help'),
-          hint: 'explorer-etl help lists the commands.',
-        }
-      : {
-          ...one('usage', what, code.replace('commander.', '')),
-          hint: hint?.replaceAll(/^\(|\)$/gu, '') ?? null,
-        };
-  return { exit: exits.wrongUse, errors: [told] };
+  const isHelp = code === 'commander.help';
+  const error = isHelp
+    ? {
+        ...one('usage', 'no command is given.', 'help'),
+        hint: hintOf(commandLine('explorer-etl help')),
+      }
+    : {
+        ...one('usage', what, code.replace('commander.', '')),
+        hint: hint?.replaceAll(/^\(|\)$/gu, '') ?? null,
+      };
+  return { exit: exits.wrongUse, errors: [error] };
 }
 
-/** A signal ended it where nothing was half done. */
+/** A signal ended it while nothing was half done. */
 export const interruption: Failure = {
   exit: exits.interrupted,
   errors: [one('interrupted', 'A signal ended the command.')],
 };
 
 /** Says on stderr what failed, in a line each or as many as the message has. */
-export function tellFailure(context: Context, { errors }: Failure): void {
+export function tellFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Failure): void {
   for (const { where, message, hint } of errors) {
     const place = where === null ? 'explorer-etl: ' : `explorer-etl: ${where}: `;
-    tell(context, `${place}${message}${hint === null ? '' : ` ${hint}`}\n`);
+    stderr(`${place}${message}${hint === null ? '' : ` ${hint}`}\n`);
   }
 }
 
 /** The document of a failure, for a command that wrote none of its own. */
-export function writeFailure(context: Context, { exit, errors }: Failure): ExitCode {
-  const called = (text: string) => asCalled(text, context.program);
-  writeDocument(context, {
-    schema: 'explorer-etl/error/1',
-    exit,
-    errors: errors.map(({ message, hint, ...rest }) => ({
-      ...rest,
-      message: called(message),
-      hint: hint === null ? null : called(hint),
-    })),
-  });
-  return exit.code;
-}
+export const writeFailure = (
+  context: Pick<Context, 'stdout'>,
+  { exit, errors }: Failure,
+): ExitCode => writeJson(context, errorDocument, { errors }, exit);

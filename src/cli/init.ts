@@ -1,61 +1,191 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isKnownChain } from '../chains.ts';
+import { createInterface } from 'node:readline/promises';
+import { z } from 'zod';
+import { chainName, isKnownChain } from '../chains.ts';
 import { findChain } from '../config/chain-flag.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';
-import type { InitDocument } from '../documents/init.ts';
-import { collect } from './chosen-feeds.ts';
-import { exitCodes, UsageError, writeDocument, type Registry } from './context.ts';
-import { initText, unknownText } from './init-text.ts';
-import { print, tell } from './print.ts';
+import { nearest } from '../config/nearest.ts';
+import { operationNames } from '../operations/index.ts';
+import { printable } from '../printable.ts';
+import { columns } from '../terminal/columns.ts';
+import type { Look } from '../terminal/look.ts';
+import { paint } from '../terminal/paint.ts';
+import { wrap } from '../terminal/width.ts';
+import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
+import { addHelp, commandLineOf, type CommandLine } from './command-line.ts';
+import {
+  UsageError,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { printAnswer } from './print.ts';
+
+/** `init --json`. */
+export const initDocument = z.strictObject({
+  schema: z.literal('explorer-etl/init/1'),
+  /** The configuration file that was written. */
+  file: z.string(),
+  chains: z.array(z.int()),
+  /** Those that the program does not know: the explorer may not serve them. */
+  unknown_chains: z.array(z.int()),
+});
+
+type Written = Omit<z.infer<typeof initDocument>, 'schema'>;
+
+/** What to mirror: the flags, or what a person answers. */
+interface Choice {
+  readonly chains: readonly number[];
+  readonly lists: readonly string[];
+}
 
 /** `init`: writes a configuration file to start from. Never overwrites one. */
 export function registerInit({ command, run }: Registry): void {
-  command
-    .option(
-      '--chain <chain>',
-      'a chain to copy, by number or name (repeatable; default 10)',
-      collect,
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  explorer-etl init --chain optimism\n  explorer-etl init --chain 10 --chain base\n',
-    )
-    .action(
-      run<{ chain?: readonly string[] }>(async (context, options) => {
-        const name = options.config ?? configFileName;
-        const file = resolve(context.cwd, name);
-        const chains = [...new Set((options.chain ?? ['10']).map(chainOf))];
-        if (existsSync(file)) {
-          throw new UsageError(
-            `${name} is there already; it was left as it is. Edit it, or remove it first.`,
-          );
-        }
-        writeFileSync(file, exampleConfig(chains));
-        const unknown = chains.filter((id) => !isKnownChain(id));
-        const document: InitDocument = {
-          schema: 'explorer-etl/init/1',
-          exit: { code: exitCodes.done, reason: 'done' },
-          file: name,
-          chains,
-          unknown_chains: unknown,
-        };
-        if (unknown.length > 0) tell(context, unknownText(unknown));
-        if (options.json) writeDocument(context, document);
-        else print(context, initText(document, context.out, hasKey(context)));
-        return exitCodes.done;
-      }),
-    );
+  addHelp(
+    addFeedOptions(command),
+    (line) => `
+Without flags, it asks in a terminal; elsewhere it takes ${chainName(usual.chains[0])} and all operations.
+
+Examples:
+  ${line('explorer-etl init --chain optimism')}
+  ${line('explorer-etl init --chain 10 --chain base')}`,
+  ).action(run<ChosenFeeds>(init));
 }
 
-/** Whether a key is there; what is wrong with it is left to the commands that use it. */
-const hasKey = ({ env, cwd }: { readonly env: NodeJS.ProcessEnv; readonly cwd: string }) =>
+async function init(context: Context, options: ChosenFeeds & GlobalOptions): Promise<ExitCode> {
+  const name = options.config ?? configFileName;
+  const file = resolve(context.cwd, name);
+  if (existsSync(file)) {
+    throw new UsageError(`${name} exists already and was left as it is. Edit or remove it.`);
+  }
+  const { chain, operation } = options;
+  const flags: Choice = {
+    chains: chain?.map(chainOf) ?? usual.chains,
+    lists: operation ?? usual.lists,
+  };
+  const { isTerminal } = context.out;
+  const isAsked = (chain ?? operation) === undefined && isTerminal && !options.json;
+  const { chains, lists } = isAsked && process.stdin.isTTY ? await askForChoice(context) : flags;
+  const ids = [...new Set(chains)];
+  const fields = { file: name, chains: ids, unknown_chains: ids.filter((id) => !isKnownChain(id)) };
+  writeFileSync(file, exampleConfig(ids, lists), { flag: 'wx' });
+  const commandLine = commandLineOf(context);
+  if (fields.unknown_chains.length > 0) {
+    context.stderr(unknownText(fields.unknown_chains, commandLine));
+  }
+  return printAnswer(context, options, {
+    schema: initDocument,
+    fields,
+    text: () => initText(fields, context.out, { hasKey: hasKey(context), commandLine }),
+  });
+}
+
+/** Optimism has every list. */
+const usual = { chains: [10], lists: operationNames } as const;
+
+/** The chains and lists that a person names. */
+async function askForChoice({ signal, stderr }: Context): Promise<Choice> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  // A terminal in this mode sends no signal by itself.
+  terminal.on('SIGINT', () => void process.kill(process.pid, 'SIGINT'));
+  /** Asks until every name is one; nothing means the usual. */
+  const ask = async <T>(
+    what: string,
+    all: readonly T[],
+    read: (name: string) => T,
+  ): Promise<readonly T[]> => {
+    for (;;) {
+      const answer = await terminal.question(what, { signal });
+      const names = answer.split(/[\s,]+/u).filter((name) => name !== '');
+      try {
+        return names.length === 0 ? all : names.map(read);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        stderr(`${error.message}\n`);
+      }
+    }
+  };
+  try {
+    const chain = chainName(usual.chains[0]);
+    const chains = await ask(`Chains, by name or number [${chain}]: `, usual.chains, chainOf);
+    const lists = await ask(
+      `Lists: ${usual.lists.join(', ')}\nWhich of them [all]: `,
+      usual.lists,
+      listOf,
+    );
+    return { chains, lists };
+  } catch (error) {
+    signal.throwIfAborted();
+    if ((error as Error).name !== 'AbortError') throw error;
+    throw new UsageError('nothing was chosen, and nothing was written.');
+  } finally {
+    terminal.close();
+  }
+}
+
+function listOf(name: string): string {
+  if (operationNames.some((known) => known === name)) return name;
+  const near = nearest(name, operationNames);
+  throw new UsageError(
+    `no list is called ${name}${near === null ? '' : `; did you mean ${near}?`}`,
+  );
+}
+
+/** Whether a key is set; what is wrong with it is left to the commands that use it. */
+const hasKey = ({ env, cwd }: Pick<Context, 'env' | 'cwd'>) =>
   readEnvironment(env, cwd, () => undefined).apiKey !== null;
 
 function chainOf(flag: string): number {
   const found = findChain(flag, []);
   if ('problem' in found) throw new UsageError(found.problem);
   return found.id;
+}
+
+/** Prose is no wider than this, however wide the terminal is. */
+const mostProse = 100;
+/** As wide as the word Next. */
+const indent = '      ';
+
+/** What `init` wrote, and what to do next. */
+export function initText(
+  { file, chains, unknown_chains: unknown }: Written,
+  look: Look,
+  {
+    hasKey: isKeySet,
+    commandLine,
+  }: { readonly hasKey: boolean; readonly commandLine: CommandLine },
+): string {
+  const width = Math.min(look.columns, mostProse);
+  const named = chains.map((id) =>
+    unknown.includes(id) ? String(id) : `${chainName(id)} (${id})`,
+  );
+  const steps = [
+    ...(isKeySet ? [] : [['export EXPLORER_API_KEY=…', 'your key; not in the file']]),
+    [commandLine('explorer-etl check'), 'tests file, database and key'],
+    [commandLine('explorer-etl plan'), 'estimates the cost'],
+    [commandLine('explorer-etl sync'), 'reads what is there'],
+  ];
+  const next = columns(
+    { ...look, columns: look.columns - indent.length },
+    {
+      rows: steps.map(([command = '', what = '']) => [paint(look, 'command', command), what]),
+      flexible: 1,
+    },
+  );
+  return [
+    ...wrap(printable(`Wrote ${file}: ${named.join(', ')}.`), width, 2),
+    ...next.map((line, at) => `${at === 0 ? 'Next  ' : indent}${line}`),
+    '',
+  ].join('\n');
+}
+
+/** What to say of chains that the program does not know. */
+function unknownText(unknown: readonly number[], commandLine: CommandLine): string {
+  const [chain, them] = unknown.length === 1 ? ['chain', 'it'] : ['chains', 'them'];
+  const check = commandLine('explorer-etl check');
+  return `Not known to explorer-etl: ${chain} ${unknown.join(', ')}. The explorer may not serve ${them}. To test it: ${check}\n`;
 }

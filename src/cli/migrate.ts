@@ -1,47 +1,64 @@
+import { z } from 'zod';
 import { prepareDatabase } from '../app.ts';
 import { distribute, type Distributed } from '../db/layout.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../operations/index.ts';
+import { addHelp } from './command-line.ts';
 import {
-  exitCodes,
   waitingOf,
-  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { settingsOf } from './setup.ts';
-import { exits } from './exits.ts';
 import { onDatabase } from './on-database.ts';
-import { tellWhere } from './where.ts';
+import { printAnswer, tellWhere } from './print.ts';
+import { settingsOf } from './setup.ts';
 
 interface MigrateOptions {
   readonly roles?: boolean;
   readonly distribute?: boolean;
 }
 
+/** `migrate --json`. */
+export const migrateDocument = z.strictObject({
+  schema: z.literal('explorer-etl/migrate/1'),
+  /** Migrations of tables that were applied now. */
+  applied: z.int().min(0),
+  /** Files of views and functions that were run now; 0: none has changed. */
+  views: z.int().min(0),
+  /** Roles that were created and granted. */
+  roles: z.array(z.string()),
+  /** The table of --distribute; null without that flag. */
+  layout: z
+    .strictObject({
+      table: z.string(),
+      outcome: z.enum(['done', 'already']),
+      /** Rows that were moved to other servers; null: none had to be. */
+      rows: z.int().nullable(),
+    })
+    .nullable(),
+});
+
 /** `migrate`: brings the database's schema up to this program. */
 export function registerMigrate({ command, run }: Registry): void {
   command
-    .option('--roles', `also make the roles ${Object.values(roles).join(', ')}, and grant them`)
+    .option('--roles', `also create the roles ${Object.values(roles).join(', ')}, and grant them`)
     .option(
       '--distribute',
-      'also spread explorer.user_operations over the servers of a Citus cluster',
-    )
-    .addHelpText(
-      'after',
-      `
+      'also distribute explorer.user_operations over the servers of a Citus cluster',
+    );
+  addHelp(
+    command,
+    (line) => `
 Roles have no login: grant them to users who have one, such as
   grant ${roles.analyst} to alice;
 
 Examples:
-  DATABASE_URL=postgres://user@host/chains explorer-etl migrate
-  DATABASE_URL=postgres://user@host/chains explorer-etl migrate --roles
-  DATABASE_URL=postgres://user@coordinator/chains explorer-etl migrate --distribute
-`,
-    )
-    .action(run<MigrateOptions>(migrate));
+  ${line('explorer-etl migrate')}
+  ${line('explorer-etl migrate --roles')}
+  ${line('explorer-etl migrate --distribute --database-url postgres://user@coordinator/chains')}`,
+  ).action(run<MigrateOptions>(migrate));
 }
 
 function migrate(context: Context, options: MigrateOptions & GlobalOptions): Promise<ExitCode> {
@@ -54,29 +71,22 @@ function migrate(context: Context, options: MigrateOptions & GlobalOptions): Pro
       options.distribute === true ? await distribute(database.pool, largeTable, waiting) : null;
     const granted = options.roles === true ? Object.values(roles) : [];
     if (granted.length > 0) await grantRoles(database.pool);
-    if (options.json) {
-      writeDocument(context, {
-        schema: 'explorer-etl/migrate/1',
-        exit: exits.done,
-        applied,
-        views,
-        roles: granted,
-        layout,
-      });
-    } else {
-      if (applied > 0) context.stdout(`Applied migrations of tables: ${applied}.\n`);
-      context.stdout(
-        views === 0 ? 'The schema is up to date.\n' : `Made views and functions: ${views} files.\n`,
-      );
-      if (layout !== null) context.stdout(layoutText(layout));
-      if (granted.length > 0) context.stdout(`Granted: ${granted.join(', ')}.\n`);
-    }
-    return exitCodes.done;
+    return printAnswer(context, options, {
+      schema: migrateDocument,
+      fields: { applied, views, roles: granted, layout },
+      text: () =>
+        [
+          ...(applied > 0 ? [`Applied migrations of tables: ${applied}.\n`] : []),
+          views === 0 ? 'The schema is up to date.\n' : `Created views: ${views} files.\n`,
+          ...(layout === null ? [] : [layoutText(layout)]),
+          ...(granted.length > 0 ? [`Granted: ${granted.join(', ')}.\n`] : []),
+        ].join(''),
+    });
   });
 }
 
 function layoutText({ table, outcome, rows }: Distributed): string {
   const is = `${table} is ${outcome === 'already' ? 'already ' : ''}`;
   const moved = rows === null ? '' : `, with its ${rows} rows`;
-  return `${is}spread over the servers of the cluster by ${largeTable.spreadBy}${moved}.\n`;
+  return `${is}distributed over the servers of the cluster by ${largeTable.spreadBy}${moved}.\n`;
 }

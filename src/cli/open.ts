@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import openInBrowser from 'open';
+import { z } from 'zod';
 import { directUrlOf } from '../app.ts';
 import type { HttpServer } from '../http/server.ts';
 import { openDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
+import { addHelp } from './command-line.ts';
 import {
   exitCodes,
-  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
@@ -20,7 +22,7 @@ import {
   wantedAddress,
   type HttpFlag,
 } from './http.ts';
-import { print } from './print.ts';
+import { printAnswer } from './print.ts';
 import { settingsOf } from './setup.ts';
 
 interface OpenOptions extends HttpFlag {
@@ -28,16 +30,26 @@ interface OpenOptions extends HttpFlag {
   readonly browser: boolean;
 }
 
+/** `open --json`: written once the page is served, until a signal comes. */
+export const openDocument = z.strictObject({
+  schema: z.literal('explorer-etl/open/1'),
+  url: z.string(),
+});
+
 /** `open`: the page over what is stored, without working on it, until Ctrl-C. */
 export function registerOpen({ command, run }: Registry): void {
   addHttp(command, 'where to serve it, such as 127.0.0.1:4400; default: a free port from 4400 on')
     .option('--demo', "the demo's database", false)
-    .option('--no-browser', 'only say where it is')
-    .addHelpText(
-      'after',
-      '\nstart serves the same page with --http.\n\nExamples:\n  explorer-etl open\n  explorer-etl open --demo --no-browser\n',
-    )
-    .action(run<OpenOptions>(open));
+    .option('--no-browser', 'only print its address');
+  addHelp(
+    command,
+    (line) => `
+start serves the same page with --http.
+
+Examples:
+  ${line('explorer-etl open')}
+  ${line('explorer-etl open --demo --no-browser')}`,
+  ).action(run<OpenOptions>(open));
 }
 
 async function open(context: Context, options: OpenOptions & GlobalOptions): Promise<ExitCode> {
@@ -49,12 +61,12 @@ async function open(context: Context, options: OpenOptions & GlobalOptions): Pro
     const wanted = wantedAddress(options, settings);
     const server =
       wanted === null
-        ? await servePageNearby(context, serving)
-        : await servePage(context, wanted, serving);
+        ? await servePageNearby(place, serving)
+        : await servePage(place, wanted, serving);
     try {
       server.use({ url: database.url, directUrl: directUrlOf(settings, database) });
       tellPage(context, options, server);
-      await ended(context.signal);
+      if (!context.signal.aborted) await once(context.signal, 'abort');
     } finally {
       await server.close();
     }
@@ -66,25 +78,20 @@ async function open(context: Context, options: OpenOptions & GlobalOptions): Pro
 
 function tellPage(
   context: Context,
-  { json, browser }: OpenOptions & GlobalOptions,
+  options: OpenOptions & GlobalOptions,
   server: HttpServer,
 ): void {
   const url = urlOf(server);
-  if (json) {
-    const exit = { code: exitCodes.done, reason: 'done' } as const;
-    writeDocument(context, { schema: 'explorer-etl/open/1', exit, url });
-  } else print(context, `${printable(url)}   Ctrl-C ends it\n`);
-  // Off a terminal nobody sits there. Where no browser is to be had, the line above says where to look.
-  if (browser && context.out.isTerminal && !json) {
+  printAnswer(context, options, {
+    schema: openDocument,
+    fields: { url },
+    text: () => `${printable(url)}   Ctrl-C ends it\n`,
+  });
+  // Without a terminal no person looks. Without a browser, the line above says where to.
+  if (options.browser && context.out.isTerminal && !options.json) {
     void openInBrowser(url).then(
       (started) => started.on('error', () => undefined),
       () => undefined,
     );
   }
 }
-
-const ended = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

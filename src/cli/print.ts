@@ -1,5 +1,67 @@
+import { z } from 'zod';
+import type { OpenDatabase } from '../open-database.ts';
+import { printableLines } from '../printable.ts';
 import { asCalled } from './called.ts';
-import type { Context } from './context.ts';
+import { commandLineOf } from './command-line.ts';
+import { exits, type Context, type Exit, type ExitCode, type GlobalOptions } from './context.ts';
+
+/** How a command ended: the field `exit` of every document. */
+export const exitSchema = z.strictObject({
+  code: z.int().min(0).max(255),
+  reason: z.enum(Object.values(exits).map(({ reason }) => reason)),
+});
+
+/** The document of a command's `--json`, without `exit`. Its version rises when a reader would break. */
+type DocumentSchema = z.ZodObject<{ readonly schema: z.ZodLiteral<string> }>;
+
+/** The fields of a document that its command fills. */
+type Fields<Schema extends DocumentSchema> = Omit<z.infer<Schema>, 'schema'>;
+
+/** Writes the document of `--json`: one, and nothing else on stdout. */
+export function writeJson<Schema extends DocumentSchema>(
+  { stdout }: Pick<Context, 'stdout'>,
+  { shape }: Schema,
+  fields: Fields<Schema>,
+  exit: Exit = exits.done,
+): ExitCode {
+  const document = { schema: shape.schema.value, exit, ...fields };
+  stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);
+  return exit.code;
+}
+
+/** What a command answers: a document for programs, a text for people. */
+interface Answer<Schema extends DocumentSchema> {
+  readonly schema: Schema;
+  readonly fields: Fields<Schema>;
+  readonly text: () => string;
+  readonly exit?: Exit;
+}
+
+/** Prints a command's answer as `--json` says. @returns the exit code */
+export function printAnswer<Schema extends DocumentSchema>(
+  context: Pick<Context, 'stdout'>,
+  { json }: Pick<GlobalOptions, 'json'>,
+  { schema, fields, text, exit = exits.done }: Answer<Schema>,
+): ExitCode {
+  if (json) return writeJson(context, schema, fields, exit);
+  context.stdout(text());
+  return exit.code;
+}
+
+/** Says where an embedded database keeps its data. */
+export function tellWhere(
+  context: Context,
+  { quiet }: Pick<GlobalOptions, 'quiet'>,
+  { embedded }: OpenDatabase,
+): void {
+  if (embedded === null || quiet) return;
+  const why = embedded.relocated
+    ? ' (the server does not run as root and cannot enter this folder)'
+    : '';
+  const stop = commandLineOf(context)('explorer-etl db stop');
+  const state = embedded.attached ? 'runs' : `started (${stop} stops it)`;
+  context.stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
+}
 
 /** Writes a text for people to stdout: the commands that it names are as the user has to type them. */
 export const print = ({ stdout, program, isDemo }: Context, text: string): void =>

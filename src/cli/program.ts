@@ -1,7 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { logFormats, logLevels } from '../log-levels.ts';
-import { asCalled } from './called.ts';
-import { commandNamed, commands } from './commands.ts';
+import { packageVersion } from '../package-file.ts';
+import { addHelp, commandLineOf } from './command-line.ts';
+import { commands } from './commands.ts';
 import {
   exitCodes,
   OutputClosedError,
@@ -11,14 +12,12 @@ import {
   type GlobalOptions,
 } from './context.ts';
 import type { Failure } from './failure.ts';
-import { addGlobalHint, registerHelp } from './help.ts';
-import { version } from './version.ts';
 
 /**
  * Runs the program with a user's arguments.
  *
  * @param args without the interpreter and the script
- * @returns the exit code; every failure has been told on stderr by then
+ * @returns the exit code; every failure has been reported on stderr by then
  */
 export async function runProgram(
   args: readonly string[],
@@ -42,7 +41,7 @@ export async function runProgram(
       code = await action(context, { ...globals, ...options });
     };
   const load = async (command: Command): Promise<void> => {
-    const register = await commandNamed(command.name())?.load();
+    const register = await commands.find(({ name }) => name === command.name())?.load();
     register?.({ command, run });
     // A lone `--no-…` is true unless it is given; commander looked for such before the command had any.
     for (const option of command.options.filter(({ negate }) => negate)) {
@@ -73,13 +72,13 @@ export async function runProgram(
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
     failed = error;
   }
-  const isDocumented = asksJson(args) && !hasWritten;
+  const isDocumented = wantsJson(args) && !hasWritten;
   return endInFailure(failed, context, { ...program.opts<GlobalOptions>(), isDocumented });
 }
 
 /**
- * Tells a failure on stderr, and as a document where one is wanted and none was begun: half of one and
- * another behind it are nothing that a program can read.
+ * Reports a failure on stderr, and as a document if one is wanted and none was begun: no program can read
+ * half a document with another one behind it.
  */
 async function endInFailure(
   error: unknown,
@@ -90,45 +89,46 @@ async function endInFailure(
     await import('./failure.ts');
   const write = (failure: Failure) =>
     options.isDocumented ? writeFailure(context, failure) : failure.exit.code;
-  // Whoever waited for something was told to stop, and had nothing under way.
   const { signal } = context;
+  // A command that only waited has nothing under way.
   if (error === null || (signal.aborted && error === signal.reason)) return write(interruption);
-  // The parser has told it.
-  if (error instanceof CommanderError) return write(wrongFlags(error));
-  const failure = failureOf(error, options);
+  const commandLine = commandLineOf(context);
+  // The parser has reported it.
+  if (error instanceof CommanderError) return write(wrongFlags(error, commandLine));
+  const failure = failureOf(error, { ...options, commandLine });
   tellFailure(context, failure);
   return write(failure);
 }
 
-/** Also of flags that the parser refused before it came to this one. */
-function asksJson(args: readonly string[]): boolean {
+/** Also for flags that the parser refused before it came to this one. */
+function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end === -1 ? undefined : end).includes('--json');
 }
 
 /** The program with the options that all its commands have. */
 function describeProgram({ stdout, stderr, out, err, program }: Context): Command {
-  return new Command('explorer-etl')
-    .description("Copies a blockchain explorer's paginated API into Postgres.")
-    .version(version())
-    .option('--config <file>', 'configuration file (default: explorer-etl.yaml if it is there)')
+  return new Command(program)
+    .description("Mirrors a Blockscout explorer's paginated API into Postgres.")
+    .version(packageVersion())
+    .option('--config <file>', 'configuration file (default: explorer-etl.yaml if it exists)')
     .option('--database-url <url>', 'Postgres to use (default: DATABASE_URL, else an embedded one)')
     .addOption(
-      new Option('--log-level <level>', 'least level of log lines on stderr')
+      new Option('--log-level <level>', 'minimum log level on stderr')
         .choices([...logLevels])
         .default('info'),
     )
     .addOption(
       new Option(
         '--log-format <format>',
-        'how log lines look (default: pretty on a terminal, else json)',
+        'format of log lines (default: pretty on a terminal, else json)',
       ).choices([...logFormats]),
     )
     .option('--json', 'print one JSON document on stdout and nothing else there', false)
     .option('--quiet', 'no progress', false)
     .configureOutput({
-      writeOut: (text) => stdout(asCalled(text, program)),
-      writeErr: (text) => stderr(asCalled(text, program)),
+      writeOut: stdout,
+      writeErr: stderr,
       getOutHelpWidth: () => out.columns,
       getErrHelpWidth: () => err.columns,
       getOutHasColors: () => out.isColoured,
@@ -136,4 +136,34 @@ function describeProgram({ stdout, stderr, out, err, program }: Context): Comman
     })
     .showSuggestionAfterError()
     .exitOverride();
+}
+
+/** `help [command…]`, the same as `--help` behind the command. */
+function registerHelp(program: Command, load: (command: Command) => Promise<void>): void {
+  program.helpCommand(false);
+  program
+    .command('help')
+    .argument('[command...]', 'the command that it is about')
+    .description('show how a command is used')
+    .helpGroup('Get started:')
+    .action(async (names: readonly string[]) => {
+      let [wanted, isLoaded] = [program, false];
+      for (const name of names) {
+        const found = wanted.commands.find((command) => command.name() === name);
+        if (found === undefined) {
+          const help = commandLineOf({ program: program.name() })('explorer-etl help');
+          return wanted.error(`error: unknown command '${names.join(' ')}'; see: ${help}`);
+        }
+        // The hook has loaded help itself.
+        if (!isLoaded && found.name() !== 'help') await load(found);
+        [wanted, isLoaded] = [found, true];
+      }
+      wanted.help();
+    });
+}
+
+/** The options of all commands are listed once, and the help of each command says where. */
+function addGlobalHint(command: Command): void {
+  addHelp(command, (line) => `\nOptions of all commands:  ${line('explorer-etl help')}`);
+  command.commands.forEach(addGlobalHint);
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
 import { printable } from '../printable.ts';
 import { retryQuarantined, type Retried } from '../quarantine/retry.ts';
@@ -8,127 +9,173 @@ import {
   type QuarantinedEntry,
   type QuarantineFilter,
 } from '../quarantine/list.ts';
-import type { Settings } from '../config/settings.ts';
+import { columns } from '../terminal/columns.ts';
+import type { Look } from '../terminal/look.ts';
+import { fit } from '../terminal/width.ts';
 import { addFeedOptions, chainOf, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import { addHelp } from './command-line.ts';
 import {
-  exitCodes,
+  exits,
   UsageError,
-  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { exits } from './exits.ts';
-import { feedOf } from './feed-of.ts';
-import { settingsOf } from './setup.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
-import { table } from './table.ts';
+import { printAnswer } from './print.ts';
+import { settingsOf } from './setup.ts';
 
-interface Chosen extends ChosenFeeds {
+/** An item, by the number that --id takes, and its feed. */
+const item = { id: z.int(), feed: z.string(), chain_id: z.int(), operation: z.string() };
+const count = z.int().min(0);
+
+/** `quarantine list --json`: all of them, the oldest first. */
+export const quarantineListDocument = z.strictObject({
+  schema: z.literal('explorer-etl/quarantine-list/1'),
+  count,
+  items: z.array(
+    z.strictObject({
+      ...item,
+      /** The batch that served it; null: the list has none. */
+      batch: z.int().nullable(),
+      /** The newest page that served it. */
+      page_id: z.int(),
+      first_seen_at: z.string(),
+      reason: z.string(),
+      /** The item as the explorer sent it. */
+      raw: z.unknown(),
+    }),
+  ),
+});
+
+/** `quarantine retry --json`. */
+export const quarantineRetryDocument = z.strictObject({
+  schema: z.literal('explorer-etl/quarantine-retry/1'),
+  /** Rows that added or changed something; the others were known, or older. */
+  written: count,
+  /** Items that became rows and left the quarantine. */
+  rows: z.array(z.strictObject(item)),
+  /** Items that stay; if there are any, the exit reason is open. */
+  kept: z.array(z.strictObject({ ...item, reason: z.string() })),
+});
+
+/** `quarantine drop --json`. */
+export const quarantineDropDocument = z.strictObject({
+  schema: z.literal('explorer-etl/quarantine-drop/1'),
+  dropped: count,
+});
+
+interface QuarantineOptions extends ChosenFeeds, GlobalOptions {
   readonly id?: readonly number[];
   readonly reason?: string;
+  readonly all?: boolean;
 }
 
 type Work = (
   db: Database,
   filter: QuarantineFilter,
   context: Context,
-  options: Chosen & GlobalOptions & { readonly all?: boolean },
+  options: QuarantineOptions,
 ) => Promise<ExitCode>;
 
 /** `quarantine list|retry|drop`: the items that are no rows, and what to do with them. */
 export function registerQuarantine({ command, run }: Registry): void {
-  const group = command.addHelpText(
-    'after',
-    '\nExamples:\n  explorer-etl quarantine list --chain 10\n  explorer-etl quarantine retry\n',
+  addHelp(
+    command,
+    (line) => `
+Examples:
+  ${line('explorer-etl quarantine list --chain 10')}
+  ${line('explorer-etl quarantine retry')}`,
   );
   const act = (access: 'reads' | 'writes', work: Work) =>
-    run<Chosen & { readonly all?: boolean }>(async (context, options) => {
-      // What was copied once stays in quarantine, whatever the configuration names now.
+    run<Omit<QuarantineOptions, keyof GlobalOptions>>(async (context, options) => {
+      // An item stays in quarantine even if the configuration no longer names its feed.
       const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
-      const filter = filterOf(options, settings);
+      const { chain = [], operation: operations = [], id: ids = [], reason = null } = options;
+      const chains = chain.map((flag) => chainOf(flag, settings));
       return onDatabase(settings, context, access, async (database) => {
         await demandPrepared(database, 'in quarantine');
-        return work(database.db, filter, context, options);
+        return work(database.db, { chains, operations, ids, reason }, context, options);
       });
     });
-  addFilters(group.command('list'))
-    .description('list them, with the reason; --json gives all of each')
+  addFilters(command.command('list'))
+    .description('list them, with the reason; --json prints all of each')
     .action(act('reads', list));
-  addFilters(group.command('retry'))
-    .description('make rows of them by the rules of this version; makes no request')
+  addFilters(command.command('retry'))
+    .description('turn them into rows by the rules of this version; makes no request')
     .action(act('writes', retry));
-  addFilters(group.command('drop'))
-    .description('forget them for good')
-    .option('--all', 'all of them, where nothing else says which')
+  addFilters(command.command('drop'))
+    .description('delete them for good')
+    .option('--all', 'all of them, if no other option selects any')
     .action(act('writes', drop));
 }
 
-function addFilters(command: Command): Command {
-  return addFeedOptions(command)
+const addFilters = (command: Command): Command =>
+  addFeedOptions(command)
     .option(
       '--id <n>',
-      'only this one (may be given several times)',
+      'only this one (repeatable)',
       (value, before: readonly number[] | undefined) => [...(before ?? []), wholeNumber(1)(value)],
     )
-    .option('--reason <text>', 'only those whose reason has this text in it');
-}
-
-function filterOf(
-  { chain = [], operation = [], id = [], reason }: Chosen,
-  settings: Settings,
-): QuarantineFilter {
-  const chains = chain.map((flag) => chainOf(flag, settings));
-  return { chains, operations: operation, ids: id, reason: reason ?? null };
-}
+    .option('--reason <text>', 'only those whose reason contains this text');
 
 /** More would scroll away; the rest is counted. */
 const mostListed = 100;
-/** Characters of an item in a line. */
-const rawLength = 60;
+/** Columns of an item in a line. */
+const rawWidth = 60;
 
-const list: Work = async (db, filter, context, { json }) => {
-  const entries = await listQuarantined(db, filter);
-  if (json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/quarantine-list/1',
-      exit: exits.done,
-      count: entries.length,
-      items: entries.map(({ id, feed, ...entry }) => ({ id, ...feedOf(feed), ...entry })),
-    });
-  } else if (entries.length === 0) context.stdout('Nothing is in quarantine.\n');
-  else context.stdout(`${listing(entries.slice(0, mostListed))}\n${more(entries.length)}`);
-  return exitCodes.done;
-};
-
-function listing(entries: readonly QuarantinedEntry[]): string {
-  const head = ['id', 'feed', 'batch', 'page', 'first seen', 'reason', 'item'];
-  const rows = entries.map(({ id, feed, batch, page_id, first_seen_at, reason, raw }) => {
-    const item = JSON.stringify(raw);
-    const shown = item.length <= rawLength ? item : `${item.slice(0, rawLength - 1)}…`;
-    const at = first_seen_at.slice(0, 19);
-    return [id, feed, batch ?? '', page_id, at, printable(reason), printable(shown)];
-  });
-  return table(head, rows);
+/** A feed's name, and its parts for programs that would have to take it apart. */
+function feedFields(feed: string) {
+  const [chain = '', operation = ''] = feed.split('/');
+  return { feed, chain_id: Number(chain), operation };
 }
 
-const more = (count: number) =>
-  count <= mostListed ? '' : `… and ${count - mostListed} more; --json gives them all.\n`;
+const list: Work = async (db, filter, context, options) => {
+  const entries = await listQuarantined(db, filter);
+  return printAnswer(context, options, {
+    schema: quarantineListDocument,
+    fields: {
+      count: entries.length,
+      items: entries.map(({ feed, ...entry }) => ({ ...entry, ...feedFields(feed) })),
+    },
+    text: () =>
+      entries.length === 0
+        ? 'Nothing is in quarantine.\n'
+        : `${listing(entries.slice(0, mostListed), context.out)}\n${more(entries.length)}`,
+  });
+};
 
-const retry: Work = async (db, filter, context, { json }) => {
+function listing(entries: readonly QuarantinedEntry[], look: Look): string {
+  const rows = entries.map(({ id, feed, batch, page_id, first_seen_at, reason, raw }) => [
+    String(id),
+    feed,
+    String(batch ?? ''),
+    String(page_id),
+    first_seen_at.slice(0, 19),
+    printable(reason),
+    fit(printable(JSON.stringify(raw)), rawWidth),
+  ]);
+  const head = ['id', 'feed', 'batch', 'page', 'first seen', 'reason', 'item'];
+  return columns(look, { head, rows, aligns: ['right'], flexible: head.length - 1 }).join('\n');
+}
+
+const more = (found: number) =>
+  found <= mostListed ? '' : `… and ${found - mostListed} more; --json prints them all.\n`;
+
+const retry: Work = async (db, filter, context, options) => {
   const retried = await retryQuarantined(db, filter);
-  const exit = retried.kept.length === 0 ? exits.done : exits.open;
-  if (json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/quarantine-retry/1',
-      exit,
-      written: retried.written,
-      rows: retried.rows.map(({ id, feed }) => ({ id, ...feedOf(feed) })),
-      kept: retried.kept.map(({ id, feed, reason }) => ({ id, ...feedOf(feed), reason })),
-    });
-  } else context.stdout(summary(retried));
-  return exit.code;
+  const { written, rows, kept } = retried;
+  return printAnswer(context, options, {
+    schema: quarantineRetryDocument,
+    fields: {
+      written,
+      rows: rows.map(({ id, feed }) => ({ id, ...feedFields(feed) })),
+      kept: kept.map(({ id, feed, reason }) => ({ id, ...feedFields(feed), reason })),
+    },
+    text: () => summary(retried),
+    exit: kept.length === 0 ? exits.done : exits.open,
+  });
 };
 
 function summary({ rows, written, kept }: Retried): string {
@@ -143,20 +190,17 @@ function summary({ rows, written, kept }: Retried): string {
   return `${lines.join('\n')}\n${more(kept.length)}`;
 }
 
-const drop: Work = async (db, filter, context, { json, all }) => {
+const drop: Work = async (db, filter, context, options) => {
   const isChosen =
     filter.chains.length + filter.operations.length + filter.ids.length > 0 ||
     filter.reason !== null;
-  if (!isChosen && all !== true) {
+  if (!isChosen && options.all !== true) {
     throw new UsageError('say which to drop: --chain, --operation, --id, --reason, or --all.');
   }
   const dropped = await dropQuarantined(db, filter);
-  if (json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/quarantine-drop/1',
-      exit: exits.done,
-      dropped,
-    });
-  } else context.stdout(`Dropped ${dropped} items.\n`);
-  return exitCodes.done;
+  return printAnswer(context, options, {
+    schema: quarantineDropDocument,
+    fields: { dropped },
+    text: () => `Dropped ${dropped} items.\n`,
+  });
 };

@@ -1,25 +1,46 @@
+import Table from 'cli-table3';
 import type { Pool } from 'pg';
+import { z } from 'zod';
 import { printable, printableLines } from '../printable.ts';
+import { counted } from '../terminal/numbers.ts';
 import { csvHead, csvLines } from '../query/csv.ts';
 import { StatementError } from '../query/failure.ts';
 import type { Answer, Column, Row } from '../query/read.ts';
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
-import type { Context } from './context.ts';
-import { exits } from './exits.ts';
-import { table } from './table.ts';
+import { exits, type Context } from './context.ts';
+
+/**
+ * `query --json`. Rows are written while they are read, so `exit` comes last here: only then it is known.
+ * Output that ends early is no JSON, and cannot be mistaken for the whole.
+ */
+export const queryDocument = z.strictObject({
+  schema: z.literal('explorer-etl/query/1'),
+  /** In order, with the type's name in Postgres; also if there are no rows. */
+  columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
+  /**
+   * A member for each column. Integers up to 2^53 - 1 are numbers; larger ones and numeric are strings with all
+   * digits; times are ISO 8601 in UTC; json is nested.
+   */
+  rows: z.array(z.record(z.string(), z.unknown())),
+  row_count: z.int().min(0),
+  /** Whether --limit left out more rows. */
+  cut: z.boolean(),
+});
 
 export const formats = ['table', 'csv'] as const;
 export type Format = (typeof formats)[number];
+/** What an answer becomes: text in a format, or the document of `--json`. */
+export type Form = Format | 'document';
 
 /** An answer on its way to stdout. */
 export interface Output extends Answer {
-  /** Writes what is left, and where it is told whether rows were left out. */
+  /** Writes what is left, and whether rows were left out. */
   end(end: 'whole' | 'cut'): Promise<void>;
 }
 
-/** Writes an answer to stdout as `form` says: a format, or the document of `--json`. */
+/** Writes an answer to stdout in its form. */
 export function openOutput(
-  form: Format | 'document',
+  form: Form,
   context: Context,
   { isQuiet, pool }: { readonly isQuiet: boolean; readonly pool: Pool },
 ): Output {
@@ -27,7 +48,7 @@ export function openOutput(
   return form === 'csv' ? csvOutput(context) : tableOutput(context, isQuiet);
 }
 
-/** What was written is taken, or a signal ends the wait. */
+/** Waits until what was written is taken; a signal ends the wait. */
 async function drained({ drained: taken, signal }: Context): Promise<void> {
   if (taken === undefined) return;
   signal.throwIfAborted();
@@ -44,7 +65,7 @@ async function drained({ drained: taken, signal }: Context): Promise<void> {
 function csvOutput(context: Context): Output {
   let columns: readonly Column[] = [];
   const write = (text: string) =>
-    // What a page said may act on a terminal; in a file it is what it is.
+    // What a page said may act on a terminal; a file keeps it as it is.
     context.stdout(context.out.isTerminal ? printableLines(text) : text);
   return {
     begin(all) {
@@ -59,10 +80,7 @@ function csvOutput(context: Context): Output {
   };
 }
 
-/**
- * The document `query`, written while rows are read: how it ended is known, and told, at its end. Nothing is
- * written before the first rows are there, so that what fails by then has a document of its own.
- */
+/** Writes nothing before the first rows are there, so that a failure by then has a document of its own. */
 function documentOutput(context: Context, pool: Pool): Output {
   let columns: readonly Column[] = [];
   let keys: readonly string[] = [];
@@ -72,11 +90,11 @@ function documentOutput(context: Context, pool: Pool): Output {
       pool,
       columns.map(({ type }) => type),
     );
-    const told = columns.map(({ name, type }) =>
+    const described = columns.map(({ name, type }) =>
       JSON.stringify({ name, type: names.get(type) ?? String(type) }),
     );
     const schema = '"schema": "explorer-etl/query/1"';
-    return printableLines(`{\n  ${schema},\n  "columns": [${told.join(', ')}],\n  "rows": [`);
+    return printableLines(`{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`);
   };
   const lineOf = (row: Row) =>
     `    {${columns.map(({ type }, at) => `${keys[at]}:${jsonText(row[at] ?? null, type)}`).join(',')}}`;
@@ -116,22 +134,22 @@ function demandDistinct(columns: readonly Column[]): void {
 
 function tableOutput(context: Context, isQuiet: boolean): Output {
   let columns: readonly Column[] = [];
-  const all: Row[] = [];
+  const read: Row[] = [];
   return {
-    begin: (told) => void (columns = told),
+    begin: (all) => void (columns = all),
     async rows(rows) {
-      for (const row of rows) all.push(row);
+      for (const row of rows) read.push(row);
     },
     async end() {
       const { text, shape } = answerTable(
         columns,
-        all,
+        read,
         context.out.isTerminal ? context.out.columns : null,
       );
-      if (all.length > 0 || shape !== 'records') context.stdout(`${text}\n`);
+      if (read.length > 0 || shape !== 'records') context.stdout(`${text}\n`);
       await drained(context);
       if (isQuiet) return;
-      const count = `${all.length} ${all.length === 1 ? 'row' : 'rows'}`;
+      const count = counted(read.length, 'row');
       const note =
         shape === 'shortened' ? '; long values are shortened, --format csv has them whole' : '';
       context.stderr(`${count}${note}\n`);
@@ -139,9 +157,9 @@ function tableOutput(context: Context, isQuiet: boolean): Output {
   };
 }
 
-/** Told apart from an empty text, and from the text NULL. */
+/** Unlike an empty text, and unlike the text NULL. */
 const nullText = '<null>';
-/** What is left of a value that is cut: enough to tell two hashes apart. In characters, without blanks. */
+/** What is left of a value that is cut: enough to distinguish two hashes. In characters, without blanks. */
 const leastWidth = 13;
 /** A blank on either side. */
 const padding = 2;
@@ -154,10 +172,10 @@ interface ShownTable {
 }
 
 /**
- * An answer for people. Where it is wider than `width`, long values are shortened; where that does not
- * make it fit, each row becomes a block with a line for each column.
+ * An answer for people. If it is wider than `width`, long values are shortened; if that is not enough, each
+ * row becomes a block with a line for each column.
  *
- * @param width in characters; null where it does not matter
+ * @param width in characters; null: it does not matter
  */
 function answerTable(
   columns: readonly Column[],
@@ -169,7 +187,7 @@ function answerTable(
     row.map((value) => (value === null ? nullText : printable(value))),
   );
   const aligns = columns.map(({ type }) => (isNumber(type) ? 'right' : 'left'));
-  const whole = compact(table(head, cells, { aligns }));
+  const whole = table(head, cells, aligns);
   if (width === null || columns.length === 0 || widthOf(whole) <= width) {
     return { text: whole, shape: 'whole' };
   }
@@ -178,15 +196,33 @@ function answerTable(
   const short = cells.map((row) =>
     row.map((cell, at) => shorten(cell, (widths[at] ?? 0) - padding)),
   );
-  return { text: compact(table(head, short, { aligns, widths })), shape: 'shortened' };
+  return { text: table(head, short, aligns, widths), shape: 'shortened' };
 }
 
-/** The line below the head is enough: twice as many rows are seen at once. */
-const compact = (text: string): string =>
-  text
+/**
+ * A table without colours. Only the head has a line below it, so that a screen shows twice as many rows.
+ *
+ * @param widths with a blank on either side; as wide as the longest value if absent
+ */
+function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  aligns: readonly ('left' | 'right')[],
+  widths: readonly number[] = [],
+): string {
+  const lines = new Table({
+    head: [...head],
+    style: { head: [], border: [] },
+    colAligns: [...aligns],
+    colWidths: [...widths],
+  });
+  for (const row of rows) lines.push([...row]);
+  return lines
+    .toString()
     .split('\n')
     .filter((line, at) => at === 2 || !line.startsWith('├'))
     .join('\n');
+}
 
 const topOf = (text: string): string => text.slice(0, text.indexOf('\n'));
 const widthOf = (text: string): number => topOf(text).length;
@@ -196,7 +232,7 @@ const columnWidths = (text: string): number[] =>
     .split('┬')
     .map((line) => line.length);
 
-/** Takes from the widest columns of text until all fit; null where that is not enough. */
+/** Takes from the widest columns of text until all fit; null if that is not enough. */
 function narrowed(
   widths: readonly number[],
   columns: readonly Column[],

@@ -1,44 +1,51 @@
 import { performance } from 'node:perf_hooks';
+import { z } from 'zod';
 import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts';
+import { counted, whole } from '../terminal/numbers.ts';
 import { addFeedOptions, chainOf, type ChosenFeeds } from './chosen-feeds.ts';
-import {
-  exitCodes,
-  writeDocument,
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
-import { exits } from './exits.ts';
+import { addHelp } from './command-line.ts';
+import type { Context, ExitCode, GlobalOptions, Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
+import { printAnswer, tellWhere } from './print.ts';
 import { settingsOf } from './setup.ts';
-import { tellWhere } from './where.ts';
+
+/** `replay --json`. */
+export const replayDocument = z.strictObject({
+  schema: z.literal('explorer-etl/replay/1'),
+  /** Archived pages that were decoded. */
+  pages: z.int().min(0),
+  /** Rows of the lists' own tables that were added, and that were changed. */
+  inserted: z.int().min(0),
+  updated: z.int().min(0),
+  /** Quarantined items that became rows. */
+  released: z.int().min(0),
+  /** Items of the pages that still cannot become rows. */
+  quarantined: z.int().min(0),
+});
 
 /** How seldom progress is reported, in ms: a long replay should not fill a log. */
 const progressMs = 5_000;
 
 /** `replay`: rows of archived pages by the declarations of this version. No request. */
 export function registerReplay({ command, run }: Registry): void {
-  addFeedOptions(command)
-    .addHelpText(
-      'after',
-      `
+  addFeedOptions(command);
+  addHelp(
+    command,
+    (line) => `
 Decodes the pages that explorer.archive keeps, oldest first, and upserts their rows. A row that a newer
-page wrote stays. Workers may go on meanwhile. Ranked lists are left out: each ranking reads them whole.
-Interrupted or killed, the same command begins again, and ends with the same rows.
+page wrote stays. Workers may run meanwhile. Ranked lists are left out: each ranking reads them whole.
+Interrupted or killed, the same command starts again, and ends with the same rows.
 
 Examples:
-  explorer-etl replay
-  explorer-etl replay --chain 10 --operation user-operations
-`,
-    )
-    .action(run<ChosenFeeds>(replay));
+  ${line('explorer-etl replay')}
+  ${line('explorer-etl replay --chain 10 --operation user-operations')}`,
+  ).action(run<ChosenFeeds>(replay));
 }
 
 async function replay(context: Context, options: ChosenFeeds & GlobalOptions): Promise<ExitCode> {
-  // What was archived once can be replayed, whatever the configuration names now.
+  // An archived page can be replayed even if the configuration no longer names its feed.
   const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
-  const { chain = [], operation: operations = [], json, quiet } = options;
+  const { chain = [], operation: operations = [], quiet } = options;
   const filter = { chains: chain.map((flag) => chainOf(flag, settings)), operations };
   return onDatabase(settings, context, 'writes', async (database) => {
     tellWhere(context, options, database);
@@ -48,24 +55,23 @@ async function replay(context: Context, options: ChosenFeeds & GlobalOptions): P
     const onProgress = ({ pages }: Replayed) => {
       if (quiet || performance.now() - reportedAt < progressMs) return;
       reportedAt = performance.now();
-      context.stderr(`${number.format(pages)} of ${number.format(total)} pages\n`);
+      context.stderr(`${whole(pages)} of ${whole(total)} pages\n`);
     };
     const replayed = await replayArchive(database.db, filter, onProgress, context.signal);
-    if (json) {
-      writeDocument(context, { schema: 'explorer-etl/replay/1', exit: exits.done, ...replayed });
-    } else context.stdout(summary(replayed));
-    return exitCodes.done;
+    return printAnswer(context, options, {
+      schema: replayDocument,
+      fields: replayed,
+      text: () => summary(replayed),
+    });
   });
 }
-
-const number = new Intl.NumberFormat('en-US');
 
 function summary({ pages, inserted, updated, released, quarantined }: Replayed): string {
   if (pages === 0) return 'No archived pages: explorer.archive is off, or they were deleted.\n';
   const lines = [
-    `Decoded ${number.format(pages)} archived pages, without a request.`,
-    `Rows: ${number.format(inserted)} added, ${number.format(updated)} changed.`,
-    `Quarantine: ${number.format(released)} items became rows; ${number.format(quarantined)} of these pages still are none.`,
+    `Decoded ${counted(pages, 'archived page')}, without a request.`,
+    `Rows: ${whole(inserted)} added, ${whole(updated)} changed.`,
+    `Quarantine: ${counted(released, 'item')} became rows; ${whole(quarantined)} of these pages stay.`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
 import { nearest } from '../config/nearest.ts';
 import {
   faultNames,
@@ -12,15 +13,30 @@ import {
   type SimulatedChain,
 } from '../../simulator/index.ts';
 import { wholeNumber } from './chosen-feeds.ts';
+import { addHelp } from './command-line.ts';
 import {
+  exitCodes,
   UsageError,
-  writeDocument,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { exits } from './exits.ts';
+import { printAnswer } from './print.ts';
+
+/** `simulate --json`: written once it listens, while it goes on until a signal. */
+export const simulateDocument = z.strictObject({
+  schema: z.literal('explorer-etl/simulate/1'),
+  url: z.string(),
+  /** Numbers of the chains that it serves. */
+  chains: z.array(z.int()),
+});
+
+/** `simulate --fault list --json`. */
+export const simulateFaultsDocument = z.strictObject({
+  schema: z.literal('explorer-etl/simulate-faults/1'),
+  faults: z.array(z.string()),
+});
 
 interface SimulateOptions {
   readonly port: number;
@@ -64,31 +80,35 @@ export function registerSimulate({ command, run }: Registry): void {
     .option('--api-key <key>', 'the key that it accepts', 'simulated-key')
     .option('--requests-per-second <n>', 'refuse more than so many requests', wholeNumber(1))
     .option('--daily-credits <n>', 'refuse what costs more in a day (20 a page)', wholeNumber(0))
-    .option('--fault <name[=rate]>', faultHelp, parseFault)
-    .addHelpText(
-      'after',
-      `
+    .option('--fault <name[=rate]>', faultHelp, parseFault);
+  addHelp(
+    command,
+    (line) => `
 Families: ${families.join(', ')}. Generations: ${generations.join(', ')}.
 
 Faults:
 ${wrapNames(faultNames)}
 
 Examples:
-  explorer-etl simulate
-  explorer-etl simulate --port 8545 --chains 10:optimism:v12:1000000:400,1:plain:v11
+  ${line('explorer-etl simulate')}
+  ${line('explorer-etl simulate --port 8545 --chains 10:optimism:v12:1000000:400,1:plain:v11')}
   EXPLORER_BASE_URL=http://127.0.0.1:8545 EXPLORER_API_KEY=simulated-key \\
-    explorer-etl sync --chain 10 --from-batch 1 --to-batch 20
-`,
-    )
-    .action(run<SimulateOptions>(simulate));
+    ${line('explorer-etl sync --chain 10 --from-batch 1 --to-batch 20')}`,
+  ).action(run<SimulateOptions>(simulate));
 }
 
 async function simulate(
   context: Context,
   options: SimulateOptions & GlobalOptions,
 ): Promise<ExitCode> {
-  const { port, seed, chains, latencyMs, apiKey, fault = [], json } = options;
-  if (fault === 'list') return listFaults(context, json);
+  const { port, seed, chains, latencyMs, apiKey, fault = [] } = options;
+  if (fault === 'list') {
+    return printAnswer(context, options, {
+      schema: simulateFaultsDocument,
+      fields: { faults: [...faultNames] },
+      text: () => `${faultNames.join('\n')}\n`,
+    });
+  }
   const limits = limitsOf(options);
   const simulator = await startSimulator({
     port,
@@ -104,40 +124,16 @@ async function simulate(
       `the simulated explorer can't listen on port ${port}: ${why}. Choose another with --port, or 0 for any that is free.`,
     );
   });
-  tellUrl(
-    context,
-    json,
-    simulator.url,
-    chains.map(({ id }) => id),
-  );
+  const { url } = simulator;
+  const ids = chains.map(({ id }) => id);
+  printAnswer(context, options, {
+    schema: simulateDocument,
+    fields: { url, chains: ids },
+    text: () => `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`,
+  });
   if (!context.signal.aborted) await once(context.signal, 'abort');
   await simulator.close();
-  return exits.done.code;
-}
-
-function listFaults(context: Context, json: boolean): ExitCode {
-  if (json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/simulate-faults/1',
-      exit: exits.done,
-      faults: [...faultNames],
-    });
-  } else context.stdout(`${faultNames.join('\n')}\n`);
-  return exits.done.code;
-}
-
-/** Whoever reads it wants it now: how a server ends that only a signal ends is known. */
-function tellUrl(context: Context, json: boolean, url: string, ids: number[]): void {
-  if (json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/simulate/1',
-      exit: exits.done,
-      url,
-      chains: ids,
-    });
-  } else {
-    context.stdout(`Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`);
-  }
+  return exitCodes.done;
 }
 
 const limitsOf = ({ requestsPerSecond, dailyCredits }: SimulateOptions): Limits => ({
@@ -171,7 +167,7 @@ function parseChains(list: string): SimulatedChain[] {
   });
 }
 
-/** Whoever names no number may not know the form at all. */
+/** Without a number, the message explains the whole form. */
 function chainNumber(text: string, id: string): number {
   if (/^[1-9]\d{0,14}$/.test(id)) return Number(id);
   throw new InvalidArgumentError(
@@ -179,7 +175,7 @@ function chainNumber(text: string, id: string): number {
   );
 }
 
-/** One more `--fault`. `list` asks for the names, whatever else is asked for. */
+/** One more `--fault`. `list` prints the names, whatever else is given. */
 function parseFault(
   text: string,
   before: readonly FaultRate[] | 'list' = [],

@@ -27,7 +27,7 @@ export function openStdout(): Pick<Context, 'stdout' | 'drained'> {
 const isClosed = ({ code }: NodeJS.ErrnoException) =>
   code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
 
-/** What Node tells of a stream that may be a terminal. */
+/** What Node knows of a stream that may be a terminal. */
 type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>;
 
 /**
@@ -35,7 +35,7 @@ type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>;
  * (https://nodejs.org/docs/latest-v24.x/api/tty.html#writestreamgetcolordepthenv).
  */
 export function lookOf({ isTTY, columns }: Stream, env: NodeJS.ProcessEnv): Look {
-  // A terminal that does not tell its width, or does not move its cursor, has no lines to be redrawn.
+  // A terminal that does not report its width, or does not move its cursor, has no lines to be redrawn.
   const isTerminal = isTTY && columns > 0 && env.TERM !== 'dumb';
   const mayColour = isTTY || env.FORCE_COLOR !== undefined;
   return {

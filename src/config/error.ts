@@ -4,6 +4,8 @@ export interface Problem {
   readonly message: string;
   /** `explorer-etl.yaml:7`; null where it is no place in a file. */
   readonly where: string | null;
+  /** The bare command that helps, such as `explorer-etl init`. */
+  readonly command?: string;
 }
 
 /** Wrong use or configuration: all problems found, each fit to be shown as one line. */

@@ -4,11 +4,16 @@ import { operationNames, operations } from '../operations/index.ts';
 /**
  * The text of a first explorer-etl.yaml for these chains: the defaults written out, each with
  * its cost. Valid under the schema for any list of distinct ids, the empty one too.
+ *
+ * @param lists the operations to mirror; all if absent
  */
-export function exampleConfig(chains: readonly number[]): string {
+export function exampleConfig(
+  chains: readonly number[],
+  lists: readonly string[] = operationNames,
+): string {
   return `# yaml-language-server: $schema=./node_modules/explorer-etl/explorer-etl.schema.json
 #
-# What explorer-etl copies, and how often. Your API key does not belong here: set
+# What explorer-etl mirrors, and how often. Your API key does not belong here: set
 # EXPLORER_API_KEY in the environment. Each page costs 20 credits; the free plan has 100,000
 # credits a day, which is 5,000 pages of 50 items.
 
@@ -20,10 +25,13 @@ explorer:
   # ledger_days: 90 # keep polls that brought nothing for so long; without it for ever
   # daily_credits: 100000 # spend no more than this in a day (UTC)
 
-${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map(chain).join('\n')}`}`;
+${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map((id) => chain(id, lists)).join('\n')}`}`;
 }
 
-const chain = (id: number): string => `  - id: ${id}
+const chain = (id: number, lists: readonly string[]): string => `  - id: ${id}
     name: ${chainName(id)}
     operations:
-${operationNames.map((name) => operations[name].guide.example(id)).join('')}`;
+${operationNames
+  .filter((name) => lists.includes(name))
+  .map((name) => operations[name].guide.example(id))
+  .join('')}`;

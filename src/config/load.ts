@@ -68,7 +68,7 @@ export function loadSettings(input: SettingsInput): Settings {
   const listed = config.chains ?? [];
   const chains = selectChains(listed, selection, report);
   const isEmpty = listed.length === 0 && selection.chains.length === 0;
-  if (isEmpty && input.need !== 'database') report(whichChains(configFile, input.cwd));
+  if (isEmpty && input.need !== 'database') problems.push(noChain(configFile, input.cwd));
   const limits = config.explorer ?? explorer.parse({});
   const keys = namedKeys(limits, (name) => readSecret(name, input.env, input.cwd, report));
   for (const { id, key } of listed) {
@@ -143,7 +143,8 @@ function readConfig(path: string, cwd: string): Config | readonly Problem[] {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = errorCode(error);
-    return [{ message: `cannot read ${name} (${code}): ${adviceFor(code)}`, where: null }];
+    const message = `cannot read ${name} (${code}): ${adviceFor(code)}`;
+    return [{ message, where: null, ...(code === 'ENOENT' && { command: 'explorer-etl init' }) }];
   }
   return parseConfig(text, name);
 }
@@ -152,7 +153,7 @@ function readConfig(path: string, cwd: string): Config | readonly Problem[] {
 function adviceFor(code: string): string {
   switch (code) {
     case 'ENOENT':
-      return `no such file; check --config or EXPLORER_ETL_CONFIG, or write one with "explorer-etl init"`;
+      return 'no such file; check --config or EXPLORER_ETL_CONFIG, or write one.';
     case 'EISDIR':
       return `it is a folder; name the file in it, such as ${configFileName}`;
     case 'EACCES':
@@ -169,7 +170,14 @@ export function asTyped(path: string, cwd: string): string {
   return name === '' || name.startsWith('..') ? path : name;
 }
 
-const whichChains = (configFile: string | null, cwd: string): string =>
+const noChain = (configFile: string | null, cwd: string): Problem =>
   configFile === null
-    ? `no chain to copy: run "explorer-etl init" to write ${configFileName}, or name one: --chain 10`
-    : `no chain to copy: list one under chains in ${asTyped(configFile, cwd)}, or name one: --chain 10`;
+    ? {
+        message: `no chain to copy: name one, such as --chain 10, or write ${configFileName}.`,
+        where: null,
+        command: 'explorer-etl init',
+      }
+    : {
+        message: `no chain to copy: list one under chains in ${asTyped(configFile, cwd)}, or name one: --chain 10`,
+        where: null,
+      };

@@ -179,8 +179,8 @@ async function drop(session: PoolClient, objects: readonly string[]): Promise<vo
 
 const mustDropFirst = (why: string, cause: unknown) =>
   new MigrationError(
-    `the views can't be changed because ${why}: drop it first, run "explorer-etl migrate", and make it again afterwards. Nothing was changed.`,
-    { cause },
+    `the views can't be changed because ${why}: drop it, migrate, and create it again. Nothing was changed.`,
+    { cause, command: 'explorer-etl migrate' },
   );
 
 const record = `

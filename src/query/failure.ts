@@ -4,6 +4,13 @@ import { printable } from '../printable.ts';
 /** The statement is one that can't be asked. The message says what is wrong, and shows where. */
 export class StatementError extends Error {
   override readonly name = 'StatementError';
+  /** The bare command that can do it instead. */
+  readonly command: string | null;
+
+  constructor(message: string, options: ErrorOptions & { readonly command?: string } = {}) {
+    super(message, options);
+    this.command = options.command ?? null;
+  }
 }
 
 /** The statement took longer than it was given. */

@@ -244,7 +244,8 @@ function demandReading(text: string): void {
   if (word === '') throw new StatementError('there is no statement.');
   if (readingWords.includes(word)) return;
   throw new StatementError(
-    `query only reads: a statement begins with ${readingWords.join(', ')}, this one with "${word}". "explorer-etl db shell" opens psql for the rest.`,
+    `query only reads: a statement begins with ${readingWords.join(', ')}, this one with "${word}". For the rest there is psql.`,
+    { command: 'explorer-etl db shell' },
   );
 }
 

@@ -56,7 +56,7 @@ async function rowsOfWorkers({ pool }: TestDatabase): Promise<number[]> {
   return rows.map((row) => row.rows);
 }
 
-test('moving lists are followed exactly where their table is spread over servers', async () => {
+test('moving lists are followed exactly where their table is distributed over servers', async () => {
   const database = await freshDatabase();
   const copy = await movingCopy(database, [optimism, celo]);
   await copy.syncAt(0);
@@ -98,12 +98,12 @@ test('a full table is spread, though that is killed, and then followed', async (
   ]);
 
   expect(spread.stdout).toMatch(
-    /is spread over the servers of the cluster by hash, with its \d+ rows/,
+    /is distributed over the servers of the cluster by hash, with its \d+ rows/,
   );
   expect(spread.code).toBe(0);
   expect(await copy.faultsAt(pollMs)).toEqual({});
   const again = await migrate(database, '--distribute');
-  expect(again.stdout).toMatch(/is already spread over the servers/);
+  expect(again.stdout).toMatch(/is already distributed over the servers/);
   expect(again.code).toBe(0);
   await copy.follow(pollMs);
   const { rows } = await database.pool.query(

@@ -20,7 +20,7 @@ describe('wrong flags of backfill and plan end with exit code 2 and one message'
       ['backfill', '--chain', '10', '--to-batch', '9'],
       /^error: unknown option '--to-batch'/,
     ],
-    ['a plan of no chain', ['plan'], /no chain to copy: run "explorer-etl init".*--chain 10/],
+    ['a plan of no chain', ['plan'], /no chain to copy: .*--chain 10.*explorer-etl init/],
   ])('%s', async (_name, args, message) => {
     const ended = await call(args, { env: key });
     expectOneMessage(ended, message, ended.stderr.includes('Did you mean') ? 2 : 1);

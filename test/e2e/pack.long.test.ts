@@ -120,9 +120,7 @@ test('the installed package runs the demo', async () => {
     await run('npx', ['explorer-etl', 'demo', '--stop'], folder);
   });
   const { stdout } = await run('npx', ['explorer-etl', 'demo'], folder);
-  expect(stdout).toMatch(
-    /✓ Killed (?:at page [1-9]\d*|before its first page), resumed at \d+: no page lost, none stored twice/u,
-  );
+  expect(stdout).toMatch(/✓ Killed at page \d+, resumed at \d+: no page lost, none stored twice/u);
   expect(stdout).toContain('npx explorer-etl demo --stop');
   const url = await run('npx', ['explorer-etl', 'db', 'url', '--demo'], folder);
   const client = new Client({ connectionString: url.stdout.trim() });

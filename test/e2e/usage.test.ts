@@ -87,11 +87,11 @@ describe('wrong flags end with exit code 2 and one message', () => {
       ['sync', '--config', 'gone.yaml'],
       /cannot read gone\.yaml \(ENOENT\): no such file; check --config .*explorer-etl init/,
     ],
-    ['no chain', ['sync'], /no chain to copy: run "explorer-etl init".*--chain 10/],
+    ['no chain', ['sync'], /no chain to copy: .*--chain 10.*explorer-etl init/],
     [
       'no chain to start',
       ['start', '--log-format', 'pretty'],
-      /no chain to copy: run "explorer-etl init".*--chain 10/,
+      /no chain to copy: .*--chain 10.*explorer-etl init/,
     ],
     [
       'a simulated chain without a number',
@@ -120,7 +120,7 @@ describe('wrong flags end with exit code 2 and one message', () => {
 
   test('no command at all shows what there is', async () => {
     const { code, stderr, stdout } = await command([]);
-    expect(stderr).toContain('To copy:');
+    expect(stderr).toContain('Mirror:');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 });
@@ -206,7 +206,7 @@ describe('a wrong database ends with exit code 2 and without its password', () =
 test('init writes over no file', async () => {
   const cwd = await emptyFolder();
   await writeFile(join(cwd, 'explorer-etl.yaml'), 'mine\n');
-  expectOneMessage(await command(['init'], { cwd }), /explorer-etl\.yaml is there already/);
+  expectOneMessage(await command(['init'], { cwd }), /explorer-etl\.yaml exists already/);
   expect(await readFile(join(cwd, 'explorer-etl.yaml'), 'utf8')).toBe('mine\n');
 });
 
@@ -230,7 +230,7 @@ test('init takes names of chains, each once, and says which it does not know', a
     chains: [10, 480, 999_999],
     unknown_chains: [999_999],
   });
-  expect(ended.stderr).toMatch(/Not known to explorer-etl: chain 999999.*explorer-etl check asks/);
+  expect(ended.stderr).toMatch(/Not known to explorer-etl: chain 999999.*explorer-etl check/);
   const file = await readFile(join(cwd, 'explorer-etl.yaml'), 'utf8');
   expect([...file.matchAll(/id: (\d+)\n +name: (.+)/g)].map(([, id, name]) => [id, name])).toEqual([
     ['10', 'optimism'],

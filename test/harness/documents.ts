@@ -1,22 +1,55 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { startDocument } from '../../src/cli/start.ts';
-import { syncDocument } from '../../src/cli/sync-result.ts';
-import { exit } from '../../src/documents/envelope.ts';
+import * as check from '../../src/cli/check.ts';
+import * as db from '../../src/cli/db.ts';
+import * as demoReport from '../../src/cli/demo-report.ts';
+import * as demo from '../../src/cli/demo.ts';
+import * as failure from '../../src/cli/failure.ts';
+import * as init from '../../src/cli/init.ts';
+import * as migrate from '../../src/cli/migrate.ts';
+import * as open from '../../src/cli/open.ts';
+import { exitSchema } from '../../src/cli/print.ts';
+import * as quarantine from '../../src/cli/quarantine.ts';
+import * as queryOutput from '../../src/cli/query-output.ts';
+import * as query from '../../src/cli/query.ts';
+import * as replay from '../../src/cli/replay.ts';
+import * as simulate from '../../src/cli/simulate.ts';
+import * as start from '../../src/cli/start.ts';
+import * as syncResult from '../../src/cli/sync-result.ts';
 import { documents } from '../../src/documents/index.ts';
 import { planDocument } from '../../src/status/plan.ts';
 import { statusDocument } from '../../src/status/schema.ts';
 import { verifyDocument } from '../../src/status/verify.ts';
 
-/** Every document of `--json`, by its name. */
-export const schemas: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
-  ...Object.entries(documents),
-  ['status', statusDocument.extend({ exit })],
-  ['plan', planDocument],
-  ['verify', verifyDocument],
-  ['sync', syncDocument.extend({ exit })],
-  ['start', startDocument.extend({ exit })],
-]);
+/** Every document of `--json`, by its name. A schema stands beside its command. */
+export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
+  [
+    check,
+    db,
+    demo,
+    demoReport,
+    failure,
+    init,
+    migrate,
+    open,
+    quarantine,
+    queryOutput,
+    query,
+    replay,
+    simulate,
+    start,
+    syncResult,
+    documents,
+    { planDocument, statusDocument, verifyDocument },
+  ]
+    .flatMap((module): unknown[] => Object.values(module))
+    .filter((value) => value instanceof z.ZodObject)
+    .map((schema) => [nameOf(schema), schema.extend({ exit: exitSchema })]),
+);
+
+function nameOf({ shape }: z.ZodObject): string {
+  return (shape['schema'] as z.ZodLiteral<string>).value.split('/')[1] ?? '';
+}
 
 /** What a command left behind. */
 interface Output {
@@ -28,7 +61,7 @@ interface Output {
 /**
  * Holds what a command printed against the schema that it names, if `--json` was among its arguments.
  *
- * @throws what is wrong with it, where it is no document or not as its schema says
+ * @throws what is wrong with it, if it is no document or not as its schema says
  */
 export function demandDocument(args: readonly string[], { code, stdout }: Output): void {
   const end = args.indexOf('--');

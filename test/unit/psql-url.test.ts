@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forLibpq } from '../../src/cli/psql.ts';
+import { forLibpq } from '../../src/cli/db.ts';
 
 test.each([
   ['postgres://a@b/c', 'postgres://a@b/c'],

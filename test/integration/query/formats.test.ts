@@ -221,10 +221,12 @@ describe('table', () => {
   test('a table shows a thousand rows unasked, and says that there are more', async () => {
     const cut = await ask(['select n from generate_series(1, 1001) as n']);
     expect(cut.stdout.trimEnd().split('\n')).toHaveLength(1000 + 4);
-    expect(cut.stderr).toMatch(/^1000 rows\nThere are more rows: a table shows 1000, --limit more/);
+    expect(cut.stderr).toMatch(
+      /^1,000 rows\nThere are more rows: a table shows 1000, --limit more/,
+    );
     expect(cut.code).toBe(0);
     const whole = await ask(['select n from generate_series(1, 1000) as n']);
-    expect(whole.stderr).toBe('1000 rows\n');
+    expect(whole.stderr).toBe('1,000 rows\n');
   });
 
   test.each(['table', 'csv'])('--limit cuts a %s, and says so', async (format) => {

@@ -258,7 +258,7 @@ describe('the command', () => {
   });
 
   test.each([
-    [['top-sender'], /no question top-sender\. Did you mean top-senders\?/],
+    [['top-sender'], /no query top-sender\. Did you mean top-senders\?/],
     [
       ['biggest-factories', '--days', '3'],
       /biggest-factories is not asked by --days: it has --chain, --limit/,
@@ -266,7 +266,7 @@ describe('the command', () => {
     [['select 1', '--chain', '10'], /a statement is not asked by --chain/],
     [['select 1', '--file', 'x.sql'], /exclude each other/],
     [['--file', 'x.sql'], /cannot read x\.sql/],
-    [[], /nothing is asked/],
+    [[], /nothing to run/],
     [['select 1', '--timeout', 'soon'], /--timeout.*It is a time such as 30s/],
     [['select 1', '--demo'], /--demo is of the embedded Postgres/],
   ])('refuses %j', async (args, message) => {

@@ -79,7 +79,7 @@ describe('without a file', () => {
 
   test('no chain is an error that says what to do, unless none is needed', () => {
     expect(complaints(() => load(null))).toEqual([
-      'no chain to copy: run "explorer-etl init" to write explorer-etl.yaml, or name one: --chain 10',
+      'no chain to copy: name one, such as --chain 10, or write explorer-etl.yaml.',
     ]);
     expect(load(null, { need: 'database' }).chains).toEqual([]);
   });
@@ -204,7 +204,7 @@ describe('precedence', () => {
 
   test('a file that was named must be there and readable', () => {
     expect(complaints(() => load(null, { configFile: 'no.yaml', chains: ['1'] }))).toEqual([
-      'cannot read no.yaml (ENOENT): no such file; check --config or EXPLORER_ETL_CONFIG, or write one with "explorer-etl init"',
+      'cannot read no.yaml (ENOENT): no such file; check --config or EXPLORER_ETL_CONFIG, or write one.',
     ]);
     expect(complaints(() => load(null, { env: { EXPLORER_ETL_CONFIG: '/' } }))).toEqual([
       'cannot read / (EISDIR): it is a folder; name the file in it, such as explorer-etl.yaml',

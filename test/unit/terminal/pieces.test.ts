@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stripVTControlCharacters } from 'node:util';
-import { asCalled, calledAs } from '../../../src/cli/called.ts';
+import { Command } from 'commander';
+import { commandLineOf, programPrefix } from '../../../src/cli/command-line.ts';
 import { commands } from '../../../src/cli/commands.ts';
 import { lookOf } from '../../../src/cli/stdout.ts';
 import { bar } from '../../../src/terminal/bar.ts';
@@ -16,7 +17,6 @@ import {
   whole,
 } from '../../../src/terminal/numbers.ts';
 import { paint } from '../../../src/terminal/paint.ts';
-import { sparkline } from '../../../src/terminal/sparkline.ts';
 import { fit, pad, widthOf, wrap } from '../../../src/terminal/width.ts';
 
 const coloured: Look = { isTerminal: true, columns: 40, isColoured: true };
@@ -81,11 +81,6 @@ describe('a bar', () => {
     expect(bar(plainLook, share, 10)).toBe(drawn);
     expect(stripVTControlCharacters(bar(coloured, share, 10))).toBe(drawn);
   });
-});
-
-test('a sparkline has its highest value highest, and a blank where there is none', () => {
-  expect(sparkline([0, 5, null, 10])).toBe('▁▅ █');
-  expect(sparkline([0, 0])).toBe('▁▁');
 });
 
 describe('columns', () => {
@@ -162,44 +157,42 @@ describe('a look', () => {
   });
 });
 
-describe('hints', () => {
+describe('a command as it is typed', () => {
   test.each([
-    [{}, 'explorer-etl'],
-    [{ npm_command: 'exec' }, 'npx explorer-etl'],
-    [{ npm_command: 'run-script' }, 'npx explorer-etl'],
-  ])('%j: %s', (env, program) => {
-    expect(calledAs(env)).toBe(program);
-  });
-
-  test.each([...commands.map(({ name }) => name), 'help'])('know the command %s', (name) => {
-    expect(asCalled(`explorer-etl ${name}`, 'npx explorer-etl')).toBe(`npx explorer-etl ${name}`);
-  });
-
-  test('name the command as it was called, and nothing else', () => {
-    const text =
-      'explorer-etl: run "explorer-etl migrate" in /x/explorer-etl sync; explorer-etl is there';
-    expect(asCalled(text, 'npx explorer-etl')).toBe(
-      'explorer-etl: run "npx explorer-etl migrate" in /x/explorer-etl sync; explorer-etl is there',
-    );
-    expect(asCalled(text, 'explorer-etl')).toBe(text);
-    const painted = paint(coloured, 'command', 'explorer-etl verify');
-    expect(asCalled(painted, 'npx explorer-etl')).toContain('mnpx explorer-etl verify');
+    [{}, false, 'explorer-etl'],
+    [{}, true, 'npx explorer-etl'],
+    [{ npm_command: 'exec' }, false, 'npx explorer-etl'],
+    [{ npm_command: 'run-script' }, false, 'npx explorer-etl'],
+  ])('environment %j, in a clone: %s: %s', (env, isClone, program) => {
+    expect(programPrefix(env, isClone)).toBe(program);
   });
 
   test.each([
     ['explorer-etl verify', 'npx explorer-etl verify --demo'],
-    ['run "explorer-etl query --list".', 'run "npx explorer-etl query --demo --list".'],
+    ['explorer-etl query --list', 'npx explorer-etl query --demo --list'],
+    ['explorer-etl query "select  1"', 'npx explorer-etl query --demo "select  1"'],
     ['explorer-etl db shell', 'npx explorer-etl db shell --demo'],
+    ['explorer-etl db stop', 'npx explorer-etl db stop'],
     ['explorer-etl open --demo', 'npx explorer-etl open --demo'],
-    [
-      'explorer-etl backfill --chain 10 --operation user-operations   about',
-      'npx explorer-etl demo   about',
-    ],
+    ['explorer-etl backfill --chain 10 --operation user-operations', 'npx explorer-etl demo'],
     ['explorer-etl repair --chain 10 --yes', 'npx explorer-etl demo'],
     ['explorer-etl init', 'npx explorer-etl init'],
-  ])("of the demo's data name the demo: %s", (text, called) => {
-    expect(asCalled(text, 'npx explorer-etl', true)).toBe(called);
-    const painted = paint(coloured, 'command', text);
-    expect(asCalled(painted, 'npx explorer-etl', true)).toContain(called);
+  ])("%s names the demo if the data is the demo's", (bare, typed) => {
+    const program = 'npx explorer-etl';
+    expect(commandLineOf({ program, isDemo: true })(bare)).toBe(typed);
+    expect(commandLineOf({ program })(bare)).toBe(`npx ${bare}`);
+  });
+
+  test('names the demo for every command that takes --demo', async () => {
+    for (const { name, load } of commands) {
+      const command = new Command(name);
+      (await load())({ command, run: () => async () => {} });
+      for (const one of [command, ...command.commands]) {
+        const path = one === command ? name : `${name} ${one.name()}`;
+        const takesDemo = one.options.some(({ long }) => long === '--demo');
+        const typed = commandLineOf({ program: 'x', isDemo: true })(`explorer-etl ${path}`);
+        expect(typed.endsWith('--demo'), path).toBe(takesDemo);
+      }
+    }
   });
 });

@@ -2,49 +2,19 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { documents } from '../../../src/documents/index.ts';
-import { demandDocument } from '../../harness/documents.ts';
-
-const schemas = Object.entries(documents).map(
-  ([name, document]) => [name, z.toJSONSchema(document) as Node] as const,
-);
+import { demandDocument, schemas } from '../../harness/documents.ts';
 
 interface Node {
   readonly required?: readonly string[];
-  readonly description?: string;
   readonly properties?: Readonly<Record<string, Node>>;
   readonly items?: Node;
   readonly anyOf?: readonly Node[];
   readonly oneOf?: readonly Node[];
 }
 
-/** Every field below a schema that has no description. */
-function undescribed(node: Node, path: string): string[] {
-  const inner = [
-    ...(node.anyOf ?? []),
-    ...(node.oneOf ?? []),
-    ...(node.items === undefined ? [] : [node.items]),
-  ];
-  return [
-    ...inner.flatMap((child) => undescribed(child, path)),
-    ...Object.entries(node.properties ?? {}).flatMap(([key, child]) => [
-      ...(child.description === undefined ? [`${path}.${key}`] : []),
-      ...undescribed(child, `${path}.${key}`),
-    ]),
-  ];
-}
-
-test.each(schemas)('every field of %s has a description', (name, schema) => {
-  expect(undescribed(schema, name)).toEqual([]);
-});
-
 /** Every field below a schema that may be absent. */
 function optional(node: Node, path: string): string[] {
-  const inner = [
-    ...(node.anyOf ?? []),
-    ...(node.oneOf ?? []),
-    ...(node.items === undefined ? [] : [node.items]),
-  ];
+  const inner = [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...[node.items ?? []].flat()];
   const required = new Set(node.required);
   return [
     ...inner.flatMap((child) => optional(child, path)),
@@ -55,8 +25,12 @@ function optional(node: Node, path: string): string[] {
   ];
 }
 
-test.each(schemas)('no field of %s is ever absent', (name, schema) => {
-  expect(optional(schema, name)).toEqual([]);
+test('no field of a document is ever absent', () => {
+  const absent = [...schemas].flatMap(([name, schema]) =>
+    optional(z.toJSONSchema(schema, { unrepresentable: 'any' }) as Node, name),
+  );
+  expect(schemas.size).toBeGreaterThan(20);
+  expect(absent).toEqual([]);
 });
 
 test('the documents that docs/json.md shows are as their schemas say', async () => {

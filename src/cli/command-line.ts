@@ -1,0 +1,55 @@
+import { extname } from 'node:path';
+import type { Command } from 'commander';
+
+/** What documents and errors write before a command: `explorer-etl sync`. */
+const bareProgram = 'explorer-etl';
+
+/** In a clone the sources run as they are, and only `npx` finds the program. */
+const isClone = extname(import.meta.filename) === '.ts';
+
+/**
+ * What a user types before a command's name. npm names its own command to the programs that it starts
+ * (https://docs.npmjs.com/cli/v11/using-npm/scripts#environment).
+ */
+export const programPrefix = ({ npm_command }: NodeJS.ProcessEnv, isSource = isClone): string =>
+  isSource || npm_command !== undefined ? `npx ${bareProgram}` : bareProgram;
+
+/** Commands that take `--demo`. */
+const demoReaders: ReadonlySet<string> = new Set([
+  'status',
+  'verify',
+  'plan',
+  'check',
+  'open',
+  'query',
+  'export',
+  'db shell',
+  'db url',
+]);
+/** Commands that need the explorer: that of the demo is there only while the demo runs. */
+const explorerReaders: ReadonlySet<string> = new Set(['sync', 'backfill', 'repair', 'start']);
+
+/** Formats a bare command, such as `explorer-etl verify`, as the user has to type it here. */
+export type CommandLine = (command: string) => string;
+
+/** The one place that knows how the program is called, and whether its data is the demo's. */
+export const commandLineOf =
+  ({ program, isDemo }: { readonly program: string; readonly isDemo?: true }): CommandLine =>
+  (command) => {
+    const [, ...words] = command.split(' ');
+    const [name = '', inner = ''] = words;
+    if (isDemo === true && explorerReaders.has(name)) return `${program} demo`;
+    const length = name === 'db' && demoReaders.has(`db ${inner}`) ? 2 : 1;
+    const takesDemo = demoReaders.has(words.slice(0, length).join(' '));
+    if (isDemo !== true || !takesDemo || words.includes('--demo')) {
+      return [program, ...words].join(' ');
+    }
+    return [program, ...words.slice(0, length), '--demo', ...words.slice(length)].join(' ');
+  };
+
+/** Adds a text below a command's help, whose commands are as the user has to type them. */
+export const addHelp = (command: Command, text: (commandLine: CommandLine) => string): Command =>
+  command.addHelpText('after', () => text(commandLineOf({ program: rootOf(command).name() })));
+
+const rootOf = (command: Command): Command =>
+  command.parent === null ? command : rootOf(command.parent);
