@@ -90,7 +90,7 @@ export const events = {
       'items differ from the specification in ways that the feed had not shown, with the first of them. Told once a slice',
     fields: ['feed', 'lane', 'ways', 'kind', 'path', 'detail', 'page'],
     says: ({ feed, ways, kind, path, detail }) =>
-      `${feed}: items differ in ${counted(ways, 'new way')}, such as ${kind} ${path}${detail === '' ? '' : ` (${detail})`}. See explorer-etl verify.`,
+      `${feed}: items differ in ${counted(ways, 'new way')}, such as ${kind} ${path}${detail === '' ? '' : ` (${detail})`}. verify lists them.`,
   }),
   'feed.failure': event({
     level: 'warn',

@@ -13,6 +13,7 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { addHelp } from './command-line.ts';
 import { settingsOf } from './setup.ts';
 import { syncOnDatabase, targetsOf } from './sync.ts';
 
@@ -22,20 +23,23 @@ interface BackfillOptions extends ChosenFeeds, BoundFlags, SourceOptions {
 
 /** `backfill`: extends the history of feeds, and reads only what is missing. */
 export function registerBackfill({ command, run }: Registry): void {
-  addBounds(addSameData(addFeedOptions(command)), ['since', 'fromBatch', 'fromBlock', 'toBlock'])
-    .option('--again', 'read the known history of newest-first lists again, for what came late')
-    .addHelpText(
-      'after',
-      `
+  addBounds(addSameData(addFeedOptions(command)), [
+    'since',
+    'fromBatch',
+    'fromBlock',
+    'toBlock',
+  ]).option('--again', 'read the known history of newest-first lists again, for what came late');
+  addHelp(
+    command,
+    (line) => `
 Without bounds it reads as far back as the configuration says, or the last command that named bounds.
 A bound chooses the lists that it bounds. --since all and --from-batch 1 take all there is. sync and
 start read what is new. The same command resumes an interrupted backfill.
 
 Examples:
-${examplesOf('backfill')}  explorer-etl backfill --chain 10 --again
-`,
-    )
-    .action(run<BackfillOptions>(backfill));
+${examplesOf('backfill', line)}
+  ${line('explorer-etl backfill --chain 10 --again')}`,
+  ).action(run<BackfillOptions>(backfill));
 }
 
 async function backfill(

@@ -5,6 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import { operationNames } from '../operations/index.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { wholeNumber } from './chosen-feeds.ts';
+import type { CommandLine } from './command-line.ts';
 import { UsageError } from './context.ts';
 
 /** The flags that bound what is read. */
@@ -41,15 +42,15 @@ export function addBounds(command: Command, bounds: readonly Bound[]): Command {
 }
 
 /** A command for each operation whose list has bounds, with some, for its help. */
-export const examplesOf = (command: 'sync' | 'backfill') =>
+export const examplesOf = (command: 'sync' | 'backfill', commandLine: CommandLine) =>
   operationNames
     .flatMap((name) => {
       const bounds = kindOf(name).examples[command];
       return bounds === null
         ? []
-        : [`  explorer-etl ${command} --chain 10 --operation ${name} ${bounds}\n`];
+        : [`  ${commandLine(`explorer-etl ${command} --chain 10 --operation ${name} ${bounds}`)}`];
     })
-    .join('');
+    .join('\n');
 
 /**
  * The bounds that flags give.

@@ -1,33 +1,30 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import {
-  exportSource,
-  fillFolder,
-  type Format,
-  type Outcome,
-  readRelations,
-  type Relation,
-  type Source,
-  sourceOf,
-} from '../export/export.ts';
+import { z } from 'zod';
+import { exportSource, fillFolder, readRelations, sourceOf } from '../export/export.ts';
+import type { Format, Outcome, Relation, Source } from '../export/export.ts';
 import { statementOf } from '../query/question.ts';
 import { counted } from '../terminal/numbers.ts';
 import { momentForms, parseMoment } from '../time.ts';
-import { questionOf } from './asked-question.ts';
 import { chainOf, collect } from './chosen-feeds.ts';
-import {
-  type Context,
-  type ExitCode,
-  exitCodes,
-  type GlobalOptions,
-  type Registry,
-  UsageError,
-  writeDocument,
-} from './context.ts';
+import { addHelp } from './command-line.ts';
+import { UsageError } from './context.ts';
+import type { Context, ExitCode, GlobalOptions, Registry } from './context.ts';
 import { demandData, existing } from './existing.ts';
-import { exits } from './exits.ts';
 import { onDatabase } from './on-database.ts';
+import { printAnswer } from './print.ts';
+import { questionOf } from './query.ts';
 import { settingsOf } from './setup.ts';
+
+/** `export --json`. */
+export const exportDocument = z.strictObject({
+  schema: z.literal('explorer-etl/export/1'),
+  folder: z.string(),
+  /** The tables, views or queries, in order. */
+  relations: z.array(
+    z.strictObject({ name: z.string(), rows: z.int().min(0), files: z.int().min(0) }),
+  ),
+});
 
 interface ExportOptions extends GlobalOptions {
   readonly to: string;
@@ -39,16 +36,6 @@ interface ExportOptions extends GlobalOptions {
   readonly until: string | null;
   readonly demo?: boolean;
 }
-
-const help = `
-Files go by chain and day. The folder is there whole or not at all. --since and --until choose among
-relations that go by day; others are exported whole.
-
-Examples:
-  explorer-etl export --to lake
-  explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite
-  explorer-etl export --query top-senders --to report --format csv
-`;
 
 /** `export`: tables, views or the answer to a query as files that other programs read. */
 export function registerExport({ command, run }: Registry): void {
@@ -62,11 +49,20 @@ export function registerExport({ command, run }: Registry): void {
     .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect, [])
     .option('--since <day>', 'from this UTC day on, or that of so long ago, such as 7d', day, null)
     .option('--until <day>', 'up to this UTC day, or that of so long ago', day, null)
-    .option('--demo', "export the demo's database")
-    .addHelpText('after', help)
-    .action((names: readonly string[], options: ExportOptions, itself) =>
-      run<ExportOptions>((context, all) => exportTo(context, all, names))(options, itself),
-    );
+    .option('--demo', "export the demo's database");
+  addHelp(
+    command,
+    (line) => `
+Files go by chain and day. The folder is there whole or not at all. --since and --until choose among
+relations that go by day; others are exported whole.
+
+Examples:
+  ${line('explorer-etl export --to lake')}
+  ${line('explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite')}
+  ${line('explorer-etl export --query top-senders --to report --format csv')}`,
+  ).action((names: readonly string[], options: ExportOptions, itself) =>
+    run<ExportOptions>((context, all) => exportTo(context, all, names))(options, itself),
+  );
 }
 
 function day(value: string): string {
@@ -110,10 +106,15 @@ async function exportTo(
       signal.throwIfAborted();
       return made;
     });
-    const schema = 'explorer-etl/export/1';
-    if (json) writeDocument(context, { schema, exit: exits.done, folder, relations });
-    else context.stdout(`${folder}\n`);
-    return exitCodes.done;
+    return printAnswer(
+      context,
+      { json },
+      {
+        schema: exportDocument,
+        fields: { folder, relations: [...relations] },
+        text: () => `${folder}\n`,
+      },
+    );
   });
 }
 

@@ -26,8 +26,8 @@ import {
   type Registry,
   UsageError,
 } from './context.ts';
+import { addHelp } from './command-line.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
-import { tell } from './print.ts';
 import { settingsOf } from './setup.ts';
 import { syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
@@ -38,15 +38,17 @@ interface RepairOptions extends ChosenFeeds, SourceOptions {
 
 /** `repair`: downloads what `verify` reports open, and nothing else. */
 export function registerRepair({ command, run }: Registry): void {
-  addSameData(addFeedOptions(command))
-    .option('--yes', `repair even if it takes more than ${mostUnasked} requests`)
-    .addHelpText(
-      'after',
-      '\nExamples:\n' +
-        '  explorer-etl repair --chain 10 && explorer-etl verify\n' +
-        '  explorer-etl repair --chain 10 --yes\n',
-    )
-    .action(run<RepairOptions>(repair));
+  addSameData(addFeedOptions(command)).option(
+    '--yes',
+    `repair even if it takes more than ${mostUnasked} requests`,
+  );
+  addHelp(
+    command,
+    (line) => `
+Examples:
+  ${line('explorer-etl repair --chain 10')} && ${line('explorer-etl verify')}
+  ${line('explorer-etl repair --chain 10 --yes')}`,
+  ).action(run<RepairOptions>(repair));
 }
 
 async function repair(context: Context, options: RepairOptions & GlobalOptions): Promise<ExitCode> {
@@ -101,7 +103,7 @@ async function checkCost(
   const requests = count.likely ?? count.requests ?? 0;
   const cost = costText(count);
   if (requests <= mostUnasked || yes === true) {
-    if (requests > 0 && !quiet) tell(context, `This repair takes ${cost}.\n`);
+    if (requests > 0 && !quiet) context.stderr(`This repair takes ${cost}.\n`);
     return;
   }
   throw new UsageError(

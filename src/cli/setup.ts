@@ -2,7 +2,6 @@ import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import type { LogFormat } from '../log-levels.ts';
 import { createLog, type Log } from '../log.ts';
-import { asCalled } from './called.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
 /** The log of a command, in the format that the options and stderr ask for. */
@@ -11,11 +10,9 @@ export function logOf(
   options: Pick<GlobalOptions, 'logLevel' | 'logFormat'>,
   write: (line: string) => void = context.stderr,
 ): Log {
-  const { err, program } = context;
   const format = formatOf(context, options);
-  const written = format === 'json' ? write : (line: string) => write(asCalled(line, program));
-  const style = { format, isColoured: err.isColoured, now: () => performance.now() };
-  return createLog(options.logLevel, written, style);
+  const { isColoured } = context.err;
+  return createLog(options.logLevel, write, { format, isColoured, now: () => performance.now() });
 }
 
 /** For people on a terminal, else for programs, unless an option says it. */

@@ -23,13 +23,14 @@ import type { Log } from '../log.ts';
 import { DatabaseUnavailableError, openDatabase, type OpenDatabase } from '../open-database.ts';
 import { addSameData } from './chosen-feeds.ts';
 import {
-  writeDocument,
+  exitCodes,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { exits } from './exits.ts';
+import { addHelp, commandLineOf } from './command-line.ts';
+import { writeJson } from './print.ts';
 import { failureOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
 import { formatOf, logOf, settingsOf } from './setup.ts';
@@ -44,12 +45,17 @@ export const startDocument = z.strictObject({
 
 /** `start`: works on every feed by its schedule until SIGTERM. */
 export function registerStart({ command, run }: Registry): void {
-  addHttp(addSameData(command), 'serve the page, health and metrics too; default: 127.0.0.1:4400')
-    .addHelpText(
-      'after',
-      '\nAny number of these, on any number of machines, share the work of one database.\nSIGHUP makes it read its configuration again.\n\nExamples:\n  explorer-etl start\n  explorer-etl start --http\n',
-    )
-    .action(run<SourceOptions & HttpFlag>(start));
+  addHttp(addSameData(command), 'serve the page, health and metrics too; default: 127.0.0.1:4400');
+  addHelp(
+    command,
+    (line) => `
+Any number of these, on any number of machines, share the work of one database.
+SIGHUP makes it read its configuration again.
+
+Examples:
+  ${line('explorer-etl start')}
+  ${line('explorer-etl start --http')}`,
+  ).action(run<SourceOptions & HttpFlag>(start));
 }
 
 type StartOptions = SourceOptions & HttpFlag & GlobalOptions;
@@ -63,7 +69,7 @@ async function start(context: Context, options: StartOptions): Promise<ExitCode>
     return await work(context, options, log);
   } catch (error) {
     if (context.signal.aborted && error === context.signal.reason) throw error;
-    const failure = failureOf(error, options);
+    const failure = failureOf(error, { ...options, commandLine: commandLineOf(context) });
     log.tell('start.failed', {
       problems: failure.errors.map(({ where, message, hint }) =>
         [where === null ? message : `${where}: ${message}`, hint ?? ''].join(' ').trimEnd(),
@@ -86,14 +92,12 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   }
   // A signal is how it is stopped, so nothing was interrupted.
   if (options.json) {
-    writeDocument(context, {
-      schema: 'explorer-etl/start/1',
-      exit: exits.done,
+    writeJson(context, startDocument, {
       ready_at: readyAt?.toISOString() ?? null,
       stopped_at: new Date().toISOString(),
     });
   }
-  return exits.done.code;
+  return exitCodes.done;
 }
 
 /** The page is served before the database answers, and says that it waits. */

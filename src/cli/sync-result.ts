@@ -11,9 +11,9 @@ import { counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
 import { feedNames } from '../words/feed-names.ts';
-import { writeDocument, type Context, type ExitCode, type GlobalOptions } from './context.ts';
-import { exits } from './exits.ts';
-import { print } from './print.ts';
+import { commandLineOf, type CommandLine } from './command-line.ts';
+import { exits, type Context, type ExitCode, type GlobalOptions } from './context.ts';
+import { printAnswer } from './print.ts';
 
 const count = z.int().min(0);
 
@@ -97,13 +97,23 @@ export async function concludeSync(
       requests === 0 ? [] : [{ feed, requests }],
     ),
   };
-  if (json) writeDocument(context, { ...document, exit });
-  else {
-    const lines = syncText(context.out, document, exit, commandAgain(context.args));
-    const next = quiet || exit !== exits.done ? [] : ['', 'Query it:  explorer-etl query --list'];
-    print(context, `${[...lines, ...next].join('\n')}\n`);
-  }
-  return exit.code;
+  return printAnswer(
+    context,
+    { json },
+    {
+      schema: syncDocument,
+      fields: document,
+      text: () => {
+        const commandLine = commandLineOf(context);
+        const again = commandAgain(context.args);
+        const lines = syncText(context.out, document, exit, { again, commandLine });
+        const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
+        const next = quiet || exit !== exits.done ? [] : ['', query];
+        return `${[...lines, ...next].join('\n')}\n`;
+      },
+      exit,
+    },
+  );
 }
 
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
@@ -170,7 +180,16 @@ const signs: Readonly<Record<Lane['state'], { readonly sign: string; readonly st
  *
  * @param again the command as the user gave it
  */
-export function syncText(look: Look, document: SyncDocument, exit: Exit, again: string): string[] {
+export function syncText(
+  look: Look,
+  document: SyncDocument,
+  exit: Exit,
+  { again, commandLine }: { readonly again: string; readonly commandLine: CommandLine },
+): string[] {
+  const withCommand: WithCommand = (text, command) => [
+    ...wrapped(look, text),
+    `  ${paint(look, 'command', commandLine(command))}`,
+  ];
   if (document.lanes.length === 0 && exit === exits.done) {
     return [`${paint(look, 'good', '✓')} Nothing to do: everything in range is downloaded.`];
   }
@@ -178,10 +197,10 @@ export function syncText(look: Look, document: SyncDocument, exit: Exit, again: 
     ...(document.lanes.length === 0 ? [] : [...feedTable(look, document.lanes), '']),
     ...wrapped(look, totalsText(document)),
     ...failureLines(look, document.lanes),
-    ...noteLines(look, document),
-    ...(exit === exits.failed ? [] : historyLines(look, document)),
+    ...noteLines(look, document, withCommand),
+    ...(exit === exits.failed ? [] : historyLines(look, document, withCommand)),
     ...(exit === exits.interrupted
-      ? withCommand(look, 'Interrupted. Progress is saved; the same command continues:', again)
+      ? withCommand('Interrupted. Progress is saved; the same command continues:', again)
       : []),
   ];
 }
@@ -246,13 +265,13 @@ const reasonOf = ({ state, reason }: Lane): string =>
     : printable(reason ?? 'the run did not end.');
 
 /** What to look at: how many, of which feeds, and the command that shows them. */
-function noteLines(look: Look, { lanes }: SyncDocument): string[] {
+function noteLines(look: Look, { lanes }: SyncDocument, withCommand: WithCommand): string[] {
   const noted = (of: 'quarantined' | 'drift', one: string, others: string, command: string) => {
     const having = lanes.filter((lane) => lane[of] > 0);
     if (having.length === 0) return [];
     const what = counted(total(having)[of], one, others);
     const sign = paint(look, 'warning', '!');
-    return withCommand(look, `${sign} ${what}: ${names(look, having, lanes)}`, command);
+    return withCommand(`${sign} ${what}: ${names(look, having, lanes)}`, command);
   };
   return [
     ...noted(
@@ -271,7 +290,11 @@ function noteLines(look: Look, { lanes }: SyncDocument): string[] {
 }
 
 /** The history that is left, and the command that says what it costs. */
-function historyLines(look: Look, { history, lanes }: SyncDocument): string[] {
+function historyLines(
+  look: Look,
+  { history, lanes }: SyncDocument,
+  withCommand: WithCommand,
+): string[] {
   if (history.length === 0) return [];
   const known = history.filter(({ requests }) => requests !== null);
   const requests = known.reduce((sum, one) => sum + (one.requests ?? 0), 0);
@@ -283,7 +306,7 @@ function historyLines(look: Look, { history, lanes }: SyncDocument): string[] {
       : [`at most ${counted(requests, 'request')} for ${names(look, known, all)}`]),
     ...(unknown.length === 0 ? [] : [`an unknown number for ${names(look, unknown, all)}`]),
   ];
-  return withCommand(look, `History left: ${parts.join('; ')}`, 'explorer-etl plan');
+  return withCommand(`History left: ${parts.join('; ')}`, 'explorer-etl plan');
 }
 
 const names = (
@@ -301,8 +324,5 @@ const names = (
 const wrapped = (look: Look, text: string): string[] =>
   look.isTerminal ? wrap(text, look.columns, 2) : [text];
 
-/** A text, and a command below it, which is never cut. */
-const withCommand = (look: Look, text: string, command: string): string[] => [
-  ...wrapped(look, text),
-  `  ${paint(look, 'command', command)}`,
-];
+/** A text, and a bare command below it, which is never cut. */
+type WithCommand = (text: string, command: string) => string[];

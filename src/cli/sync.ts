@@ -17,30 +17,30 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
+import { addHelp } from './command-line.ts';
 import { onDatabase } from './on-database.ts';
 import { showProgress, watchedFeeds, type Progress } from './progress.ts';
 import { openScreen, type Screen } from './screen.ts';
 import { logOf, settingsOf } from './setup.ts';
 import { concludeSync, type Concluded } from './sync-result.ts';
-import { tellWhere } from './where.ts';
+import { tellWhere } from './print.ts';
 
 interface SyncOptions extends ChosenFeeds, BoundFlags, SourceOptions {}
 
 /** `sync`: brings feeds up to date once, with progress, and exits. */
 export function registerSync({ command, run }: Registry): void {
-  addBounds(addSameData(addFeedOptions(command)), ['maxPages', 'since', 'fromBatch', 'toBatch'])
-    .addHelpText(
-      'after',
-      `
+  addBounds(addSameData(addFeedOptions(command)), ['maxPages', 'since', 'fromBatch', 'toBatch']);
+  addHelp(
+    command,
+    (line) => `
 The same command resumes an interrupted sync.
 --since, --from-batch and --to-batch stay the target of the lists that they bound, until another
 command or the file names another; --since all and --from-batch 1 take all there is.
 
 Examples:
-  explorer-etl sync
-${examplesOf('sync')}`,
-    )
-    .action(run<SyncOptions>(sync));
+  ${line('explorer-etl sync')}
+${examplesOf('sync', line)}`,
+  ).action(run<SyncOptions>(sync));
 }
 
 async function sync(context: Context, options: SyncOptions & GlobalOptions): Promise<ExitCode> {

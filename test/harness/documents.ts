@@ -4,6 +4,7 @@ import * as check from '../../src/cli/check.ts';
 import * as db from '../../src/cli/db.ts';
 import * as demoReport from '../../src/cli/demo-report.ts';
 import * as demo from '../../src/cli/demo.ts';
+import * as exported from '../../src/cli/export.ts';
 import * as failure from '../../src/cli/failure.ts';
 import * as init from '../../src/cli/init.ts';
 import * as migrate from '../../src/cli/migrate.ts';
@@ -16,7 +17,6 @@ import * as replay from '../../src/cli/replay.ts';
 import * as simulate from '../../src/cli/simulate.ts';
 import * as start from '../../src/cli/start.ts';
 import * as syncResult from '../../src/cli/sync-result.ts';
-import { documents } from '../../src/documents/index.ts';
 import { planDocument } from '../../src/status/plan.ts';
 import { statusDocument } from '../../src/status/schema.ts';
 import { verifyDocument } from '../../src/status/verify.ts';
@@ -28,6 +28,7 @@ export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
     db,
     demo,
     demoReport,
+    exported,
     failure,
     init,
     migrate,
@@ -39,7 +40,6 @@ export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
     simulate,
     start,
     syncResult,
-    documents,
     { planDocument, statusDocument, verifyDocument },
   ]
     .flatMap((module): unknown[] => Object.values(module))

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
-import type { exportDocument } from '../../../src/documents/export.ts';
+import type { exportDocument } from '../../../src/cli/export.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
 import { emptyFolder } from '../../harness/child.ts';

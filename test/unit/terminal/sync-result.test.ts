@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exits } from '../../../src/cli/exits.ts';
+import { exits } from '../../../src/cli/context.ts';
 import { syncText, type SyncDocument } from '../../../src/cli/sync-result.ts';
 import { failures, type FailureClass } from '../../../src/failure.ts';
 import { plainLook, type Look } from '../../../src/terminal/look.ts';
@@ -50,7 +50,7 @@ const exitOf = ({ lanes }: SyncDocument) => {
   return has('paused') ? exits.interrupted : has('failed') ? exits.failed : exits.done;
 };
 const drawnOn = (look: Look, document: SyncDocument) =>
-  syncText(look, document, exitOf(document), again);
+  syncText(look, document, exitOf(document), { again, commandLine: (command) => command });
 
 const open = [
   { feed: '10/user-operations', requests: 121_000 },

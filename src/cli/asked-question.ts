@@ -1,1 +1,0 @@
-export { questionOf } from './query.ts';

@@ -1,1 +1,0 @@
-export { exits } from './context.ts';
