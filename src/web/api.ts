@@ -22,16 +22,28 @@ type Params = Readonly<Record<string, string>>;
 
 const noAnswer = (kind: Problem['kind'], sentence: string): Problem => ({ kind, sentence });
 
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The whole of an answer, or why there is none. */
 async function request(name: string, params: Params, signal: AbortSignal | null) {
   const token = sessionStorage.getItem(tokenKey);
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
   const query = new URLSearchParams(params).toString();
   const answer = await fetch(name + (query && `?${query}`), { headers, signal }).catch(() => null);
-  if (answer === null) return noAnswer('unreachable', 'Not connected. What is shown may be old.');
+  const body = (await answer?.blob().catch(() => null)) ?? null;
+  if (answer === null || body === null) {
+    return noAnswer('unreachable', 'Not connected. What is shown may be old.');
+  }
+  if (answer.ok) return body;
   if (answer.status === 401) return noAnswer('token', 'The token is missing or wrong.');
-  if (answer.ok) return answer;
-  const body = (await answer.json().catch(() => null)) as { readonly error?: string } | null;
-  return noAnswer('refused', body?.error ?? `The server answered ${answer.status}.`);
+  const refusal = parse(await body.text()) as { readonly error?: string } | null;
+  return noAnswer('refused', refusal?.error ?? `The server answered ${answer.status}.`);
 }
 
 /** The newest answer, which stays while the next one is on its way. */
@@ -51,12 +63,13 @@ function follow<T>(name: string, params: Params, onAnswer: (next: Answer<T>) => 
   const turn = async () => {
     isDue = document.hidden;
     if (isDue) return;
-    const next = await request(name, params, stop.signal);
-    const answer =
-      'kind' in next
-        ? { data: null, problem: next }
-        : { data: (await next.json()) as T, problem: null };
-    const waitMs = stop.signal.aborted ? null : onAnswer(answer);
+    const body = await request(name, params, stop.signal);
+    const data = 'kind' in body ? null : (parse(await body.text()) as T | null);
+    // A proxy may answer with a page of its own.
+    const problem = data === null ? noAnswer('refused', 'The answer is no JSON document.') : null;
+    const waitMs = stop.signal.aborted
+      ? null
+      : onAnswer({ data, problem: 'kind' in body ? body : problem });
     if (waitMs !== null) timer = window.setTimeout(() => void turn(), waitMs);
   };
   document.addEventListener('visibilitychange', () => isDue && void turn(), stop);
@@ -99,9 +112,9 @@ export function useJson<T>(name: string, params: Params, everyMs: number | null)
 
 /** Saves an answer as a file, or returns why not: a link alone could not carry the token. */
 export async function download(name: string, params: Params, file: string) {
-  const answer = await request(name, params, null);
-  if ('kind' in answer) return answer;
-  const url = URL.createObjectURL(await answer.blob());
+  const body = await request(name, params, null);
+  if ('kind' in body) return body;
+  const url = URL.createObjectURL(body);
   Object.assign(document.createElement('a'), { href: url, download: file }).click();
   setTimeout(() => URL.revokeObjectURL(url), retryMs);
   return null;

@@ -100,7 +100,10 @@ test('it is grey before the first status, and as soon as the program is gone', a
   await page.reload();
   expect(await page.locator('.banner.plain').textContent()).toContain('Starting');
   await page.unroute('**/status.json');
+  await page.route('**/status.json', (route) => route.fulfill({ body: '<html>' }));
   await page.reload();
+  await page.getByRole('alert').getByText('The answer is no JSON document.').waitFor();
+  await page.unroute('**/status.json');
   await page.locator('.banner.good').waitFor();
   await page.clock.install();
   await server.close();
