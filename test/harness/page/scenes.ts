@@ -373,12 +373,7 @@ function runsOf(name: SceneName): RunsDocument {
         feed: null,
         sentence: name === 'quarantine' ? hostile : 'A worker was killed.',
       },
-      {
-        at: before(9 * hour),
-        kind: 'config-changed',
-        feed: null,
-        sentence: 'The configuration changed: a schedule.',
-      },
+      { at: before(9 * hour), kind: 'config-changed', feed: null, sentence: 'A schedule changed.' },
     ],
   };
 }
