@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
 import { codeOfFailure, describeDatabaseError, isCancelled } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { answerAsJson, answerQuestion } from '../query/answer.ts';
@@ -36,17 +37,6 @@ type Documents =
 const queryMs = 4_500;
 const most = { cells: 1_000, hours: 168, position: Number.MAX_SAFE_INTEGER };
 
-/** The request is wrong: 400, or 404 if it names nothing. */
-class RequestError extends Error {
-  override readonly name = 'RequestError';
-  readonly status: 400 | 404;
-
-  constructor(status: 400 | 404, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 /** The JSON that the page's client reads, as `status/endpoints.ts` has it. */
 export function createApi({ reader, status, called }: ApiSources): Hono {
   const app = new Hono();
@@ -55,7 +45,7 @@ export function createApi({ reader, status, called }: ApiSources): Hono {
   const serve = (path: string, read: (db: Database, context: Context) => Promise<Documents>) =>
     app.get(path, async (context) => send(context, await reader.inTurn((db) => read(db, context))));
   app.onError((error, context) => {
-    if (error instanceof RequestError) return context.json({ error: error.message }, error.status);
+    if (error instanceof HTTPException) return context.json({ error: error.message }, error.status);
     return context.json({ error: sentenceOf(error) }, isTooSlow(error) ? 504 : 503);
   });
   app.get('/status.json', async (context) => send(context, await status()));
@@ -73,7 +63,8 @@ export function createApi({ reader, status, called }: ApiSources): Hono {
       to: wholeNumber(context, 'to', most.position),
       cells: Math.max(1, wholeNumber(context, 'cells', most.cells) ?? 240),
     });
-    if (document === null) throw new RequestError(404, 'There is no feed of this name.');
+    if (document === null)
+      throw new HTTPException(404, { message: 'There is no feed of this name.' });
     return document;
   });
   serve('/throughput.json', (db, context) => readThroughput(db, recentOf(context)));
@@ -122,7 +113,7 @@ function wholeNumber(context: Context, name: string, atMost: number): number | n
   const text = context.req.query(name);
   if (text === undefined || text === '') return null;
   if (/^\d{1,16}$/u.test(text) && Number(text) <= atMost) return Number(text);
-  throw new RequestError(400, `${name} is a whole number from 0 to ${atMost}.`);
+  throw new HTTPException(400, { message: `${name} is a whole number from 0 to ${atMost}.` });
 }
 
 const recentOf = (context: Context) => ({
@@ -133,6 +124,7 @@ const recentOf = (context: Context) => ({
 function questionOf(context: Context) {
   const name = context.req.query('name') ?? '';
   const found = questions().find((one) => one.name === name);
-  if (found === undefined) throw new RequestError(404, 'There is no query of this name.');
+  if (found === undefined)
+    throw new HTTPException(404, { message: 'There is no query of this name.' });
   return found;
 }
