@@ -7,7 +7,7 @@ import { timesNear } from './item-times.ts';
 const widths = [60, 300, 900, 3_600, 21_600];
 const mostBins = 170;
 /** Pages that are summed up at most: a window that holds more begins later. */
-const mostPages = 100_000;
+const mostPages = 80_000;
 
 /** What is looked at: the last hours of all feeds, or of one. */
 export interface RecentWindow {
@@ -30,18 +30,20 @@ export async function readThroughput(
   const { first, from, to } = await findWindow(db, hours, binS);
   const { rows } = await db.execute<{ bin: Bin }>(sql`
     with page as materialized (
-      select pages.*, ${binOf(binS, sql`fetched_at`)} as bin
+      -- Few columns: there may be many pages, and cursors are long.
+      select walk_id, top, cursor_in is null as is_first, inserted + changed as written, credits,
+             fetched_at, ${binOf(binS, sql`fetched_at`)} as bin
       from etl.pages
       where id >= ${first} and fetched_at >= ${from} and (${feed}::text is null or feed = ${feed})
     ), sums as (
-      select bin, count(*) as pages, sum(inserted + changed) as rows, sum(credits) as credits
+      select bin, count(*) as pages, sum(written) as rows, sum(page.credits) as credits
       from page
       group by bin
     ), polls as (
       select distinct on (bin) bin, fetched_at as polled_at, coalesce(batch, page.top) as height
       from page
       join etl.walks on walks.id = walk_id
-      where ${feed}::text is not null and cursor_in is null and lane = 'live' and from_head
+      where ${feed}::text is not null and is_first and lane = 'live' and from_head
         and coalesce(batch, page.top) is not null
       order by bin, height desc
     )
