@@ -11,6 +11,7 @@ import { columns } from '../terminal/columns.ts';
 import { plainLook, type Look } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
+import { fit, widthOf } from '../terminal/width.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import type { Screen } from './screen.ts';
 
@@ -238,9 +239,9 @@ const signs: Readonly<Record<TrackState, { readonly sign: string; readonly style
     unsupported: { sign: '–', style: 'quiet' },
   };
 
-/** Columns that stay as wide as this while numbers grow: `100 %`, and rows up to ten million. */
+/** Columns that stay as wide as this while numbers grow: `100 %`, and rows up to a million. */
 const labelWidth = 5;
-const rowsWidth = 9;
+const rowsWidth = 7;
 /** Columns that a usual line takes without its bar, and those of the widest bar. */
 const widthWithoutBar = 74;
 const widestBar = 20;
@@ -249,28 +250,36 @@ const widestBar = 20;
 export function trackLines(look: Look, tracks: readonly Track[]): string[] {
   const width = look.isTerminal ? look.columns : plainLook.columns;
   const barWidth = Math.max(0, Math.min(widestBar, width - widthWithoutBar));
-  // A narrow terminal has room for the most important notes.
-  const most = width < 80 ? 1 : width < 100 ? 2 : 3;
-  const rows = tracks.map((track, at) => {
-    const { sign, style } = signs[track.state];
-    const painted = (text: string) => (style === null ? text : paint(look, style, text));
-    const chain = tracks[at - 1]?.chain === track.chain ? '' : track.chain;
-    const notes = track.notes.slice(0, most).join(' · ');
-    return [
-      `${painted(sign)} ${chain}`,
-      track.list,
-      `${bar(look, track.share, barWidth)}${percentOf(track.share).padStart(labelWidth + 1)}`,
-      whole(track.rows).padStart(rowsWidth),
-      track.state === 'done' ? notes : painted(notes),
-    ];
-  });
-  return columns(look, {
-    head: ['', '', '', 'rows', ''],
-    rows,
-    aligns: ['left', 'left', 'left', 'right'],
-    flexible: 4,
-  });
+  const painted = ({ state }: Track, text: string) => {
+    const { style } = signs[state];
+    return style === null ? text : paint(look, style, text);
+  };
+  const rows = tracks.map((track, at) => [
+    `${painted(track, signs[track.state].sign)} ${tracks[at - 1]?.chain === track.chain ? '' : track.chain}`,
+    track.list,
+    `${bar(look, track.share, barWidth)}${percentOf(track.share).padStart(labelWidth + 1)}`,
+    whole(track.rows).padStart(rowsWidth),
+  ]);
+  const aligns = ['left', 'left', 'left', 'right'] as const;
+  const [head = '', ...lines] = columns(look, { head: ['', '', '', 'rows'], rows, aligns });
+  return [
+    head,
+    ...lines.map((line, at) => {
+      const track = tracks[at];
+      if (track === undefined) return line;
+      const room = width - widthOf(line) - 2;
+      const notes = fit(fitting(track.notes, room), room);
+      return `${line}  ${track.state === 'done' ? notes : painted(track, notes)}`.trimEnd();
+    }),
+  ];
 }
+
+/** As many notes as there is room for, and the first in any case. */
+const fitting = ([first = '', ...others]: readonly string[], room: number): string =>
+  others.reduce((text, note) => {
+    const longer = `${text} · ${note}`;
+    return widthOf(longer) <= room ? longer : text;
+  }, first);
 
 /** Tenths below ten, where they show that it moves. What is not the whole is never called 100 %. */
 const percentOf = (share: number | null): string => {
@@ -289,8 +298,8 @@ interface Watched {
   readonly read: () => Promise<StatusDocument>;
 }
 
-/** Reading the status takes a ninth of the time, and is done between twice a second and every 5 s. */
-const restPerRead = 8;
+/** Reading the status takes an eleventh of the time, and is done between twice a second and every 5 s. */
+const restPerRead = 10;
 const leastRestMs = 500;
 const mostRestMs = 5_000;
 
