@@ -304,7 +304,7 @@ const leastRestMs = 500;
 const mostRestMs = 5_000;
 
 /** Reads the status now and then, and passes on what has become of the feeds since the first time. */
-export async function watchFeeds(
+async function watchFeeds(
   { feeds, read }: Watched,
   onTracks: (tracks: readonly Track[]) => void,
 ): Promise<Progress> {

@@ -8,7 +8,6 @@ import { feedName } from '../../src/lists/feed.ts';
 import { thinLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
-import { laneCounts } from '../../src/report/progress.ts';
 import { readCoverage } from '../../src/status/coverage.ts';
 import { planFeeds } from '../../src/status/plan.ts';
 import { readRuns } from '../../src/status/runs.ts';
@@ -114,7 +113,6 @@ export async function goRound(
     await round('status', () =>
       readStatus(db, { pageSize: settings.explorer.pageSize, standby: null }),
     );
-    await round('progress', () => laneCounts(db, feeds));
     await round('plan', async () => {
       const { pageSize } = settings.explorer;
       await planFeeds(db, settings.chains, { pageSize, at: new Date() });

@@ -86,7 +86,6 @@ describe('no statement reads more the longer the history is', () => {
     'strips',
     'feeds of the page',
     'trace',
-    'progress',
     'plan',
     'verify',
     'due',

@@ -1,1 +1,0 @@
-export { tellWhere } from './print.ts';
