@@ -47,6 +47,12 @@ export const commandLineOf =
     return [program, ...words.slice(0, length), '--demo', ...words.slice(length)].join(' ');
   };
 
+/** A copy of a document whose fields `command` are as the user has to type them. */
+export const withCommands = <Document>(document: Document, commandLine: CommandLine): Document =>
+  JSON.parse(JSON.stringify(document), (key, value: unknown) =>
+    key === 'command' && typeof value === 'string' ? commandLine(value) : value,
+  ) as Document;
+
 /** Adds a text below a command's help, whose commands are as the user has to type them. */
 export const addHelp = (command: Command, text: (commandLine: CommandLine) => string): Command =>
   command.addHelpText('after', () => text(commandLineOf({ program: rootOf(command).name() })));

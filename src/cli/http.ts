@@ -5,9 +5,9 @@ import { addressText } from '../http/access.ts';
 import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
 import { outageStatus, statusNow } from '../status/status.ts';
 import { webAssets } from '../web/bundle.ts';
-import { asCalled } from './called.ts';
+import { packageVersion } from '../package-file.ts';
+import { commandLineOf } from './command-line.ts';
 import type { Context } from './context.ts';
-import { version } from './version.ts';
 
 /** What `--http` gives: true without an address. */
 export interface HttpFlag {
@@ -62,8 +62,8 @@ export const servePage = (
     },
     assets: webAssets,
     works,
-    version: version(),
-    called: (text) => asCalled(text, context.program, context.isDemo),
+    version: packageVersion(),
+    commandLine: commandLineOf(context),
     now: () => performance.now(),
   });
 

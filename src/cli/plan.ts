@@ -10,41 +10,44 @@ import { paint } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
 import { exitCodes, type Registry, writeDocument } from './context.ts';
-import { demoSettings } from './demo-settings.ts';
+import { addHelp } from './command-line.ts';
+import { demoSettings } from './demo-world.ts';
 import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { onDatabase } from './on-database.ts';
-import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 
 /** `plan`: what the configured feeds cost, once and each day, and how long they take. */
 export function registerPlan({ command, run }: Registry): void {
-  addDemo(addFeedOptions(command))
-    .addHelpText(
-      'after',
-      '\nMakes no request: it goes by what was downloaded before.\n\nExamples:\n  explorer-etl plan\n  explorer-etl plan --chain 10\n',
-    )
-    .action(
-      run<ChosenFeeds & DemoOption>(async (context, options) => {
-        const { chains, explorer, ...settings } =
-          options.demo === true ? demoSettings(context, options) : settingsOf(context, options);
-        const place = await placeOf(context, settings, options);
-        return onDatabase(settings, place, 'reads', async (database) => {
-          const at = new Date();
-          // It changes nothing, so it makes no tables either.
-          const db = (await isPrepared(database.pool)) ? database.db : null;
-          const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
-          const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
-          const document = {
-            schema: 'explorer-etl/plan/2',
-            exit: { code: exitCodes.done, reason: 'done' },
-            ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
-          } as const;
-          if (options.json) writeDocument(context, document);
-          else print(place, planText(document, context.out));
-          return exitCodes.done;
-        });
-      }),
-    );
+  addHelp(
+    addDemo(addFeedOptions(command)),
+    (line) => `
+Makes no request: it goes by what was downloaded before.
+
+Examples:
+  ${line('explorer-etl plan')}
+  ${line('explorer-etl plan --chain 10')}`,
+  ).action(
+    run<ChosenFeeds & DemoOption>(async (context, options) => {
+      const { chains, explorer, ...settings } =
+        options.demo === true ? demoSettings(context, options) : settingsOf(context, options);
+      const place = await placeOf(context, settings, options);
+      return onDatabase(settings, place, 'reads', async (database) => {
+        const at = new Date();
+        // It changes nothing, so it makes no tables either.
+        const db = (await isPrepared(database.pool)) ? database.db : null;
+        const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
+        const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
+        const document = {
+          schema: 'explorer-etl/plan/2',
+          exit: { code: exitCodes.done, reason: 'done' },
+          ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
+        } as const;
+        if (options.json) writeDocument(context, document);
+        else context.stdout(planText(document, context.out));
+        return exitCodes.done;
+      });
+    }),
+  );
 }
 
 type Range = PlanDocument['history']['requests'];
@@ -96,7 +99,7 @@ function historyLines(
 }
 
 const unknownText = (feeds: readonly string[]): string =>
-  `Size unknown, too little downloaded: ${feeds.join(', ')}. To learn it, run explorer-etl sync and stop it with Ctrl-C after a minute: it resumes later.`;
+  `Size unknown, too little downloaded: ${feeds.join(', ')}. To learn it, start a sync and stop it with Ctrl-C after a minute: it resumes later.`;
 
 function pollsText({ polls: { requests, credits }, rate: { daily_credits } }: PlanDocument) {
   const known = credits.most ?? credits.least;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { OpenDatabase } from '../open-database.ts';
 import { printableLines } from '../printable.ts';
-import { asCalled } from './called.ts';
 import { commandLineOf } from './command-line.ts';
 import { exits, type Context, type Exit, type ExitCode, type GlobalOptions } from './context.ts';
 
@@ -62,11 +61,3 @@ export function tellWhere(
   const state = embedded.attached ? 'runs' : `started (${stop} stops it)`;
   context.stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
 }
-
-/** Writes a text for people to stdout: the commands that it names are as the user has to type them. */
-export const print = ({ stdout, program, isDemo }: Context, text: string): void =>
-  stdout(asCalled(text, program, isDemo));
-
-/** The same on stderr, for what is beside the answer: where data is, what failed. */
-export const tell = ({ stderr, program, isDemo }: Context, text: string): void =>
-  stderr(asCalled(text, program, isDemo));

@@ -9,6 +9,7 @@ import { mark } from '../terminal/mark.ts';
 import { bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
+import type { CommandLine } from './command-line.ts';
 
 const overallStyles: Readonly<Record<StatusDocument['overall']['state'], Style>> = {
   healthy: 'good',
@@ -35,7 +36,11 @@ const screenLines = 21;
 const leastLines = 5;
 
 /** One screen: the overall state, totals, a row for each feed, and what helps. Pure. */
-export function statusText(document: StatusDocument, look: Look): string {
+export function statusText(
+  document: StatusDocument,
+  look: Look,
+  commandLine: CommandLine = (command) => command,
+): string {
   const { feeds, reasons } = document;
   const head = headline(document, look);
   const lines = [head.text];
@@ -45,14 +50,14 @@ export function statusText(document: StatusDocument, look: Look): string {
     ...reasons
       .filter(({ severity }, at) => at === 0 || severity !== 'info')
       .map((reason) => detail(reason, document, look, reason === head.says)),
-    ...notes(feeds, look),
+    ...notes(feeds, look, commandLine),
   ].filter((one) => one.length > 0);
   const shown = look.isTerminal
     ? firstOf(details, Math.max(leastLines, screenLines - lines.length))
     : details;
   if (shown.length > 0) lines.push('', ...shown.flat());
   const more = details.length - shown.length;
-  if (more > 0) lines.push(`  and ${more} more: explorer-etl status --json`);
+  if (more > 0) lines.push(`  and ${more} more: --json lists all`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -278,7 +283,7 @@ function wrapped(text: string, indent: number, look: Look): string[] {
 const largeArchive = 1_000_000_000;
 
 /** What is worth knowing, and changes no state. */
-function notes(feeds: readonly FeedStatus[], look: Look): string[][] {
+function notes(feeds: readonly FeedStatus[], look: Look, commandLine: CommandLine): string[][] {
   const drift = feeds.reduce((sum, { schema_drift }) => sum + schema_drift, 0);
   const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
   return [
@@ -291,7 +296,7 @@ function notes(feeds: readonly FeedStatus[], look: Look): string[][] {
               2,
               look,
             ),
-            `    ${paint(look, 'command', 'explorer-etl verify')}`,
+            `    ${paint(look, 'command', commandLine('explorer-etl verify'))}`,
           ],
         ]),
     ...(archive < largeArchive ? [] : [[`  ${bytes(archive)} of archived pages`]]),

@@ -10,33 +10,36 @@ import { counted, whole } from '../terminal/numbers.ts';
 import { paint } from '../terminal/paint.ts';
 import { widthOf, wrap } from '../terminal/width.ts';
 import { exitCodes, type Registry, writeDocument } from './context.ts';
+import { addHelp, commandLineOf, withCommands } from './command-line.ts';
 import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
-import { print } from './print.ts';
 import { settingsOf } from './setup.ts';
 
 /** `verify`: what is complete; exit 0 only if nothing is open. */
 export function registerVerify({ command, run }: Registry): void {
-  addDemo(command)
-    .addHelpText(
-      'after',
-      '\nMakes no request. Exit code 0 only if nothing is open.\n\nExamples:\n  explorer-etl verify\n  explorer-etl verify --json\n',
-    )
-    .action(
-      run<DemoOption>(async (context, options) => {
-        const settings = settingsOf(context, options, 'database');
-        const place = await placeOf(context, settings, options);
-        return onDatabase(settings, place, 'reads', async (database) => {
-          await demandPrepared(database, 'to verify');
-          const { pageSize } = settings.explorer;
-          const how = { pageSize, at: new Date() };
-          const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
-          if (options.json) writeDocument(context, document);
-          else print(place, verifyText(context.out, document));
-          return document.exit.code === 0 ? exitCodes.done : exitCodes.failed;
-        });
-      }),
-    );
+  addHelp(
+    addDemo(command),
+    (line) => `
+Makes no request. Exit code 0 only if nothing is open.
+
+Examples:
+  ${line('explorer-etl verify')}
+  ${line('explorer-etl verify --json')}`,
+  ).action(
+    run<DemoOption>(async (context, options) => {
+      const settings = settingsOf(context, options, 'database');
+      const place = await placeOf(context, settings, options);
+      return onDatabase(settings, place, 'reads', async (database) => {
+        await demandPrepared(database, 'to verify');
+        const { pageSize } = settings.explorer;
+        const how = { pageSize, at: new Date() };
+        const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
+        if (options.json) writeDocument(context, document);
+        else context.stdout(verifyText(context.out, withCommands(document, commandLineOf(place))));
+        return document.exit.code === 0 ? exitCodes.done : exitCodes.failed;
+      });
+    }),
+  );
 }
 
 type Feed = VerifyDocument['feeds'][number];
@@ -142,7 +145,7 @@ function linesOf(findings: readonly Finding[]): string[] {
   });
   const rest = lines.length - mostLines;
   return rest > 0
-    ? [...lines.slice(0, mostLines), `and ${whole(rest)} more: explorer-etl verify --json`]
+    ? [...lines.slice(0, mostLines), `and ${whole(rest)} more: --json lists all`]
     : lines;
 }
 

@@ -19,8 +19,8 @@ import { BusyError, type Reader } from './reader.ts';
 export interface ApiSources {
   readonly reader: Pick<Reader, 'inTurn'>;
   readonly status: () => Promise<StatusDocument>;
-  /** A text with its commands as this user types them. */
-  readonly called: (text: string) => string;
+  /** Formats a bare command as this user types it. */
+  readonly commandLine: (command: string) => string;
 }
 
 type Documents =
@@ -38,10 +38,12 @@ const queryMs = 4_500;
 const most = { cells: 1_000, hours: 168, position: Number.MAX_SAFE_INTEGER };
 
 /** The JSON that the page's client reads, as `status/endpoints.ts` has it. */
-export function createApi({ reader, status, called }: ApiSources): Hono {
+export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   const app = new Hono();
   const send = (context: Context, document: Documents) =>
-    context.body(called(JSON.stringify(document)), 200, { 'content-type': 'application/json' });
+    context.body(JSON.stringify(document, asTyped), 200, { 'content-type': 'application/json' });
+  const asTyped = (key: string, value: unknown) =>
+    key === 'command' && typeof value === 'string' ? commandLine(value) : value;
   const serve = (path: string, read: (db: Database, context: Context) => Promise<Documents>) =>
     app.get(path, async (context) => send(context, await reader.inTurn((db) => read(db, context))));
   app.onError((error, context) => {

@@ -38,8 +38,8 @@ export interface HttpOptions extends Access {
   /** Whether something works in rounds here, whose turning is a part of health. */
   readonly works: boolean;
   readonly version: string;
-  /** A text with its commands as this user types them. */
-  readonly called: (text: string) => string;
+  /** Formats a bare command as this user types it. */
+  readonly commandLine: (command: string) => string;
   /** Replace the usual ones. */
   readonly bounds?: Partial<Bounds>;
   /** Monotonic, in ms. */

@@ -184,7 +184,7 @@ const rules = {
     blocks: false,
     sentence: (details) => `${positions(details)} not downloaded; no backfill is running.`,
     several: 'History not downloaded; no backfill is running.',
-    advice: () => 'What it costs: explorer-etl plan',
+    advice: () => 'plan estimates its cost.',
     command: 'explorer-etl backfill',
     isOfFeed: true,
   },

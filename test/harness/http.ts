@@ -31,7 +31,7 @@ export async function startPage(
       ]),
     works: false,
     version: '1.2.3',
-    called: (command) => command,
+    commandLine: (command) => command,
     now: () => performance.now(),
     ...options,
   });

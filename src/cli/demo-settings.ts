@@ -1,1 +1,0 @@
-export { demoSettings } from './demo-world.ts';

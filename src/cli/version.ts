@@ -1,1 +1,0 @@
-export { packageVersion as version } from '../package-file.ts';
