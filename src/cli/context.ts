@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Waiting } from '../db/lock.ts';
 import type { LogFormat, LogLevel } from '../log-levels.ts';
 import type { Look } from '../terminal/look.ts';
-import { printableLines } from '../printable.ts';
 
 /** What a command has of the world around it; tests give their own. */
 export interface Context {
@@ -100,7 +99,3 @@ export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
   signal,
   tell: (line) => stderr(`${line}\n`),
 });
-
-/** Writes the document of `--json`: one, and nothing else on stdout. */
-export const writeDocument = (context: Context, document: object): void =>
-  context.stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);

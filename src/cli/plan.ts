@@ -1,6 +1,6 @@
 import { isPrepared } from '../db/prepared.ts';
 import { readCredits, sumCredits } from '../status/credits.ts';
-import { type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
+import { planDocument, type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
@@ -9,11 +9,12 @@ import { compact, counted, duration, percent, whole } from '../terminal/numbers.
 import { paint } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
-import { exitCodes, type Registry, writeDocument } from './context.ts';
+import type { Registry } from './context.ts';
 import { addHelp } from './command-line.ts';
 import { demoSettings } from './demo-world.ts';
 import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { onDatabase } from './on-database.ts';
+import { printAnswer } from './print.ts';
 import { settingsOf } from './setup.ts';
 
 /** `plan`: what the configured feeds cost, once and each day, and how long they take. */
@@ -39,12 +40,13 @@ Examples:
         const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
         const document = {
           schema: 'explorer-etl/plan/2',
-          exit: { code: exitCodes.done, reason: 'done' },
           ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
         } as const;
-        if (options.json) writeDocument(context, document);
-        else context.stdout(planText(document, context.out));
-        return exitCodes.done;
+        return printAnswer(context, options, {
+          schema: planDocument,
+          fields: document,
+          text: () => planText(document, context.out),
+        });
       });
     }),
   );

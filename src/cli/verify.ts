@@ -1,7 +1,13 @@
 import type { RequestCount } from '../lists/list.ts';
 import { printable } from '../printable.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
-import { mostUnasked, type VerifyDocument, verifyFeeds, verifyReport } from '../status/verify.ts';
+import {
+  mostUnasked,
+  verifyDocument,
+  type VerifyDocument,
+  verifyFeeds,
+  verifyReport,
+} from '../status/verify.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
@@ -9,10 +15,11 @@ import { mark } from '../terminal/mark.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { paint } from '../terminal/paint.ts';
 import { widthOf, wrap } from '../terminal/width.ts';
-import { exitCodes, type Registry, writeDocument } from './context.ts';
+import { exits, type Registry } from './context.ts';
 import { addHelp, commandLineOf, withCommands } from './command-line.ts';
 import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
+import { printAnswer } from './print.ts';
 import { settingsOf } from './setup.ts';
 
 /** `verify`: what is complete; exit 0 only if nothing is open. */
@@ -34,9 +41,12 @@ Examples:
         const { pageSize } = settings.explorer;
         const how = { pageSize, at: new Date() };
         const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
-        if (options.json) writeDocument(context, document);
-        else context.stdout(verifyText(context.out, withCommands(document, commandLineOf(place))));
-        return document.exit.code === 0 ? exitCodes.done : exitCodes.failed;
+        return printAnswer(context, options, {
+          schema: verifyDocument,
+          fields: document,
+          text: () => verifyText(context.out, withCommands(document, commandLineOf(place))),
+          exit: document.counts.open === 0 ? exits.done : exits.open,
+        });
       });
     }),
   );
@@ -78,9 +88,9 @@ const quiet = (look: Look, head: string, lines: readonly string[] = []): string[
 const indented = (look: Look, line: string): string[] =>
   (look.isTerminal ? wrap(line, look.columns - 2, 2) : [line]).map((part) => `  ${part}`);
 
-function verdict(look: Look, { counts, exit }: VerifyDocument): string {
+function verdict(look: Look, { counts }: VerifyDocument): string {
   const { feeds, open, findings } = counts;
-  if (exit.code !== 0) {
+  if (open > 0) {
     const what = `${whole(open)} of ${counted(feeds, 'feed')}, ${counted(findings, 'finding')}`;
     return `${mark(look, 'bad')} open: ${what}`;
   }

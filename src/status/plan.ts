@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ChainSettings, Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
-import { documentOf } from '../documents/envelope.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
@@ -33,7 +32,8 @@ const target = z
   .describe('The part of the list that is wanted.');
 
 /** `plan --json`. */
-export const planDocument = documentOf('plan', 2, {
+export const planDocument = z.strictObject({
+  schema: z.literal('explorer-etl/plan/2'),
   as_of: z.iso.datetime({ offset: true }),
   rate: z.strictObject({
     requests_per_second: amount,
@@ -71,7 +71,7 @@ export const planDocument = documentOf('plan', 2, {
 });
 
 export type PlanDocument = z.infer<typeof planDocument>;
-type Plan = Omit<PlanDocument, 'schema' | 'exit'>;
+type Plan = Omit<PlanDocument, 'schema'>;
 type Range = z.infer<typeof range>;
 
 /** An estimate, and which part of the list it is about. */

@@ -92,7 +92,9 @@ test('an item in quarantine is open, but no walk repairs it', async () => {
 const verify = (url: string) => call(['verify', '--database-url', url]);
 
 const documentOf = async (url: string) =>
-  JSON.parse((await call(['verify', '--json', '--database-url', url])).stdout) as VerifyDocument;
+  JSON.parse((await call(['verify', '--json', '--database-url', url])).stdout) as VerifyDocument & {
+    readonly exit: object;
+  };
 
 test('each finding is told with the command that mends it, and the feed with what that costs', async () => {
   const { database, repairs } = await world();

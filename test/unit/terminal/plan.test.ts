@@ -47,7 +47,6 @@ const documentOf = (
 ): PlanDocument =>
   planDocument.parse({
     schema: 'explorer-etl/plan/2',
-    exit: { code: 0, reason: 'done' },
     ...planOf(feeds, limits, moment),
   });
 

@@ -94,7 +94,6 @@ const factories: Feed = {
 const feeds = [blocks, operations, factories];
 const document = verifyDocument.parse({
   schema: 'explorer-etl/verify/2',
-  exit: { code: 1, reason: 'open' },
   at: '2026-11-22T12:30:00.000Z',
   counts: { feeds: 3, complete: 1, open: 2, findings: 19, notes: 5 },
   feeds,
