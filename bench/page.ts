@@ -79,7 +79,7 @@ async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDi
     assets: webAssets,
     works: false,
     version: 'bench',
-    called: (command) => command,
+    commandLine: (command) => command,
     now: () => performance.now(),
   });
   server.use({ url, directUrl: null });

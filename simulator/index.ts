@@ -23,7 +23,6 @@ export {
 } from './server.ts';
 export {
   startInstantMs,
-  type Disorder,
   type Family,
   type Generation,
   type Oddity,

@@ -75,7 +75,7 @@ export function demandDocument(args: readonly string[], { code, stdout }: Output
 }
 
 /** Holds a document against the schema that it names. @throws what is wrong with it */
-export function holdDocument(document: { readonly schema?: string }): void {
+function holdDocument(document: { readonly schema?: string }): void {
   const [, name = ''] = document.schema?.split('/') ?? [];
   const schema = schemas.get(name);
   if (schema === undefined) throw new Error(`no schema for ${JSON.stringify(document)}`);

@@ -81,7 +81,7 @@ export interface ProgramEnvironment {
 }
 
 /** The whole environment of a program: it inherits nothing of this process's own but the path. */
-export function environmentOf({ databaseUrl, directUrl, explorerUrl, name }: ProgramEnvironment) {
+function environmentOf({ databaseUrl, directUrl, explorerUrl, name }: ProgramEnvironment) {
   const url = new URL(databaseUrl);
   if (name !== undefined) url.searchParams.set('application_name', name);
   return {

@@ -33,7 +33,7 @@ describe('a user operation', () => {
     ['entry_point', 7, 'number', 'type'],
   ])('with %s %j is a row with that value in extra', (field, value, label, kind) => {
     const raw = { ...operation, [field]: value };
-    const { row, missing: missing } = rowsOf('user-operations', raw);
+    const { row, missing } = rowsOf('user-operations', raw);
     const column = ['address', 'entry_point'].includes(field) ? `${field}_hash` : field;
     expect(row).toMatchObject({ [column]: null, extra: { [`${field} (${label})`]: value } });
     expect(missing?.columns).toEqual([column]);
@@ -91,7 +91,7 @@ describe('a block', () => {
       rewards: [null, { reward: '5' }, 7, { reward: 'x', type: 'm' }],
       uncles_hashes: [{ hash: '0x' }, null, { hash: hash('b') }],
     };
-    const { row, children, missing: missing } = rowsOf('optimism-batch-blocks', raw);
+    const { row, children, missing } = rowsOf('optimism-batch-blocks', raw);
     expect(children[0]).toEqual([
       expect.objectContaining({ position: 1, reward: '5' }),
       expect.objectContaining({ position: 3, reward: null, type: 'm' }),
@@ -109,7 +109,7 @@ describe('a block', () => {
   });
 
   test('whose list is of another type tells nothing of it', () => {
-    const { row, missing: missing } = rowsOf('optimism-batch-blocks', { ...block, rewards: 'none' });
+    const { row, missing } = rowsOf('optimism-batch-blocks', { ...block, rewards: 'none' });
     expect(row['extra']).toEqual({ 'rewards (string)': 'none' });
     expect(missing).toEqual({ columns: ['rewards'], children: ['all', [], []] });
   });
