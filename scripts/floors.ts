@@ -21,7 +21,7 @@ const floors: readonly (readonly string[])[] = [
   ['db'],
   ['log.ts'],
   ['events.ts'],
-  ['documents', 'terminal'],
+  ['terminal'],
   ['event-fields.ts', 'redact.ts'],
   ['log-levels.ts'],
   ['signals.ts'],
