@@ -115,7 +115,7 @@ describe.each(questions())('$name', ({ name, question, parameters, chart, text }
     const shape = columns.map((one, at) => `${one.name} ${types[at]?.name}`);
     expect(shape.join(', ')).toBe(shapes[name]);
     expect(rows.length > 0).toBe(!unanswered.has(name));
-    const drawn = Object.values(chart ?? {}).filter((one) => one !== null);
+    const drawn = [chart?.x, chart?.y, chart?.series].flatMap((one) => one ?? []);
     expect(columns.map((one) => one.name)).toEqual(expect.arrayContaining(drawn));
   });
 
