@@ -40,17 +40,13 @@ export interface Question {
   readonly text: string;
 }
 
-/** The first one shows what is stored at a glance. */
-const firstName = 'operations-daily';
-
-/** The questions that come with the program, by name, after the one to begin with. */
+/** The questions that come with the program, by name. */
 export function questions(): Question[] {
   const folder = packageFile('questions');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .toSorted()
-    .map((file) => readQuestion(basename(file, '.sql'), readFileSync(join(folder, file), 'utf8')))
-    .toSorted((one, other) => Number(other.name === firstName) - Number(one.name === firstName));
+    .map((file) => readQuestion(basename(file, '.sql'), readFileSync(join(folder, file), 'utf8')));
 }
 
 const chartLine = /^chart: (line|bars|shares)((?: [a-z]+=[\w%]+)+)$/u;
