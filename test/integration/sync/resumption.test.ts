@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { openWalks, readResumption } from '../../../src/report/resumption.ts';
+import { openWalks, readResumption } from '../../../src/cli/demo-ledger.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { call } from '../../harness/call.ts';
 
