@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { operationNames } from '../operations/index.ts';
-import { printable } from '../printable.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 
 /** What `verify` finds. The kinds of `openKinds` keep a feed from being complete, the others are notes. */
@@ -215,11 +214,11 @@ export function findingOf(raw: RawFinding, feed: FindingSource, unknownKind: Kin
     return { kind: unknownKind, place, sentence: asItIs(raw), command: null, count };
   }
   const [kind, remedy, says] = known;
-  const sentence = printable(typeof says === 'string' ? says : says(raw));
+  const sentence = typeof says === 'string' ? says : says(raw);
   return { kind, place, sentence, command: commandOf(remedy, feed), count };
 }
 
-const asItIs = (raw: RawFinding): string => printable(JSON.stringify(raw));
+const asItIs = (raw: RawFinding): string => JSON.stringify(raw);
 
 /** Null: this version has no command for the list. */
 function commandOf(remedy: Remedy, { chain_id, operation }: FindingSource): string | null {
