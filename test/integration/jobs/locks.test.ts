@@ -1,4 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
+import { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
@@ -28,13 +29,16 @@ test('a lane goes back to the queue when the session of its worker ends, and not
   await presence.hold(lane);
   expect(await holder()).toEqual(['held']);
   const ending = new AbortController();
-  const watching = watchForLostLanes(pool, boss, log, ending.signal);
+  const watchPool = new Pool({ connectionString: url });
+  let polls = 0;
+  watchPool.on('release', () => (polls += 1));
+  const watching = watchForLostLanes(watchPool, boss, log, ending.signal);
   onTestFinished(async () => {
     ending.abort();
     await watching;
+    await watchPool.end();
   });
-  // It looks twice a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await eventually('two polls of the watch', hangMs, async () => polls >= 2);
   expect(await holder()).toEqual(['held']);
   expect(await boss.fetch(sliceQueue)).toEqual([]);
 
