@@ -232,9 +232,11 @@ function findRoute(path: string): Route | null {
 }
 
 /** Answers requests: the key first, as a gateway does, then the chain, then the query. */
-function createService({ seed, chains, secretKey, clock = () => 0, ...options }: SimulatorOptions) {
+function createService(options: SimulatorOptions) {
+  // Taken one by one: a caller's `latencyMs` may be a getter that is read with each answer only.
+  const { seed, chains, apiKey: accepted = 'simulated-key', secretKey, clock = () => 0 } = options;
   const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
-  const apiKeys = new Set([options.apiKey ?? 'simulated-key'].flat());
+  const apiKeys = new Set([accepted].flat());
   return (route: Route | null, query: URLSearchParams): Answer => {
     if (route === null) return refuse(404, { message: 'Not found' });
     const apiKey = query.get('apikey');
