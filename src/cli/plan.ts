@@ -4,9 +4,8 @@ import { planDocument, type PlanDocument, planFeeds, planOf } from '../status/pl
 import { creditsPerPage } from '../sync/ledger.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
-import { mark } from '../terminal/mark.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
-import { paint } from '../terminal/paint.ts';
+import { mark, paint } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
 import type { Registry } from './context.ts';

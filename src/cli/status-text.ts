@@ -5,9 +5,8 @@ import { isKnown } from '../status/status.ts';
 import { bar } from '../terminal/bar.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
-import { mark } from '../terminal/mark.ts';
 import { bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
-import { paint, type Style } from '../terminal/paint.ts';
+import { mark, paint, type Style } from '../terminal/paint.ts';
 import { fit, widthOf, wrap } from '../terminal/width.ts';
 import type { CommandLine } from './command-line.ts';
 

@@ -10,7 +10,6 @@ import type { Look } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
-import { feedNames } from '../words/feed-names.ts';
 import { commandLineOf, type CommandLine } from './command-line.ts';
 import { exits, type Context, type ExitCode, type GlobalOptions } from './context.ts';
 import { printAnswer } from './print.ts';
@@ -309,16 +308,20 @@ function historyLines(
   return withCommand(`History left: ${parts.join('; ')}`, 'explorer-etl plan');
 }
 
-const names = (
-  look: Look,
-  some: readonly { readonly feed: string }[],
-  all: readonly { readonly feed: string }[],
-): string =>
-  feedNames(
-    some.map(({ feed }) => feed),
-    all.map(({ feed }) => feed),
-    look,
-  );
+type Named = readonly { readonly feed: string }[];
+
+/** So many feeds are named on a terminal; the others are counted. */
+const mostNamed = 3;
+
+/** Feeds in a sentence, each once; a terminal names few of many. */
+function names({ isTerminal }: Look, some: Named, all: Named): string {
+  const named = [...new Set(some.map(({ feed }) => feed))];
+  const others = named.length - mostNamed;
+  if (!isTerminal || others <= 1) return named.join(', ');
+  if (named.length === new Set(all.map(({ feed }) => feed)).size)
+    return `all ${named.length} feeds`;
+  return `${named.slice(0, mostNamed).join(', ')} and ${others} more`;
+}
 
 /** Lines as wide as the terminal; in a file a line stays whole, so that it is found. */
 const wrapped = (look: Look, text: string): string[] =>

@@ -11,9 +11,8 @@ import {
 import { creditsPerPage } from '../sync/ledger.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
-import { mark } from '../terminal/mark.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import { paint } from '../terminal/paint.ts';
+import { mark, paint } from '../terminal/paint.ts';
 import { widthOf, wrap } from '../terminal/width.ts';
 import { exits, type Registry } from './context.ts';
 import { addHelp, commandLineOf, withCommands } from './command-line.ts';

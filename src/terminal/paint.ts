@@ -17,3 +17,7 @@ export type Style = keyof typeof formats;
 export const paint = ({ isColoured }: Pick<Look, 'isColoured'>, style: Style, text: string) =>
   // Who calls has looked already whether the stream takes colours.
   isColoured ? styleText(formats[style], text, { validateStream: false }) : text;
+
+/** The dot before a verdict, in its colour. */
+export const mark = (look: Pick<Look, 'isColoured'>, style: Style): string =>
+  paint(look, style, '●');

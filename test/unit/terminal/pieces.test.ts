@@ -7,7 +7,6 @@ import { lookOf } from '../../../src/cli/stdout.ts';
 import { bar } from '../../../src/terminal/bar.ts';
 import { columns } from '../../../src/terminal/columns.ts';
 import { plainLook, type Look } from '../../../src/terminal/look.ts';
-import { mark } from '../../../src/terminal/mark.ts';
 import {
   bytes,
   compact,
@@ -16,7 +15,7 @@ import {
   percent,
   whole,
 } from '../../../src/terminal/numbers.ts';
-import { paint } from '../../../src/terminal/paint.ts';
+import { mark, paint } from '../../../src/terminal/paint.ts';
 import { fit, pad, widthOf, wrap } from '../../../src/terminal/width.ts';
 
 const coloured: Look = { isTerminal: true, columns: 40, isColoured: true };
