@@ -1,23 +1,3 @@
-/** What can go wrong with a request, the walk that sent it, or what it brought. */
-export type FailureClass =
-  | 'unreachable'
-  | 'throttled'
-  | 'out-of-credits'
-  | 'unauthorized'
-  | 'key-missing'
-  | 'unsupported'
-  | 'unknown-chain'
-  | 'rejected'
-  | 'cursor-refused'
-  | 'envelope-invalid'
-  | 'cursor-loop'
-  | 'truncated'
-  | 'item-invalid'
-  | 'drifted'
-  | 'not-stored'
-  | 'internal-error'
-  | 'database-away';
-
 /** What a class means for the request, the feed and the person who runs it. */
 export interface FailureRule {
   /** 'in-place': the same request again after a short wait; 'none': repeating it cannot help. */
@@ -50,199 +30,151 @@ export interface FailureRule {
   readonly advice: string;
 }
 
+type Handling = Omit<FailureRule, 'advice'>;
+
+const failed: Handling = {
+  retry: 'none',
+  counts: 'as-failure',
+  stops: 'feed',
+  again: 'next-run',
+  feed: 'failed',
+  exit: 1,
+  log: 'feed.failed',
+};
+const degraded: Handling = { ...failed, again: 'growing', feed: 'degraded', log: 'feed.failure' };
+const waiting: Handling = {
+  ...failed,
+  counts: 'as-wait',
+  stops: 'key',
+  again: 'stated',
+  feed: 'waiting',
+  log: 'key.waiting',
+};
+const refused: Handling = {
+  ...failed,
+  stops: 'key',
+  again: 'poll',
+  feed: 'unauthorized',
+  log: 'key.refused',
+};
+const unserved: Handling = { ...failed, again: 'daily', feed: 'unsupported', log: 'feed.failure' };
+const harmless: Handling = {
+  ...failed,
+  stops: 'nothing',
+  again: 'at-once',
+  feed: null,
+  exit: 0,
+  log: null,
+};
+
+/** The one table from class to action; docs/operating.md shows it. */
+const rules = {
+  unreachable: {
+    ...degraded,
+    retry: 'in-place',
+    advice:
+      'Nothing to do: it is tried again with growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
+  },
+  throttled: {
+    ...waiting,
+    retry: 'in-place',
+    advice:
+      'Nothing to do: it goes on when the limit allows; lower explorer.requests_per_second if others share the key.',
+  },
+  'out-of-credits': {
+    ...waiting,
+    advice:
+      'Nothing to do: it goes on after the reset; a larger plan, or a higher explorer.daily_credits, allows more.',
+  },
+  unauthorized: {
+    ...refused,
+    advice:
+      'Check the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer does not accept it; a new one is read at the next start.',
+  },
+  'key-missing': {
+    ...refused,
+    advice:
+      'Set the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer saw none; a new one is read at the next start.',
+  },
+  unsupported: {
+    ...unserved,
+    exit: 0,
+    advice:
+      'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again once a day.',
+  },
+  'unknown-chain': {
+    ...unserved,
+    log: 'chain.unknown',
+    advice:
+      'The explorer does not serve this chain: check its number, or remove it from the configuration.',
+  },
+  rejected: {
+    ...failed,
+    advice:
+      'The explorer refused a parameter: check the configuration of this feed against what it said.',
+  },
+  'cursor-refused': {
+    ...failed,
+    stops: 'walk',
+    advice:
+      'Nothing to do: this walk is abandoned, its rows stay, and the next one goes in from the head or an earlier page.',
+  },
+  'envelope-invalid': {
+    ...degraded,
+    retry: 'in-place',
+    advice:
+      'The explorer answered something that is not a page: it is tried again later; report it if it lasts.',
+  },
+  'cursor-loop': {
+    ...failed,
+    stops: 'walk',
+    advice:
+      'The explorer served a cursor that this walk has used before: rows are kept; report it to the service.',
+  },
+  truncated: {
+    ...degraded,
+    advice:
+      'The explorer ends the list where it cannot end: it is asked again later; report it if it lasts.',
+  },
+  'item-invalid': {
+    ...harmless,
+    advice:
+      'Look at quarantine list: the item is kept as served, with what is wrong; its page goes on; quarantine retry makes rows of it when a version can.',
+  },
+  drifted: {
+    ...harmless,
+    log: 'feed.drift',
+    advice:
+      'Nothing to do: an unknown field is kept in the column extra, an unknown value as it is; report it.',
+  },
+  'not-stored': {
+    ...degraded,
+    advice: 'Nothing is lost: it is tried again with growing intervals; report it if it lasts.',
+  },
+  'internal-error': {
+    ...failed,
+    log: 'feed.internal-error',
+    advice:
+      'This is a defect of explorer-etl: report it with the stack that the log shows; the rows are kept, and the next run tries again.',
+  },
+  'database-away': {
+    ...harmless,
+    stops: 'worker',
+    exit: 1,
+    log: 'queue.failure',
+    advice:
+      'Start the database again: nothing is half-written, and start goes on as soon as it answers.',
+  },
+} satisfies Readonly<Record<string, FailureRule>>;
+
+/** What can go wrong with a request, the walk that sent it, or what it brought. */
+export type FailureClass = keyof typeof rules;
+
+export const failures: Readonly<Record<FailureClass, FailureRule>> = rules;
+
 /** Why a feed, run or walk is not as it should be, as it is stored: for programs, and for people. */
 export interface Why {
   /** Null: what happened is of no class. */
   readonly failure: FailureClass | null;
   readonly reason: string;
 }
-
-/** The one table from class to action; docs/operating.md shows it. */
-export const failures: Readonly<Record<FailureClass, FailureRule>> = {
-  unreachable: {
-    retry: 'in-place',
-    counts: 'as-failure',
-    stops: 'feed',
-    again: 'growing',
-    feed: 'degraded',
-    exit: 1,
-    log: 'feed.failure',
-    advice:
-      'Nothing to do: it is tried again with growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
-  },
-  throttled: {
-    retry: 'in-place',
-    counts: 'as-wait',
-    stops: 'key',
-    again: 'stated',
-    feed: 'waiting',
-    exit: 1,
-    log: 'key.waiting',
-    advice:
-      'Nothing to do: it goes on when the limit allows; lower explorer.requests_per_second if others share the key.',
-  },
-  'out-of-credits': {
-    retry: 'none',
-    counts: 'as-wait',
-    stops: 'key',
-    again: 'stated',
-    feed: 'waiting',
-    exit: 1,
-    log: 'key.waiting',
-    advice:
-      'Nothing to do: it goes on after the reset; a larger plan, or a higher explorer.daily_credits, allows more.',
-  },
-  unauthorized: {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'key',
-    again: 'poll',
-    feed: 'unauthorized',
-    exit: 1,
-    log: 'key.refused',
-    advice:
-      'Check the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer does not accept it; a new one is read at the next start.',
-  },
-  'key-missing': {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'key',
-    again: 'poll',
-    feed: 'unauthorized',
-    exit: 1,
-    log: 'key.refused',
-    advice:
-      'Set the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer saw none; a new one is read at the next start.',
-  },
-  unsupported: {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'feed',
-    again: 'daily',
-    feed: 'unsupported',
-    exit: 0,
-    log: 'feed.failure',
-    advice:
-      'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again once a day.',
-  },
-  'unknown-chain': {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'feed',
-    again: 'daily',
-    feed: 'unsupported',
-    exit: 1,
-    log: 'chain.unknown',
-    advice:
-      'The explorer does not serve this chain: check its number, or remove it from the configuration.',
-  },
-  rejected: {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'feed',
-    again: 'next-run',
-    feed: 'failed',
-    exit: 1,
-    log: 'feed.failed',
-    advice:
-      'The explorer refused a parameter: check the configuration of this feed against what it said.',
-  },
-  'cursor-refused': {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'walk',
-    again: 'next-run',
-    feed: 'failed',
-    exit: 1,
-    log: 'feed.failed',
-    advice:
-      'Nothing to do: this walk is abandoned, its rows stay, and the next one goes in from the head or an earlier page.',
-  },
-  'envelope-invalid': {
-    retry: 'in-place',
-    counts: 'as-failure',
-    stops: 'feed',
-    again: 'growing',
-    feed: 'degraded',
-    exit: 1,
-    log: 'feed.failure',
-    advice:
-      'The explorer answered something that is not a page: it is tried again later; report it if it lasts.',
-  },
-  'cursor-loop': {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'walk',
-    again: 'next-run',
-    feed: 'failed',
-    exit: 1,
-    log: 'feed.failed',
-    advice:
-      'The explorer served a cursor that this walk has used before: rows are kept; report it to the service.',
-  },
-  truncated: {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'feed',
-    again: 'growing',
-    feed: 'degraded',
-    exit: 1,
-    log: 'feed.failure',
-    advice:
-      'The explorer ends the list where it cannot end: it is asked again later; report it if it lasts.',
-  },
-  'item-invalid': {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'nothing',
-    again: 'at-once',
-    feed: null,
-    exit: 0,
-    log: null,
-    advice:
-      'Look at quarantine list: the item is kept as served, with what is wrong; its page goes on; quarantine retry makes rows of it when a version can.',
-  },
-  drifted: {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'nothing',
-    again: 'at-once',
-    feed: null,
-    exit: 0,
-    log: 'feed.drift',
-    advice:
-      'Nothing to do: an unknown field is kept in the column extra, an unknown value as it is; report it.',
-  },
-  'not-stored': {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'feed',
-    again: 'growing',
-    feed: 'degraded',
-    exit: 1,
-    log: 'feed.failure',
-    advice: 'Nothing is lost: it is tried again with growing intervals; report it if it lasts.',
-  },
-  'internal-error': {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'feed',
-    again: 'next-run',
-    feed: 'failed',
-    exit: 1,
-    log: 'feed.internal-error',
-    advice:
-      'This is a defect of explorer-etl: report it with the stack that the log shows; the rows are kept, and the next run tries again.',
-  },
-  'database-away': {
-    retry: 'none',
-    counts: 'as-failure',
-    stops: 'worker',
-    again: 'at-once',
-    feed: null,
-    exit: 1,
-    log: 'queue.failure',
-    advice:
-      'Start the database again: nothing is half-written, and start goes on as soon as it answers.',
-  },
-};
