@@ -20,7 +20,7 @@ const floors: readonly (readonly string[])[] = [
   ['log.ts'],
   ['events.ts'],
   ['terminal'],
-  ['event-fields.ts', 'redact.ts'],
+  ['redact.ts'],
   ['log-levels.ts'],
   ['signals.ts'],
   ['failure.ts'],

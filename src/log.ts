@@ -1,8 +1,14 @@
 import { Writable } from 'node:stream';
 import { pino, type Level, type Logger } from 'pino';
 import pretty from 'pino-pretty';
-import { fields as fieldRules, type FieldName, type Trouble } from './event-fields.ts';
-import { events, type EventFields, type EventName } from './events.ts';
+import {
+  events,
+  fields as fieldKinds,
+  type EventFields,
+  type EventName,
+  type FieldName,
+  type Trouble,
+} from './events.ts';
 import type { LogFormat, LogLevel } from './log-levels.ts';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
@@ -71,7 +77,7 @@ function cleanFields(given: Values, clean: (text: string) => string): Values {
 }
 
 const isForeign = (name: string) =>
-  name in fieldRules && fieldRules[name as keyof typeof fieldRules].holds.startsWith('text');
+  name in fieldKinds && fieldKinds[name as FieldName].startsWith('text');
 
 function cleanText(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === 'string') return clean(value);

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fields as fieldRules } from '../../src/event-fields.ts';
-import { events } from '../../src/events.ts';
+import { events, fields as fieldKinds } from '../../src/events.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/logs.md'), 'utf8');
 
@@ -23,11 +22,11 @@ function table(head: string): string[][] {
 
 const code = (text: string) => `\`${text}\``;
 
-test('the events of docs/logs.md are those of the code, with level, fields and meaning', () => {
-  const known = Object.entries(events).map(([name, { level, meaning, fields, repeats, ends }]) => [
+test('the events of docs/logs.md are those of the code, with level and fields, and a meaning', () => {
+  const known = Object.entries(events).map(([name, { level, fields, repeats, ends }]) => [
     code(name),
     level,
-    meaning,
+    expect.stringMatching(/\w/u),
     [...fields, ...((repeats ?? ends) ? ['times'] : [])].map(code).join(', '),
   ]);
   expect(table('event')).toEqual(known);
@@ -35,8 +34,8 @@ test('the events of docs/logs.md are those of the code, with level, fields and m
 
 test('the fields of docs/logs.md are those of the code, and each is one of some event', () => {
   expect(table('field').filter(([name]) => name !== code('times'))).toEqual(
-    Object.entries(fieldRules).map(([name, { meaning }]) => [code(name), meaning]),
+    Object.keys(fieldKinds).map((name) => [code(name), expect.stringMatching(/\w/u)]),
   );
   const used = new Set(Object.values(events).flatMap(({ fields }): readonly string[] => fields));
-  expect(Object.keys(fieldRules).filter((name) => !used.has(name))).toEqual([]);
+  expect(Object.keys(fieldKinds).filter((name) => !used.has(name))).toEqual([]);
 });

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { fields as fieldRules, type FieldTypes } from '../../src/event-fields.ts';
-import { events, type EventName } from '../../src/events.ts';
+import { events, fields as fieldKinds, type EventName, type FieldTypes } from '../../src/events.ts';
 import type { LogFormat, LogLevel } from '../../src/log-levels.ts';
 import { createLog, type LogStyle } from '../../src/log.ts';
 import { apiKey, leaks, otherKey, secretKey } from '../harness/canary.ts';
@@ -35,10 +34,7 @@ const names = Object.keys(events) as EventName[];
 
 function fieldsFor(name: EventName): Record<string, unknown> {
   return Object.fromEntries(
-    events[name].fields.map((field) => [
-      field,
-      sampleOf[field] ?? samples[fieldRules[field].holds],
-    ]),
+    events[name].fields.map((field) => [field, sampleOf[field] ?? samples[fieldKinds[field]]]),
   );
 }
 
