@@ -71,7 +71,7 @@ function summary({ pages, inserted, updated, released, quarantined }: Replayed):
   const lines = [
     `Decoded ${counted(pages, 'archived page')}, without a request.`,
     `Rows: ${whole(inserted)} added, ${whole(updated)} changed.`,
-    `Quarantine: ${counted(released, 'item')} became rows; ${whole(quarantined)} of these pages stay.`,
+    `Quarantine: ${counted(released, 'item')} became rows; ${whole(quarantined)} items of these pages stay.`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -173,7 +173,7 @@ test.each([
     const upgraded = upgrade(views);
     await expect(upgraded).rejects.toThrow(MigrationError);
     await expect(upgraded).rejects.toThrow(
-      /can't be changed because materialized view public\.mine depends on view etl\.best: drop it first/,
+      /can't be changed because materialized view public\.mine depends on view etl\.best: drop it, migrate, and create it again/,
     );
     expect(await namesOf(pool, 'public.mine')).toEqual(['b']);
     expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
