@@ -22,7 +22,7 @@ export const ofRegisteredFeed = <Operation extends string = string>() => {
 export const feeds = etlSchema.table('feeds', {
   ...feedColumns(),
   feed: feedColumns().feed.primaryKey(),
-  /** How its list is ordered: what is proved and what is open of it is judged by that. */
+  /** How its list is ordered: what is verified and what is open of it is judged by that. */
   kind: text('kind').notNull(),
   /** What the heights of its list count. */
   unit: text('unit').notNull().default('blocks'),
@@ -37,7 +37,7 @@ export const feeds = etlSchema.table('feeds', {
   origin: text('origin'),
   /** The newest batch number that is known to have blocks. */
   frontier: integer('frontier'),
-  /** The batch numbers that are asked for now; without an upper end where all to come are. */
+  /** The batch numbers that are requested now; without an upper end where all to come are. */
   asked: integerRanges('asked').notNull().default('{}'),
   last_success_at: instant('last_success_at'),
   /** Until when schedules leave a feed alone that the service does not serve; null: they don't. */

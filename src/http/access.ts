@@ -11,7 +11,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Who may read: whoever is on this machine, or has the token. */
+/** Who may read: anyone who is on this machine, or has the token. */
 export interface Access {
   /** Null: none is needed. */
   readonly token: string | null;

@@ -34,7 +34,7 @@ export interface Reader {
   /** @throws BusyError before the database is known, and what Postgres throws while it cannot be opened */
   pool(): Promise<Pool>;
   /**
-   * Reads something after all that was asked for before.
+   * Reads something after all that was requested before.
    *
    * @throws BusyError, and what Postgres throws
    */

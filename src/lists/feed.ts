@@ -44,7 +44,7 @@ export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;
 export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.lane}`;
 
 /**
- * Lets one walk of a feed end at a time: what each concludes rests on its neighbours' rows. Whoever
+ * Lets one walk of a feed end at a time: what each concludes rests on its neighbours' rows. Anyone who
  * else changes what ends conclude takes it too, before any row.
  *
  * @param walk the feed by its name, `<chain>/<operation>`

@@ -40,7 +40,7 @@ export interface PlannedWalk<Walk extends Scope = Scope> {
   /** How far below the covered top the walk, and those beside it, go, in ms. */
   readonly depthMs?: number;
   readonly cursor: Cursor | null;
-  /** Walks that begin with it, for whoever has a hand free. */
+  /** Walks that begin with it, for a worker that is free. */
   readonly beside?: readonly PlannedWalk<Walk>[];
 }
 
@@ -54,9 +54,9 @@ export type RequestCount = Pick<Estimate, 'likely' | 'requests'>;
 export interface Estimate {
   /** It hardly takes fewer. */
   readonly least: number;
-  /** What it takes if all is as it was where it was read; null: that would tell nothing. */
+  /** What it takes if all is as it was where it was read; null: that would say nothing. */
   readonly likely: number | null;
-  /** It hardly takes more; null: nothing tells. */
+  /** It hardly takes more; null: unknown. */
   readonly requests: number | null;
 }
 
@@ -102,7 +102,7 @@ export interface ListReach {
 }
 
 /**
- * A kind of list: how its order tells what is new, what was read and what is missing. All that the rest
+ * A kind of list: how its order reports what is new, what was read and what is missing. All that the rest
  * of the program knows of a list, beside its operation. Nothing is optional: what a kind does not have,
  * it says. `Settings` is what the configuration says of a feed, `Wanted` what a run of it covers, and `Walk`
  * what a walk does.
@@ -120,7 +120,7 @@ export interface ListKind<
   readonly bounds: readonly (keyof ScopeBounds)[];
   /** Whether there is history that is read once; else every walk reads the whole list. */
   readonly hasHistory: boolean;
-  /** Whether history that is proved can be read again, for what came late. */
+  /** Whether history that is verified can be read again, for what came late. */
   readonly canReadAgain: boolean;
   /** The lanes of a feed, and what a run of each covers. */
   lanes(
@@ -133,17 +133,17 @@ export interface ListKind<
   isBounded(settings: Settings): boolean;
   /** What a command's bounds make of the settings: the feed's target from now on. Null: it names none. */
   target(settings: Settings, bounds: ScopeBounds): Partial<Settings> | null;
-  /** What a walk of the lane is about, for whoever asks only whether the service answers. */
+  /** What a walk of the lane is about, to request only whether the service answers. */
   walkScope(scope: Wanted): Walk;
-  /** The same scope for whoever waits: what a person asks for is read now, whatever its interval. */
+  /** The same scope for a person who waits: what a person asks for is read now, whatever its interval. */
   atOnce(target: Target<Wanted>): Wanted;
   /** Whether a lane has something to do at a time. */
   isDue(db: Database, target: Target<Wanted>, occasion: Occasion, at: Date): Promise<boolean>;
   /** How many walks of a lane run at once, at most. */
   walksAtOnce(db: Database, lane: FeedLane): Promise<number>;
-  /** Notes, as a run opens, that this is asked for, beside what is asked for already. */
+  /** Notes, as a run opens, that this is requested, beside what is requested already. */
   noteAsked(tx: Transaction, lane: FeedLane, scope: Wanted): Promise<void>;
-  /** Makes what a chain's lanes ask for all that is asked for. What was read stays. */
+  /** Makes what a chain's lanes ask for all that is requested. What was read stays. */
   followWishes(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
   /**
    * Whether a walk that failed so is given up, so that the next one reads the list from its head; else it
@@ -161,7 +161,7 @@ export interface ListKind<
    */
   isSpare(at: Date): SQL;
   /**
-   * What the ranges count that are proved.
+   * What the ranges count that are verified.
    *
    * @param unit what the heights of the list count
    */

@@ -2,9 +2,9 @@ import { sql, type SQL } from 'drizzle-orm';
 import { latestStart } from './clock.ts';
 
 /**
- * How long what is not proved rests: as long as lay between its first and its last read, so
+ * How long what is not verified rests: as long as lay between its first and its last read, so
  * that intervals double, and within these bounds. Ten minutes are what a new block awaits its update
- * for, a day keeps what is never mended at one read a day.
+ * for, a day keeps what is never fixed at one read a day.
  */
 const shortestRest = '10 minutes';
 const longestRest = '1 day';

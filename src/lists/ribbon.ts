@@ -7,7 +7,7 @@ import type { SQL } from 'drizzle-orm';
 export interface ListRibbon {
   /**
    * A statement for `feed`, `begins`, `ends` (exclusive) and a multirange for each state, of all feeds of the kind:
-   * `verified`; `gap`: wanted, and missing or doubtful; `quarantined`: verified but for an item in quarantine;
+   * `verified`; `gap`: wanted, and missing or unconfirmed; `quarantined`: verified but for an item in quarantine;
    * `reading`: a walk is under way there; `unverified`: read, and verified by what is to come; `unknown`: below all
    * that was ever read, and the list may end anywhere there; `out_of_range`: not wanted. No two of a feed's
    * overlap, and together they are all that lies below `ends`.

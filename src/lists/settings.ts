@@ -8,7 +8,7 @@ export interface FeedSettings {
   readonly schedule: string;
   /** IANA name that the schedule is read in. */
   readonly timezone: string;
-  /** How long ago the list's head may have been looked at, in ms; null: nobody asks. */
+  /** How long ago the list's head may have been looked at, in ms; null: not requested. */
   readonly freshness: number | null;
 }
 

@@ -35,7 +35,7 @@ export const chains = explorerSchema.table('chains', {
   explorer_url: text('explorer_url'),
 });
 
-/** What a run covers, in the terms of its kind of list; kept as JSON, so that whoever resumes it knows. */
+/** What a run covers, in the terms of its kind of list; kept as JSON, so that anyone who resumes it knows. */
 export type RunScope = Readonly<Record<string, unknown>>;
 
 export const runStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;
@@ -54,11 +54,11 @@ export const runs = etlSchema.table(
     reason: text('reason'),
     /** Of a backfill of batches: the highest one not yet begun; they are walked from the newest down. */
     next_batch: integer('next_batch'),
-    /** Of a live run of batches: the frontier when it first looked; what is above is new to it. */
+    /** Of a live run of batches: the latest known batch when it first looked; what is above is new to it. */
     frontier_before: integer('frontier_before'),
     /** Failures in a row, for growing intervals between slices. */
     failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
-    /** When a process that was told to stop let go of it; null again once another takes it up. */
+    /** When a process that was stopped let go of it; null again once another takes it up. */
     stopped_at: instant('stopped_at'),
     /** When the worker that has it took it up, whose lock shows that it lives. */
     taken_up_at: instant('taken_up_at'),
@@ -72,7 +72,7 @@ export const runs = etlSchema.table(
       .on(table.feed, table.lane)
       .where(sql`state = 'open'`),
     index('runs_feed').on(table.feed, table.lane, table.id),
-    // Of a year's runs those that are opened again or set aside, and the last that went well.
+    // Of a year's runs those that are opened again or superseded, and the last that went well.
     index('runs_unfinished')
       .on(table.feed, table.lane, table.id)
       .where(sql`state in ('open', 'interrupted')`),
@@ -107,9 +107,9 @@ export const walks = etlSchema.table(
     depth_ms: integer('depth_ms'),
     from_head: boolean('from_head').notNull().default(true),
     is_ordered: boolean('is_ordered').notNull().default(true),
-    /** Blocks of which all items are proved to be here. */
+    /** Blocks of which all items are verified to be here. */
     proved: integerRanges('proved').notNull().default('{}'),
-    /** The highest block of the stretch of pages that goes on with the next one; null behind a cut. */
+    /** The highest block of the range of pages that goes on with the next one; null behind a cut. */
     stretch_top: integer('stretch_top'),
     cuts: integer('cuts').notNull().default(0),
     top: integer('top'),
@@ -155,7 +155,7 @@ export const walks = etlSchema.table(
 );
 
 /**
- * What the ended walks of a lane come to together, so that nobody adds up a year of polls. Triggers on
+ * What the ended walks of a lane come to together, so that a year of polls is never added up. Triggers on
  * etl.walks keep it in the transaction that ends a walk, or changes or deletes an ended one.
  */
 export const laneTotals = etlSchema.table(
@@ -178,7 +178,7 @@ export const laneTotals = etlSchema.table(
   (table) => [primaryKey({ columns: [table.feed, table.lane] })],
 );
 
-/** What was thinned out of a lane's ledger: its totals go on counting it. It proves nothing. */
+/** What was pruned out of a lane's ledger: its totals go on counting it. It verifies nothing. */
 export const thinnings = etlSchema.table(
   'thinnings',
   {
@@ -222,7 +222,7 @@ export const pages = etlSchema.table(
     is_ordered: boolean('is_ordered').notNull().default(true),
     /** Whether it goes on where the page before it ended. */
     is_joined: boolean('is_joined').notNull().default(true),
-    /** Whether its last item tells where it stands, so that the page is known to end there. */
+    /** Whether its last item reports where it stands, so that the page is known to end there. */
     is_end_told: boolean('is_end_told').notNull().default(true),
     /** Items whose block the rest of the page contradicts, counted from 0; null: none. */
     misplaced: int4('misplaced').array(),

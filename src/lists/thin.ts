@@ -20,8 +20,8 @@ const nothing: Thinned = { walks: 0, pages: 0, runs: 0 };
 
 /**
  * Deletes walks that ended more than `days` before `at` from the ledger, with their pages and runs: those
- * that brought nothing, of which no row says that it came from there, and whose blocks older walks prove.
- * So what is proved is still proved by walks that are there, and totals count what is gone. In batches,
+ * that brought nothing, of which no row says that it came from there, and whose blocks older walks verify.
+ * So what is verified is still verified by walks that are there, and totals count what is gone. In batches,
  * until all were looked at or the signal aborts. Only what is so old by the database's clock too.
  */
 export async function thinLedger(
@@ -77,7 +77,7 @@ interface Batch {
   readonly days: number;
   readonly at: Date;
   readonly after: number;
-  /** When walks began that coverage tells the time of. */
+  /** When walks began that coverage reports the time of. */
   readonly told: readonly string[];
 }
 
@@ -99,7 +99,7 @@ async function thinBatch(
 
 /**
  * The next old walks that brought nothing new. Locked, so that no retry of an item from quarantine writes rows of
- * their pages meanwhile; whoever is at it goes first. What is asked next is asked of a state in which that is over.
+ * their pages meanwhile; anyone who is at it goes first. What is queried next is of a state in which that is over.
  */
 async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
   const { rows } = await tx.execute<{ id: number }>(sql`
@@ -120,8 +120,8 @@ async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
 }
 
 /**
- * Those of some walks that are spare. None is borne out by a newer one, so of any number that prove the
- * same the oldest stays. Those that coverage tells the time of stay too.
+ * Those of some walks that are spare. None is confirmed by a newer one, so of several that verify the
+ * same the oldest stays. Those that coverage reports the time of stay too.
  */
 async function spareWalks(
   tx: Transaction,

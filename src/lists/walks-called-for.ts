@@ -11,10 +11,10 @@ const writtenPerSecond = 100;
 /** A walk's own time for a page beside the round trip, as a part of it, until the next request leaves. */
 const ownPart = 0.5;
 
-/** Newest pages that tell the present round trip. */
+/** Newest pages that show the present round trip. */
 const recentPages = 20;
 
-/** What tells how many walks pay. */
+/** What decides how many walks pay. */
 interface Pace {
   /** What the key may do a second, in requests. */
   readonly perSecond: number;

@@ -56,7 +56,7 @@ export function explainFailure(error: unknown, text: string, timeoutMs: number):
   return new StatementError(lines.join('\n'), { cause: error });
 }
 
-/** The code is that of every cancelled statement; the other reason is that somebody asked for it. */
+/** The code is that of every cancelled statement; the other reason is that a person cancelled it. */
 const isTimeout = ({ message }: DatabaseError) => !/user request/u.test(message);
 
 const shown = (part: readonly string[]): string => printable(part.join(''));

@@ -21,7 +21,7 @@ export interface QuestionChart {
   readonly kind: 'line' | 'bars' | 'shares';
   readonly x: string;
   readonly y: string;
-  /** The column whose values are told apart by colour. */
+  /** The column whose values are distinguished by colour. */
   readonly series: string | null;
   readonly unit: string | null;
 }

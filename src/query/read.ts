@@ -102,7 +102,7 @@ export async function readAll(
 }
 
 /**
- * Waits for a promise, or until the signal aborts: a server that is silent answers nobody. `discard` takes
+ * Waits for a promise, or until the signal aborts: a silent server never answers. `discard` takes
  * what comes after that.
  *
  * @throws `signal.reason` where it aborts first
@@ -151,7 +151,7 @@ async function beginReading(session: PoolClient, timeoutMs: number): Promise<num
 }
 
 /**
- * A cursor would keep Postgres from answering with parallel workers, so all rows are asked for at once,
+ * A cursor would keep Postgres from answering with parallel workers, so all rows are requested at once,
  * and the socket rests while enough of them wait.
  */
 async function readRows(

@@ -51,7 +51,7 @@ const elementTypes: ReadonlyMap<number, number> = new Map([
 /** Whether people compare values of the type by their last digit. */
 export const isNumber = (type: number): boolean => numbers.has(type);
 
-/** Whether a value of the type still tells something when it is shortened. */
+/** Whether a value of the type still reports something when it is shortened. */
 export const isText = (type: number): boolean => texts.has(type) || elementTypes.has(type);
 
 /** Whether a value of the type is an array that `jsonText` reads. */
@@ -97,7 +97,7 @@ export const plainText = (value: string, type: number): string =>
     : value;
 
 /**
- * What Postgres calls types, such as `bigint` or `timestamp with time zone`, by oid. An answer tells oids only,
+ * What Postgres calls types, such as `bigint` or `timestamp with time zone`, by oid. An answer reports oids only,
  * and the connection that reads it is busy, so another one is asked.
  */
 export async function readTypeNames(

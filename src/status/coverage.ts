@@ -22,7 +22,7 @@ export interface Extent extends Range {
   readonly chain_id: number;
   readonly operation: string;
   readonly unit: CoverageDocument['unit'];
-  /** Whether the list may go on below all that was read, nobody knows how far. */
+  /** Whether the list may go on below all that was read, it is unknown how far. */
   readonly is_open_below: boolean;
   /** When a run last finished; ISO 8601. */
   readonly last_success_at: string | null;

@@ -43,7 +43,7 @@ export const coverageDocument = z.strictObject({
       from: position,
       to: position,
       state: cell,
-      /** Time of its lowest and highest item, where stored items tell it. */
+      /** Time of its lowest and highest item, where stored items report it. */
       from_at: instant.nullable(),
       to_at: instant.nullable(),
     }),

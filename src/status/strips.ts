@@ -6,7 +6,7 @@ import { sampleTimes, type Point } from './item-times.ts';
 
 /** Cells of a strip. */
 const cells = 90;
-/** What was never read is drawn as long as what was, at most so many times, and as this part where nobody knows. */
+/** What was never read is drawn as long as what was, at most so many times, and as this part where it is unknown. */
 const mostBelow = 5;
 const unknownBelow = 1 / 6;
 /** No chain is older: 2015-07-30, in ms. */

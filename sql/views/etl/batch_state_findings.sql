@@ -98,7 +98,7 @@ where kind = 'numbered'
   and (
     isempty(asked)
     or exists (
-      -- What was asked for without an end is known to exist up to the newest batch that was found.
+      -- What was requested without an end is known to exist up to the newest batch that was found.
       select from unnest(asked) as range where upper_inf(range) and (frontier >= lower(range)) is not true
     )
   )
@@ -125,7 +125,7 @@ select chain_id, feed, int8multirange(range),
 from (
   select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as empties
   from unproved
-  -- Above the highest batch of the range nothing would ever tell.
+  -- Above the highest batch of the range nothing would ever show.
   where blocks_count = 0 and (batch_number < settled_to or above is null or not above <@ numbers)
     and not exists (
       select from listed where listed.feed = unproved.feed and batch_number <@ range

@@ -33,7 +33,7 @@ with linked as (
              then jsonb_build_object('detail', 'verified-not-linked', 'count', broken)
            when pending > 0
              then jsonb_build_object('detail', 'verified-awaits-update', 'count', pending)
-           -- The list says what was posted to L1: it proves nothing, but contradicts what the blocks do.
+           -- The list says what was posted to L1: it verifies nothing, but contradicts what the blocks do.
            when blocks_count > 0
              and (first_height, last_height) <> (l2_start_block_number, l2_end_block_number)
              then jsonb_build_object(

@@ -33,7 +33,7 @@ begin
       spanned_blocks = t.spanned_blocks + excluded.spanned_blocks,
       proved = t.proved + excluded.proved,
       last_page_at = greatest(t.last_page_at, excluded.last_page_at);
-  -- Who proves less than before takes its proof with it, unless another walk proves the same.
+  -- A walk that verifies less than before takes its coverage with it, unless another walk verifies the same.
   if old.state <> 'running' and (new.state <> 'running' and new.proved @> old.proved) is not true then
     update etl.lane_totals
     set proved = etl.proof_of_walks(old.feed, old.lane)
@@ -63,7 +63,7 @@ begin
     group by feed, lane
   ) as ended
   where (kept.feed, kept.lane) = (ended.feed, ended.lane);
-  -- The rows are locked by now: whoever ended a walk before is seen, whoever does so after adds to this.
+  -- The rows are locked by now: anyone who ended a walk before is seen, anyone who does so after adds to this.
   update etl.lane_totals as kept
   set proved = etl.proof_of_walks(kept.feed, kept.lane)
   where exists (

@@ -49,7 +49,7 @@ begin
     select written.of_chain, (etl.utc_day(told.timestamp) + shift)::text
     from explorer.time_of_block(written.of_chain, written.block) as told, generate_series(-1, 1) as shift
     where shift = 0 or written.has_changed;
-    -- Until its block was told, it had the time of a sibling.
+    -- Until its block was reported, it had the time of a sibling.
     return query
     select written.of_chain, etl.utc_day(timestamp)::text
     from explorer.user_operations

@@ -21,7 +21,7 @@ begin
   select distinct chain_id, address_hash::text
   from explorer.user_operations
   where updated_at >= since and address_hash is not null;
-  -- Those whose time is that of a block that is told now, or told otherwise.
+  -- Those whose time is that of a block that is reported now, or reported otherwise.
   return query
   with fresh as materialized (
     select chain_id, height from explorer.blocks where updated_at >= since

@@ -10,7 +10,7 @@ select * from (
          entry_point_version, fee::numeric(78, 0), removed_at, first_seen_at, updated_at, page_id
   from etl.timeless_operations()
 ) as op
--- Of the first arm those that tell a time.
+-- Of the first arm those that report a time.
 where (timestamp is not null or timestamp_source is distinct from 'operation') and removed_at is null;
 
 comment on view etl.timed_operations is 'User operations that are in their list, with the time of the block where they tell none.';

@@ -37,14 +37,14 @@ export async function walksOf(tx: Transaction, run: NewestFirstRun): Promise<Beg
 
 export const isRunning = ({ state }: BegunWalk) => state === 'running';
 
-/** Whether it entered at a made position and met nothing there that it was asked for. */
+/** Whether it entered at a made position and met nothing there that was requested. */
 const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
   entry !== null &&
   ((state === 'abandoned' && pages === 0) || reason === 'astray' || reason === 'nothing');
 
 /**
- * Whether it entered above a gap and met nothing there, so it proves no beginning: the item has left the list,
- * or none stands in the stretch that was guessed.
+ * Whether it entered above a gap and met nothing there, so it verifies no beginning: the item has left the list,
+ * or none stands in the range that was guessed.
  */
 export const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
   entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
@@ -71,7 +71,7 @@ export const wasRefused = (walk: BegunWalk, gap: Gap): boolean =>
 
 /**
  * Whether a walk is on its way through a gap, or about to enter it. One that reads again may just have begun
- * at the head, and make a hole as it goes.
+ * at the head, and make a gap as it goes.
  */
 export const reaches = (walk: BegunWalk, gap: Gap): boolean => {
   if (!isRunning(walk) || gap.to < walk.floor) return false;

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import type { Cursor } from '../../operations/operation.ts';
 import { feedName, ofFeed, type Feed } from '../feed.ts';
 
-/** A range of blocks that no finished page proves complete; both ends belong to it. */
+/** A range of blocks that no finished page verifies complete; both ends belong to it. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
@@ -71,7 +71,7 @@ export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Prom
  * The stored cursor from which a gap is reached with the fewest pages: that of the lowest page
  * that begins above it. Null where no such page is known: the head is the only way in. One that a
  * later walk entered at, and which no longer led to anything above the gap, is none: what the page
- * began with has left the list, and a walk proves nothing above the first item that it meets.
+ * began with has left the list, and a walk verifies nothing above the first item that it meets.
  */
 export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise<Cursor | null> {
   const { rows } = await tx.execute<{ cursor: Cursor }>(sql`

@@ -10,7 +10,7 @@ import type { NewestFirstScope } from './scope.ts';
 
 /**
  * A live lane is current only beside some history; on start it waits for its schedule. History is read
- * where it is not covered, where it is to be read again, and only there; holes that stay because the
+ * where it is not covered, where it is to be read again, and only there; gaps that stay because the
  * service breaks the order are read again in growing intervals, or when a person asks.
  */
 export async function isDue(

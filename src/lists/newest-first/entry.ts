@@ -60,14 +60,14 @@ export function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
   return from > to ? null : { from, to, top: gap.to };
 }
 
-/** Items that are to stand between a made position and the range that it leads to: one at least proves it. */
+/** Items that are to stand between a made position and the range that it leads to: one at least verifies it. */
 const itemsAbove = 25;
 
 /**
  * A position to enter a gap at: that of the lowest stored item above it, so that the walk meets all that is
- * in the gap, and nothing else. Into the middle of a gap a little above, because a walk proves nothing
+ * in the gap, and nothing else. Into the middle of a gap a little above, because a walk verifies nothing
  * above the first item that it meets. Where no item stands there, twice as far above each time: an empty
- * stretch of n items' width costs log n requests, and at most as many items above it. Null where no stored
+ * range of n items' width costs log n requests, and at most as many items above it. Null where no stored
  * item is known that leads in.
  *
  * @param vain how many walks of the run entered above the gap and met nothing there
@@ -94,7 +94,7 @@ async function blocksOf(tx: Transaction, feed: Feed, items: number): Promise<num
   return Math.ceil(rows[0]?.blocks ?? items);
 }
 
-/** The lowest stored item above a block; null where there is none, or each was entered at in vain before. */
+/** The lowest stored item above a block; null where there is none, or each was entered at for nothing before. */
 async function itemAbove(tx: Transaction, feed: Feed, block: number): Promise<OrderKey | null> {
   const { rows } = await tx.execute<{ height: string; key: string }>(sql`
     -- Taken out first: where rows are spread over servers, they cannot be joined with walks.

@@ -34,7 +34,7 @@ export function listHistory(
     const inGap = isTimed ? blocksSince(limit, endsAt, blockMs, blocks) : blocks;
     const pagesAt = (density: number) => (density * inGap) / pageSize + halfPage;
     if (from === 0 && unit === 'blocks' && (since === null || !isTimed)) {
-      // The list may begin just below what was read: one page tells so.
+      // The list may begin just below what was read: one page reports so.
       isStartKnown = false;
       least += Math.min(1, pagesAt(itemsPerBlock));
       most += pagesAt(itemsPerBlock);

@@ -58,7 +58,7 @@ export const newestFirst: ListKind<
       resweeps: resweep,
     }),
   }),
-  // A repair closes holes; what is only to be read again has its own time.
+  // A repair closes gaps; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
     return (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [];
   },

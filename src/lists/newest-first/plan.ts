@@ -31,8 +31,8 @@ import { planSegments } from './segments.ts';
 import { planSplit } from './split.ts';
 
 /**
- * The holes that are to be read at a time, the newest first. Where the service breaks the order of
- * the list the walks prove nothing, and the holes stay: they are read again in growing intervals
+ * The gaps that are to be read at a time, the newest first. Where the service breaks the order of
+ * the list the walks verify nothing, and the gaps stay: they are read again in growing intervals
  * then, or they would cost the whole history each time.
  *
  * @param run the run that reads, whose own walks don't count
@@ -78,7 +78,7 @@ export async function planLiveWalk(
 
 /**
  * The backfill lane's next walk: the whole list while nothing is covered, then what is to be read
- * again, then the newest hole that this run has not tried.
+ * again, then the newest gap that this run has not tried.
  */
 export async function planBackfillWalk(
   tx: Transaction,
@@ -90,7 +90,7 @@ export async function planBackfillWalk(
   if (!(await hasCoverage(tx, feed))) {
     if (begun.some(({ state }) => state === 'running')) return 'wait';
     if (begun.length > 0) return null;
-    // Of a list of which nothing is known, a range of blocks is a hole below its head.
+    // Of a list of which nothing is known, a range of blocks is a gap below its head.
     const scope = isRange(run.scope) ? { ...boundsOf(run), max_pages: 1 } : boundsOf(run);
     return { scope, floor: null, cursor: null };
   }
@@ -179,7 +179,7 @@ async function planFallback(
 const mostMismatches = 2;
 
 /**
- * The newest hole, entered at the lowest item above it, or from the nearest stored cursor. One that a walk of this run
+ * The newest gap, entered at the lowest item above it, or from the nearest stored cursor. One that a walk of this run
  * was to close is not tried again by the same run, so a run ends; one that a walk of this run is
  * on its way through is not read twice.
  */

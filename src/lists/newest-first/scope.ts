@@ -19,7 +19,7 @@ export type NewestFirstScope = {
   readonly resweep?: readonly RunResweep[];
   /** Whether the backfill lane reads all known history once more. */
   readonly again?: boolean;
-  /** Whether holes are read again now, whatever their interval: a person waits. */
+  /** Whether gaps are read again now, whatever their interval: a person waits. */
   readonly at_once?: boolean;
 };
 

@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 
 /**
  * As SQL: whether a walk that brought nothing, a row `later`, is spare. One that ended at its floor, in
- * order, and is not the newest of its like: the newest tells where the list begins, where the live lane
+ * order, and is not the newest of its like: the newest reports where the list begins, where the live lane
  * ended, and when a rule of resweeps was last followed, which its interval may want for long.
  */
 export const isSpare = (at: Date): SQL => sql`

@@ -13,7 +13,7 @@ import { boundsOf, type NewestFirstRun } from './scope.ts';
 const shortestPart = 3;
 
 /**
- * What seams may cost beside one request, as a part of what is known to be there to read. Where two walks
+ * What range boundaries may cost beside one request, as a part of what is known to be there to read. Where two walks
  * meet, most of a page is read twice; a position below the end of the list costs a request.
  */
 const seamPart = 1 / 100;
@@ -24,7 +24,7 @@ const firstStep = 100;
 
 /**
  * How many pages farther the second position is tried, together with the first: from there on a list is
- * worth as many seams as there are walks, and the round trips until then are lost to all of them.
+ * worth as many range boundaries as there are walks, and the round trips until then are lost to all of them.
  */
 const secondStep = 1500;
 
@@ -61,7 +61,7 @@ interface Beginning {
  * A part of what a walk under way has yet to read, for a walk of its own: it enters at a made position and
  * takes over what is below once it has arrived (`walk/arrival.ts`). There are as many walks as the key's
  * rate and the round trip call for, each about as long; when one has ended, the longest rest is parted
- * again. Where nobody knows how far a list goes back, positions are tried ever farther below what is known.
+ * again. Where it is unknown how far a list goes back, positions are tried ever farther below what is known.
  * What is known is parted for all walks at once: one that has yet to arrive counts as if it had.
  * Null where one more walk would not pay, or the service does not serve made positions.
  */
@@ -115,7 +115,7 @@ interface Seam {
   readonly height: number;
 }
 
-/** Pages a block of what was read so far; null where nothing tells it yet. */
+/** Pages a block of what was read so far; null: unknown yet. */
 function densityOf(begun: readonly BegunWalk[]): number | null {
   const sum = { pages: 0, blocks: 0 };
   for (const { pages, top, bottom } of begun) {
@@ -126,14 +126,14 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
   return sum.blocks === 0 ? null : sum.pages / sum.blocks;
 }
 
-/** What the seams of a run have cost so far, in requests. */
+/** What the range boundaries of a run have cost so far, in requests. */
 const costOf = (begun: readonly BegunWalk[]) =>
   begun.reduce((sum, walk) => {
     if (walk.above === null) return sum;
     return sum + (walk.pages > 0 && walk.reason !== 'nothing' ? seamCost : 1);
   }, 0);
 
-/** Where a walk stands, or is to enter; null: nobody knows yet. */
+/** Where a walk stands, or is to enter; null: it is unknown yet. */
 const placeOf = ({ bottom, entry }: BegunWalk) => bottom ?? entry;
 
 /** The walk whose rest it shares with others. */
@@ -150,7 +150,7 @@ function walksBelow(walk: BegunWalk, place: number, { begun }: Known): readonly 
   );
 }
 
-/** Whether nobody knows where a walk's part ends: nothing is known to be below it. */
+/** Whether it is unknown where a walk's part ends: nothing is known to be below it. */
 const isOpenEnded = (walk: BegunWalk, place: number, known: Known) =>
   walk.floor === 0 &&
   !known.beginning.isReached &&
@@ -175,7 +175,7 @@ function restOf(walk: BegunWalk, known: Known): Rest | null {
 
 /**
  * What the lowest walk may have yet to read, down to where nothing is or can be. Null where none goes to an
- * end that nobody knows, or a position below it is being tried; but the first one is not waited for.
+ * end that is unknown, or a position below it is being tried; but the first one is not waited for.
  */
 function openRest(known: Known): Rest | null {
   const isFirst = known.begun.filter(({ above }) => above !== null).length <= 1;

@@ -2,7 +2,7 @@ import { index, primaryKey, text } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../../db/column-types.ts';
 import { ofRegisteredFeed } from '../../db/tables.ts';
 
-/** Items that appeared where a list had been proved complete without them. */
+/** Items that appeared where a list had been verified complete without them. */
 export const lateArrivals = etlSchema.table(
   'late_arrivals',
   {

@@ -9,8 +9,8 @@ import { hasReread } from './reread.ts';
 import type { NumberedScope } from './scope.ts';
 
 /**
- * A live lane is current only beside a known frontier; on start it waits for its schedule. Numbers that
- * are unread are history; those that are not proved are read again in growing intervals, or when a
+ * A live lane is current only if the latest batch is known; on start it waits for its schedule. Numbers that
+ * are unread are history; those that are not verified are read again in growing intervals, or when a
  * person asks.
  */
 export async function isDue(

@@ -50,11 +50,11 @@ export function batchUpkeep(
   const newPerDay = ((highest.batch - below.batch) * dayMs) / (highest.at - below.at);
   const polls = pollsPerDay + Math.min(pollsPerDay, newPerDay) * (pollsAtNews - 1);
   const least = polls + newPerDay * pagesOf(blocks, facts, pageSize);
-  // Batches are read again only until they are proved.
+  // Batches are read again only until they are verified.
   return upTo(least, least + pollsPerDay * reread);
 }
 
-/** Blocks per number, holes among them, between a point and the highest; null: not known. */
+/** Blocks per number, gaps among them, between a point and the highest; null: not known. */
 function blocksPerNumber(
   { highest, read, blocks }: BatchFacts,
   below: BatchPoint | null,

@@ -18,7 +18,7 @@ export interface BatchFacts {
   readonly highest: BatchPoint | null;
   /** Some hundred numbers below the highest, for what is usual now. */
   readonly recent: BatchPoint | null;
-  /** Blocks on the fullest page: what a page holds, whatever was asked for. */
+  /** Blocks on the fullest page: what a page holds, whatever was requested. */
   readonly pageItems: number | null;
 }
 
@@ -40,7 +40,7 @@ const pointOf = (order: 'asc' | 'desc', below: SQL = sql`true`) => sql`(
   ) as point
 )`;
 
-/** As SQL, over a row of `feeds`: what is known of the batches that its settings want, up to the frontier. */
+/** As SQL, over a row of `feeds`: what is known of the batches that its settings want, up to the latest known batch. */
 export const facts = sql`(
   select json_build_object(
     'frontier', feeds.frontier,

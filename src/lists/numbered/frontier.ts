@@ -1,12 +1,12 @@
 /**
  * How many empty numbers in a row mean that there is no batch up there, while searching. Numbering
- * has holes: at 3 % of them, three in a row happen once in 37,000 places.
+ * has gaps: at 3 % of them, three in a row happen once in 37,000 places.
  */
 const missRun = 3;
-/** How many empty numbers in a row confirm the frontier that was found. */
+/** How many empty numbers in a row confirm the latest known batch that was found. */
 const confirmRun = 8;
 
-/** What is known of batch numbers while the frontier is searched. */
+/** What is known of batch numbers while the latest known batch is searched. */
 export interface FrontierKnowledge {
   /** The lowest number that is wanted. */
   readonly from: number;
@@ -18,9 +18,9 @@ export interface FrontierKnowledge {
 
 /**
  * The next batch number to look at in the search for the newest one, or null when it is found:
- * `hit` is the frontier then, or there is no batch at all. Gallops upward by doubling steps, halves
+ * `hit` is the latest known batch then, or there is no batch at all. Gallops upward by doubling steps, halves
  * between the last hit and the first run of misses, and confirms with a longer run, because
- * numbers can be holes. Pure: the answer to each poll is added to what is known.
+ * numbers can be gaps. Pure: the answer to each poll is added to what is known.
  */
 export function nextProbe({ from, hit, misses }: FrontierKnowledge): number | null {
   const base = hit ?? from - 1;
@@ -49,17 +49,17 @@ function runLength(misses: ReadonlySet<number>, start: number): number {
 }
 
 /**
- * Where live runs look when the number right above the frontier stays empty: first as wide as the
- * run that confirms a frontier, then also by doubling. Numbering goes on behind any hole, so that one
+ * Where live runs look when the number right above the latest known batch stays empty: first as wide as the
+ * run that confirms a latest known batch, then also by doubling. Numbering goes on behind any gap, so that one
  * of these is met in time; what it passes over is read as history.
  */
 const near = Array.from({ length: confirmRun - 1 }, (_, index) => index + 2);
 const far = [16, 32, 64, 128, 256, 512];
 
 /**
- * Where above the frontier the nth poll goes, from 0: right above it on the first poll and every
+ * Where above the latest known batch the nth poll goes, from 0: right above it on the first poll and every
  * other one, where the next batch will be, and in between to the numbers behind, in case that one is
- * a hole: 1, 2, 1, 3, 1, 4 … One request a run.
+ * a gap: 1, 2, 1, 3, 1, 4 … One request a run.
  */
 export function offsetOf(poll: number): number {
   if (poll % 2 === 0) return 1;

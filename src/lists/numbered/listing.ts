@@ -4,10 +4,10 @@ import { feedName } from '../feed.ts';
 
 /*
  * What the list of batches says of their numbers, where the chain's `optimism-batches` is copied too. It
- * tells where to read first, and saves requests; nothing is proved or given up because of it.
+ * reports where to read first, and saves requests; nothing is verified or given up because of it.
  */
 
-/** Numbers above the frontier that are asked for in one run because the list has them, at most. */
+/** Numbers above the latest known batch that are requested in one run because the list has them, at most. */
 const mostAbove = 1_000;
 
 /** The listed numbers from one on, the lowest first. */
@@ -41,8 +41,8 @@ export async function newestListed(
 }
 
 /**
- * As SQL: whether a number is not on the list, where that was read whole. It is a hole then, as far as the
- * list knows: read last, since its neighbours may prove it empty without a request.
+ * As SQL: whether a number is not on the list, where that was read whole. It is a gap then, as far as the
+ * list knows: read last, since its neighbours may verify it empty without a request.
  */
 export const isSupposedHole = (chainId: number, number: SQL) => sql`(
   ${number} <@ coalesce(

@@ -10,8 +10,8 @@ import type { WalkPlan } from '../list.ts';
 import type { NumberedScope, NumberedRun } from './scope.ts';
 
 /**
- * The backfill lane's next walk: without a last number the frontier is searched first; then the
- * batches that are not proved and due, then unread numbers from the top of the range down.
+ * The backfill lane's next walk: without a last number the latest known batch is searched first; then the
+ * batches that are not verified and due, then unread numbers from the top of the range down.
  */
 export async function planBackfillBatch(
   tx: Transaction,
@@ -43,10 +43,10 @@ export function historyOf(
 }
 
 /**
- * The live lane's next walk: a poll above the frontier, on upward while there are new batches, then
+ * The live lane's next walk: a poll above the latest known batch, on upward while there are new batches, then
  * those of the new ones that are unread, then those of the newest `reread` numbers that are not
- * proved, since a batch can be seen while it fills. Where many are not, they are read again in
- * growing intervals only: something keeps them from being proved that no poll mends.
+ * verified, since a batch can be seen while it fills. Where many are not, they are read again in
+ * growing intervals only: something keeps them from being verified that no poll fixes.
  */
 export async function planLiveBatch(
   tx: Transaction,
@@ -72,7 +72,7 @@ export async function planLiveBatch(
   return again ?? planLastRead(tx, run, range);
 }
 
-/** The highest number between the old frontier and the new one that nobody has read yet. */
+/** The highest number between the old latest known batch and the new one that no walk has read yet. */
 async function nextPassed(
   tx: Transaction,
   run: NumberedRun,
@@ -89,7 +89,7 @@ async function nextPassed(
   return rows[0] === undefined ? null : unlessHole(tx, run, rows[0]);
 }
 
-/** As SQL, over a `number`: nobody has read it to its end, or is about to. */
+/** As SQL, over a `number`: no walk has read it to its end, or is about to. */
 const isUnread = (run: NumberedRun) => sql`
   not exists (
     select from explorer.read_batches
@@ -99,7 +99,7 @@ const isUnread = (run: NumberedRun) => sql`
 `;
 
 /**
- * As SQL: the numbers that nobody has read to their end, the highest first. What is read is taken away as
+ * As SQL: the numbers that no walk has read to their end, the highest first. What is read is taken away as
  * ranges: to ask of each number cost seconds where a hundred thousand were read. In the select
  * list a series counts only as far as it is asked to.
  */
@@ -121,7 +121,7 @@ const unreadNumbers = ({ chain_id }: NumberedRun, from: number, top: SQL) => sql
   ) as unread
 `;
 
-/** A hole is read when nothing else of the run is: the walks under way may prove it empty. */
+/** A gap is read when nothing else of the run is: the walks under way may verify it empty. */
 async function unlessHole(
   tx: Transaction,
   run: NumberedRun,
@@ -131,7 +131,7 @@ async function unlessHole(
   return shown(await begunBy(tx, run)).isUnderWay ? 'wait' : walkOf(number);
 }
 
-/** The highest number that was passed over as a hole, and which the batches around it did not prove empty. */
+/** The highest number that was passed over as a gap, and which the batches around it did not verify empty. */
 async function nextHole(
   tx: Transaction,
   run: NumberedRun,

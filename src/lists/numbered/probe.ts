@@ -11,7 +11,7 @@ import type { NumberedRun } from './scope.ts';
 /** How many empty numbers in a row end the way upward once a run has met new batches. */
 const holesPassed = 3;
 
-/** The search's next poll, one page of one batch; null when the frontier is found or there is none. */
+/** The search's next poll, one page of one batch; null when the latest known batch is found or there is none. */
 export async function planSearch(
   tx: Transaction,
   run: NumberedRun,
@@ -20,7 +20,7 @@ export async function planSearch(
   const { hits, misses, isUnderWay, hasFailed } = shown(await begunBy(tx, run));
   if (isUnderWay) return 'wait';
   const hit = hits.length === 0 ? null : Math.max(...hits);
-  // A poll that failed would be asked for again at once; the next run searches again.
+  // A poll that failed would be requested again at once; the next run searches again.
   if (hasFailed) return null;
   const listed = await newestListed(tx, run.chain_id, Math.max(from, hit ?? 0));
   const isNew = listed !== null && listed !== hit && !misses.includes(listed);
@@ -32,9 +32,9 @@ export async function planSearch(
   return null;
 }
 
-/** What a live run has found above the frontier. */
+/** What a live run has found above the latest known batch. */
 export interface Following {
-  /** Where the frontier was when the run began; what is above it is new. */
+  /** Where the latest known batch was when the run began; what is above it is new. */
   readonly base: number;
   readonly newest: number;
   /** The next poll, if there is to be one. */
@@ -42,8 +42,8 @@ export interface Following {
 }
 
 /**
- * The live run's next poll above the frontier: one where nothing is new; where something is, on
- * upward past a few holes. A poll that fails ends the polling, and says nothing of its number. A number
+ * The live run's next poll above the latest known batch: one where nothing is new; where something is, on
+ * upward past a few gaps. A poll that fails ends the polling, and says nothing of its number. A number
  * is polled once a run: a batch can be listed long before its blocks are there.
  */
 export async function follow(
@@ -76,7 +76,7 @@ export async function follow(
 
 /**
  * The next listed number to poll. Where many are listed and not indexed yet, the first few and the last
- * tell that: each request costs as much as a page of blocks.
+ * report that: each request costs as much as a page of blocks.
  */
 function nextListed(listed: readonly number[], newest: number, polled: ReadonlySet<number>) {
   const above = listed.filter((number) => number > newest);
@@ -95,8 +95,8 @@ function nextUnlisted(
 }
 
 /**
- * How many live runs have looked above the present frontier before this one, and found nothing,
- * since its batch last grew: while it fills, what comes next is right above it and no hole.
+ * How many live runs have looked above the present latest known batch before this one, and found nothing,
+ * since its batch last grew: while it fills, what comes next is right above it and no gap.
  */
 async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
   const { rows } = await tx.execute<{ polls: number }>(sql`
@@ -121,7 +121,7 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
   return rows[0]?.polls ?? 0;
 }
 
-/** The frontier as it was when the run first looked. */
+/** The latest known batch as it was when the run first looked. */
 async function baseOf(tx: Transaction, run: NumberedRun, frontier: number): Promise<number> {
   const { rows } = await tx.execute<{ base: string }>(sql`
     update etl.runs set frontier_before = coalesce(frontier_before, ${frontier}::bigint)

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import type { ListProof } from '../list.ts';
 
 /**
- * Batches are proved by the chain: one at least. Where only numbers up to a last one were asked for, it
- * shows as much that all of them were read: a few batches have no neighbours that would prove them.
+ * Batches are verified by the chain: one at least. Where only numbers up to a last one were requested, it
+ * shows as much that all of them were read: a few batches have no neighbours that would verify them.
  */
 const shows = sql`exists (
   select from explorer.read_batches as batch
@@ -16,7 +16,7 @@ const shows = sql`exists (
   )
 )`;
 
-/** Ranges of numbers that the chain proves and that hold no item in quarantine, as of the oldest and the newest conclusion in each. */
+/** Ranges of numbers that the chain verifies and that hold no item in quarantine, as of the oldest and the newest conclusion in each. */
 const provedBatches = sql`
   select json_agg(
     json_build_object(
@@ -59,7 +59,7 @@ const batchNotes = sql`
   ) as notes
 `;
 
-/** Numbered lists are proved by the chain that their blocks make. */
+/** Numbered lists are verified by the chain that their blocks make. */
 export const proof: ListProof = {
   shows,
   lacks: 'no-verified-batch',

@@ -3,7 +3,7 @@ import { type Database, transact } from '../../db/transaction.ts';
 import { feedName, lockEnds, type Feed } from '../feed.ts';
 import type { NumberedScope } from './scope.ts';
 
-/** What the batches of nobody's reading have, in pages: 3 to 29 are usual. */
+/** Pages of a batch that was never read: 3 to 29 are usual. */
 const usualPages = 16;
 
 /**
@@ -38,7 +38,7 @@ export async function batchRequests(
   return rows[0]?.requests ?? 0;
 }
 
-/** The batches that the proof finds open, as ranges, the newest first. */
+/** The batches that the coverage finds open, as ranges, the newest first. */
 export async function batchesToRead(db: Database, feed: Feed): Promise<readonly NumberedScope[]> {
   await forgetBrokenBatches(db, feed.chain_id);
   const { rows } = await db.execute<{ from_batch: string; to_batch: string }>(sql`

@@ -7,7 +7,7 @@ import { feedName, type Feed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { NumberedRun } from './scope.ts';
 
-/** Which batches that were read and are not proved are to be read again. */
+/** Which batches that were read and are not verified are to be read again. */
 export interface RereadRange extends Feed {
   readonly from: number;
   readonly to: number;
@@ -15,13 +15,13 @@ export interface RereadRange extends Feed {
 
 /**
  * How many batches with blocks may wait above the highest settled one: the newest, the one that fills,
- * and one that awaits an update. Where it is more, something else keeps them from being proved.
+ * and one that awaits an update. Where it is more, something else keeps them from being verified.
  */
 const headLimit = 3;
 
 /**
  * As SQL: the highest number of a range that is read again. All, unless more than a few wait to be
- * proved above the highest settled one: then only the lowest of those. The others can't be settled
+ * verified above the highest settled one: then only the lowest of those. The others can't be settled
  * before they are, and to read all of them each time costs without end.
  */
 const readUpTo = ({ chain_id, from, to }: RereadRange) => sql`coalesce(
@@ -69,7 +69,7 @@ export async function isHeadLong(
 
 /**
  * As SQL, over rows of `batch`: more may have come since. Its last read brought new blocks, or it is
- * a chain in itself, of which one page tells whether it grew.
+ * a chain in itself, of which one page reports whether it grew.
  */
 const isFilling = (range: RereadRange) => sql`(
   (is_contiguous and is_linked) is true
@@ -85,10 +85,10 @@ const isFilling = (range: RereadRange) => sql`(
   )
 )`;
 
-/** When what is not proved is read again: as it has rested, or at once; filling ones at once, too. */
+/** When what is not verified is read again: as it has rested, or at once; filling ones at once, too. */
 export type RereadTime = Date | 'at-once' | { readonly restedBy: Date };
 
-/** As SQL, over rows of `batch`: not proved, in range, and rested unless all are wanted at once. */
+/** As SQL, over rows of `batch`: not verified, in range, and rested unless all are wanted at once. */
 const isDue = (range: RereadRange, at: RereadTime) => sql`
   batch.chain_id = ${range.chain_id}
   and not is_proved
@@ -140,9 +140,9 @@ const walksOfNumber = 3;
 
 /**
  * The newest number of the range that lacks only another read of its end, among those that the run
- * has begun: a batch that was read down to a known block, the lowest of what was asked for, an empty
+ * has begun: a batch that was read down to a known block, the lowest of what was requested, an empty
  * number below that. Or the batch below the range, on which its lowest stands: another range ended
- * there. Null while numbers below are unread: they may be all the proof that it needs.
+ * there. Null while numbers below are unread: they may be all the coverage that it needs.
  */
 export async function planLastRead(
   tx: Transaction,

@@ -6,7 +6,7 @@ export type NumberedScope = {
   readonly to_batch?: number;
   /** How many of the newest numbers are read again by each live run, and left to it by others. */
   readonly reread?: number;
-  /** Whether what is not proved is read again now, whatever its interval: a person waits. */
+  /** Whether what is not verified is read again now, whatever its interval: a person waits. */
   readonly at_once?: boolean;
 };
 

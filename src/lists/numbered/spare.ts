@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 
 /**
- * As SQL: whether a walk that brought nothing, a row `later`, is spare: one of a batch that is proved, so that
- * nobody reads it again, which a newer walk has read too. Polls above the newest batch are counted: how far
+ * As SQL: whether a walk that brought nothing, a row `later`, is spare: one of a batch that is verified, so that
+ * it is never read again, which a newer walk has read too. Polls above the newest batch are counted: how far
  * the next one looks depends on it.
  */
 export const isSpare = (): SQL => sql`

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../db/transaction.ts';
 import { ofFeed, type Feed, type FeedLane } from '../feed.ts';
 import type { NumberedScope } from './scope.ts';
 
-/** Notes the batches that a run asks for, beside those that are asked for already. */
+/** Notes the batches that a run asks for, beside those that are requested already. */
 export async function noteAsked(
   tx: Transaction,
   lane: FeedLane,
@@ -19,9 +19,9 @@ export async function noteAsked(
 }
 
 /**
- * Makes what is asked for what is wanted now: by the configuration, or by a command's flags where there
- * is none. What was asked for before and never read is asked for no longer. What was read stays, so
- * that it is still verified, from the lowest batch on that is proved: below it nothing more is read.
+ * Makes what is requested what is wanted now: by the configuration, or by a command's flags where there
+ * is none. What was requested before and never read is requested no longer. What was read stays, so
+ * that it is still verified, from the lowest batch on that is verified: below it nothing more is read.
  */
 export async function followWishes(
   db: Database,

@@ -31,7 +31,7 @@ export async function planRankedWalk(
   return { scope: max_pages === undefined ? {} : { max_pages }, floor: null, cursor: null };
 }
 
-/** What walks of other runs met will never be published: those runs failed or were set aside. */
+/** What walks of other runs met will never be published: those runs failed or were superseded. */
 async function forgetOthers(tx: Transaction, run: RunOf<RankedScope>): Promise<void> {
   await tx.execute(sql`
     delete from etl.ranking_entries

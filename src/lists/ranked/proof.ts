@@ -13,7 +13,7 @@ const newestRanking = sql`
 `;
 
 /**
- * What the newest ranking proves of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. An item in
+ * What the newest ranking verifies of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. An item in
  * quarantine can have any rank, and moves those below it.
  */
 const countedFactories = sql`
@@ -47,7 +47,7 @@ const rankingNotes = sql`
   ) as notes
 `;
 
-/** A ranked list is proved by a ranking: one pass over all of it that was finished. */
+/** A ranked list is verified by a ranking: one pass over all of it that was finished. */
 export const proof: ListProof = {
   shows: sql`exists (${newestRanking})`,
   lacks: 'no-snapshot',
