@@ -3,7 +3,7 @@ comment on column etl.batch_observations.chain_id is 'Number of the chain.';
 comment on column etl.batch_observations.batch_number is 'Number of the batch.';
 comment on column etl.batch_observations.top is 'Highest block that the newest walk from the list''s beginning was served. Null: it was served none, or was not conclusive.';
 comment on column etl.batch_observations.bottom is 'Lowest block that the newest walk to the list''s end was served. Null: it was served none, or was not conclusive.';
-comment on column etl.batch_observations.parent_hash is 'Parent hash of that block, as it was stored then. Null: not told.';
+comment on column etl.batch_observations.parent_hash is 'Parent hash of that block, as it was stored then. Null: not reported.';
 comment on column etl.batch_observations.times_seen is 'How many walks in a row have seen the list end there, on the same parent. 0: the newest walk had a page out of order or an item in quarantine.';
 comment on column etl.batch_observations.walk_id is 'The newest walk that said so.';
 comment on column etl.batch_observations.run_id is 'The run of the newest walk to the list''s end: a batch is settled only in the run that has seen its end.';
@@ -22,7 +22,7 @@ comment on column etl.budget.paused_until is 'Until when no request of the key m
 comment on column etl.budget.pause_class is 'Class of what paused the key: throttled, out-of-credits, unauthorized or key-missing. After all but the first, one request is let through to look before the others.';
 comment on column etl.budget.pause_reason is 'What the service said when the key was paused, in one line without secrets.';
 comment on column etl.budget.requests is 'Slots handed out so far, failed requests and repeats included.';
-comment on column etl.budget.updated_at is 'When the key was asked for a slot last, by the database''s clock. A clock that is behind it was set back.';
+comment on column etl.budget.updated_at is 'When the key last gave a slot, by the database''s clock. A clock that is behind it was set back.';
 
 comment on table etl.drift is 'Where items differ from the specification: what was kept, how often it was seen, and first on which page.';
 comment on column etl.drift.chain_id is 'Number of the chain.';
@@ -38,13 +38,13 @@ comment on column etl.drift.first_seen_at is 'When it was first seen.';
 
 comment on table etl.events is 'What happened beside the runs, for the timeline, for 31 days.';
 comment on column etl.events.at is 'When.';
-comment on column etl.events.kind is 'killed: a worker was lost and another one continues. stopped: start ended as it was told to. config-changed: a configuration was read again and applies. config-refused: it is wrong, and the one before stays in force.';
+comment on column etl.events.kind is 'killed: a worker was lost and another one continues. stopped: start ended on a signal. config-changed: a configuration was read again and applies. config-refused: it is wrong, and the one before stays in force.';
 comment on column etl.events.feed is 'Name of the feed that it concerns. Null: all of them.';
 comment on column etl.events.sentence is 'What happened, in a sentence.';
 comment on table etl.feeds is 'Operations on chains that are or were configured: what a person schedules and watches.';
 comment on column etl.feeds.chain_id is 'Number of the chain.';
 comment on column etl.feeds.operation is 'Name of the operation, such as user-operations.';
-comment on column etl.feeds.kind is 'How its list is ordered: newest-first, numbered or ranked. What is proved and what is open of it is judged by that.';
+comment on column etl.feeds.kind is 'How its list is ordered: newest-first, numbered or ranked. What is verified and what is open of it is judged by that.';
 comment on column etl.feeds.unit is 'What the heights of its list count, where it is newest first: blocks or batches.';
 comment on column etl.feeds.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.feeds.state is 'idle, running, degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operating.md explains them.';
@@ -52,9 +52,9 @@ comment on column etl.feeds.failure is 'The class of what keeps the feed from be
 comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
 comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last, with the bounds of its target.';
 comment on column etl.feeds.target is 'The bounds that a command named last (--since, --from-batch, --to-batch), as settings, where the configuration names none: how much of the list is wanted. Null: no command named any.';
-comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was asked for yet.';
+comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was requested yet.';
 comment on column etl.feeds.frontier is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
-comment on column etl.feeds.asked is 'Batch numbers that are asked for now: by the configuration, by flags since it was read last, and those that were asked for earlier and are proved. Without an upper end where all to come are. Empty for other feeds.';
+comment on column etl.feeds.asked is 'Batch numbers that are requested now: by the configuration, by flags since it was read last, and those that were requested earlier and are verified. Without an upper end where all to come are. Empty for other feeds.';
 comment on column etl.feeds.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column etl.feeds.poll_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';
 comment on column etl.feeds.updated_at is 'When state, reason, settings or target last changed.';
@@ -64,7 +64,7 @@ comment on column etl.incarnations.is_only is 'Always true: there is one row.';
 comment on column etl.incarnations.id is 'Made when a walk was first taken after the crash, or ever.';
 
 
-comment on table etl.lane_totals is 'What the ended walks of each lane come to together, kept by triggers on etl.walks, with those of etl.thinnings: reports and polls read it instead of a year of walks.';
+comment on table etl.lane_totals is 'What the ended walks of each lane come to together, kept by triggers on etl.walks, with those of etl.prunings: reports and polls read it instead of a year of walks.';
 comment on column etl.lane_totals.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.lane_totals.lane is 'live or backfill.';
 comment on column etl.lane_totals.pages is 'Pages that they committed.';
@@ -73,16 +73,16 @@ comment on column etl.lane_totals.archived_bytes is 'Bytes of their pages in etl
 comment on column etl.lane_totals.credits is 'What their pages cost of the key''s credits.';
 comment on column etl.lane_totals.spanned_items is 'Items of those that kept the order of the list.';
 comment on column etl.lane_totals.spanned_blocks is 'Blocks that those went over.';
-comment on column etl.lane_totals.proved is 'Blocks that they prove complete together: the union of etl.walks.proved, which verify computes again.';
+comment on column etl.lane_totals.proved is 'Blocks that they verify complete together: the union of etl.walks.proved, which verify computes again.';
 comment on column etl.lane_totals.last_page_at is 'When one of them committed a page last. Null: none did.';
 
-comment on table etl.late_arrivals is 'Items that appeared where their list had been proved complete without them.';
+comment on table etl.late_arrivals is 'Items that appeared where their list had been verified complete without them.';
 comment on column etl.late_arrivals.chain_id is 'Number of the chain.';
 comment on column etl.late_arrivals.operation is 'Name of the operation whose list it is.';
 comment on column etl.late_arrivals.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.late_arrivals.key is 'Key of the item: the hash of a user operation, the number of a batch.';
 comment on column etl.late_arrivals.height is 'Where it appeared: the block of a user operation, the number of a batch.';
-comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not told.';
+comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not reported.';
 comment on column etl.late_arrivals.seen_at is 'When the walk that first met it began, by the clock of its worker.';
 comment on column etl.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
 
@@ -96,7 +96,7 @@ comment on column etl.pages.id is 'Number of the page, taken before its request 
 comment on column etl.pages.walk_id is 'etl.walks.id of the walk that read it.';
 comment on column etl.pages.feed is 'Name of the walk''s feed: ways into the middle of a list are sought among the pages of all its walks.';
 comment on column etl.pages.sequence is 'Place in the walk, from 0.';
-comment on column etl.pages.cursor_in is 'Cursor that the page was asked for with: declared fields only. Null: the first page.';
+comment on column etl.pages.cursor_in is 'Cursor that the page was requested with: declared fields only. Null: the first page.';
 comment on column etl.pages.cursor_out is 'Cursor of the next page, from next_page_params: declared fields only. Null: the list ends here.';
 comment on column etl.pages.items is 'Elements of items: rows + repeats + quarantined, always.';
 comment on column etl.pages.rows is 'Items that became rows.';
@@ -108,11 +108,11 @@ comment on column etl.pages.top is 'Highest block number on the page. Null: none
 comment on column etl.pages.bottom is 'Lowest block number on the page. Null: none, or the list is not ordered by block.';
 comment on column etl.pages.heights is 'Heights of the page''s rows, for pages of Optimism batches: what a finished walk did not serve is no longer in its batch. Null for others.';
 comment on column etl.pages.is_ordered is 'Whether the page kept the order of the list, within itself and after the page before it.';
-comment on column etl.pages.is_end_told is 'Whether its last item tells the block that it stands in. Where it does not, nobody knows where the page ends, and the next one removes nothing above its own first item.';
+comment on column etl.pages.is_end_told is 'Whether its last item reports the block that it stands in. Where it does not, it is unknown where the page ends, and the next one removes nothing above its own first item.';
 comment on column etl.pages.is_joined is 'Whether its first item is the one that the page before led to, so that nothing is missing between the two.';
-comment on column etl.pages.misplaced is 'Items whose block the page''s other items or its neighbours contradict, counted from 0: their rows don''t tell it. Null: none.';
-comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it proves nothing, and removes nothing unless another walk skips the same. Null: none.';
-comment on column etl.pages.last_key is 'Key of the last item that tells its block, in a list ordered by block: with bottom, where the next page goes on. Null: none.';
+comment on column etl.pages.misplaced is 'Items whose block the page''s other items or its neighbours contradict, counted from 0: their rows don''t report it. Null: none.';
+comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it verifies nothing, and removes nothing unless another walk skips the same. Null: none.';
+comment on column etl.pages.last_key is 'Key of the last item that reports its block, in a list ordered by block: with bottom, where the next page goes on. Null: none.';
 comment on column etl.pages.bytes is 'Size of the body on the wire, in bytes, compressed if it was.';
 comment on column etl.pages.body_hash is 'SHA-256 of the decompressed body, hex.';
 comment on column etl.pages.attempts is 'Requests that it took, the successful one included.';
@@ -127,7 +127,7 @@ comment on column etl.quarantine.operation is 'Name of the operation, such as us
 comment on column etl.quarantine.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.quarantine.scope is '{"batch": n} for blocks of an Optimism batch, else {}.';
 comment on column etl.quarantine.raw is 'The item as served, after NUL characters were removed.';
-comment on column etl.quarantine.raw_hash is 'SHA-256 of the item''s JSON text, hex: tells the same item again.';
+comment on column etl.quarantine.raw_hash is 'SHA-256 of the item''s JSON text, hex: identifies the same item.';
 comment on column etl.quarantine.reason is 'The fields that are wrong, and what was expected of them.';
 comment on column etl.quarantine.page_id is 'etl.pages.id of the page that first showed it.';
 comment on column etl.quarantine.last_page_id is 'etl.pages.id of the newest page that served it again; quarantine retry writes its rows as of that page. Null: none did.';
@@ -141,7 +141,7 @@ comment on table etl.ranking_entries is 'What the walks of a ranking of factorie
 comment on column etl.ranking_entries.walk_id is 'etl.walks.id of the walk.';
 comment on column etl.ranking_entries.address_hash is 'The factory.';
 comment on column etl.ranking_entries.position is 'Place in the walk, from 0, as last met.';
-comment on column etl.ranking_entries.total_accounts is 'Accounts, as last met. Null: not told.';
+comment on column etl.ranking_entries.total_accounts is 'Accounts, as last met. Null: not reported.';
 comment on column etl.ranking_entries.has_moved is 'Whether it shows that rows moved during the walk: met before on it, or more accounts than the one above.';
 
 comment on table etl.rankings is 'One row for each ranking of factories that was published.';
@@ -172,7 +172,7 @@ comment on column etl.runs.reason is 'Why it failed or was interrupted. Null: ne
 comment on column etl.runs.next_batch is 'Of a backfill of batches: the highest one that no walk was begun for; they are walked from the newest down. Null: none was yet, or another run.';
 comment on column etl.runs.frontier_before is 'Of a live run of batches: etl.feeds.frontier when it first looked; batches above are new to it. Null: it did not yet, or another run.';
 comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the rest after each grows with it.';
-comment on column etl.runs.stopped_at is 'When a process that was told to stop let go of it: nobody has taken it up since. Null: it is worked on, waits for its turn, or its process ended without a word.';
+comment on column etl.runs.stopped_at is 'When a process that was stopped let go of it; none has taken it up since. Null: it is worked on, waits for its turn, or its process ended without a word.';
 comment on column etl.runs.taken_up_at is 'When the worker took it up that has it, or that was killed. Null: no worker has it.';
 comment on column etl.runs.due_at is 'When a worker is to take it up. Null: the process that had it let go of it.';
 comment on column etl.runs.opened_at is 'When it was first opened.';
@@ -185,7 +185,7 @@ comment on column etl.steady_fields.feed is 'Name of the feed, such as 10/user-o
 comment on column etl.steady_fields.path is 'Where in an item.';
 comment on column etl.steady_fields.page_id is 'etl.pages.id of the page that first had it on every item.';
 
-comment on table etl.thinnings is 'What was thinned out of the ledger of each lane (explorer.ledger_days): walks that brought nothing, and whose blocks older walks prove.';
+comment on table etl.thinnings is 'What was pruned out of the ledger of each lane (explorer.ledger_days): walks that brought nothing, and whose blocks older walks verify.';
 comment on column etl.thinnings.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.thinnings.lane is 'live or backfill.';
 comment on column etl.thinnings.walks is 'Walks that were deleted.';
@@ -214,18 +214,18 @@ comment on column etl.walks.scope is 'What the walk covers: batch, since, max_pa
 comment on column etl.walks.batch is 'The Optimism batch of the scope. Null: a walk of a list.';
 comment on column etl.walks.state is 'running: has pages left to read, whether or not a worker is on it. finished, failed, abandoned: ended, see src/sync/SPEC.md.';
 comment on column etl.walks.failure is 'The class of why it failed or was abandoned. Null: neither, or of no class.';
-comment on column etl.walks.reason is 'Why it ended before the end of the list: floor, since, max-pages, cursor loop, superseded or what the explorer said; or why it says less than a whole list though it reached the end: moved (rows moved during a ranking), skipped (an empty page led on past a part of it), empty (nobody was listed, where there was somebody). Null: neither.';
+comment on column etl.walks.reason is 'Why it ended before the end of the list: floor, since, max-pages, cursor loop, superseded or what the explorer said; or why it says less than a whole list though it reached the end: moved (rows moved during a ranking), skipped (an empty page led on past a part of it), empty (no one was listed, where there was somebody). Null: neither.';
 comment on column etl.walks.cursor is 'The checkpoint: cursor of the next page to fetch. Null: the first page, or the list has ended.';
-comment on column etl.walks.revision is 'Raised whenever the walk is taken, moved or ended; whoever holds an older one can write nothing.';
+comment on column etl.walks.revision is 'Raised whenever the walk is taken, moved or ended; a worker with an older one writes nothing.';
 comment on column etl.walks.floor is 'Block that the walk goes past before it ends, or where the next of several walks begins. Null: it goes to the list''s end, or to the bounds of its scope.';
 comment on column etl.walks.depth_ms is 'How far below the covered top a live walk was to go, in ms of the items'' own time. Null: no live walk.';
 comment on column etl.walks.from_head is 'Whether it began at the head of the list; else at a cursor from the ledger.';
 comment on column etl.walks.is_ordered is 'Whether all of its pages kept the order of the list; if not, neither coverage nor removal is concluded from it.';
-comment on column etl.walks.proved is 'Blocks of which the walk''s pages prove that all items are here: what lies between the highest and the lowest item of pages that follow each other, both excluded. Empty for other kinds of list.';
-comment on column etl.walks.stretch_top is 'Highest block of the pages that the next page goes on from. Null: it begins anew, so that nothing is proved across.';
-comment on column etl.walks.cuts is 'Places at which the walk''s pages prove nothing: out of order, not what was asked for, empty in the middle of the list, or skipping stored rows.';
-comment on column etl.walks.top is 'Highest block on the walk''s pages that other witnesses bear out. Null: none.';
-comment on column etl.walks.bottom is 'Lowest block on the walk''s pages that other witnesses bear out. Null: none.';
+comment on column etl.walks.proved is 'Blocks of which the walk''s pages verify that all items are here: what lies between the highest and the lowest item of pages that follow each other, both excluded. Empty for other kinds of list.';
+comment on column etl.walks.stretch_top is 'Highest block of the pages that the next page goes on from. Null: it begins again, so that nothing is verified across.';
+comment on column etl.walks.cuts is 'Places at which the walk''s pages verify nothing: out of order, not what was requested, empty in the middle of the list, or skipping stored rows.';
+comment on column etl.walks.top is 'Highest block on the walk''s pages that other evidence confirms. Null: none.';
+comment on column etl.walks.bottom is 'Lowest block on the walk''s pages that other evidence confirms. Null: none.';
 comment on column etl.walks.pages is 'Pages committed.';
 comment on column etl.walks.items is 'Items on those pages.';
 comment on column etl.walks.inserted is 'Rows that the walk added to the operation''s own table.';
