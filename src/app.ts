@@ -2,8 +2,13 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { passwordsOf, secretsOf } from './config/secrets.ts';
-import { type ApiKey, requireApiKey, type Settings } from './config/settings.ts';
+import {
+  type ApiKey,
+  passwordsOf,
+  requireApiKey,
+  secretsOf,
+  type Settings,
+} from './config/settings.ts';
 import { isPermissionDenied } from './db/failure.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { findChain } from '../config/chain-flag.ts';
+import { findChain } from '../config/select.ts';
 import type { Settings } from '../config/settings.ts';
 import { operationNames } from '../operations/index.ts';
 import { UsageError } from './context.ts';

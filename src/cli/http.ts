@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addressProblem, defaultListen, parseAddress } from '../config/http-schema.ts';
+import { addressProblem, defaultListen, parseAddress } from '../config/schema.ts';
 import type { ListenAddress, Settings } from '../config/settings.ts';
 import { addressText } from '../http/access.ts';
 import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';

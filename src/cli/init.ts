@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { chainName, isKnownChain } from '../chains.ts';
-import { findChain } from '../config/chain-flag.ts';
+import { findChain } from '../config/select.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';

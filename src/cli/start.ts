@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { openEngine, prepareDatabase, type Engine, type SourceOptions } from '../app.ts';
 import { ConfigError } from '../config/error.ts';
-import { secretsOf } from '../config/secrets.ts';
-import { requireApiKey, type Settings } from '../config/settings.ts';
+import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { whileCurrent } from '../db/version.ts';
 import {

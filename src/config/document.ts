@@ -12,7 +12,7 @@ type Issue = NonNullable<ReturnType<typeof configSchema.safeParse>['error']>['is
  * The configuration in a YAML text, or every problem in it with its line. `name` is the file's
  * name in the problems. No value is ever repeated: a secret may stand in the wrong place.
  */
-export function parseConfig(text: string, name: string): Config | readonly Problem[] {
+export function parseConfig(text: string, name: string): Config | Problem[] {
   const lines = new LineCounter();
   // Pretty errors quote the source, secrets included.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -129,23 +129,18 @@ function offsetOf(document: Document.Parsed, path: Path): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range[0] ?? 0;
   for (const step of path) {
-    const found = child(node, step);
-    if (found === null) break;
-    ({ node, offset } = found);
+    const pair = isMap<Ranged>(node)
+      ? node.items.find(({ key }) => String(key.value) === String(step))
+      : undefined;
+    const named = pair ? pair.key : isSeq<Ranged>(node) ? node.items[Number(step)] : undefined;
+    if (!named?.range) break;
+    [offset] = named.range;
+    node = pair ? pair.value : named;
   }
   return offset;
 }
 
-function child(node: unknown, step: PropertyKey): { node: unknown; offset: number } | null {
-  if (isSeq<Ranged>(node) && typeof step === 'number') {
-    const item = node.items[step];
-    return item?.range ? { node: item, offset: item.range[0] } : null;
-  }
-  if (!isMap<Ranged & { value?: unknown }>(node)) return null;
-  const pair = node.items.find(({ key }) => String(key.value) === String(step));
-  return pair?.key.range ? { node: pair.value, offset: pair.key.range[0] } : null;
-}
-
 interface Ranged {
+  readonly value?: unknown;
   readonly range?: readonly [start: number, ...ends: number[]] | null;
 }

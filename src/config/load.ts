@@ -1,12 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { databaseUrlProblem } from './database-url.ts';
 import { parseConfig } from './document.ts';
-import { errorCode, readEnvironment, readSecret } from './environment.ts';
+import { databaseUrlProblem, errorCode, readEnvironment, readSecret } from './environment.ts';
 import { ConfigError, type Problem } from './error.ts';
-import { explorer } from './explorer-schema.ts';
-import { defaultListen } from './http-schema.ts';
-import type { Config } from './schema.ts';
+import { type Config, defaultListen, explorer } from './schema.ts';
 import { selectChains } from './select.ts';
 import type { NamedKey, Settings } from './settings.ts';
 
@@ -63,7 +60,7 @@ export function loadSettings(input: SettingsInput): Settings {
   }
   const configFile = findConfig(input, environment.configFile);
   const config = configFile === null ? {} : readConfig(configFile, input.cwd);
-  if (isProblems(config)) throw new ConfigError([...problems, ...config]);
+  if (Array.isArray(config)) throw new ConfigError([...problems, ...config]);
   const selection = { chains: input.chains ?? [], operations: input.operations ?? [] };
   const listed = config.chains ?? [];
   const chains = selectChains(listed, selection, report);
@@ -125,9 +122,6 @@ function namedKeys(
   );
 }
 
-const isProblems = (config: Config | readonly Problem[]): config is readonly Problem[] =>
-  Array.isArray(config);
-
 /** The file named by flag or environment, else the usual one if it is there; absolute. */
 function findConfig(input: SettingsInput, fromEnvironment: string | null): string | null {
   const named = input.configFile ?? fromEnvironment;
@@ -136,33 +130,26 @@ function findConfig(input: SettingsInput, fromEnvironment: string | null): strin
   return existsSync(usual) ? usual : null;
 }
 
-function readConfig(path: string, cwd: string): Config | readonly Problem[] {
+function readConfig(path: string, cwd: string): Config | Problem[] {
   const name = asTyped(path, cwd);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = errorCode(error);
-    const message = `cannot read ${name} (${code}): ${adviceFor(code)}`;
+    const message = `cannot read ${name} (${code}): ${advices[code] ?? 'check --config or EXPLORER_ETL_CONFIG'}`;
     return [{ message, where: null, ...(code === 'ENOENT' && { command: 'explorer-etl init' }) }];
   }
   return parseConfig(text, name);
 }
 
 /** What to do about a file that can't be read, by the system's code. */
-function adviceFor(code: string): string {
-  switch (code) {
-    case 'ENOENT':
-      return 'no such file; check --config or EXPLORER_ETL_CONFIG, or write one.';
-    case 'EISDIR':
-      return `it is a folder; name the file in it, such as ${configFileName}`;
-    case 'EACCES':
-    case 'EPERM':
-      return 'let the user who runs explorer-etl read it';
-    default:
-      return 'check --config or EXPLORER_ETL_CONFIG';
-  }
-}
+const advices: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file; check --config or EXPLORER_ETL_CONFIG, or write one.',
+  EISDIR: `it is a folder; name the file in it, such as ${configFileName}`,
+  EACCES: 'let the user who runs explorer-etl read it',
+  EPERM: 'let the user who runs explorer-etl read it',
+};
 
 /** The path as the user would type it: relative where the file is below the working directory. */
 export function asTyped(path: string, cwd: string): string {
@@ -170,14 +157,11 @@ export function asTyped(path: string, cwd: string): string {
   return name === '' || name.startsWith('..') ? path : name;
 }
 
-const noChain = (configFile: string | null, cwd: string): Problem =>
-  configFile === null
-    ? {
-        message: `no chain to copy: name one, such as --chain 10, or write ${configFileName}.`,
-        where: null,
-        command: 'explorer-etl init',
-      }
-    : {
-        message: `no chain to copy: list one under chains in ${asTyped(configFile, cwd)}, or name one: --chain 10`,
-        where: null,
-      };
+function noChain(configFile: string | null, cwd: string): Problem {
+  const message =
+    configFile === null
+      ? `name one, such as --chain 10, or write ${configFileName}.`
+      : `list one under chains in ${asTyped(configFile, cwd)}, or name one: --chain 10`;
+  const command = configFile === null && { command: 'explorer-etl init' };
+  return { message: `no chain to copy: ${message}`, where: null, ...command };
+}

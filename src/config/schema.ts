@@ -1,8 +1,148 @@
 import { z } from 'zod';
-import { baseUrlProblem, explorer } from './explorer-schema.ts';
-import { http } from './http-schema.ts';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../operations/index.ts';
+
+/** What is wrong with the URL of an explorer; null when nothing is. Never repeats the URL. */
+export function baseUrlProblem(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null) return 'not a URL';
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'not an http or https URL';
+  if (url.username !== '' || url.password !== '') return 'must hold no user name or password';
+  return /[?#]/u.test(text) ? 'must hold no query and no fragment' : null;
+}
+
+const webUrl = z.string().superRefine((text, context) => {
+  const problem = baseUrlProblem(text);
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+});
+
+const requestsPerSecond = z.number().positive().max(1000);
+const dailyCredits = z.int().min(20);
+
+const key = z
+  .strictObject({
+    env: z
+      .string()
+      .regex(
+        /^[A-Z][A-Z0-9_]*$/u,
+        'not the name of an environment variable, such as EXPLORER_API_KEY_BASE',
+      )
+      .describe(
+        'Environment variable that holds the key; with _FILE after its name, the path of a file that does. The key itself never stands here.',
+      ),
+    requests_per_second: requestsPerSecond
+      .optional()
+      .describe('Requests per second that this key may make. Default: that of explorer.'),
+    daily_credits: dailyCredits
+      .nullish()
+      .describe('Credits that this key may spend in a day at most. Default: that of explorer.'),
+  })
+  .describe('An API key besides EXPLORER_API_KEY.');
+
+/** Keys of explorer; parsing `{}` gives the defaults. */
+export const explorer = z
+  .strictObject({
+    base_url: webUrl
+      .optional()
+      .describe(
+        'Where the API is. EXPLORER_BASE_URL goes first. Default: https://api.blockscout.com',
+      ),
+    requests_per_second: requestsPerSecond
+      .default(5)
+      .describe(
+        'Requests per second that the key may make: 5 is the free plan. Each costs 20 credits.',
+      ),
+    daily_credits: dailyCredits
+      .nullish()
+      .describe(
+        'Credits to spend in a day (UTC) at most, by all processes on a database: nothing is asked beyond. Each page costs 20; the free plan has 100,000 a day, 5,000 pages. History leaves a fifth of what the rest of the day may cost to what is new. Without it, only the explorer limits the credits.',
+      ),
+    page_size: z
+      .int()
+      .min(1)
+      .max(50)
+      .default(50)
+      .describe('Items per page. Each page costs 20 credits whatever its size, so 50 is cheapest.'),
+    archive: z
+      .enum(['off', 'all'])
+      .default('off')
+      .describe(
+        'Whether the body of every page is kept in the database, so that replay can decode it again without a request. A full page takes 3 to 13 KB there, packed; a million user operations about 170 MB.',
+      ),
+    archive_days: z
+      .int()
+      .min(1)
+      .max(36_500)
+      .nullish()
+      .describe('Days after which archived bodies are deleted. Without it they are kept for ever.'),
+    ledger_days: z
+      .int()
+      .min(7)
+      .max(36_500)
+      .nullish()
+      .describe(
+        'Days after which polls that brought nothing are deleted from the ledger, where other walks prove the same. Without it they are kept for ever, 1.4 KB each.',
+      ),
+    keys: z
+      .record(z.string().min(1), key)
+      .optional()
+      .describe(
+        'Further API keys by a name of yours, each with a budget of its own; a chain chooses one by its key. The others use EXPLORER_API_KEY.',
+      ),
+  })
+  .describe('The API and how hard it may be used. Keys never stand here: EXPLORER_API_KEY.');
+
+/** Where the page is unless somebody says so. */
+export const defaultListen = { host: '127.0.0.1', port: 4400 } as const;
+
+/**
+ * An address as people write it: `127.0.0.1:4400`, `[::1]:4400`, `localhost:4400`, or a port alone for this
+ * machine only.
+ *
+ * @returns null where it is none
+ */
+export function parseAddress(text: string): { host: string; port: number } | null {
+  const written = /^\d+$/u.test(text) ? `${defaultListen.host}:${text}` : text;
+  const parts = /^(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<host>[^\s:/@[\]?#]+)):(?<port>\d{1,5})$/u.exec(
+    written,
+  )?.groups;
+  const port = Number(parts?.['port'] ?? Number.NaN);
+  const host = parts?.['six'] ?? parts?.['host'];
+  return host === undefined || !(port <= 65_535) ? null : { host, port };
+}
+
+/** What is wrong with an address. */
+export const addressProblem = (text: string): string =>
+  `${JSON.stringify(text)} is no address to listen on: write it as 127.0.0.1:4400, or a port alone`;
+
+const address = z.union([z.string(), z.int()]).transform((written, context) => {
+  const parsed = parseAddress(String(written));
+  if (parsed !== null) return parsed;
+  context.addIssue({ code: 'custom', message: addressProblem(String(written)) });
+  return z.NEVER;
+});
+
+/** The page, health and metrics of `start`. */
+const http = z
+  .strictObject({
+    listen: address
+      .optional()
+      .describe(
+        'Where start serves its page, health and metrics, as host:port. Beyond this machine it wants EXPLORER_ETL_HTTP_TOKEN. Default: 127.0.0.1:4400.',
+      ),
+    metrics: address
+      .optional()
+      .describe(
+        'Where /metrics, /healthz and /readyz are served as well, without a token: for a network that only your monitoring reaches. Default: with the page alone.',
+      ),
+    hosts: z
+      .array(z.string().min(1))
+      .optional()
+      .describe(
+        'Further names by which browsers reach it, such as that of a proxy in front. Others are refused.',
+      ),
+  })
+  .describe('The page, health and metrics of start. Without this key: none.');
 
 /** A key that stands there without a value means its defaults. */
 const orDefaults = <Shape extends z.ZodType>(shape: Shape) => shape.nullable().optional();
@@ -34,12 +174,7 @@ const chain = z
       .max(77)
       .optional()
       .describe('Decimals of that currency, by which amounts are counted in views. Default: 18.'),
-    explorer_url: z
-      .string()
-      .superRefine((text, context) => {
-        const problem = baseUrlProblem(text);
-        if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-      })
+    explorer_url: webUrl
       .optional()
       .describe(
         'Where people look at the chain, for links. Default: the usual one; none for a chain that is not known by its number.',

@@ -1,8 +1,7 @@
 import { settingsOf } from '../lists/index.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { operationNames, operations, type OperationName } from '../operations/index.ts';
-import { chainName, type ChainFacts } from '../chains.ts';
-import { findChain } from './chain-flag.ts';
+import { chainName, knownChainNames, type ChainFacts } from '../chains.ts';
 import { nearest } from './nearest.ts';
 import type { Config } from './schema.ts';
 import type { ChainSettings } from './settings.ts';
@@ -25,15 +24,15 @@ export function selectChains(
   selection: Selection,
   report: Report,
 ): ChainSettings[] {
-  const ids = chainIds(selection.chains, listed, report);
+  const flags = chainFlags(selection.chains, listed, report);
+  const ids = [...flags.keys()];
   const named = chosenOperations(selection.operations, report);
   const names = named.length > 0 ? named : operationNames;
   if (listed.length === 0) return ids.map((id) => settings({ id }, named));
   const missing = ids.filter((id) => !listed.some((chain) => chain.id === id));
   for (const id of missing) {
     const known = listed.map((chain) => `${chain.id} (${chain.name ?? chainName(chain.id)})`);
-    const flag = selection.chains.find((chain) => idOf(chain, listed) === id) ?? id;
-    report(`--chain ${flag}: not in the configuration, which lists ${known.join(', ')}`);
+    report(`--chain ${flags.get(id)}: not in the configuration, which lists ${known.join(', ')}`);
   }
   const chains = listed
     .filter((chain) => ids.length === 0 || ids.includes(chain.id))
@@ -50,23 +49,19 @@ export function selectChains(
     .filter((chain) => Object.keys(chain.operations).length > 0);
 }
 
-function chainIds(
+/** The chains that the flags name, each with the first flag that does. */
+function chainFlags(
   flags: readonly string[],
   listed: readonly ListedChain[],
   report: Report,
-): number[] {
-  const ids = new Set<number>();
+): ReadonlyMap<number, string> {
+  const chains = new Map<number, string>();
   for (const flag of flags) {
     const found = findChain(flag, listed);
     if ('problem' in found) report(found.problem);
-    else ids.add(found.id);
+    else if (!chains.has(found.id)) chains.set(found.id, flag);
   }
-  return [...ids];
-}
-
-function idOf(flag: string, listed: readonly ListedChain[]): number | null {
-  const found = findChain(flag, listed);
-  return 'id' in found ? found.id : null;
+  return chains;
 }
 
 function chosenOperations(flags: readonly string[], report: Report): readonly OperationName[] {
@@ -120,3 +115,57 @@ function pick(
 ): ChainSettings['operations'] {
   return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]));
 }
+
+/** A chain of the configuration; without a name it has the usual one. */
+interface NamedChain {
+  readonly id: number;
+  readonly name?: string | undefined;
+}
+
+/** The chain that a flag names, or what is wrong with it. */
+type FoundChain = { readonly id: number } | { readonly problem: string };
+
+/**
+ * The chain that `--chain` means: a number, or a name. The names of the configuration go before the usual ones.
+ *
+ * @param flag as typed
+ * @param listed the chains of the configuration; none where there is no file
+ */
+export function findChain(flag: string, listed: readonly NamedChain[]): FoundChain {
+  if (/^\d/u.test(flag)) {
+    const id = /^\d{1,16}$/u.test(flag) ? Number(flag) : Number.NaN;
+    return Number.isSafeInteger(id) && id > 0
+      ? { id }
+      : {
+          problem: `--chain ${flag}: not a chain's number, such as 10; repeat --chain for several`,
+        };
+  }
+  const named = listed.map(({ id, name }) => ({ id, name: name ?? chainName(id) }));
+  for (const chains of [named, knownChainNames]) {
+    const [first, other] = chains.filter(({ name }) => plain(name) === plain(flag));
+    if (other !== undefined) {
+      return {
+        problem: `--chain ${flag}: several chains of the configuration have this name; take the number, such as ${first?.id}`,
+      };
+    }
+    if (first !== undefined) return { id: first.id };
+  }
+  return { problem: `--chain ${flag}: no chain has this name; ${adviceFor(flag, named)}` };
+}
+
+type Named = NamedChain & { readonly name: string };
+
+function adviceFor(flag: string, listed: readonly Named[]): string {
+  const all = [...listed, ...knownChainNames];
+  const near = nearest(
+    flag,
+    all.map(({ name }) => name),
+  );
+  const guess = all.find(({ name }) => name === near);
+  if (guess !== undefined) return `did you mean ${guess.name} (${guess.id})?`;
+  const names = (listed.length > 0 ? listed : knownChainNames).map(({ name }) => name);
+  return `there are ${names.join(', ')}; any other goes by its number, such as 10 for optimism`;
+}
+
+/** People write World Chain, world-chain and worldchain. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/gu, '');

@@ -1,4 +1,5 @@
 import type { ChainFacts } from '../chains.ts';
+import { parseUrl } from '../db/timeouts.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import type { OperationName } from '../operations/index.ts';
 import { ConfigError } from './error.ts';
@@ -25,20 +26,17 @@ export interface NamedKey {
   readonly variable: string;
   readonly apiKey: string | null;
   readonly requestsPerSecond: number;
+  /** Null: no limit of ours. */
   readonly dailyCredits: number | null;
 }
 
 /** All that a user decided, validated: flag before environment before file before default. */
 export interface Settings {
-  readonly explorer: {
+  readonly explorer: Omit<NamedKey, 'variable'> & {
     /** Without a slash at its end. */
     readonly baseUrl: string;
-    readonly apiKey: string | null;
     /** The optional `key` parameter. */
     readonly secretKey: string | null;
-    readonly requestsPerSecond: number;
-    /** Null: no limit of ours. */
-    readonly dailyCredits: number | null;
     readonly pageSize: number;
     /** Whether the bodies of pages are kept, for a replay. */
     readonly archive: 'off' | 'all';
@@ -69,14 +67,10 @@ export interface Settings {
 }
 
 /** A key that is there, and what it may be used for. */
-export interface ApiKey {
-  /** The environment variable that holds it. */
-  readonly variable: string;
+export interface ApiKey extends NamedKey {
   readonly apiKey: string;
   /** The optional `key` parameter, which belongs to EXPLORER_API_KEY. */
   readonly secretKey: string | null;
-  readonly requestsPerSecond: number;
-  readonly dailyCredits: number | null;
 }
 
 /**
@@ -87,8 +81,7 @@ export function requireApiKey({
   explorer,
   chains,
 }: Pick<Settings, 'explorer' | 'chains'>): ReadonlyMap<number, ApiKey> {
-  const names = [...new Set(chains.map(({ key }) => key))];
-  const found = new Map(names.map((name) => [name, keyNamed(name, explorer)]));
+  const found = new Map(chains.map(({ key }) => [key, keyNamed(key, explorer)]));
   const missing = [...found.values()].filter((key) => typeof key === 'string');
   if (missing.length > 0) {
     throw new ConfigError(
@@ -109,12 +102,38 @@ export function requireApiKey({
 /** The key of a name, or the variable that ought to hold it. */
 function keyNamed(name: string | undefined, explorer: Settings['explorer']): ApiKey | string {
   const { apiKey, secretKey, requestsPerSecond, dailyCredits, keys } = explorer;
+  const usual = {
+    variable: 'EXPLORER_API_KEY',
+    apiKey,
+    secretKey,
+    requestsPerSecond,
+    dailyCredits,
+  };
   const named = name === undefined ? undefined : keys[name];
-  if (named === undefined) {
-    const variable = 'EXPLORER_API_KEY';
-    if (apiKey === null) return variable;
-    return { variable, apiKey, secretKey, requestsPerSecond, dailyCredits };
+  const key = named === undefined ? usual : { ...named, secretKey: null };
+  return key.apiKey === null ? key.variable : { ...key, apiKey: key.apiKey };
+}
+
+/** A shorter password would blacken every second word; in a URL it is found by its place. */
+const shortest = 4;
+
+/** All that no line may hold, of what the settings say: keys, tokens, passwords of databases. */
+export const secretsOf = ({ explorer, databaseUrl, directUrl, http }: Settings): string[] => [
+  ...[explorer, ...Object.values(explorer.keys)].flatMap(({ apiKey }) => apiKey ?? []),
+  ...[explorer.secretKey, http.token].filter((secret) => secret !== null),
+  ...[databaseUrl, directUrl].flatMap((url) => (url === null ? [] : passwordsOf(url))),
+];
+
+/** The password in a database's URL, as it is written there and as it is meant. */
+export function passwordsOf(url: string): string[] {
+  const written = parseUrl(url).password;
+  return [...new Set([written, decoded(written)])].filter(({ length }) => length >= shortest);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
-  if (named.apiKey === null) return named.variable;
-  return { ...named, apiKey: named.apiKey, secretKey: null };
 }

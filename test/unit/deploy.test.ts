@@ -5,8 +5,7 @@ import { parseAllDocuments, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/document.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { defaultListen } from '../../src/config/http-schema.ts';
-import type { Config } from '../../src/config/schema.ts';
+import { type Config, defaultListen } from '../../src/config/schema.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findChain } from '../../../src/config/chain-flag.ts';
+import { findChain } from '../../../src/config/select.ts';
 import { complaints, load } from './folder.ts';
 
 describe('--chain means', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { databaseUrlProblem } from '../../../src/config/database-url.ts';
+import { databaseUrlProblem } from '../../../src/config/environment.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { complaints, folder } from './folder.ts';
 

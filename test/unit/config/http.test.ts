@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/error.ts';
-import { parseAddress } from '../../../src/config/http-schema.ts';
+import { parseAddress } from '../../../src/config/schema.ts';
 import { loadSettings } from '../../../src/config/load.ts';
-import { secretsOf } from '../../../src/config/secrets.ts';
+import { secretsOf } from '../../../src/config/settings.ts';
 import { addressText, isLoopback } from '../../../src/http/access.ts';
 
 test.each([
