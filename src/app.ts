@@ -216,11 +216,7 @@ function keyRing() {
 async function openKeys(
   settings: Settings,
   keys: ReadonlyMap<number, ApiKey>,
-  {
-    by,
-    pool,
-    timeouts,
-  }: { readonly by: object; readonly pool: Pool; readonly timeouts: Partial<Timeouts> },
+  { by, pool, timeouts }: { by: object; pool: Pool; timeouts: Partial<Timeouts> },
 ): Promise<OpenKeys> {
   const ways = new Map<ApiKey, { client: ExplorerClient; fetchPage: FetchPage }>();
   for (const key of new Set(keys.values())) {
@@ -236,12 +232,7 @@ async function openKeys(
     if (key === undefined) throw new Error(`no key for chain ${chainId}`);
     return key;
   };
-  let underWay = 0;
-  const atRest = Promise.withResolvers<undefined>();
-  let isRetired = false;
-  const restIfRetired = () => {
-    if (isRetired && underWay === 0) atRest.resolve(undefined);
-  };
+  const underWay = new Set<Promise<unknown>>();
   let closed: Promise<unknown> | null = null;
   const close = async () => {
     closed ??= Promise.all([...ways.values()].map(({ client }) => client.close()));
@@ -252,18 +243,16 @@ async function openKeys(
     async fetchPage(request, signal) {
       const through = ways.get(keyOf(request.chainId));
       if (through === undefined) throw new Error(`no key for chain ${request.chainId}`);
-      underWay += 1;
+      const page = through.fetchPage(request, signal);
+      underWay.add(page);
       try {
-        return await through.fetchPage(request, signal);
+        return await page;
       } finally {
-        underWay -= 1;
-        restIfRetired();
+        underWay.delete(page);
       }
     },
     async retire() {
-      isRetired = true;
-      restIfRetired();
-      await atRest.promise;
+      await Promise.allSettled(underWay);
       await close();
     },
     close,

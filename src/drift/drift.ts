@@ -3,7 +3,7 @@ import { isExactNumber } from '../exact-number.ts';
 import { join, type Outline, outlineOf, type UnreadValue } from './fields.ts';
 
 /** How items differ from the specification. */
-export type DriftKind = 'field' | 'vanished' | 'type' | 'format' | 'value';
+type DriftKind = 'field' | 'vanished' | 'type' | 'format' | 'value';
 
 /** One way in which the items of a page differ, and in how many places. */
 export interface Drift {

@@ -1,12 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import type { DriftKind, DriftReport } from './drift.ts';
+import type { Drift, DriftReport } from './drift.ts';
 
 /** A way to differ from the specification that the feed had not shown before. */
-export interface NewDrift {
-  readonly kind: DriftKind;
-  readonly path: string;
-  readonly detail: string;
+export interface NewDrift extends Omit<Drift, 'count'> {
   readonly page_id: number;
 }
 
