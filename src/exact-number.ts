@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /** Of numbers that a double does not hold: read and written with the digits that they came with. */
 declare global {
   interface JSON {
@@ -99,22 +101,15 @@ function isDouble(source: string): boolean {
   const nearest = String(Number(source));
   if (nearest === source) return true;
   const [written, held] = [decimalOf(source), decimalOf(nearest)];
-  return (
-    written !== null &&
-    held !== null &&
-    written.digits === held.digits &&
-    written.exponent === held.exponent &&
-    written.sign === held.sign
-  );
+  return written !== null && isDeepStrictEqual(written, held);
 }
 
 /** The base-10 digits of a whole JSON number; null for all else. */
 export function integerText(value: unknown): string | null {
-  const source = typeof value === 'number' ? String(value) : sourceOf(value);
+  const exact = isExactNumber(value) ? value.rawJSON : null;
+  const source = typeof value === 'number' ? String(value) : exact;
   const decimal = source === null ? null : decimalOf(source);
   if (decimal === null || decimal.exponent < 0) return null;
   const { sign, digits, exponent } = decimal;
   return digits === '' ? '0' : `${sign}${digits}${'0'.repeat(exponent)}`;
 }
-
-const sourceOf = (value: unknown): string | null => (isExactNumber(value) ? value.rawJSON : null);

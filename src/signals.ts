@@ -1,23 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { FailureClass } from './failure.ts';
 
-/**
- * What happens while the program works, published to subscribers in the process, such as metrics. Low modules
- * publish and know no subscriber. Without one it costs the check of a flag.
- */
-export interface Signal<Message> {
-  /** Publishes it. `message` is called only if there is a subscriber. */
-  tell(message: () => Message): void;
-  /** Whether there is a subscriber: without one, measuring may be left out. */
-  isHeard(): boolean;
-  /**
-   * Calls the listener with each message from now on. It must not throw: the process would end.
-   *
-   * @returns ends that
-   */
-  listen(listener: (message: Message) => void): () => void;
-}
-
 /** Who works: engines of one process find theirs by it. */
 interface Told {
   readonly by: object;
@@ -67,6 +50,7 @@ export interface PoolWaitSignal {
   readonly ms: number;
 }
 
+/** What happens while the program works, published to subscribers in the process, such as metrics. */
 export const signals = {
   request: signal<RequestSignal>('request'),
   miss: signal<MissSignal>('miss'),
@@ -80,14 +64,22 @@ export function stopwatch(): () => number {
   return () => performance.now() - begun;
 }
 
-function signal<Message>(name: string): Signal<Message> {
+/** Low modules publish and know no subscriber. Without one it costs the check of a flag. */
+function signal<Message>(name: string) {
   const told = channel(`explorer-etl:${name}`);
   return {
-    tell: (message) => {
+    /** Publishes it. `message` is called only if there is a subscriber. */
+    tell: (message: () => Message) => {
       if (told.hasSubscribers) told.publish(message());
     },
+    /** Whether there is a subscriber: without one, measuring may be left out. */
     isHeard: () => told.hasSubscribers,
-    listen: (listener) => {
+    /**
+     * Calls the listener with each message from now on. It must not throw: the process would end.
+     *
+     * @returns ends that
+     */
+    listen: (listener: (message: Message) => void) => {
       const subscriber = (message: unknown) => listener(message as Message);
       told.subscribe(subscriber);
       return () => {
