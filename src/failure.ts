@@ -134,7 +134,7 @@ const rules = {
   truncated: {
     ...degraded,
     advice:
-      'The explorer ends the list where it cannot end: it is asked again later; report it if it lasts.',
+      'The explorer ends the list where it cannot end: it is requested again later; report it if it lasts.',
   },
   'item-invalid': {
     ...harmless,
