@@ -174,8 +174,8 @@ test('what is left of the credits is what the service says, or of our own limit'
     explorer: { daily_credits: 1_000 },
     options: { limits: () => ({ headers: 'absent' }) },
   });
-  const probe = ['plan', '--probe', '2', '--chain', 'optimism', '--operation', 'factories'];
-  const { code } = await own.run([...probe, '--quiet', '--log-level', 'silent']);
+  const sync = ['sync', '--chain', 'optimism', '--operation', 'factories'];
+  const { code } = await own.run([...sync, '--quiet', '--log-level', 'silent']);
   expect(code).toBe(0);
   const { credits_left: left, credits_spent_today: spent } =
     (await own.check()).document.keys[0] ?? {};

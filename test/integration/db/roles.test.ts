@@ -147,6 +147,6 @@ test('a worker whose database is behind says that the owner has to migrate', asy
     return userWith(database, roles.worker);
   });
   await expect(prepareDatabase(opened(worker))).rejects.toThrow(
-    /this role may not change it: run "explorer-etl migrate" as the owner/,
+    /this role may not change it: migrate it as its owner, with the same version/,
   );
 });
