@@ -12,7 +12,8 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best.distance <= limit ? best.candidate : null;
 }
 
-const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/gu, '');
+/** People write World Chain, world-chain and worldchain. */
+export const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/gu, '');
 
 /** Levenshtein distance: insertions, deletions and replacements from one text to the other. */
 function edits(from: string, to: string): number {

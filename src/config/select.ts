@@ -2,7 +2,7 @@ import { settingsOf } from '../lists/index.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { operationNames, operations, type OperationName } from '../operations/index.ts';
 import { chainName, knownChainNames, type ChainFacts } from '../chains.ts';
-import { nearest } from './nearest.ts';
+import { nearest, plain } from './nearest.ts';
 import type { Config } from './schema.ts';
 import type { ChainSettings } from './settings.ts';
 
@@ -116,12 +116,6 @@ function pick(
   return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]));
 }
 
-/** A chain of the configuration; without a name it has the usual one. */
-interface NamedChain {
-  readonly id: number;
-  readonly name?: string | undefined;
-}
-
 /** The chain that a flag names, or what is wrong with it. */
 type FoundChain = { readonly id: number } | { readonly problem: string };
 
@@ -131,7 +125,10 @@ type FoundChain = { readonly id: number } | { readonly problem: string };
  * @param flag as typed
  * @param listed the chains of the configuration; none where there is no file
  */
-export function findChain(flag: string, listed: readonly NamedChain[]): FoundChain {
+export function findChain(
+  flag: string,
+  listed: readonly Pick<ListedChain, 'id' | 'name'>[],
+): FoundChain {
   if (/^\d/u.test(flag)) {
     const id = /^\d{1,16}$/u.test(flag) ? Number(flag) : Number.NaN;
     return Number.isSafeInteger(id) && id > 0
@@ -153,9 +150,7 @@ export function findChain(flag: string, listed: readonly NamedChain[]): FoundCha
   return { problem: `--chain ${flag}: no chain has this name; ${adviceFor(flag, named)}` };
 }
 
-type Named = NamedChain & { readonly name: string };
-
-function adviceFor(flag: string, listed: readonly Named[]): string {
+function adviceFor(flag: string, listed: typeof knownChainNames): string {
   const all = [...listed, ...knownChainNames];
   const near = nearest(
     flag,
@@ -166,6 +161,3 @@ function adviceFor(flag: string, listed: readonly Named[]): string {
   const names = (listed.length > 0 ? listed : knownChainNames).map(({ name }) => name);
   return `there are ${names.join(', ')}; any other goes by its number, such as 10 for optimism`;
 }
-
-/** People write World Chain, world-chain and worldchain. */
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/gu, '');
