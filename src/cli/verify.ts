@@ -149,7 +149,8 @@ function linesOf(findings: readonly Finding[]): string[] {
   const lines = [...alike.values()].map((same) => {
     const [first] = same;
     const places = same.flatMap(({ place }) => place ?? []);
-    if (first?.place) return `${placesText(first.place.unit, joined(places))}: ${printable(first.sentence)}`;
+    if (first?.place)
+      return `${placesText(first.place.unit, joined(places))}: ${printable(first.sentence)}`;
     return first === undefined ? '' : printable(findingText(first));
   });
   const rest = lines.length - mostLines;
