@@ -121,7 +121,9 @@ const withoutCost = (command: string): Repair => ({
 
 function repairLines(look: Look, { command: wanted, requests, at_most }: Repair): string[] {
   // A person who copies it reads the cost beside it; a program that runs commands is refused.
-  const command = (requests ?? at_most ?? 0) > mostUnasked ? `${wanted} --yes` : wanted;
+  // Unknown costs of some feeds hide what is known of others, so that repair may refuse without it.
+  const unknown = wanted.includes('explorer-etl repair') ? Infinity : 0;
+  const command = (requests ?? at_most ?? unknown) > mostUnasked ? `${wanted} --yes` : wanted;
   const cost = costText({ likely: requests, requests: at_most });
   const drawn = `  → ${paint(look, 'command', command)}`;
   if (cost === '') return [drawn];

@@ -80,7 +80,7 @@ export const throughputDocument = z.strictObject({
   ),
 });
 
-/** `GET /runs.json?hours=&feed=`: runs and what happened beside them, the newest first; `status --runs`. */
+/** `GET /runs.json?hours=&feed=`: runs and what happened beside them, the newest first. */
 export const runsDocument = z.strictObject({
   from: instant,
   to: instant,

@@ -35,7 +35,7 @@ export interface Reading {
 const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
 
 /** A list's name for people; that of a list which only a newer version knows is its operation. */
-export const listLabel = (operation: string): string =>
+const listLabel = (operation: string): string =>
   guides[operation]?.guide.list ?? printable(operation);
 
 const unknown: Estimate = { least: 0, likely: null, requests: null };
