@@ -17,4 +17,4 @@ from (
   where not upper_inf(range) or frontier >= lower(range)
 ) as asked;
 
-comment on view etl.asked_batches is 'Per feed of Optimism batches, the ranges of numbers that were asked for and exist by now, and the highest settled batch of each.';
+comment on view etl.asked_batches is 'Per feed of Optimism batches, the ranges of numbers that were requested and exist by now, and the highest settled batch of each.';

@@ -19,4 +19,4 @@ where not exists (
   where listed.feed = asked.feed and batch_number <@ range
 );
 
-comment on view etl.batch_heads is 'Batches above the highest settled one of their range, which are read and not proved yet, and what they wait for.';
+comment on view etl.batch_heads is 'Batches above the highest settled one of their range, which are read and not verified yet, and what they wait for.';

@@ -171,4 +171,4 @@ select chain_id, feed, int8multirange(int8range(lowest, highest + 1)),
        )
 from overdue;
 
-comment on view etl.batch_state_findings is 'What keeps feeds of batches from being complete by what their walks concluded: what is not read or not proved.';
+comment on view etl.batch_state_findings is 'What keeps feeds of batches from being complete by what their walks concluded: what is not read or not verified.';

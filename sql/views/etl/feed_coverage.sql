@@ -37,4 +37,4 @@ left join lateral (
 ) as head on true
 where feeds.kind = 'newest-first';
 
-comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks prove complete, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';
+comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks verify complete, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';

@@ -7,4 +7,4 @@ from etl.feed_coverage,
        )) - coalesce(covered, '{}')
      ) as gap;
 
-comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk proves. Unwanted are those below the place at which a walk went beyond since, and no others.';
+comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk verifies. Unwanted are those below the place at which a walk went beyond since, and no others.';

@@ -110,5 +110,5 @@ for each row
 execute function etl.count_thinning();
 
 comment on function etl.count_walk is 'Keeps etl.lane_totals: adds a walk that ends, and takes away what is changed.';
-comment on function etl.uncount_walks is 'Keeps etl.lane_totals: takes away walks that are deleted. What they proved goes with them, unless others prove it.';
-comment on function etl.count_thinning is 'Keeps etl.lane_totals: goes on counting walks that were thinned out of the ledger.';
+comment on function etl.uncount_walks is 'Keeps etl.lane_totals: takes away walks that are deleted. What they verified goes with them, unless others verify it.';
+comment on function etl.count_thinning is 'Keeps etl.lane_totals: goes on counting walks that were pruned out of the ledger.';

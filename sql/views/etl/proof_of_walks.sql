@@ -8,4 +8,4 @@ return coalesce(
   '{}'
 );
 
-comment on function etl.proof_of_walks is 'What the ended walks of a lane prove together, from each of them: what etl.lane_totals.proved must be.';
+comment on function etl.proof_of_walks is 'What the ended walks of a lane verify together, from each of them: what etl.lane_totals.proved must be.';

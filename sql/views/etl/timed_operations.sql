@@ -13,4 +13,4 @@ select * from (
 -- Of the first arm those that report a time.
 where (timestamp is not null or timestamp_source is distinct from 'operation') and removed_at is null;
 
-comment on view etl.timed_operations is 'User operations that are in their list, with the time of the block where they tell none.';
+comment on view etl.timed_operations is 'User operations that are in their list, with the time of the block where they report none.';

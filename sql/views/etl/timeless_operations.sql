@@ -29,4 +29,4 @@ begin
 end
 $$;
 
-comment on function etl.timeless_operations is 'User operations that tell no time, with that of their block. As a function: of a union whose arms have conditions or joins the planner takes no order from an index. With a loop: a server that holds a part of the rows alone has no blocks to join.';
+comment on function etl.timeless_operations is 'User operations that report no time, with that of their block. As a function: of a union whose arms have conditions or joins the planner takes no order from an index. With a loop: a server that holds a part of the rows alone has no blocks to join.';

@@ -61,4 +61,4 @@ from (
   where not is_proved
 ) as standing;
 
-comment on view etl.unproved_batches is 'Batches that are read and not proved, how they stand to their neighbours, and what a walk is to read of them: the whole, the top down to what is known, or the bottom page.';
+comment on view etl.unproved_batches is 'Batches that are read and not verified, how they stand to their neighbours, and what a walk is to read of them: the whole, the top down to what is known, or the bottom page.';

@@ -17,4 +17,4 @@ from (
 ) as walked
 group by feed, lane;
 
-comment on view etl.walk_totals is 'What etl.lane_totals must be: the ended walks of each lane, added up one by one, and those that were thinned out, which prove nothing here.';
+comment on view etl.walk_totals is 'What etl.lane_totals must be: the ended walks of each lane, added up one by one, and those that were pruned out, which verify nothing here.';

@@ -45,14 +45,14 @@ from etl.feeds, lateral (
 where kind = 'ranked' and as_of is not null
   and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);
 
-comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing there that the explorer listed then. One row for each range of blocks or batches (see unit), and one for a whole ranking. What an item in quarantine can stand in is left out: blocks, a batch, a whole ranking. One that a person dropped from there is told of by explorer-etl verify.';
+comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing there that the explorer listed then. One row for each range of blocks or batches (see unit), and one for a whole ranking. What an item in quarantine can stand in is left out: blocks, a batch, a whole ranking. One that a person dropped from there is reported of by explorer-etl verify.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';
 comment on column explorer.coverage.operation is 'Name of the operation.';
 comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.coverage.from_block is 'First block, or batch, of the range. Null: a ranking, which is complete or not.';
 comment on column explorer.coverage.to_block is 'Last block, or batch, of the range. Null: a ranking.';
-comment on column explorer.coverage.as_of is 'When the oldest of the walks that prove it began; of batches when it ended.';
+comment on column explorer.coverage.as_of is 'When the oldest of the walks that verify it began; of batches when it ended.';
 comment on column explorer.coverage.newest_as_of is 'The same of the newest of them.';
 comment on column explorer.coverage.unit is 'What the range counts: blocks, or batches. ranking: a list that is read whole each time.';
-comment on column explorer.coverage.from_at is 'Time of the first item in it, UTC. Null: there is none, or it tells none.';
-comment on column explorer.coverage.to_at is 'Time of the last item in it, UTC. Null: there is none, or it tells none.';
+comment on column explorer.coverage.from_at is 'Time of the first item in it, UTC. Null: there is none, or it reports none.';
+comment on column explorer.coverage.to_at is 'Time of the last item in it, UTC. Null: there is none, or it reports none.';

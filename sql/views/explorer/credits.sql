@@ -3,7 +3,7 @@ select credits_day as day, credits_spent as spent, credits_remaining as remainin
        daily_credits as daily_limit, requests_per_second, requests, paused_until, pause_class
 from etl.budget;
 
-comment on view explorer.credits is 'What each API key has spent on the day on which it was last used; a row for each key, which is not told.';
+comment on view explorer.credits is 'What each API key has spent on the day on which it was last used; a row for each key; the key itself is not shown.';
 comment on column explorer.credits.day is 'The day, UTC. Null: the key was not used yet.';
 comment on column explorer.credits.spent is 'Credits spent on that day, 20 for each request.';
 comment on column explorer.credits.remaining is 'Credits left, as the service said last. Null: not said.';

@@ -25,5 +25,5 @@ comment on column explorer.factory_daily.chain_id is 'Number of the chain.';
 comment on column explorer.factory_daily.address_hash is 'The factory: explorer.addresses.hash.';
 comment on column explorer.factory_daily.name is 'Its name, else its ENS domain. Null: it has neither.';
 comment on column explorer.factory_daily.day is 'The day, UTC.';
-comment on column explorer.factory_daily.total_accounts is 'Accounts that it had created by then. Null: not told.';
-comment on column explorer.factory_daily.new_accounts is 'Accounts since the day before. Null: its first day, or not told.';
+comment on column explorer.factory_daily.total_accounts is 'Accounts that it had created by then. Null: not reported.';
+comment on column explorer.factory_daily.new_accounts is 'Accounts since the day before. Null: its first day, or not reported.';

@@ -48,7 +48,7 @@ where kind = 'ranked' and not exists (
   select from etl.rankings where rankings.chain_id = feeds.chain_id
 );
 
-comment on view explorer.gaps is 'What is wanted and not proved complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
+comment on view explorer.gaps is 'What is wanted and not verified complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
 comment on column explorer.gaps.chain_id is 'Number of the chain.';
 comment on column explorer.gaps.operation is 'Name of the operation.';
 comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';

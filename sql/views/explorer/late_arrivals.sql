@@ -8,13 +8,13 @@ select late.chain_id, late.operation,
 from etl.late_arrivals as late
 join etl.feeds using (feed);
 
-comment on view explorer.late_arrivals is 'Items that appeared where their list had been proved complete without them.';
+comment on view explorer.late_arrivals is 'Items that appeared where their list had been verified complete without them.';
 comment on column explorer.late_arrivals.chain_id is 'Number of the chain.';
 comment on column explorer.late_arrivals.operation is 'Name of the operation whose list it is.';
 comment on column explorer.late_arrivals.hash is 'Hash of the operation. Null: the list is one of batches.';
 comment on column explorer.late_arrivals.block_number is 'Block in which it appeared. Null: the list is one of batches.';
 comment on column explorer.late_arrivals.key is 'Key of the item: the hash of an operation, the number of a batch.';
-comment on column explorer.late_arrivals.timestamp is 'Its own time, UTC. Null: not told.';
+comment on column explorer.late_arrivals.timestamp is 'Its own time, UTC. Null: not reported.';
 comment on column explorer.late_arrivals.seen_at is 'When the walk that first met it began.';
 comment on column explorer.late_arrivals.lateness is 'Between its own time and its first observation, so at least as long as it was really late: an overlap of this length would have caught it.';
 comment on column explorer.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';

@@ -19,25 +19,25 @@ where not exists (
   where batch.chain_id = listed.chain_id and batch.batch_number = listed.batch_number
 );
 
-comment on view explorer.optimism_batches is 'One row for each Optimism batch that is known: what its blocks prove together (state to walked_at, from optimism-batch-blocks), and what the list of batches tells of it (l1_timestamp to extra, from optimism-batches).';
+comment on view explorer.optimism_batches is 'One row for each Optimism batch that is known: what its blocks verify together (state to walked_at, from optimism-batch-blocks), and what the list of batches reports of it (l1_timestamp to extra, from optimism-batches).';
 comment on column explorer.optimism_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.optimism_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with holes: the number in the request''s path.';
-comment on column explorer.optimism_batches.state is 'settled: the chain proves the batch whole. open: it was read, and may still change. empty: its list held no block. Null: its blocks were not read. In full: explorer.read_batches.state.';
+comment on column explorer.optimism_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with gaps: the number in the request''s path.';
+comment on column explorer.optimism_batches.state is 'settled: the chain verifies the batch whole. open: it was read, and may still change. empty: its list held no block. Null: its blocks were not read. In full: explorer.read_batches.state.';
 comment on column explorer.optimism_batches.blocks_count is 'Number of blocks that carry this batch''s number. Null: its blocks were not read.';
 comment on column explorer.optimism_batches.first_height is 'Lowest of their heights. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.last_height is 'Highest of their heights. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks, or they were not read.';
-comment on column explorer.optimism_batches.is_proved is 'Whether the chain proves what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is proved is not read again. Null: its blocks were not read.';
-comment on column explorer.optimism_batches.walked_at is 'When the walk ended that last changed this row or first told of it, by the database''s clock. Null: its blocks were not read.';
-comment on column explorer.optimism_batches.l1_timestamp is 'When the batch was posted to L1, UTC; API field l1_timestamp. Null: not told.';
-comment on column explorer.optimism_batches.transactions_count is 'Transactions of the batch, of the blocks that the explorer has indexed by now; API field transactions_count, in older versions transaction_count or tx_count. Null: not told.';
-comment on column explorer.optimism_batches.l2_start_block_number is 'First L2 block of the batch, as it was posted to L1; API field l2_start_block_number, in older versions l2_block_start. first_height is what the explorer serves. Null: not told.';
-comment on column explorer.optimism_batches.l2_end_block_number is 'Last L2 block of the batch, as it was posted to L1; API field l2_end_block_number, in older versions l2_block_end. Null: not told.';
-comment on column explorer.optimism_batches.batch_data_container is 'Where the batch''s data is: in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata, or a new value. Null: not told.';
+comment on column explorer.optimism_batches.is_proved is 'Whether the chain verifies what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is verified is not read again. Null: its blocks were not read.';
+comment on column explorer.optimism_batches.walked_at is 'When the walk ended that last changed this row or first recorded it, by the database''s clock. Null: its blocks were not read.';
+comment on column explorer.optimism_batches.l1_timestamp is 'When the batch was posted to L1, UTC; API field l1_timestamp. Null: not reported.';
+comment on column explorer.optimism_batches.transactions_count is 'Transactions of the batch, of the blocks that the explorer has indexed by now; API field transactions_count, in older versions transaction_count or tx_count. Null: not reported.';
+comment on column explorer.optimism_batches.l2_start_block_number is 'First L2 block of the batch, as it was posted to L1; API field l2_start_block_number, in older versions l2_block_start. first_height is what the explorer serves. Null: not reported.';
+comment on column explorer.optimism_batches.l2_end_block_number is 'Last L2 block of the batch, as it was posted to L1; API field l2_end_block_number, in older versions l2_block_end. Null: not reported.';
+comment on column explorer.optimism_batches.batch_data_container is 'Where the batch''s data is: in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata, or a new value. Null: not reported.';
 comment on column explorer.optimism_batches.removed_at is 'When a page showed that the batch has left the list. Null: it is listed.';
 comment on column explorer.optimism_batches.extra is 'Fields of the item that have no column, and values of another type or format, as JSON. Null: none.';
 comment on column explorer.optimism_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.optimism_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
-comment on column explorer.optimism_batches.page_id is 'etl.pages.id of the page that last changed what its blocks prove. Null: they were not read.';
-comment on column explorer.optimism_batches.listed_page_id is 'etl.pages.id of the page that last changed what the list tells. Null: it was not listed.';
+comment on column explorer.optimism_batches.page_id is 'etl.pages.id of the page that last changed what its blocks verify. Null: they were not read.';
+comment on column explorer.optimism_batches.listed_page_id is 'etl.pages.id of the page that last changed what the list reports. Null: it was not listed.';

@@ -13,8 +13,8 @@ comment on column explorer.provenance.feed is 'Name of the feed, such as 10/user
 comment on column explorer.provenance.lane is 'live: what is new. backfill: history.';
 comment on column explorer.provenance.walk_id is 'The walk that it belongs to: one pass along the pages of a list.';
 comment on column explorer.provenance.sequence is 'Its place in the walk, from 1.';
-comment on column explorer.provenance.cursor_in is 'Cursor with which it was asked for. Null: the first page of the list.';
-comment on column explorer.provenance.cursor_out is 'Cursor of the next page, as it was told. Null: it was the last.';
+comment on column explorer.provenance.cursor_in is 'Cursor with which it was requested. Null: the first page of the list.';
+comment on column explorer.provenance.cursor_out is 'Cursor of the next page, as it was reported. Null: it was the last.';
 comment on column explorer.provenance.scope is 'What the walk was to read, such as {"batch": 6}.';
 comment on column explorer.provenance.fetched_at is 'When it was answered, by the database''s clock.';
 comment on column explorer.provenance.items is 'Items that it held.';
