@@ -123,7 +123,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   let { explorer } = settings;
   const { route, session } = await findWays(url, directUrlOf(settings, database));
   const isPooled = route.is !== 'direct';
-  if (isPooled) log.tell('database.pooled', { pooler: route.pooler, mode: route.is });
+  if (isPooled) log.write('database.pooled', { pooler: route.pooler, mode: route.is });
   const { pool, budgetPool } = openWorkPools(url, isPooled, dbTimeouts);
   const db = drizzle(pool);
   const keys = keyRing();

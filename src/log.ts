@@ -17,7 +17,7 @@ import { counted, whole } from './terminal/numbers.ts';
 /** What happened, on stderr: only events of src/events.ts, and only with their fields. */
 export interface Log {
   /** What repeats is counted: logged the first time and at growing intervals, with `times`; else at debug. */
-  tell<Event extends EventName>(event: Event, fields: EventFields<Event>): void;
+  write<Event extends EventName>(event: Event, fields: EventFields<Event>): void;
   /** Replaces these in all lines from now on; what looks like a key or a password always is. */
   conceal(secrets: readonly string[]): void;
 }
@@ -50,7 +50,7 @@ export function createLog(
   let redact = createRedactor([]);
   const clean = (text: string) => withoutPasswords(redact(text));
   return {
-    tell(event, given) {
+    write(event, given) {
       const values = cleanFields(given, clean);
       const count = countOf(event, values, repeats);
       const times = count === null ? {} : { times: count.times };

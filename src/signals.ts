@@ -2,19 +2,19 @@ import { channel } from 'node:diagnostics_channel';
 import type { FailureClass } from './failure.ts';
 
 /** Who works: engines of one process find theirs by it. */
-interface Told {
+interface Published {
   readonly by: object;
 }
 
 /** What was requested, and for whom. */
-interface Asked extends Told {
+interface RequestedBy extends Published {
   readonly chain_id: number;
   readonly operation: string;
   readonly lane: 'live' | 'backfill';
 }
 
 /** A request that was answered, or failed: each attempt. One that a stop cut off is not published. */
-export interface RequestSignal extends Asked {
+export interface RequestSignal extends RequestedBy {
   readonly outcome: 'ok' | FailureClass;
   /** From sending to the last byte, or to the failure. */
   readonly ms: number;
@@ -23,12 +23,12 @@ export interface RequestSignal extends Asked {
 }
 
 /** A page that did not come: all attempts at it failed. */
-export interface MissSignal extends Asked {
+export interface MissSignal extends RequestedBy {
   readonly failure: FailureClass;
 }
 
 /** A transaction that wrote pages. */
-export interface CommitSignal extends Told {
+export interface CommitSignal extends Published {
   readonly feed: string;
   readonly lane: 'live' | 'backfill';
   /** The list's own table: what is written of its children and of addresses is not counted. */
@@ -66,24 +66,24 @@ export function stopwatch(): () => number {
 
 /** Low modules publish and know no subscriber. Without one it costs the check of a flag. */
 function signal<Message>(name: string) {
-  const told = channel(`explorer-etl:${name}`);
+  const subscribers = channel(`explorer-etl:${name}`);
   return {
     /** Publishes it. `message` is called only if there is a subscriber. */
-    tell: (message: () => Message) => {
-      if (told.hasSubscribers) told.publish(message());
+    publish: (message: () => Message) => {
+      if (subscribers.hasSubscribers) subscribers.publish(message());
     },
     /** Whether there is a subscriber: without one, measuring may be left out. */
-    isHeard: () => told.hasSubscribers,
+    hasSubscribers: () => subscribers.hasSubscribers,
     /**
      * Calls the listener with each message from now on. It must not throw: the process would end.
      *
      * @returns ends that
      */
-    listen: (listener: (message: Message) => void) => {
+    subscribe: (listener: (message: Message) => void) => {
       const subscriber = (message: unknown) => listener(message as Message);
-      told.subscribe(subscriber);
+      subscribers.subscribe(subscriber);
       return () => {
-        told.unsubscribe(subscriber);
+        subscribers.unsubscribe(subscriber);
       };
     },
   };

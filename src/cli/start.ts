@@ -69,7 +69,7 @@ async function start(context: Context, options: StartOptions): Promise<ExitCode>
   } catch (error) {
     if (context.signal.aborted && error === context.signal.reason) throw error;
     const failure = failureOf(error, { ...options, commandLine: commandLineOf(context) });
-    log.tell('start.failed', {
+    log.write('start.failed', {
       problems: failure.errors.map(({ where, message, hint }) =>
         [where === null ? message : `${where}: ${message}`, hint ?? ''].join(' ').trimEnd(),
       ),
@@ -113,7 +113,7 @@ async function openPage(
   if (settings.databaseUrl !== null) {
     page.use({ url: settings.databaseUrl, directUrl: settings.directUrl });
   }
-  log.tell('http.listening', { url: urlOf(page) });
+  log.write('http.listening', { url: urlOf(page) });
   return page;
 }
 
@@ -136,7 +136,7 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
     if (settings.configFile === null) await reconcileTargets(database.db, lanes);
     const readyAt = new Date();
     const feeds = configuredFeeds(settings.chains);
-    log.tell('start.ready', {
+    log.write('start.ready', {
       feeds: feeds.length,
       chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
       next_poll: nextPoll(configuredLanes(settings.chains), readyAt)?.toISOString() ?? null,
@@ -147,7 +147,7 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
         onRound: () => page?.pulse.beat(),
       }),
     );
-    log.tell('start.stopped', {});
+    log.write('start.stopped', {});
     return readyAt;
   } finally {
     await engine.close();
@@ -178,14 +178,14 @@ async function awaitEngine(opening: Work): Promise<OpenEngine | null> {
     if (signal.aborted) return null;
     try {
       const opened = await openAll(opening);
-      if (attempt > 1) opening.log.tell('database.back', {});
+      if (attempt > 1) opening.log.write('database.back', {});
       return opened;
     } catch (error) {
       if (signal.aborted) return null;
       const root = error instanceof DatabaseUnavailableError ? error.cause : error;
       if (!isConnectionLost(root) || attempt === mostAttempts) throw error;
       const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
-      opening.log.tell('database.away', {
+      opening.log.write('database.away', {
         error: describeDatabaseError(root),
         again_in_ms: waitMs,
       });
@@ -199,8 +199,8 @@ async function openAll({ context, options, settings, log, page }: Work): Promise
   try {
     const { embedded, url } = database;
     page?.use({ url, directUrl: embedded === null ? settings.directUrl : null });
-    if (embedded !== null) log.tell('database.embedded', { folder: embedded.dataDirectory });
-    const tell = (reason: string) => log.tell('database.locked', { reason });
+    if (embedded !== null) log.write('database.embedded', { folder: embedded.dataDirectory });
+    const tell = (reason: string) => log.write('database.locked', { reason });
     await prepareDatabase(database, { signal: context.signal, tell });
     const engine = await openEngine({ settings, database, log, supervise: true, source: options });
     return { database, engine };
@@ -229,7 +229,7 @@ export function watchConfig(
     if (!isDue) return null;
     isDue = false;
     const refuse = async (problems: string[]): Promise<null> => {
-      log.tell('config.refused', { problems });
+      log.write('config.refused', { problems });
       const sentence = `The configuration is wrong, and the one before stays in force: ${problems.join('; ')}`;
       await noteEvent(engine.db, { kind: 'config-refused', sentence });
       return null;
@@ -253,10 +253,10 @@ export function watchConfig(
       isDue = true;
       throw error;
     }
-    if (!isDeepStrictEqual(wanted.http, http)) log.tell('http.changed', {});
+    if (!isDeepStrictEqual(wanted.http, http)) log.write('http.changed', {});
     const lanes = configuredLanes(await withTargets(engine.db, wanted.chains));
     const feeds = configuredFeeds(wanted.chains).length;
-    log.tell('config.reloaded', { feeds });
+    log.write('config.reloaded', { feeds });
     const sentence = `The configuration was read again: ${counted(feeds, 'feed')}.`;
     await noteEvent(engine.db, { kind: 'config-changed', sentence });
     return lanes;

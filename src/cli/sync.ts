@@ -153,7 +153,7 @@ export async function syncTargets(
 /** Above the lines that are redrawn they would be a wall; the result counts them. */
 const withoutDrift = (log: Log): Log => ({
   ...log,
-  tell: (event, fields) => {
-    if (event !== 'feed.drift') log.tell(event, fields);
+  write: (event, fields) => {
+    if (event !== 'feed.drift') log.write(event, fields);
   },
 });

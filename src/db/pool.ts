@@ -69,9 +69,9 @@ function tellWaits(pool: Pool, name: string): void {
   type Connect = (got?: (...answer: unknown[]) => void) => Promise<PoolClient> | undefined;
   const connect = pool.connect.bind(pool) as Connect;
   const told: Connect = (got) => {
-    if (!signals.poolWait.isHeard()) return connect(got);
+    if (!signals.poolWait.hasSubscribers()) return connect(got);
     const taken = stopwatch();
-    const tell = () => signals.poolWait.tell(() => ({ name, ms: taken() }));
+    const tell = () => signals.poolWait.publish(() => ({ name, ms: taken() }));
     if (got !== undefined) {
       return connect((...answer) => {
         tell();

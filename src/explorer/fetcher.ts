@@ -57,12 +57,12 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
         read,
         isRecheck: isDoubt,
         onAttempt: (attempt) =>
-          signals.request.tell(() => ({ ...labels, ...attempt, credits: creditsPerRequest })),
+          signals.request.publish(() => ({ ...labels, ...attempt, credits: creditsPerRequest })),
         signal,
       })
       .catch((error: unknown) => {
         if (error instanceof ExplorerError) {
-          signals.miss.tell(() => ({ ...labels, failure: error.failure }));
+          signals.miss.publish(() => ({ ...labels, failure: error.failure }));
         }
         throw error;
       });

@@ -59,19 +59,19 @@ function countWork(registry: Registry): () => void {
   const { requests, requestSeconds, pages, rows, transactionSeconds, poolSeconds } =
     workMetrics(registry);
   const ends = [
-    signals.request.listen(({ outcome, ms }) => {
+    signals.request.subscribe(({ outcome, ms }) => {
       requests.inc({ class: outcome });
       requestSeconds.observe({ class: outcome }, ms / 1000);
     }),
-    signals.miss.listen(({ lane }) => pages.inc({ lane, outcome: 'failed' })),
-    signals.commit.listen(({ lane, table, changing, inserted, changed, ms, ...commit }) => {
+    signals.miss.subscribe(({ lane }) => pages.inc({ lane, outcome: 'failed' })),
+    signals.commit.subscribe(({ lane, table, changing, inserted, changed, ms, ...commit }) => {
       pages.inc({ lane, outcome: 'changed' }, changing);
       pages.inc({ lane, outcome: 'unchanged' }, commit.pages - changing);
       rows.inc({ table, change: 'inserted' }, inserted);
       rows.inc({ table, change: 'changed' }, changed);
       transactionSeconds.observe(ms / 1000);
     }),
-    signals.poolWait.listen(({ name, ms }) => {
+    signals.poolWait.subscribe(({ name, ms }) => {
       // The names of our sessions begin with the program's; those that write pages have no other.
       const pool = name.replace(/^explorer-etl ?/u, '') || 'work';
       poolSeconds.observe({ pool }, ms / 1000);

@@ -73,7 +73,7 @@ export interface EstimateOptions {
 }
 
 /** What is verified of a list. All is SQL over a row of `feeds`, unless it says otherwise. */
-export interface ListProof {
+export interface ListCoverage {
   /** Whether anything verifies the feed; else it is open, for the detail of a finding that is given here. */
   readonly shows: SQL;
   readonly lacks: string;
@@ -142,9 +142,9 @@ export interface ListKind<
   /** How many walks of a lane run at once, at most. */
   walksAtOnce(db: Database, lane: FeedLane): Promise<number>;
   /** Notes, as a run opens, that this is requested, beside what is requested already. */
-  noteAsked(tx: Transaction, lane: FeedLane, scope: Wanted): Promise<void>;
+  noteTarget(tx: Transaction, lane: FeedLane, scope: Wanted): Promise<void>;
   /** Makes what a chain's lanes ask for all that is requested. What was read stays. */
-  followWishes(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
+  reconcileTarget(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
   /**
    * Whether a walk that failed so is given up, so that the next one reads the list from its head; else it
    * goes on from where it was.
@@ -152,14 +152,14 @@ export interface ListKind<
   beginsAnew(failure: FailureClass): boolean;
   /** The run's next walk. */
   nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
-  readonly proof: ListProof;
+  readonly coverage: ListCoverage;
   /**
    * As SQL: whether the ledger can do without an ended walk, a row `later`, which brought nothing: nothing
    * is concluded from it that is not concluded from others.
    *
    * @param at the present
    */
-  isSpare(at: Date): SQL;
+  isPrunable(at: Date): SQL;
   /**
    * What the ranges count that are verified.
    *

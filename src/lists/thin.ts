@@ -10,13 +10,13 @@ import type { ListKind } from './list.ts';
 const judgedAtOnce = 500;
 
 /** What was deleted from the ledger. */
-export interface Thinned {
+export interface Pruned {
   readonly walks: number;
   readonly pages: number;
   readonly runs: number;
 }
 
-const nothing: Thinned = { walks: 0, pages: 0, runs: 0 };
+const nothing: Pruned = { walks: 0, pages: 0, runs: 0 };
 
 /**
  * Deletes walks that ended more than `days` before `at` from the ledger, with their pages and runs: those
@@ -24,12 +24,12 @@ const nothing: Thinned = { walks: 0, pages: 0, runs: 0 };
  * So what is verified is still verified by walks that are there, and totals count what is gone. In batches,
  * until all were looked at or the signal aborts. Only what is so old by the database's clock too.
  */
-export async function thinLedger(
+export async function pruneLedger(
   db: Database,
   days: number | null,
   at: Date,
   signal: AbortSignal,
-): Promise<Thinned> {
+): Promise<Pruned> {
   if (days === null) return nothing;
   const { rows: feeds } = await db.execute<{
     feed: string;
@@ -42,7 +42,7 @@ export async function thinLedger(
     let after = 0;
     while (!signal.aborted) {
       const batch = { feed, operation, kind: kinds[kind], days, at, after, told };
-      const { thinned, last } = await transact(db, (tx) => thinBatch(tx, batch));
+      const { thinned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
       total = sum(total, thinned);
       if (last === null) break;
       after = last;
@@ -51,7 +51,7 @@ export async function thinLedger(
   return total;
 }
 
-const sum = (a: Thinned, b: Thinned): Thinned => ({
+const sum = (a: Pruned, b: Pruned): Pruned => ({
   walks: a.walks + b.walks,
   pages: a.pages + b.pages,
   runs: a.runs + b.runs,
@@ -85,14 +85,14 @@ interface Batch {
 const oldest = ({ days, at }: Batch) =>
   sql`least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})`;
 
-async function thinBatch(
+async function pruneBatch(
   tx: Transaction,
   batch: Batch,
-): Promise<{ thinned: Thinned; last: number | null }> {
+): Promise<{ thinned: Pruned; last: number | null }> {
   const ids = await lockIdle(tx, batch);
   const [first] = ids;
   if (first === undefined) return { thinned: nothing, last: null };
-  const spare = await spareWalks(tx, batch, ids);
+  const spare = await prunableWalks(tx, batch, ids);
   const thinned = spare.length === 0 ? nothing : await deleteWalks(tx, spare);
   return { thinned, last: ids.length < judgedAtOnce ? null : Math.max(...ids) };
 }
@@ -123,7 +123,7 @@ async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
  * Those of some walks that are spare. None is confirmed by a newer one, so of several that verify the
  * same the oldest stays. Those that coverage reports the time of stay too.
  */
-async function spareWalks(
+async function prunableWalks(
   tx: Transaction,
   batch: Batch,
   ids: readonly number[],
@@ -169,9 +169,9 @@ async function spareWalks(
       and later.started_at <> all(${sql.param(told)}::timestamptz[])
       and not exists (
         select from etl.quarantine as item
-        where item.feed = ${feed} and dropped_at is not null and ${kind.proof.readsAgain}
+        where item.feed = ${feed} and dropped_at is not null and ${kind.coverage.readsAgain}
       )
-      and ${kind.isSpare(at)}
+      and ${kind.isPrunable(at)}
   `);
   const written = await pagesOfRows(
     tx,
@@ -228,8 +228,8 @@ const namedPages = (feed: string): SQL => sql`
 `;
 
 /** Deletes walks with their pages, and runs that are left without any; the newest ones of a lane stay. */
-async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Thinned> {
-  const { rows } = await tx.execute<Record<keyof Thinned, number>>(sql`
+async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Pruned> {
+  const { rows } = await tx.execute<Record<keyof Pruned, number>>(sql`
     with gone_pages as (
       delete from etl.pages where walk_id = any(${sql.param(ids)}::bigint[]) returning id
     ), gone as (

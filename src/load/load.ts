@@ -60,7 +60,7 @@ export async function loadPages(
     items.map(({ row, page_id }) => ({ ...row, page_id })),
     changeable,
   );
-  const news = await findNewValues(
+  const changed = await findNewValues(
     tx,
     // Of repeated items too, and in the order of the pages: each observation may report what no other does.
     pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
@@ -74,6 +74,6 @@ export async function loadPages(
     }));
     await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
   }
-  await writeChanges(tx, news);
+  await writeChanges(tx, changed);
   return counts;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import type { ItemRows, NewestFirstWalk, OrderKey, ToldPage, WalkContext } from './operation.ts';
+import type { ItemRows, NewestFirstWalk, OrderKey, PageInWalk, WalkContext } from './operation.ts';
 import { columnsOf, inOrder, isBelow, type PlacedList, present, presentTime } from './positions.ts';
 
 /**
@@ -19,7 +19,7 @@ type PlacedRows = ItemRows & { readonly height: number };
 export async function pagesWithChanges(
   list: PlacedList,
   tx: Transaction,
-  pages: readonly ToldPage<NewestFirstWalk>[],
+  pages: readonly PageInWalk<NewestFirstWalk>[],
 ): Promise<ReadonlySet<number>> {
   const ranges = pages.flatMap(({ walk, rows }) => {
     const [first, last] = [rows.find(isPlaced), rows.findLast(isPlaced)];

@@ -175,7 +175,7 @@ export interface WalkContext<Walk extends Scope = Scope> {
 }
 
 /** A page that is being written: nothing of it was counted yet. */
-export interface ToldPage<Walk extends Scope = Scope> {
+export interface PageInWalk<Walk extends Scope = Scope> {
   readonly walk: Omit<WalkContext<Walk>, 'inserted'>;
   readonly rows: readonly ItemRows[];
 }
@@ -282,7 +282,10 @@ export interface Operation<Walk extends Scope = Scope> {
    * is run for them alone. It runs along with the writing of their rows, which says nothing of what
    * is not on a page.
    */
-  tellingPages(tx: Transaction, pages: readonly ToldPage<Walk>[]): Promise<ReadonlySet<number>>;
+  informativePages(
+    tx: Transaction,
+    pages: readonly PageInWalk<Walk>[],
+  ): Promise<ReadonlySet<number>>;
   /**
    * Runs in a page's transaction, after its rows.
    *

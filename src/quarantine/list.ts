@@ -90,7 +90,7 @@ export const droppedNotes = sql`
         where later.feed = item.feed
           and later.state = 'finished'
           and later.id > served.walk_id
-          and ${byKind(({ proof }) => proof.readsAgain)}
+          and ${byKind(({ coverage }) => coverage.readsAgain)}
       )
   ) as dropped
   where items > 0

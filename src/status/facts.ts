@@ -230,7 +230,7 @@ export async function readVerified(db: Database): Promise<Verified[]> {
   const { rows } = await db.execute<{ verified: Verified }>(sql`/* verified */
     with shown as (
       -- False where a kind says nothing: absence of evidence is open.
-      select feed, coalesce(${byKind(({ proof }) => proof.shows)}, false) as is_verified from etl.feeds
+      select feed, coalesce(${byKind(({ coverage }) => coverage.shows)}, false) as is_verified from etl.feeds
     ), extent as (${sql.join(extents, sql` union all `)})
     select json_build_object(
       'feed', feeds.feed,

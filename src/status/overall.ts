@@ -153,7 +153,7 @@ function openOf(feed: FeedStatus, at: Date): Found[] {
 
 /** A history whose lane is open. A snapshot that is taken once more is none: the last one holds. */
 const isReading = ({ kind, lanes, verified }: FeedStatus, at: Date): boolean =>
-  !(kinds[kind].proof.by === 'census' && verified.is_verified) &&
+  !(kinds[kind].coverage.by === 'census' && verified.is_verified) &&
   lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isLeft(one, at));
 
 /** No worker is known to go on with it. */

@@ -108,7 +108,7 @@ const unitOf = (kind: string, unit: ListUnit): VerifiedFeed['unit'] =>
 const everyFeed = () => sql`
   with findings as (
     ${sql.join(
-      Object.values(kinds).map(({ proof }) => proof.findings),
+      Object.values(kinds).map(({ coverage }) => coverage.findings),
       sql` union all `,
     )}
     union all
@@ -127,19 +127,19 @@ const everyFeed = () => sql`
     'operation', feeds.operation,
     'kind', feeds.kind,
     'unit', feeds.unit,
-    'covered', coalesce(${byKind(({ proof }) => sql`(${proof.covered})`)}, '[]'),
+    'covered', coalesce(${byKind(({ coverage }) => sql`(${coverage.covered})`)}, '[]'),
     'open', coalesce(
       (
         select jsonb_agg(finding order by finding -> 'from', finding)
         from findings
         where findings.feed = feeds.feed
       ),
-      case when not coalesce(${byKind(({ proof }) => proof.shows)}, false) then jsonb_build_array(jsonb_build_object(
-        'detail', coalesce(${byKind(({ proof }) => sql`${proof.lacks}::text`)}, 'no-evidence')
+      case when not coalesce(${byKind(({ coverage }) => coverage.shows)}, false) then jsonb_build_array(jsonb_build_object(
+        'detail', coalesce(${byKind(({ coverage }) => sql`${coverage.lacks}::text`)}, 'no-evidence')
       )) end,
       '[]'
     ),
-    'notes', coalesce(${byKind(({ proof }) => sql`(${proof.notes})`)}, '[]')
+    'notes', coalesce(${byKind(({ coverage }) => sql`(${coverage.notes})`)}, '[]')
       || coalesce((${droppedNotes}), '[]')
       || coalesce((${driftNotes}), '[]')
   ) as feed

@@ -73,7 +73,7 @@ interface Slice {
   recovering: Promise<void> | null;
   feedFailure: FeedFailure | null;
   fenced: boolean;
-  elsewhere: boolean;
+  sourceMismatch: boolean;
   /** How many walks have come to rest in it. */
   ended: number;
   /** Of how many that was known when nothing was left to begin; another one may leave something. */
@@ -81,7 +81,7 @@ interface Slice {
   pages: number;
   /** Of how many pages that was known when something to begin was last looked for. */
   checkedAt: number;
-  readonly news: ChangeNotifier;
+  readonly notifier: ChangeNotifier;
 }
 
 /** How many more pages must be read before they may leave something to begin: looking costs as much as a page. */
@@ -116,12 +116,12 @@ export async function advance(
     taking: Promise.resolve(),
     feedFailure: null,
     fenced: false,
-    elsewhere: false,
+    sourceMismatch: false,
     ended: 0,
     exhaustedAt: null,
     pages: 0,
     checkedAt: 0,
-    news: openNotifier(),
+    notifier: openNotifier(),
   };
   using walkers = linkAbort(signal);
   const width = await kindOf(lane.operation).walksAtOnce(db, lane);
@@ -163,22 +163,22 @@ async function walkOn(
     !signal.aborted &&
     slice.feedFailure === null &&
     !slice.fenced &&
-    !slice.elsewhere &&
+    !slice.sourceMismatch &&
     !slice.budget.spent;
   let isWoken = false;
   while (mayGoOn()) {
     const walk = await takeInTurn(slice, dependencies, isWoken);
     if (walk === 'wait') {
-      isWoken = await slice.news.wait(signal);
+      isWoken = await slice.notifier.wait(signal);
       if (!isWoken) return;
       continue;
     }
     if (walk === 'elsewhere') {
-      slice.elsewhere = true;
+      slice.sourceMismatch = true;
       return;
     }
     if (walk === null) return;
-    using _work = slice.news.work();
+    using _work = slice.notifier.work();
     const outcome = await runWalk(
       walk,
       {
@@ -188,7 +188,7 @@ async function walkOn(
         budget: slice.budget,
         onCommit: (progress) => {
           slice.pages += progress.pages;
-          if (isWorthChecking(slice, progress)) slice.news.wake();
+          if (isWorthChecking(slice, progress)) slice.notifier.wake();
           if (slice.isFailing) slice.recovering ??= noteRecovered(lane, slice, dependencies);
           dependencies.onCommit(lane, progress);
         },
@@ -218,7 +218,7 @@ function takeInTurn(
 ): ReturnType<typeof takeWalk> {
   const taken = slice.taking.then(async () => {
     // Where one found nothing to begin a moment ago, all others would.
-    if (slice.news.isAwaited && !isWoken) return 'wait';
+    if (slice.notifier.isAwaited && !isWoken) return 'wait';
     if (isExhausted(slice)) return null;
     const { ended } = slice;
     slice.checkedAt = slice.pages;
@@ -259,7 +259,7 @@ async function conclude(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const { run, feedFailure, fenced, elsewhere, pages } = slice;
+  const { run, feedFailure, fenced, sourceMismatch: elsewhere, pages } = slice;
   if (elsewhere) return { is: 'elsewhere', run };
   if (fenced) return { is: 'fenced' };
   if (feedFailure !== null) return { is: 'failure', run, feedFailure, progressed: pages > 0 };

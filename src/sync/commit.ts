@@ -8,7 +8,7 @@ import { type CountsByPage, shapeOf } from '../load/upsert.ts';
 import type {
   Operation,
   PageEnd,
-  ToldPage,
+  PageInWalk,
   WalkContext,
   WalkEndContext,
 } from '../operations/operation.ts';
@@ -92,7 +92,7 @@ export async function commitPages(
       counts: rows.counts,
     };
   });
-  signals.commit.tell(() => ({
+  signals.commit.publish(() => ({
     by: db.$client,
     feed: walk.feed,
     lane: walk.lane,
@@ -212,7 +212,7 @@ const endAbove = async (tx: Transaction, { order }: Operation, walk: WalkRow) =>
 interface WrittenRows {
   readonly counts: CountsByPage;
   /** The pages with their context, before anything was counted. */
-  readonly contexts: readonly ToldPage[];
+  readonly contexts: readonly PageInWalk[];
   /** Numbers of those pages from which something is to be concluded. */
   readonly informative: ReadonlySet<number>;
 }
@@ -228,7 +228,7 @@ async function writeRows(
     walk: contextOf(walk, page, new Map(), page.isJoined ? (ends[at] ?? null) : null),
     rows: page.rows,
   }));
-  const informative = await operation.tellingPages(tx, contexts);
+  const informative = await operation.informativePages(tx, contexts);
   const counts = await loadPages(tx, operation, pages);
   return { counts, contexts, informative };
 }

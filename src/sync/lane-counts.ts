@@ -35,10 +35,10 @@ export function countLanes(by: object): { all(): readonly LaneCounts[]; stop(): 
     });
   };
   const ends = [
-    signals.commit.listen((commit) => {
+    signals.commit.subscribe((commit) => {
       if (commit.by === by) add(commit.feed, commit.lane, commit);
     }),
-    signals.request.listen((request) => {
+    signals.request.subscribe((request) => {
       if (request.by !== by) return;
       const { chain_id, operation, lane, credits } = request;
       add(`${chain_id}/${operation}`, lane, { requests: 1, credits });

@@ -66,7 +66,7 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     useListenNotify: true,
   });
   // pg-boss reports a lost connection here and reconnects by itself.
-  boss.on('error', (error) => log.tell('queue.failure', { error: describeDatabaseError(error) }));
+  boss.on('error', (error) => log.write('queue.failure', { error: describeDatabaseError(error) }));
   await boss.start();
   return boss;
 }

@@ -29,7 +29,7 @@ export async function openRun(
   return transact(db, async (tx) => {
     await lockFeed(tx, lane);
     if (onOther === 'yield' && (await hasOpenOther(tx, lane, wanted))) return null;
-    await kindOf(lane.operation).noteAsked(tx, lane, scope);
+    await kindOf(lane.operation).noteTarget(tx, lane, scope);
     await supersedeOthers(tx, lane, wanted);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.runs

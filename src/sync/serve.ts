@@ -4,7 +4,7 @@ import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
 import type { FeedLane } from '../lists/feed.ts';
-import { thinLedger } from '../lists/thin.ts';
+import { pruneLedger } from '../lists/thin.ts';
 import type { Log } from '../log.ts';
 import { rollUp } from '../rollups/roll.ts';
 import { expireArchive } from './archive.ts';
@@ -101,12 +101,12 @@ async function checkRegularly(
       wanted = null;
     }
     for (const lane of await openLanes(db)) await sendSlice(boss, lane);
-    if (isAway) log.tell('database.back', {});
+    if (isAway) log.write('database.back', {});
     isAway = false;
   };
   await every(pollIntervalMs, signal, poll, (error) => {
     isAway = true;
-    log.tell('nudge.failure', { error: describeDatabaseError(error) });
+    log.write('nudge.failure', { error: describeDatabaseError(error) });
   });
 }
 
@@ -164,7 +164,7 @@ export function keepSums(
     dueMs = now() + Math.min(Math.max(sumsRest.ms, pacedMs), sumsRest.mostMs);
   };
   return every(sumsIntervalMs, signal, poll, (error) =>
-    log.tell('sums.failure', { error: describeDatabaseError(error) }),
+    log.write('sums.failure', { error: describeDatabaseError(error) }),
   );
 }
 
@@ -176,13 +176,13 @@ export async function sumUp(
   { db, log, now }: Pick<MaintenanceOptions, 'db' | 'log' | 'now'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const telling = setTimeout(() => log.tell('sums.long', {}), patienceMs);
+  const notice = setTimeout(() => log.write('sums.long', {}), patienceMs);
   try {
     await rollUp({ db, now }, signal);
   } catch (error) {
-    log.tell('sums.failure', { error: describeDatabaseError(error) });
+    log.write('sums.failure', { error: describeDatabaseError(error) });
   } finally {
-    clearTimeout(telling);
+    clearTimeout(notice);
   }
 }
 
@@ -202,7 +202,7 @@ function maintain(options: MaintenanceOptions, signal: AbortSignal): Promise<voi
     await tidyUp(options, signal);
   };
   return every(sumsIntervalMs, signal, poll, (error) =>
-    options.log.tell('housekeeping.failure', { error: describeDatabaseError(error) }),
+    options.log.write('housekeeping.failure', { error: describeDatabaseError(error) }),
   );
 }
 
@@ -216,7 +216,7 @@ export async function tidyUp(
 ): Promise<void> {
   await expireEvents(db);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
-  if (pages > 0) log.tell('archive.expired', { pages });
-  const thinned = await thinLedger(db, ledgerDays(), clock(), signal);
-  if (thinned.walks > 0) log.tell('ledger.thinned', { ...thinned });
+  if (pages > 0) log.write('archive.expired', { pages });
+  const thinned = await pruneLedger(db, ledgerDays(), clock(), signal);
+  if (thinned.walks > 0) log.write('ledger.thinned', { ...thinned });
 }

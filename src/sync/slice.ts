@@ -75,7 +75,7 @@ export async function runSlice(
     // Whatever ends the slice: what was committed as new is never new again.
     logDrift(log, lane, drift);
   }
-  log.tell('slice.done', {
+  log.write('slice.done', {
     ...nameOf(lane),
     ms: Math.round(now() - started),
     outcome: outcome.is,
@@ -109,7 +109,7 @@ function logDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
   const [first] = drift.toSorted((a, b) => a.page_id - b.page_id || (a.path < b.path ? -1 : 1));
   if (first === undefined) return;
   const { kind, path, detail, page_id: page } = first;
-  log.tell('feed.drift', { ...nameOf(lane), ways: drift.length, kind, path, detail, page });
+  log.write('feed.drift', { ...nameOf(lane), ways: drift.length, kind, path, detail, page });
 }
 
 /**
@@ -128,8 +128,8 @@ async function advanceSafely(
   try {
     const onRecovered: NonNullable<AdvanceDependencies['onRecovered']> = (feed, { was, reason }) =>
       isOfKey(was)
-        ? log.tell('key.accepted', { variable: keyVariable(feed.chain_id), was })
-        : log.tell('feed.recovered', { feed: feedName(feed), was, reason });
+        ? log.write('key.accepted', { variable: keyVariable(feed.chain_id), was })
+        : log.write('feed.recovered', { feed: feedName(feed), was, reason });
     return await advance(lane, budget, { ...dependencies, onRecovered }, abort);
   } catch (error) {
     const run = isConnectionLost(error) ? null : await currentRun(dependencies.db, lane);
@@ -138,7 +138,7 @@ async function advanceSafely(
     if (defect !== null) {
       const { feedFailure, stack } = defect;
       const { reason } = feedFailure;
-      log.tell('feed.internal-error', { ...nameOf(lane), reason, stack });
+      log.write('feed.internal-error', { ...nameOf(lane), reason, stack });
     }
     const feedFailure = defect?.feedFailure ?? refusal(describeDatabaseError(error));
     return { is: 'failure', run, feedFailure, progressed: false };
@@ -169,7 +169,7 @@ async function conclude(
     case 'closed':
       for (const { failure, reason } of outcome.failures) {
         const failed = { ...nameOf(job.data), state: 'failed', failure, reason };
-        dependencies.log.tell('feed.failed', failed);
+        dependencies.log.write('feed.failed', failed);
       }
       // What comes next does not wait for it, nor fail with it.
       await chain(job, dependencies, 0);
@@ -189,8 +189,8 @@ async function logTotals(
   if (onFailure === 'give-up') return;
   const news = await runTotals(db, run);
   const { added, changed, quarantined, ...cost } = news;
-  if (added + changed + quarantined > 0) log.tell('feed.updated', { ...nameOf(lane), ...news });
-  else log.tell('feed.polled', { ...nameOf(lane), ...cost });
+  if (added + changed + quarantined > 0) log.write('feed.updated', { ...nameOf(lane), ...news });
+  else log.write('feed.polled', { ...nameOf(lane), ...cost });
 }
 
 /** Leaves a lane to those who ask the explorer that its feed is read from now. */
@@ -200,7 +200,7 @@ async function leave(
   dependencies: SliceDependencies,
 ): Promise<void> {
   const { db, log, onFailure } = dependencies;
-  log.tell('feed.elsewhere', nameOf(job.data));
+  log.write('feed.elsewhere', nameOf(job.data));
   if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', readElsewhere);
   return chain(job, dependencies, notMineMs);
 }
@@ -243,12 +243,12 @@ function logFailure(
   switch (event) {
     case 'feed.failure':
     case 'feed.failed':
-      return log.tell(event, { ...nameOf(lane), state, failure, reason });
+      return log.write(event, { ...nameOf(lane), state, failure, reason });
     case 'key.waiting':
     case 'key.refused':
-      return log.tell(event, { variable: keyVariable(lane.chain_id), failure, problem });
+      return log.write(event, { variable: keyVariable(lane.chain_id), failure, problem });
     case 'chain.unknown':
-      return log.tell(event, { chain: lane.chain_id, problem });
+      return log.write(event, { chain: lane.chain_id, problem });
     case 'feed.internal-error':
     case 'feed.drift':
     case 'queue.failure':

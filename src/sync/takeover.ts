@@ -137,10 +137,10 @@ export function watchForLostLanes(pool: Pool, boss: PgBoss, log: Log, signal: Ab
       for (const { id, retryCount } of jobs.filter(({ state }) => state === 'active')) {
         await boss.fail(sliceQueue, { id, retryCount }, { reason: 'its worker is gone' });
       }
-      log.tell('job.taken-over', { queue: sliceQueue, key });
+      log.write('job.taken-over', { queue: sliceQueue, key });
     }
   };
   return every(watchIntervalMs, signal, watch, (error) => {
-    if (!signal.aborted) log.tell('watch.failure', { error: describeDatabaseError(error) });
+    if (!signal.aborted) log.write('watch.failure', { error: describeDatabaseError(error) });
   });
 }

@@ -115,12 +115,12 @@ export function configuredLanes(
  * Makes the stored target ranges those that are wanted now: by the configuration, or by a command's flags where there
  * is none.
  */
-export async function reconcileTargets(db: Database, wishes: readonly Target[]): Promise<void> {
-  for (const ofFeed of Map.groupBy(wishes, ({ lane }) => feedName(lane)).values()) {
+export async function reconcileTargets(db: Database, targets: readonly Target[]): Promise<void> {
+  for (const ofFeed of Map.groupBy(targets, ({ lane }) => feedName(lane)).values()) {
     const [first] = ofFeed;
     if (first === undefined) continue;
     const scopes = ofFeed.map(({ scope }) => scope);
-    await kindOf(first.lane.operation).followWishes(db, first.lane, scopes);
+    await kindOf(first.lane.operation).reconcileTarget(db, first.lane, scopes);
   }
 }
 

@@ -29,9 +29,9 @@ export interface Worker {
 
 /** Who works for days says now and then how far it is; a command draws that itself. */
 function withReadingLog({ log, now, onCommit }: WorkerOptions): WorkerOptions['onCommit'] {
-  const tell = readingLog(log, now);
+  const write = readingLog(log, now);
   return (lane, progress) => {
-    tell(lane, progress);
+    write(lane, progress);
     onCommit(lane, progress);
   };
 }
@@ -128,7 +128,7 @@ export function readingLog(
       lanes.set(key, read);
       return;
     }
-    log.tell('feed.reading', {
+    log.write('feed.reading', {
       feed: feedName(lane),
       lane: lane.lane,
       items: read.items,

@@ -65,7 +65,7 @@ async function start(): Promise<void> {
     const timeouts = dbTimeouts === undefined ? {} : { dbTimeouts };
     const engine = await openEngine({ settings, database, log, supervise: true, ...timeouts });
     try {
-      log.tell('start.ready', { feeds: 0, chains: 0, next_poll: null });
+      log.write('start.ready', { feeds: 0, chains: 0, next_poll: null });
       await whileCurrent(database.pool, stop.signal, (signal) =>
         serve(configuredLanes(settings.chains), { ...engine, clock }, signal),
       );

@@ -5,7 +5,7 @@ import type { Settings } from '../../src/config/settings.ts';
 import { createPool } from '../../src/db/pool.ts';
 import type { Database } from '../../src/db/transaction.ts';
 import { feedName } from '../../src/lists/feed.ts';
-import { thinLedger } from '../../src/lists/thin.ts';
+import { pruneLedger } from '../../src/lists/thin.ts';
 import { createLog } from '../../src/log.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
 import { readCoverage } from '../../src/status/coverage.ts';
@@ -166,7 +166,7 @@ export async function goRound(
         await round(`${lane.lane} lane of ${feedName(lane)}`, () => work(target));
       }
       await round('housekeeping', () =>
-        thinLedger(db, ledgerDays, engine.clock(), new AbortController().signal),
+        pruneLedger(db, ledgerDays, engine.clock(), new AbortController().signal),
       );
     } finally {
       await engine.close();

@@ -48,7 +48,7 @@ function keptLog(format: LogFormat, options: { isColoured?: boolean; level?: Log
   const lines: string[] = [];
   const style: LogStyle = { format, isColoured, now: () => 0 };
   const log = createLog(level, (line) => void lines.push(line), style);
-  const tell = (name: EventName, given: Record<string, unknown>) => log.tell(name, given);
+  const tell = (name: EventName, given: Record<string, unknown>) => log.write(name, given);
   return { lines, log, tell };
 }
 
@@ -87,14 +87,14 @@ const hostile = 'x\u001b[2J\u009b2J\u202e\u2028\u007f\ny';
 
 test.each(['pretty', 'json'] as const)('%s holds nothing that acts on a terminal', (format) => {
   const { lines, log } = keptLog(format);
-  log.tell('database.locked', { reason: hostile });
+  log.write('database.locked', { reason: hostile });
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/x\\u001b\[2J\\u009b2J\\u202e\\u2028\\u007f(\\n|\\u000a)y.*\n$/u);
 });
 
 test('JSON means what it meant, whatever is escaped in it', () => {
   const { lines, log } = keptLog('json');
-  log.tell('database.locked', { reason: hostile });
+  log.write('database.locked', { reason: hostile });
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: hostile });
 });
 
@@ -106,9 +106,9 @@ test.each(['pretty', 'json'] as const)(
     log.conceal([otherKey, 'pass word/1']);
     for (const secret of [apiKey, otherKey, secretKey, 'pass word/1']) {
       const reason = [secret, encodeURIComponent(secret), JSON.stringify(secret)].join(' and ');
-      log.tell('config.refused', { problems: [reason, `a${reason}`] });
-      log.tell('queue.failure', { error: reason });
-      log.tell('feed.failed', {
+      log.write('config.refused', { problems: [reason, `a${reason}`] });
+      log.write('queue.failure', { error: reason });
+      log.write('feed.failed', {
         feed: '10/factories',
         lane: 'live',
         state: 'failed',
@@ -132,7 +132,7 @@ test.each([
 ])('a password or key that nobody named is not told: %s', (error) => {
   for (const format of ['pretty', 'json'] as const) {
     const { lines, log } = keptLog(format);
-    log.tell('queue.failure', { error });
+    log.write('queue.failure', { error });
     expect(lines.join('')).toContain('***');
     expect(lines.join('')).not.toMatch(/hu\/?nt/u);
     expect(lines.join('')).toMatch(/example/u);
@@ -157,7 +157,7 @@ test('a key that is a word leaves what programs read as it is', () => {
   const { lines, log } = keptLog('json');
   log.conceal(['key']);
   const fields = { feed: '10/factories', lane: 'live', state: 'failed', failure: 'key-missing' };
-  log.tell('feed.failed', { ...fields, reason: 'the key, of a monkey' });
+  log.write('feed.failed', { ...fields, reason: 'the key, of a monkey' });
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ ...fields, reason: 'the ***, of a monkey' });
 });
 

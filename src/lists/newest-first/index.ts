@@ -11,7 +11,7 @@ import { planBackfillWalk, planLiveWalk } from './plan.ts';
 import { proof } from './proof.ts';
 import type { NewestFirstScope } from './scope.ts';
 import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
-import { isSpare } from './spare.ts';
+import { isPrunable } from './spare.ts';
 import { ribbon } from './ribbon.ts';
 import { status } from './status.ts';
 
@@ -38,13 +38,13 @@ export const newestFirst: ListKind<
   atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
   isDue,
   walksAtOnce: async (_db, { lane }) => (lane === 'live' ? 1 : mostWalks),
-  noteAsked: async () => undefined,
-  followWishes: async () => undefined,
+  noteTarget: async () => undefined,
+  reconcileTarget: async () => undefined,
   beginsAnew: () => false,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
-  proof,
-  isSpare,
+  coverage: proof,
+  isPrunable: isPrunable,
   covers: (unit) => unit,
   status,
   ribbon,

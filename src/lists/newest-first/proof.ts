@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { ListProof } from '../list.ts';
+import type { ListCoverage } from '../list.ts';
 
 const shows = sql`exists (
   select from etl.feed_coverage
@@ -17,7 +17,7 @@ const shows = sql`exists (
  * A list that is newest first is verified by pages that went past blocks, down to `since` or the end, or
  * by an end at which it was empty, or held one item, which nothing else confirms.
  */
-export const proof: ListProof = {
+export const proof: ListCoverage = {
   shows,
   lacks: 'no-coverage',
   by: 'ranges',

@@ -5,7 +5,7 @@ import { sql, type SQL } from 'drizzle-orm';
  * order, and is not the newest of its like: the newest reports where the list begins, where the live lane
  * ended, and when a rule of resweeps was last followed, which its interval may want for long.
  */
-export const isSpare = (at: Date): SQL => sql`
+export const isPrunable = (at: Date): SQL => sql`
   later.reason = 'floor'
   and later.cuts = 0
   and later.is_ordered

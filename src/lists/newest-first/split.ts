@@ -16,8 +16,8 @@ const shortestPart = 3;
  * What range boundaries may cost beside one request, as a part of what is known to be there to read. Where two walks
  * meet, most of a page is read twice; a position below the end of the list costs a request.
  */
-const seamPart = 1 / 100;
-const seamCost = 3 / 4;
+const boundaryPart = 1 / 100;
+const boundaryCost = 3 / 4;
 
 /** How far below what is known of a list the next position is tried, in pages, while little is known. */
 const firstStep = 100;
@@ -77,9 +77,9 @@ export async function planSplit(
   if (missing < 1) return null;
   const { unit, topOf, cursorAt } = orderOf(run);
   const beginning = await beginningOf(tx, run, unit, run.scope.since);
-  const seam = seamOf({ begun, density, beginning }, missing);
-  if (seam === null || !(await believesEntries(tx, run, at))) return null;
-  const { walk, height } = seam;
+  const boundary = boundaryCostOf({ begun, density, beginning }, missing);
+  if (boundary === null || !(await believesEntries(tx, run, at))) return null;
+  const { walk, height } = boundary;
   const entry = topOf(height);
   return {
     scope: { ...boundsOf(run), entry, above: firstOf(walk) },
@@ -89,7 +89,7 @@ export async function planSplit(
 }
 
 /** Where one of so many walks more is to enter, as long as that pays. */
-function seamOf(known: Known, missing: number): Seam | null {
+function boundaryCostOf(known: Known, missing: number): Seam | null {
   const { begun, density } = known;
   const entered = begun.filter(({ above }) => above !== null);
   const isServed = entered.some(({ pages }) => pages > 0);
@@ -100,12 +100,12 @@ function seamOf(known: Known, missing: number): Seam | null {
   const cost = costOf(begun);
   const step = (open?.walk.pages === 0 ? secondStep : Math.max(firstStep, sure)) / density;
   const isLimited = open !== null && open.to - step <= open.from;
-  const mayFail = cost < freeTries || cost <= sure * seamPart;
+  const mayFail = cost < freeTries || cost <= sure * boundaryPart;
   if (open !== null && mayFail && (!isLimited || cost < freeTries)) {
     const seam = farther(open, isLimited ? null : step);
     if (seam !== null) return seam;
   }
-  if (sure * seamPart - cost < seamCost) return null;
+  if (sure * boundaryPart - cost < boundaryCost) return null;
   return evenly(isLimited && open.walk.pages > 0 ? [...rests, open] : rests, missing);
 }
 
@@ -130,7 +130,7 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
 const costOf = (begun: readonly BegunWalk[]) =>
   begun.reduce((sum, walk) => {
     if (walk.above === null) return sum;
-    return sum + (walk.pages > 0 && walk.reason !== 'nothing' ? seamCost : 1);
+    return sum + (walk.pages > 0 && walk.reason !== 'nothing' ? boundaryCost : 1);
   }, 0);
 
 /** Where a walk stands, or is to enter; null: it is unknown yet. */

@@ -3,7 +3,7 @@ import type { Database } from '../../db/transaction.ts';
 import { ofLane, type FeedLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import { hasRested } from '../rest.ts';
-import { frontierOf, hasUnread } from './walks.ts';
+import { latestBatchOf, hasUnread } from './walks.ts';
 import { historyOf } from './plan.ts';
 import { hasReread } from './reread.ts';
 import type { NumberedScope } from './scope.ts';
@@ -19,7 +19,7 @@ export async function isDue(
   occasion: Occasion,
   at: Date,
 ): Promise<boolean> {
-  const frontier = await frontierOf(db, lane);
+  const frontier = await latestBatchOf(db, lane);
   if (lane.lane === 'live') return occasion !== 'start' && frontier !== null;
   const top = scope.to_batch ?? frontier;
   if (top === null) return occasion === 'sync' || hasSearchRested(db, lane, at);

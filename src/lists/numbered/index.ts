@@ -1,7 +1,7 @@
 import type { NumberedWalk } from '../../operations/operation.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import { parallelOf } from '../parallel.ts';
-import { followWishes, noteAsked } from './wishes.ts';
+import { reconcileTarget, noteTarget } from './wishes.ts';
 import { isDue } from './due.ts';
 import { batchHistory, batchUpkeep } from './estimate.ts';
 import { facts, nothingKnown, type BatchFacts } from './facts.ts';
@@ -10,7 +10,7 @@ import { proof } from './proof.ts';
 import { batchesToRead, batchRequests } from './repairs.ts';
 import type { NumberedScope } from './scope.ts';
 import { numberedSettings, type NumberedSettings } from './settings.ts';
-import { isSpare } from './spare.ts';
+import { isPrunable } from './spare.ts';
 import { ribbon } from './ribbon.ts';
 import { status } from './status.ts';
 
@@ -32,13 +32,13 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
   isDue,
   walksAtOnce: parallelOf,
-  noteAsked,
-  followWishes,
+  noteTarget: noteTarget,
+  reconcileTarget: reconcileTarget,
   beginsAnew: () => false,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
-  proof,
-  isSpare,
+  coverage: proof,
+  isPrunable: isPrunable,
   covers: () => 'batches',
   status,
   ribbon,

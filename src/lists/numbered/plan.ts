@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { begunBy, frontierOf, hasUnread, isBegun, isUnderWay, shown, walkOf } from './walks.ts';
+import { begunBy, latestBatchOf, hasUnread, isBegun, isUnderWay, shown, walkOf } from './walks.ts';
 import { isSupposedHole } from './listing.ts';
 import type { NumberedWalk } from '../../operations/operation.ts';
 import type { Feed } from '../feed.ts';
@@ -19,11 +19,11 @@ export async function planBackfillBatch(
   at: Date,
 ): Promise<WalkPlan<NumberedWalk>> {
   const from = run.scope.from_batch ?? 1;
-  if (run.scope.to_batch === undefined && (await frontierOf(tx, run)) === null) {
+  if (run.scope.to_batch === undefined && (await latestBatchOf(tx, run)) === null) {
     const probe = await planSearch(tx, run, from);
     if (probe !== null) return probe;
   }
-  const top = run.scope.to_batch ?? (await frontierOf(tx, run));
+  const top = run.scope.to_batch ?? (await latestBatchOf(tx, run));
   if (top === null) return null;
   const range = historyOf(run, run.scope, top);
   const again = await planReread(tx, run, range, run.scope.at_once === true ? 'at-once' : at);
@@ -53,7 +53,7 @@ export async function planLiveBatch(
   run: NumberedRun,
   at: Date,
 ): Promise<WalkPlan<NumberedWalk>> {
-  const frontier = await frontierOf(tx, run);
+  const frontier = await latestBatchOf(tx, run);
   if (frontier === null) return null;
   const { base, newest, poll } = await follow(tx, run, frontier);
   if (poll !== null) return poll;

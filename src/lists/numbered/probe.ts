@@ -9,7 +9,7 @@ import { listedFrom, newestListed } from './listing.ts';
 import type { NumberedRun } from './scope.ts';
 
 /** How many empty numbers in a row end the way upward once a run has met new batches. */
-const holesPassed = 3;
+const gapsPassed = 3;
 
 /** The search's next poll, one page of one batch; null when the latest known batch is found or there is none. */
 export async function planSearch(
@@ -66,7 +66,7 @@ export async function follow(
   if (newest > base && listed.includes(newest)) return { base, newest, poll: null };
   // A listed number without blocks says nothing of those that the list does not have.
   const missed = misses.filter((batch) => batch > newest && !listed.includes(batch)).length;
-  if (missed >= (newest > base ? holesPassed : 1)) return { base, newest, poll: null };
+  if (missed >= (newest > base ? gapsPassed : 1)) return { base, newest, poll: null };
   const number =
     newest > base
       ? nextUnlisted(newest, polled, listed)
@@ -80,7 +80,7 @@ export async function follow(
  */
 function nextListed(listed: readonly number[], newest: number, polled: ReadonlySet<number>) {
   const above = listed.filter((number) => number > newest);
-  return [...above.slice(0, holesPassed), ...above.slice(-1)].find((number) => !polled.has(number));
+  return [...above.slice(0, gapsPassed), ...above.slice(-1)].find((number) => !polled.has(number));
 }
 
 /** The lowest number above the newest batch that the list does not have and the run has not polled. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { ListProof } from '../list.ts';
+import type { ListCoverage } from '../list.ts';
 
 /**
  * Batches are verified by the chain: one at least. Where only numbers up to a last one were requested, it
@@ -60,7 +60,7 @@ const batchNotes = sql`
 `;
 
 /** Numbered lists are verified by the chain that their blocks make. */
-export const proof: ListProof = {
+export const proof: ListCoverage = {
   shows,
   lacks: 'no-verified-batch',
   by: 'ranges',

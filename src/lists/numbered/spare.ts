@@ -5,7 +5,7 @@ import { sql, type SQL } from 'drizzle-orm';
  * it is never read again, which a newer walk has read too. Polls above the newest batch are counted: how far
  * the next one looks depends on it.
  */
-export const isSpare = (): SQL => sql`
+export const isPrunable = (): SQL => sql`
   exists (
     select from etl.feeds
     join explorer.read_batches as batch

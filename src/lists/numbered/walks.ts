@@ -61,7 +61,7 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 )`;
 
 /** The newest number that is known to have had blocks; null while none is. */
-export async function frontierOf(
+export async function latestBatchOf(
   tx: Pick<Transaction, 'execute'>,
   feed: Feed,
 ): Promise<number | null> {

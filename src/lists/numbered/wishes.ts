@@ -4,7 +4,7 @@ import { ofFeed, type Feed, type FeedLane } from '../feed.ts';
 import type { NumberedScope } from './scope.ts';
 
 /** Notes the batches that a run asks for, beside those that are requested already. */
-export async function noteAsked(
+export async function noteTarget(
   tx: Transaction,
   lane: FeedLane,
   scope: NumberedScope,
@@ -23,7 +23,7 @@ export async function noteAsked(
  * is none. What was requested before and never read is requested no longer. What was read stays, so
  * that it is still verified, from the lowest batch on that is verified: below it nothing more is read.
  */
-export async function followWishes(
+export async function reconcileTarget(
   db: Database,
   feed: Feed,
   scopes: readonly NumberedScope[],

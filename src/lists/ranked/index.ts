@@ -28,14 +28,14 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   // On start it waits for its schedule, unless it never succeeded.
   isDue: async (db, { lane }, occasion) => occasion !== 'start' || !(await hasSucceeded(db, lane)),
   walksAtOnce: async () => 1,
-  noteAsked: async () => undefined,
-  followWishes: async () => undefined,
+  noteTarget: async () => undefined,
+  reconcileTarget: async () => undefined,
   // What it lacks may have been left out above, so that its end would never be right.
   beginsAnew: (failure) => failure === 'truncated',
   nextWalk: (tx, run) => planRankedWalk(tx, run),
-  proof,
+  coverage: proof,
   // Each is an observation of the whole list, and there are few.
-  isSpare: () => sql`false`,
+  isPrunable: () => sql`false`,
   covers: () => 'ranks',
   status,
   ribbon: null,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { listEmpty, partSkipped } from '../../operations/factories/ranking.ts';
-import type { ListProof } from '../list.ts';
+import type { ListCoverage } from '../list.ts';
 
 /** The newest ranking of a feed, a row of `feeds`. */
 const newestRanking = sql`
@@ -48,7 +48,7 @@ const rankingNotes = sql`
 `;
 
 /** A ranked list is verified by a ranking: one pass over all of it that was finished. */
-export const proof: ListProof = {
+export const proof: ListCoverage = {
   shows: sql`exists (${newestRanking})`,
   lacks: 'no-snapshot',
   by: 'census',

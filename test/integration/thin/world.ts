@@ -1,5 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { thinLedger } from '../../../src/lists/thin.ts';
+import { pruneLedger } from '../../../src/lists/thin.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -38,7 +38,7 @@ export function houseOf(database: TestDatabase) {
     db,
     query,
     thin: (days = 30, signal = new AbortController().signal) =>
-      thinLedger(db, days, new Date(), signal),
+      pruneLedger(db, days, new Date(), signal),
     /** Makes all that has ended so much older. */
     age: async (days: number) => {
       const by = `interval '${days} days'`;
