@@ -38,7 +38,7 @@ type Kind<Walk extends Scope> = Pick<RowOfKind<Walk>, 'columns'> &
     | 'decidesMembership'
     | 'isReplayable'
     | 'judgeEnd'
-    | 'informativePages'
+    | 'informative'
     | 'afterPage'
     | 'afterWalk'
   >;
@@ -131,7 +131,7 @@ export const newestFirst =
       // Seen again: whatever was concluded from its absence is over.
       columns: { removed_at: () => null },
       judgeEnd: (db, claim) => judgeListEnd(list, db, claim),
-      informativePages: (tx, pages) => pagesWithChanges(list, tx, pages),
+      informative: (tx, pages) => pagesWithChanges(list, tx, pages),
       afterPage: (tx, walk, rows) => noteChanges(list, tx, walk, rows),
       afterWalk: (tx, walk) => removeBelow(list, tx, walk),
     };
@@ -157,7 +157,7 @@ export const numbered =
     isReplayable: true,
     columns: { [number]: ({ batch }) => batch },
     // A page alone says nothing beyond its rows.
-    informativePages: () => Promise.resolve(new Set()),
+    informative: () => Promise.resolve(new Set()),
     afterPage: () => Promise.resolve(true),
     ...conclusions,
   });
@@ -175,8 +175,7 @@ export const ranked =
     decidesMembership: false,
     isReplayable: false,
     columns: {},
-    informativePages: (_tx, pages) =>
-      Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
+    informative: (_tx, pages) => Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
     ...conclusions,
   });
 

@@ -282,10 +282,7 @@ export interface Operation<Walk extends Scope = Scope> {
    * is run for them alone. It runs along with the writing of their rows, which says nothing of what
    * is not on a page.
    */
-  informativePages(
-    tx: Transaction,
-    pages: readonly PageInWalk<Walk>[],
-  ): Promise<ReadonlySet<number>>;
+  informative(tx: Transaction, pages: readonly PageInWalk<Walk>[]): Promise<ReadonlySet<number>>;
   /**
    * Runs in a page's transaction, after its rows.
    *

@@ -228,7 +228,7 @@ async function writeRows(
     walk: contextOf(walk, page, new Map(), page.isJoined ? (ends[at] ?? null) : null),
     rows: page.rows,
   }));
-  const informative = await operation.informativePages(tx, contexts);
+  const informative = await operation.informative(tx, contexts);
   const counts = await loadPages(tx, operation, pages);
   return { counts, contexts, informative };
 }
