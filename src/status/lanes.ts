@@ -79,9 +79,9 @@ export const isStalled = ({ state, quiet_s }: Pick<LaneStatus, 'state' | 'quiet_
   state === 'quiet' && (quiet_s ?? 0) >= stallSeconds;
 
 /** On a standby: a run is open, and no page came for minutes. */
-export const isUnseen = ({ state, last_page_at }: LaneStatus, at: Date): boolean =>
+export const isUnseen = ({ state, last_page_at, run_opened_at }: LaneStatus, at: Date): boolean =>
   state === 'unknown' &&
-  (last_page_at === null || at.getTime() - Date.parse(last_page_at) > 1000 * stallSeconds);
+  at.getTime() - Date.parse(last_page_at ?? run_opened_at) > 1000 * stallSeconds;
 
 /** What a lane that a worker has waits for; null: each has pages. No row says which of the three it is. */
 export function quietSentence(lanes: readonly LaneStatus[]): string | null {
