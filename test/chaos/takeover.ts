@@ -80,9 +80,10 @@ export async function measureTakeovers(plan: TakeoverPlan): Promise<Takeovers> {
     }
     for (let stop = 0; stop < plan.zombies; stop += 1) {
       const victim = await untilHeld(pool, crew, plan);
+      // From here on: it may be stopped between two slices, and then none of it is under way.
+      const before = victim.output.length;
       stopsMs.push(await takeoverFrom(victim, 'SIGSTOP', pool, plan));
       takeovers += 1;
-      const before = victim.output.length;
       victim.kill('SIGCONT');
       await until('the end of the zombie', plan, async () =>
         victim.output.slice(before).includes('slice.done'),
