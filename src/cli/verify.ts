@@ -60,7 +60,7 @@ const mostLines = 12;
 /** What `verify` says: the verdict, what is open and what fixes it, what is complete, notes. */
 export function verifyText(look: Look, document: VerifyDocument): string {
   const { feeds, repair } = document;
-  const repairs = feeds.filter((feed) => feed.repair !== null);
+  const repairs = feeds.flatMap((feed) => feed.repair ?? []);
   const [head, notes] = [true, false].map((isHead) =>
     feeds.flatMap((feed) =>
       linesOf(feed.notes.filter(({ kind }) => (kind === 'pending-head') === isHead)).flatMap(
@@ -71,7 +71,9 @@ export function verifyText(look: Look, document: VerifyDocument): string {
   const parts = [
     [verdict(look, document)],
     ...feeds.filter(({ state }) => state === 'open').map((feed) => openLines(look, feed)),
-    repairs.length > 1 && repair !== null ? ['All of it:', ...repairLines(look, repair)] : [],
+    repairs.length > 1 && repair !== null
+      ? ['All of it:', ...repairLines(look, repair, repairs.map(knownRequests))]
+      : [],
     coveredLines(look, document),
     quiet(look, 'New, not verified yet', head),
     quiet(look, 'Notes', notes),
@@ -119,11 +121,14 @@ const withoutCost = (command: string): Repair => ({
   at_most: null,
 });
 
-function repairLines(look: Look, { command: wanted, requests, at_most }: Repair): string[] {
+const knownRequests = ({ requests, at_most }: Repair): number => requests ?? at_most ?? 0;
+
+/** @param known requests of its parts, as far as they are known: `repair` refuses by their sum */
+function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]): string[] {
+  const { command: wanted, requests, at_most } = repair;
   // A person who copies it reads the cost beside it; a program that runs commands is refused.
-  // Unknown costs of some feeds hide what is known of others, so that repair may refuse without it.
-  const unknown = wanted.includes('explorer-etl repair') ? Infinity : 0;
-  const command = (requests ?? at_most ?? unknown) > mostUnasked ? `${wanted} --yes` : wanted;
+  const sum = known.reduce((total, part) => total + part, 0);
+  const command = sum > mostUnasked ? `${wanted} --yes` : wanted;
   const cost = costText({ likely: requests, requests: at_most });
   const drawn = `  → ${paint(look, 'command', command)}`;
   if (cost === '') return [drawn];

@@ -29,7 +29,7 @@ const argued: Readonly<Record<string, string>> = {
     'housekeeping asks when the oldest and the newest walk of what is covered began, once an hour',
   'lists/thin.ts lockIdle: etl.walks':
     'it looks at each old walk of a feed once an hour, 500 of them in a transaction',
-  'lists/thin.ts spareWalks: etl.walks':
+  'lists/thin.ts prunableWalks: etl.walks':
     'it holds those that brought nothing against what all older walks prove',
   'lists/thin.ts pagesOfRows: explorer.addresses':
     'and it asks which of their pages addresses came from: any page may have changed any of them',
