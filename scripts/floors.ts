@@ -12,7 +12,7 @@ const floors: readonly (readonly string[])[] = [
   ['open-database.ts'],
   ['config', 'query'],
   ['lists'],
-  ['explorer', 'operations'],
+  ['explorer'],
   ['load'],
   ['drift', 'rollups'],
   ['postgres'],
@@ -69,5 +69,5 @@ const floorOf = (room: string): number => floors.findIndex((rooms) => rooms.incl
 function areSiblings(from: string, to: string): boolean {
   const [[room, ours, inOurs], [, theirs, inTheirs]] = [from.split('/'), to.split('/')];
   const bothInFolders = inOurs !== undefined && inTheirs !== undefined;
-  return (room === 'operations' || room === 'lists') && bothInFolders && ours !== theirs;
+  return room === 'lists' && bothInFolders && ours !== theirs;
 }

@@ -8,9 +8,8 @@ interface Source {
  * Where operations and kinds of lists may be named: where they are defined, and in the schema that the page reads,
  * which imports none of it. The simulator is a world of its own.
  */
-const homes = /^(?:operations|lists|simulator)\/|^status\/schema\.ts$/u;
-const operationFolder = /^operations\/(?<name>[^/]+)\/index\.ts$/u;
-const kindFolder = /^lists\/(?<name>[^/]+)\/index\.ts$/u;
+const homes = /^(?:lists|simulator)\/|^status\/schema\.ts$/u;
+const folders = /^lists\/(?<name>[^/]+)\/index\.ts$/u;
 
 /**
  * Where a file names an operation, a kind of list, or reaches into the folder of one: what it does for
@@ -19,14 +18,12 @@ const kindFolder = /^lists\/(?<name>[^/]+)\/index\.ts$/u;
  * @returns a problem for each name in each file
  */
 export function namedOutside(sources: readonly Source[]): string[] {
-  const names = [operationFolder, kindFolder].flatMap((folder) =>
-    sources.flatMap(({ file }) => folder.exec(file)?.groups?.['name'] ?? []),
-  );
+  const names = sources.flatMap(({ file }) => folders.exec(file)?.groups?.['name'] ?? []);
   return sources
     .filter(({ file }) => !homes.test(file))
     .flatMap(({ file, text }) =>
       names
         .filter((name) => new RegExp(`['"\`/]${name}['"\`/]`, 'u').test(text))
-        .map((name) => `${file}: names ${name}, which only operations/ and lists/ may`),
+        .map((name) => `${file}: names ${name}, which only lists/ may`),
     );
 }

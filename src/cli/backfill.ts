@@ -1,19 +1,19 @@
 import type { SourceOptions } from '../app.ts';
-import { requireApiKey, type ChainSettings, type Settings } from '../config/settings.ts';
-import type { SyncTarget } from '../sync/once.ts';
+import { type ChainSettings, requireApiKey, type Settings } from '../config/settings.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
-import { operationNames } from '../operations/index.ts';
-import { addBounds, boundsOf, examplesOf, givenBounds, type BoundFlags } from './bounds.ts';
+import { operationNames } from '../lists/registry.ts';
+import type { SyncTarget } from '../sync/once.ts';
+import { addBounds, type BoundFlags, boundsOf, examplesOf, givenBounds } from './bounds.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
+import { addHelp } from './command-line.ts';
 import {
-  UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
+  UsageError,
 } from './context.ts';
-import { addHelp } from './command-line.ts';
 import { settingsOf } from './setup.ts';
 import { syncOnDatabase, targetsOf } from './sync.ts';
 

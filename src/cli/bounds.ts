@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { ScopeBounds } from '../lists/list.ts';
-import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { Settings } from '../config/settings.ts';
-import { operationNames } from '../operations/index.ts';
+import { isBoundedBy, kindOf } from '../lists/index.ts';
+import type { ScopeBounds } from '../lists/list.ts';
+import { operationNames } from '../lists/registry.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { wholeNumber } from './chosen-feeds.ts';
 import type { CommandLine } from './command-line.ts';

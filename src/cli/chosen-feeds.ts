@@ -1,7 +1,7 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { findChain } from '../config/select.ts';
 import type { Settings } from '../config/settings.ts';
-import { operationNames } from '../operations/index.ts';
+import { operationNames } from '../lists/registry.ts';
 import { UsageError } from './context.ts';
 
 export interface ChosenFeeds {

@@ -3,25 +3,25 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { chainName, isKnownChain } from '../chains.ts';
-import { findChain } from '../config/select.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
-import { operationNames } from '../operations/index.ts';
+import { findChain } from '../config/select.ts';
+import { operationNames } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
 import { paint } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
-import { addHelp, commandLineOf, type CommandLine } from './command-line.ts';
+import { addHelp, type CommandLine, commandLineOf } from './command-line.ts';
 import {
-  UsageError,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
+  UsageError,
 } from './context.ts';
 import { printAnswer } from './print.ts';
 

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { prepareDatabase } from '../app.ts';
 import { distribute, type Distributed } from '../db/layout.ts';
 import { grantRoles, roles } from '../db/roles.ts';
-import { largeTable } from '../operations/index.ts';
+import { largeTable } from '../lists/registry.ts';
 import { addHelp } from './command-line.ts';
 import {
-  waitingOf,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
+  waitingOf,
 } from './context.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer, tellWhere } from './print.ts';

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Settings } from '../config/settings.ts';
 import { failures } from '../failure.ts';
-import type { SyncTarget } from '../sync/once.ts';
 import { feedName } from '../lists/feed.ts';
-import { operations } from '../operations/index.ts';
+import { operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
+import type { SyncTarget } from '../sync/once.ts';
 import { bar } from '../terminal/bar.ts';
 import { columns } from '../terminal/columns.ts';
-import { plainLook, type Look } from '../terminal/look.ts';
+import { type Look, plainLook } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { paint, type Style } from '../terminal/paint.ts';
 import { fit, widthOf } from '../terminal/width.ts';

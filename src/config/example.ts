@@ -1,5 +1,5 @@
 import { chainName } from '../chains.ts';
-import { operationNames, operations } from '../operations/index.ts';
+import { operationNames, operations } from '../lists/registry.ts';
 
 /**
  * The text of a first explorer-etl.yaml for these chains: the defaults written out, each with

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { settingsOf } from '../lists/index.ts';
-import { operationNames } from '../operations/index.ts';
+import { operationNames } from '../lists/registry.ts';
 
 /** What is wrong with the URL of an explorer; null when nothing is. Never repeats the URL. */
 export function baseUrlProblem(text: string): string | null {

@@ -1,7 +1,7 @@
+import { type ChainFacts, chainName, knownChainNames } from '../chains.ts';
 import { settingsOf } from '../lists/index.ts';
+import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import { operationNames, operations, type OperationName } from '../operations/index.ts';
-import { chainName, knownChainNames, type ChainFacts } from '../chains.ts';
 import { nearest, plain } from './nearest.ts';
 import type { Config } from './schema.ts';
 import type { ChainSettings } from './settings.ts';

@@ -1,7 +1,7 @@
 import type { ChainFacts } from '../chains.ts';
 import { parseUrl } from '../db/timeouts.ts';
+import type { OperationName } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import type { OperationName } from '../operations/index.ts';
 import { ConfigError } from './error.ts';
 
 /** An address to listen on; port 0 is any free one. */

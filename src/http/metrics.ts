@@ -1,11 +1,11 @@
 import type { Handler } from 'hono';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { failures } from '../failure.ts';
+import { operationNames, operations } from '../lists/registry.ts';
+import { lanes } from '../lists/tables.ts';
 import { shapeOf } from '../load/upsert.ts';
-import { operationNames, operations } from '../operations/index.ts';
 import { signals } from '../signals.ts';
 import type { StatusDocument } from '../status/schema.ts';
-import { lanes } from '../lists/tables.ts';
 import { metricsOf } from './status-metrics.ts';
 
 /** What Prometheus reads. */

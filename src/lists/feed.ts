@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import type { OperationName } from '../operations/index.ts';
+import type { OperationName } from './registry.ts';
 import type { Lane } from './tables.ts';
 
 /** An operation on a chain: the thing a person schedules and watches. */

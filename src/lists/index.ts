@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { ListKindName } from '../operations/operation.ts';
-import { operations, type OperationName } from '../operations/index.ts';
 import type { ListKind, ScopeBounds } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
+import type { ListKindName } from './operation.ts';
 import { ranked } from './ranked/index.ts';
+import { type OperationName, operations } from './registry.ts';
 import type { FeedSettings } from './settings.ts';
 
 /** Every kind of list by its name. */

@@ -21,8 +21,8 @@ import {
 } from '../db/column-types.ts';
 import { feeds, ofRegisteredFeed } from '../db/tables.ts';
 import type { FailureClass } from '../failure.ts';
-import type { OperationName } from '../operations/index.ts';
-import type { Cursor, ListKindName, Scope } from '../operations/operation.ts';
+import type { Cursor, ListKindName, Scope } from './operation.ts';
+import type { OperationName } from './registry.ts';
 
 export const lanes = ['live', 'backfill'] as const;
 export type Lane = (typeof lanes)[number];

@@ -2,9 +2,9 @@ import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../db/column-types.ts';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { addressTables } from '../load/tables.ts';
-import { type OperationName, operations } from '../operations/index.ts';
 import { kinds } from './index.ts';
 import type { ListKind } from './list.ts';
+import { type OperationName, operations } from './registry.ts';
 
 /** Walks that are looked at in one transaction: it takes some 100 ms, however many there are. */
 const judgedAtOnce = 500;

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { bigserial, index, integer as int4, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../db/column-types.ts';
 import { ofRegisteredFeed } from '../db/tables.ts';
-import type { Scope } from '../operations/operation.ts';
+import type { Scope } from '../lists/operation.ts';
 
 export const quarantine = etlSchema.table(
   'quarantine',

@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { byKind } from '../lists/by-kind.ts';
-import { feedName, type Feed } from '../lists/feed.ts';
+import { type Feed, feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Estimates } from '../lists/list.ts';
+import { operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import { operationNames, operations } from '../operations/index.ts';
 import { firingsPerDay } from './schedule.ts';
 
 /** A feed, and the settings that it is estimated by. */

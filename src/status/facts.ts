@@ -4,10 +4,9 @@ import type { FailureClass } from '../failure.ts';
 import { byKind } from '../lists/by-kind.ts';
 import type { FeedState } from '../lists/feed.ts';
 import { kinds } from '../lists/index.ts';
+import type { ListKindName, ListUnit } from '../lists/operation.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import type { RunState, Lane } from '../lists/tables.ts';
-import type { ListKindName, ListUnit } from '../operations/operation.ts';
-
+import type { Lane, RunState } from '../lists/tables.ts';
 import type { Cron } from './schedule.ts';
 import type { FeedStatus } from './schema.ts';
 

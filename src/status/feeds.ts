@@ -1,14 +1,14 @@
-import type { Workers } from '../sync/takeover.ts';
 import { none } from '../lists/estimates.ts';
 import { kinds } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
-import { operations } from '../operations/index.ts';
+import { operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
+import type { Workers } from '../sync/takeover.ts';
 import type { WorkLeft } from './credits.ts';
 import type { FeedEstimate } from './estimate.ts';
 import type { FeedRecord, ItemPace, LaneRecord, Verified } from './facts.ts';
-import { activityOf, isUnseen, quietSentence, type Activity, type LaneStatus } from './lanes.ts';
-import { nextFiring, pollTarget, type Cron } from './schedule.ts';
+import { type Activity, activityOf, isUnseen, type LaneStatus, quietSentence } from './lanes.ts';
+import { type Cron, nextFiring, pollTarget } from './schedule.ts';
 import type { FeedStatus } from './schema.ts';
 
 /** All that is stored of a feed, and what is computed from it. */

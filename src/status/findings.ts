@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operationNames } from '../operations/index.ts';
+import { operationNames } from '../lists/registry.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 
 /** What `verify` finds. The kinds of `openKinds` keep a feed from being complete, the others are notes. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { failures, type FailureClass } from '../failure.ts';
-import type { ListKindName } from '../operations/operation.ts';
+import { type FailureClass, failures } from '../failure.ts';
+import type { ListKindName } from '../lists/operation.ts';
 
 /**
  * How things are: the one document that the terminal, the page, `/status.json`, `/readyz`, `/metrics` and the

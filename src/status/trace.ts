@@ -3,7 +3,7 @@ import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core
 import { tableName } from '../db/column-types.ts';
 import type { Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
-import { dataTables } from '../operations/index.ts';
+import { dataTables } from '../lists/registry.ts';
 import { createRedactor } from '../redact.ts';
 import { unpackBody } from '../sync/archive.ts';
 import type { TraceDocument } from './endpoints.ts';

@@ -3,8 +3,8 @@ import { type Database, transact, type Transaction } from '../db/transaction.ts'
 import type { Why } from '../failure.ts';
 import type { FeedLane, FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
+import { operations } from '../lists/registry.ts';
 import type { RunRow } from '../lists/tables.ts';
-import { operations } from '../operations/index.ts';
 import { linkAbort } from './abort.ts';
 import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
 import { setFeedState } from './feeds.ts';

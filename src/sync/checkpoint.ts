@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
+import type { Cursor } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow, WalkState } from '../lists/tables.ts';
-import type { Cursor } from '../operations/operation.ts';
 import type { CoverageState, CoveredRange } from './coverage.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */

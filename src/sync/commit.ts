@@ -2,21 +2,21 @@ import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type NewDrift, recordDrift } from '../drift/record.ts';
 import { lockEnds } from '../lists/feed.ts';
-import type { HeldWalk, WalkRow } from '../lists/tables.ts';
-import { loadPages } from '../load/load.ts';
-import { type CountsByPage, shapeOf } from '../load/upsert.ts';
 import type {
   Operation,
   PageEnd,
   PageInWalk,
   WalkContext,
   WalkEndContext,
-} from '../operations/operation.ts';
+} from '../lists/operation.ts';
+import type { HeldWalk, WalkRow } from '../lists/tables.ts';
+import { loadPages } from '../load/load.ts';
+import { type CountsByPage, shapeOf } from '../load/upsert.ts';
 import { signals, stopwatch } from '../signals.ts';
 import { archiveBodies } from './archive.ts';
 import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
 import { type CoverageState, coverEnd, coverPage } from './coverage.ts';
-import { missedEntry, lockAbove, handOff, arrivingWalk } from './hand-off.ts';
+import { arrivingWalk, handOff, lockAbove, missedEntry } from './hand-off.ts';
 import {
   creditsPerPage,
   endBefore,

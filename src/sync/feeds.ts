@@ -5,8 +5,8 @@ import { type Database, transact, type Transaction } from '../db/transaction.ts'
 import type { Why } from '../failure.ts';
 import { type Feed, feedName, type FeedState, ofFeed } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
+import { operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import { operationNames, operations } from '../operations/index.ts';
 import { printable } from '../printable.ts';
 import type { FeedTarget } from './targets.ts';
 

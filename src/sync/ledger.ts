@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
+import type { Operation, PageEnd } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import type { CountsByPage } from '../load/upsert.ts';
-import type { Operation, PageEnd } from '../operations/operation.ts';
 import type { NormalisedPage } from './normalise.ts';
 
 /** What one page of a list costs of the key's credits. */

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { type DriftReport, openDriftCounter } from '../drift/drift.ts';
 import { allRead, type Unread, type UnreadValue } from '../drift/fields.ts';
 import { isExactNumber } from '../exact-number.ts';
-import type { Cursor, ItemRows, Operation, Place, Scope } from '../operations/operation.ts';
+import type { Cursor, ItemRows, Operation, Place, Scope } from '../lists/operation.ts';
 import { blocksAround, type PageOrder } from './order.ts';
 
 /** An item that is no row, and why. */

@@ -1,5 +1,5 @@
-import type { ListOrder, OrderKey } from '../operations/operation.ts';
-import { inOrder } from '../operations/positions.ts';
+import type { ListOrder, OrderKey } from '../lists/operation.ts';
+import { inOrder } from '../lists/positions.ts';
 
 /** What an item reports of its place in a list that is newest first. */
 export interface ReportedPlace {

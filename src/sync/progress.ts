@@ -1,6 +1,6 @@
 import type { Why } from '../failure.ts';
+import type { Cursor, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import type { Cursor, Scope } from '../operations/operation.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
 const bounds = [

@@ -1,20 +1,14 @@
 import { ExplorerError } from '../explorer/error.ts';
+import { sharesStored } from '../lists/end.ts';
+import type { Cursor, EndQuestion, EndVerdict, ItemRows, ListOrder } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import { sharesStored } from '../operations/list-end.ts';
-import type {
-  Cursor,
-  EndQuestion,
-  EndVerdict,
-  ItemRows,
-  ListOrder,
-} from '../operations/operation.ts';
 import { rowsOf } from './normalise.ts';
 import type { PageQueue } from './page-queue.ts';
 import {
   distrust,
   type JudgedPage,
-  type PageReader,
   namedBy,
+  type PageReader,
   requestPage,
   type Step,
 } from './request.ts';

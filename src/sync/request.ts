@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
 import type { FetchedPage } from '../explorer/fetcher.ts';
 import { excerpt } from '../explorer/response.ts';
-import type { Lane, WalkRow } from '../lists/tables.ts';
 import type {
   Cursor,
   KnownBlock,
@@ -10,8 +9,9 @@ import type {
   Operation,
   OrderKey,
   Scope,
-} from '../operations/operation.ts';
-import { timedAbove } from '../operations/positions.ts';
+} from '../lists/operation.ts';
+import { timedAbove } from '../lists/positions.ts';
+import type { Lane, WalkRow } from '../lists/tables.ts';
 import { createRedactor } from '../redact.ts';
 import type { ArchiveMode } from './archive.ts';
 import { digest, type PageFacts } from './normalise.ts';
@@ -20,9 +20,9 @@ import {
   goesBackTo,
   judgeOrder,
   type PageOrder,
+  reportedPlaces,
   type TimedPlace,
   timedPlaces,
-  reportedPlaces,
   withoutPlace,
 } from './order.ts';
 import { judgeProgress, type WalkEnd } from './progress.ts';

@@ -6,9 +6,9 @@ import type { Database } from '../db/transaction.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
 import type { Occasion, ScopeBounds, Target } from '../lists/list.ts';
+import { type OperationName, operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import type { RunScope } from '../lists/tables.ts';
-import { type OperationName, operationNames } from '../operations/index.ts';
 import { isPolledLater } from './failures.ts';
 import type { RegisteredFeed } from './feeds.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/record.ts';
+import type { OrderKey } from '../lists/operation.ts';
+import { lastPlace } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
-import type { OrderKey } from '../operations/operation.ts';
-import { lastPlace } from '../operations/positions.ts';
 import { linkAbort } from './abort.ts';
 import { packBody } from './archive.ts';
 import { FencedError } from './checkpoint.ts';

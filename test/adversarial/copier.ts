@@ -2,9 +2,9 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { type Engine, openEngine } from '../../src/app.ts';
 import type { Occasion } from '../../src/lists/list.ts';
+import type { OperationName } from '../../src/lists/registry.ts';
 import { createLog } from '../../src/log.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
-import type { OperationName } from '../../src/operations/index.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
 import {
   repairsOf,

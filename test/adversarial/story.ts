@@ -1,10 +1,10 @@
-import type { OperationName } from '../../src/operations/index.ts';
 import type { Pool } from 'pg';
+import type { OperationName } from '../../src/lists/registry.ts';
 import { inWords } from '../harness/findings.ts';
-import { chainId, deathsBy, openCopier, overlapMs, type Copier, type Task } from './copier.ts';
+import { type Chance, chanceOf } from '../harness/random.ts';
+import { chainId, type Copier, deathsBy, openCopier, overlapMs, type Task } from './copier.ts';
 import type { ListLie } from './lies.ts';
-import { blocksWithin, listNames, timeOf, type ListName } from './pages.ts';
-import { chanceOf, type Chance } from '../harness/random.ts';
+import { blocksWithin, type ListName, listNames, timeOf } from './pages.ts';
 import type { AdversarialServer, ToldLie } from './service.ts';
 import { cutOff, cutWhileAgain } from './standing-lies.ts';
 import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './truth.ts';

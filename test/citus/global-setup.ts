@@ -2,19 +2,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { distribute } from '../../src/db/layout.ts';
-import { createPool } from '../../src/db/pool.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { largeTable } from '../../src/operations/index.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { largeTable } from '../../src/lists/registry.ts';
 import { bundleProgram } from '../harness/bundle.ts';
 import { citusBinaries } from './binaries.ts';
 import {
+  type Cluster,
   joinNodes,
   onDatabase,
   removeStaleClusters,
   startCluster,
   stopCluster,
   urlOf,
-  type Cluster,
 } from './cluster.ts';
 
 declare module 'vitest' {

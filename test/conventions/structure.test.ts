@@ -62,15 +62,11 @@ describe('the boundaries let pass', () => {
 describe('the boundaries refuse', () => {
   const wrong: readonly (readonly [what: string, from: string, to: string])[] = [
     ['an import of a floor above', 'src/db/pool.ts', 'src/sync/walk.ts'],
-    [
-      'rooms of one floor that import each other',
-      'src/load/load.ts',
-      'src/operations/operation.ts',
-    ],
+    ['rooms of one floor that import each other', 'src/load/load.ts', 'src/explorer/client.ts'],
     [
       'an operation that imports a sibling',
-      'src/operations/factories/index.ts',
-      'src/operations/user-operations/index.ts',
+      'src/lists/factories/index.ts',
+      'src/lists/user-operations/index.ts',
     ],
     ['the product importing the simulator', 'src/sync/runs.ts', 'simulator/index.ts'],
     ['the simulator importing the product', 'simulator/index.ts', 'src/config/schema.ts'],
@@ -89,13 +85,13 @@ describe('the boundaries refuse', () => {
     'an operation that is named outside of its rooms: %s',
     (text) => {
       const found = boundaries({
-        'src/operations/withdrawals/index.ts': leaf,
-        'src/operations/index.ts': imports('./withdrawals/index.ts'),
+        'src/lists/withdrawals/index.ts': leaf,
+        'src/lists/registry.ts': imports('./withdrawals/index.ts'),
         'src/sync/runs.ts': `${text}\n`,
       });
       expect(found).toMatchObject({
         status: 1,
-        stderr: 'sync/runs.ts: names withdrawals, which only operations/ and lists/ may\n',
+        stderr: 'sync/runs.ts: names withdrawals, which only lists/ may\n',
       });
     },
   );

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { operationNames } from '../../src/lists/registry.ts';
 import { drawWhen, injectFault, killOf, type Scene } from '../harness/faults.ts';
-import { seededRandom } from '../harness/random.ts';
-import { ledgerFaults } from '../harness/ledger.ts';
-import { operationNames } from '../../src/operations/index.ts';
-import { freePort } from '../harness/servers.ts';
-import { eventually, startProgram, type Program } from '../harness/process.ts';
-import { differences } from '../harness/tables.ts';
-import { openWorld, type FaultWorld } from './world.ts';
 import { hangMs } from '../harness/hang.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { eventually, type Program, startProgram } from '../harness/process.ts';
+import { seededRandom } from '../harness/random.ts';
+import { freePort } from '../harness/servers.ts';
+import { differences } from '../harness/tables.ts';
+import { type FaultWorld, openWorld } from './world.ts';
 
 /** Each seed kills `sync` and `start` this often: 50 in all with the seeds of both tests. */
 const killsOfSync = 13;

@@ -1,5 +1,5 @@
 import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
-import type { OperationName } from '../../src/operations/index.ts';
+import type { OperationName } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase } from './database.ts';

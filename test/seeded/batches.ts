@@ -1,6 +1,6 @@
-import { blocks, readBatches } from '../../src/operations/optimism-batch-blocks/tables.ts';
-import { feedOf, pages, pollTime, pollTop, runs, walks, type Numbers } from './ledger.ts';
-import { lostBatchOf, type Lanes } from './lists.ts';
+import { blocks, readBatches } from '../../src/lists/optimism-batch-blocks/tables.ts';
+import { feedOf, type Numbers, pages, pollTime, pollTop, runs, walks } from './ledger.ts';
+import { type Lanes, lostBatchOf } from './lists.ts';
 import { fill } from './rows.ts';
 import {
   batchesPerPoll,

@@ -1,9 +1,9 @@
+import { factories, factoryHistory } from '../../src/lists/factories/tables.ts';
 import { addresses } from '../../src/load/tables.ts';
-import { factories, factoryHistory } from '../../src/operations/factories/tables.ts';
 import { feedOf, type Numbers, pages, runs, walks } from './ledger.ts';
 import type { Lanes } from './lists.ts';
 import { fill } from './rows.ts';
-import { type SeededChain, type SeededSize, pageItems, pollsPerRanking } from './size.ts';
+import { pageItems, pollsPerRanking, type SeededChain, type SeededSize } from './size.ts';
 import { beforeNow, hashSql, short } from './values.ts';
 
 /** Of so many factories one gets accounts between two rankings. */

@@ -1,13 +1,13 @@
+import { listedBatches } from '../../src/lists/optimism-batches/tables.ts';
+import { userOperations } from '../../src/lists/user-operations/tables.ts';
 import { addresses } from '../../src/load/tables.ts';
-import { listedBatches } from '../../src/operations/optimism-batches/tables.ts';
-import { userOperations } from '../../src/operations/user-operations/tables.ts';
 import {
   follow,
   type Followed,
-  type SeededLane,
   history,
   type Numbers,
   pollTime,
+  type SeededLane,
 } from './ledger.ts';
 import { fill } from './rows.ts';
 import {
@@ -15,13 +15,13 @@ import {
   batchesPerPoll,
   blocksOf,
   blocksPerBatch,
-  type SeededChain,
-  type SeededList,
-  type SeededSize,
   itemsPerPoll,
   lostBatch,
   lostPoll,
   pageItems,
+  type SeededChain,
+  type SeededList,
+  type SeededSize,
 } from './size.ts';
 import { beforeNow, blockTime, hashSql, short } from './values.ts';
 

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { Cursor } from '../../operations/operation.ts';
-import { feedName, ofFeed, type Feed } from '../feed.ts';
+import { type Feed, feedName, ofFeed } from '../feed.ts';
+import type { Cursor } from '../operation.ts';
 
 /** A range of blocks that no finished page verifies complete; both ends belong to it. */
 export interface Gap {

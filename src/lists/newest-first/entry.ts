@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { operations } from '../../operations/index.ts';
-import type { ListOrder, OrderKey } from '../../operations/operation.ts';
-import { feedName, ofFeed, type Feed } from '../feed.ts';
-import { itemsOf } from './items.ts';
+import { type Feed, feedName, ofFeed } from '../feed.ts';
+import type { ListOrder, OrderKey } from '../operation.ts';
+import { operations } from '../registry.ts';
 import type { Gap } from './coverage.ts';
+import { itemsOf } from './items.ts';
 import type { NewestFirstScope } from './scope.ts';
 
 /** For how long it is remembered that made positions lead nowhere: one refused request a day asks again. */

@@ -1,6 +1,6 @@
 import { about, atLeast, dayMs, halfPage, likelyUpTo, none, upTo } from '../estimates.ts';
-import type { ListUnit } from '../../operations/operation.ts';
 import type { Estimate } from '../list.ts';
+import type { ListUnit } from '../operation.ts';
 import type { ListFacts } from './facts.ts';
 import type { ResweepRule } from './settings.ts';
 

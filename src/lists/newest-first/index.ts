@@ -1,18 +1,18 @@
 import { sql } from 'drizzle-orm';
-import type { NewestFirstWalk } from '../../operations/operation.ts';
 import type { Database } from '../../db/transaction.ts';
-import { ofFeed, type Feed } from '../feed.ts';
+import { type Feed, ofFeed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
+import type { NewestFirstWalk } from '../operation.ts';
 import { mostWalks } from '../walks-called-for.ts';
 import { isDue } from './due.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
-import { facts, nothingKnown, type ListFacts } from './facts.ts';
+import { facts, type ListFacts, nothingKnown } from './facts.ts';
 import { planBackfillWalk, planLiveWalk } from './plan.ts';
 import { proof } from './proof.ts';
+import { ribbon } from './ribbon.ts';
 import type { NewestFirstScope } from './scope.ts';
 import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
 import { isPrunable } from './spare.ts';
-import { ribbon } from './ribbon.ts';
 import { status } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */

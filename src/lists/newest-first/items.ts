@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { operations } from '../../operations/index.ts';
-import { columnsOf } from '../../operations/positions.ts';
 import { type Feed, feedName } from '../feed.ts';
+import { columnsOf } from '../positions.ts';
+import { operations } from '../registry.ts';
 
 /**
  * As SQL, after `from`: the stored items of a feed's list, by where they stand; more conditions may

@@ -1,6 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
+import { type Feed, ofFeed } from '../feed.ts';
+import type { PlannedWalk, WalkPlan } from '../list.ts';
+import type { NewestFirstWalk } from '../operation.ts';
+import { parallelOf } from '../parallel.ts';
+import { hasRested } from '../rest.ts';
 import {
+  type BegunWalk,
   isInVain,
   isRunning,
   mismatches,
@@ -8,22 +14,16 @@ import {
   tried,
   walksOf,
   wasRefused,
-  type BegunWalk,
 } from './begun.ts';
 import {
   entryAbove,
   floorsOf,
+  type Gap,
   gapsOf,
   hasCoverage,
   liveEnd,
   lowestCovered,
-  type Gap,
 } from './coverage.ts';
-import type { NewestFirstWalk } from '../../operations/operation.ts';
-import { ofFeed, type Feed } from '../feed.ts';
-import type { PlannedWalk, WalkPlan } from '../list.ts';
-import { parallelOf } from '../parallel.ts';
-import { hasRested } from '../rest.ts';
 import { believesEntries, entryInto, orderOf, wantedOf } from './entry.ts';
 import { deepResweep, liveDepth } from './resweep.ts';
 import { boundsOf, isRange, type NewestFirstRun } from './scope.ts';

@@ -1,5 +1,5 @@
-import type { NewestFirstWalk } from '../../operations/operation.ts';
 import type { RunOf } from '../list.ts';
+import type { NewestFirstWalk } from '../operation.ts';
 
 export type RunResweep = {
   readonly depth_ms: number;

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { Cursor, NewestFirstWalk } from '../../operations/operation.ts';
-import type { LiveEnd } from './coverage.ts';
-import { feedName, type Feed } from '../feed.ts';
+import { type Feed, feedName } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
+import type { Cursor, NewestFirstWalk } from '../operation.ts';
+import type { LiveEnd } from './coverage.ts';
 
 /** What a stored page begins with: a way into the middle of the list. */
 interface Entry {

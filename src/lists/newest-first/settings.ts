@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ConfigDefaults, Configured } from '../../operations/define.ts';
 import { parseDuration } from '../../time.ts';
+import type { ConfigDefaults, Configured } from '../define.ts';
 import { duration, freshness, schedule, time, timezone } from '../settings.ts';
 import { mostWalks } from '../walks-called-for.ts';
 

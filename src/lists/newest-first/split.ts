@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
-import type { ListUnit, NewestFirstWalk } from '../../operations/operation.ts';
 import type { PlannedWalk } from '../list.ts';
+import type { ListUnit, NewestFirstWalk } from '../operation.ts';
 import { walksCalledFor } from '../walks-called-for.ts';
-import { isRunning, type BegunWalk } from './begun.ts';
+import { type BegunWalk, isRunning } from './begun.ts';
 import { believesEntries, orderOf } from './entry.ts';
 import { firstOperationAt } from './estimate.ts';
 import { boundsOf, type NewestFirstRun } from './scope.ts';

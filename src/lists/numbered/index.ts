@@ -1,18 +1,18 @@
-import type { NumberedWalk } from '../../operations/operation.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
+import type { NumberedWalk } from '../operation.ts';
 import { parallelOf } from '../parallel.ts';
-import { reconcileTarget, noteTarget } from './wishes.ts';
 import { isDue } from './due.ts';
 import { batchHistory, batchUpkeep } from './estimate.ts';
-import { facts, nothingKnown, type BatchFacts } from './facts.ts';
+import { type BatchFacts, facts, nothingKnown } from './facts.ts';
 import { planBackfillBatch, planLiveBatch } from './plan.ts';
 import { proof } from './proof.ts';
 import { batchesToRead, batchRequests } from './repairs.ts';
+import { ribbon } from './ribbon.ts';
 import type { NumberedScope } from './scope.ts';
 import { numberedSettings, type NumberedSettings } from './settings.ts';
 import { isPrunable } from './spare.ts';
-import { ribbon } from './ribbon.ts';
 import { status } from './status.ts';
+import { noteTarget, reconcileTarget } from './wishes.ts';
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
 export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> = {

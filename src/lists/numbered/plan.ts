@@ -1,13 +1,13 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { begunBy, latestBatchOf, hasUnread, isBegun, isUnderWay, shown, walkOf } from './walks.ts';
-import { isSupposedHole } from './listing.ts';
-import type { NumberedWalk } from '../../operations/operation.ts';
 import type { Feed } from '../feed.ts';
+import type { WalkPlan } from '../list.ts';
+import type { NumberedWalk } from '../operation.ts';
+import { isSupposedHole } from './listing.ts';
 import { follow, planSearch } from './probe.ts';
 import { isHeadLong, planLastRead, planReread, type RereadRange } from './reread.ts';
-import type { WalkPlan } from '../list.ts';
-import type { NumberedScope, NumberedRun } from './scope.ts';
+import type { NumberedRun, NumberedScope } from './scope.ts';
+import { begunBy, hasUnread, isBegun, isUnderWay, latestBatchOf, shown, walkOf } from './walks.ts';
 
 /**
  * The backfill lane's next walk: without a last number the latest known batch is searched first; then the

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { NumberedWalk } from '../../operations/operation.ts';
 import { ofFeed } from '../feed.ts';
 import type { WalkPlan } from '../list.ts';
-import { begunBy, moveFrontier, shown, walkOf } from './walks.ts';
+import type { NumberedWalk } from '../operation.ts';
 import { nextProbe, offsetOf } from './frontier.ts';
 import { listedFrom, newestListed } from './listing.ts';
 import type { NumberedRun } from './scope.ts';
+import { begunBy, moveFrontier, shown, walkOf } from './walks.ts';
 
 /** How many empty numbers in a row end the way upward once a run has met new batches. */
 const gapsPassed = 3;

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../../db/transaction.ts';
-import type { Cursor, KnownBlock, NumberedWalk } from '../../operations/operation.ts';
-import { isBegun, isUnderWay, walkOf } from './walks.ts';
-import { hasRested } from '../rest.ts';
-import { feedName, type Feed } from '../feed.ts';
+import { type Feed, feedName } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
+import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
+import { hasRested } from '../rest.ts';
 import type { NumberedRun } from './scope.ts';
+import { isBegun, isUnderWay, walkOf } from './walks.ts';
 
 /** Which batches that were read and are not verified are to be read again. */
 export interface RereadRange extends Feed {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Configured } from '../../operations/define.ts';
+import type { Configured } from '../define.ts';
 import { freshness, schedule, timezone } from '../settings.ts';
 
 const batchNumber = z.int().min(0);

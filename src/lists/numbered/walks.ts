@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { NumberedWalk } from '../../operations/operation.ts';
-import { feedName, ofFeed, type Feed } from '../feed.ts';
+import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
+import type { NumberedWalk } from '../operation.ts';
 import type { NumberedRun } from './scope.ts';
 
 /** A walk of one batch, whole unless its scope says otherwise. */

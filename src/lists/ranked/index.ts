@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import type { RankedWalk } from '../../operations/operation.ts';
 import type { Database } from '../../db/transaction.ts';
-import { ofFeed, type Feed } from '../feed.ts';
+import { type Feed, ofFeed } from '../feed.ts';
 import type { ListKind } from '../list.ts';
+import type { RankedWalk } from '../operation.ts';
 import { rankingHistory, rankingUpkeep } from './estimate.ts';
 import { facts, nothingKnown, type RankingFacts } from './facts.ts';
 import { planRankedWalk, type RankedScope } from './plan.ts';

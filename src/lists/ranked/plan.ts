@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { rowsMoved } from '../../operations/factories/ranking.ts';
-import type { RankedWalk } from '../../operations/operation.ts';
 import { ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
+import type { RankedWalk } from '../operation.ts';
+import { rowsMoved } from '../ranking.ts';
 
 /** What a run of a ranked list covers: the whole list, or so many of its pages. */
 export type RankedScope = { readonly max_pages?: number };

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { listEmpty, partSkipped } from '../../operations/factories/ranking.ts';
 import type { ListCoverage } from '../list.ts';
+import { listEmpty, partSkipped } from '../ranking.ts';
 
 /** The newest ranking of a feed, a row of `feeds`. */
 const newestRanking = sql`

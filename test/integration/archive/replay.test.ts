@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { operationNames } from '../../../src/operations/index.ts';
+import { operationNames } from '../../../src/lists/registry.ts';
 import { replayArchive } from '../../../src/replay/replay.ts';
 import { unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/normalise.ts';

@@ -1,8 +1,8 @@
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
 import { grantRoles } from '../../../src/db/roles.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { operationNames } from '../../../src/lists/registry.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 import { sumUp } from '../../harness/sums.ts';
-import { operationNames } from '../../../src/operations/index.ts';
 import { runSync } from '../../harness/sync.ts';
 
 export const chains: SimulatedChain[] = [10, 42220].map((id) => ({

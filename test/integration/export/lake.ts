@@ -2,12 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
+import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
 import type { exportDocument } from '../../../src/cli/export.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { operationNames } from '../../../src/lists/registry.ts';
 import { call } from '../../harness/call.ts';
 import { emptyFolder } from '../../harness/child.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { operationNames } from '../../../src/operations/index.ts';
 import { runSync } from '../../harness/sync.ts';
 
 type ExportDocument = z.infer<typeof exportDocument>;

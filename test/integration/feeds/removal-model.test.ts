@@ -1,9 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ItemRows, PageEnd } from '../../../src/operations/operation.ts';
-import { noteChanges } from '../../../src/operations/list-changes.ts';
-import { userOperations } from '../../../src/operations/user-operations/index.ts';
+import { noteChanges } from '../../../src/lists/changes.ts';
+import type { ItemRows, PageEnd } from '../../../src/lists/operation.ts';
+import { userOperations } from '../../../src/lists/user-operations/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const { name, table, order } = userOperations;

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Operation } from '../../../src/operations/operation.ts';
-import type * as registry from '../../../src/operations/index.ts';
 import { startSimulator } from '../../../simulator/index.ts';
+import type { Operation } from '../../../src/lists/operation.ts';
+import type * as registry from '../../../src/lists/registry.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { logLines } from '../../harness/log-lines.ts';
@@ -11,7 +11,7 @@ import { smallChain } from '../sync/copy.ts';
 const defect = vi.hoisted(() => ({ isThere: true }));
 
 /** A list whose items the program cannot read, because of a defect of its own. */
-vi.mock('../../../src/operations/index.ts', async (original) => {
+vi.mock('../../../src/lists/registry.ts', async (original) => {
   const { operations, operationNames } = await original<typeof registry>();
   const { factories } = operations;
   const normalise: Operation['normalise'] = (...item) => {

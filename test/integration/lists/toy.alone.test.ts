@@ -2,10 +2,10 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { startSimulator } from '../../../simulator/index.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
-import type * as registry from '../../../src/operations/index.ts';
+import type * as registry from '../../../src/lists/registry.ts';
 import { planFeeds } from '../../../src/status/plan.ts';
-import { verifyFeeds, repairsOf } from '../../../src/status/verify.ts';
 import { readStatus } from '../../../src/status/status.ts';
+import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -14,7 +14,7 @@ import { movingOperations } from '../../harness/tables.ts';
 import { smallChain } from '../sync/copy.ts';
 
 /** Lists that are registered and that nobody works on: one of each kind. */
-vi.mock('../../../src/operations/index.ts', async (original) => {
+vi.mock('../../../src/lists/registry.ts', async (original) => {
   const { operations, operationNames } = await original<typeof registry>();
   const toys = Object.fromEntries(
     Object.values(operations).map((operation) => [`toy-${operation.kind}`, operation]),

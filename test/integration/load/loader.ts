@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
-import { type OperationName, operations } from '../../../src/operations/index.ts';
 import { decodeItem } from '../../../src/sync/normalise.ts';
 
 const chainId = 10;

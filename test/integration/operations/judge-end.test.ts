@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { optimismBatchBlocks } from '../../../src/operations/optimism-batch-blocks/index.ts';
-import type { EndClaim } from '../../../src/operations/operation.ts';
+import type { EndClaim } from '../../../src/lists/operation.ts';
+import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const chain_id = 10;

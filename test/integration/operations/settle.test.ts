@@ -2,9 +2,9 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
-import { optimismBatchBlocks } from '../../../src/operations/optimism-batch-blocks/index.ts';
+import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { heights, Model, numbers, type Asked, type Walk } from './settle-model.ts';
+import { type Asked, heights, Model, numbers, type Walk } from './settle-model.ts';
 
 const hashOf = (height: number, edition: number) =>
   `0x${(height * 10 + edition).toString(16).padStart(64, '0')}`;

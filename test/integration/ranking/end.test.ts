@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { factories } from '../../../src/operations/factories/index.ts';
-import type { EndClaim, EndVerdict } from '../../../src/operations/operation.ts';
+import { factories } from '../../../src/lists/factories/index.ts';
+import type { EndClaim, EndVerdict } from '../../../src/lists/operation.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const chain = 10;

@@ -1,11 +1,11 @@
-import fc from 'fast-check';
 import { drizzle } from 'drizzle-orm/node-postgres';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
-import { factories } from '../../../src/operations/factories/index.ts';
-import type { ItemRows, WalkEndContext } from '../../../src/operations/operation.ts';
+import { factories } from '../../../src/lists/factories/index.ts';
+import type { ItemRows, WalkEndContext } from '../../../src/lists/operation.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { RankingModel, type ModelPage } from './model.ts';
+import { type ModelPage, RankingModel } from './model.ts';
 
 const times = 200;
 /** Few of each, so that counts tie and factories are met again. */

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
-  startSimulator,
   type Family,
   type Generation,
   type SimulatedChain,
+  startSimulator,
 } from '../../../simulator/index.ts';
-import { operationNames } from '../../../src/operations/index.ts';
+import { operationNames } from '../../../src/lists/registry.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';

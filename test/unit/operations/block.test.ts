@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../../src/operations/index.ts';
+import { operations } from '../../../src/lists/registry.ts';
 import { address, hash, refused, rowsOf } from './place.ts';
 
 const name = 'optimism-batch-blocks';

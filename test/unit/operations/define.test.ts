@@ -1,8 +1,8 @@
 import { integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { newestFirst, operation } from '../../../src/operations/define.ts';
-import { pageToken } from '../../../src/operations/positions.ts';
+import { newestFirst, operation } from '../../../src/lists/define.ts';
+import { pageToken } from '../../../src/lists/positions.ts';
 
 const table = pgTable(
   'toys',

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { parseExactly } from '../../../src/exact-number.ts';
-import { operations, type OperationName } from '../../../src/operations/index.ts';
-import { goldenRows, type Asked } from './golden.ts';
+import { type OperationName, operations } from '../../../src/lists/registry.ts';
+import { type Asked, goldenRows } from './golden.ts';
 
 const pageEnd = '.page.json';
 const rowsEnd = '.rows.json';

@@ -1,5 +1,5 @@
-import { type OperationName, operations } from '../../../src/operations/index.ts';
-import type { ItemRows } from '../../../src/operations/operation.ts';
+import type { ItemRows } from '../../../src/lists/operation.ts';
+import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { decodeItem } from '../../../src/sync/normalise.ts';
 
 export const hash = (digit: string) => `0x${digit.repeat(64)}`;

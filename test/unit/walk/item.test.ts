@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseExactly } from '../../../src/exact-number.ts';
-import { type OperationName, operations } from '../../../src/operations/index.ts';
+import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { decodeItem } from '../../../src/sync/normalise.ts';
 import { address, hash, rowsOf } from '../operations/place.ts';
 

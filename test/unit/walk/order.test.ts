@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inOrder } from '../../../src/operations/positions.ts';
+import { inOrder } from '../../../src/lists/positions.ts';
 import {
   judgeOrder,
   type PageBorders,

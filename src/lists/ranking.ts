@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../../db/transaction.ts';
-import type { ItemRows, WalkContext } from '../operation.ts';
-import { tokenFactory } from '../positions.ts';
+import type { Transaction } from '../db/transaction.ts';
+import type { ItemRows, WalkContext } from './operation.ts';
+import { tokenFactory } from './positions.ts';
 
 /** Why a walk that reached the list's end gives no ranking: the order changed meanwhile. */
 export const rowsMoved = 'moved';

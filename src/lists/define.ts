@@ -1,5 +1,7 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
+import { noteChanges, pagesWithChanges } from './changes.ts';
+import { judgeListEnd, removeBelow } from './end.ts';
 import {
   type DeclaredItem,
   type ItemLayout,
@@ -7,8 +9,6 @@ import {
   normaliser,
   type RowOfKind,
 } from './item-rows.ts';
-import { noteChanges, pagesWithChanges } from './list-changes.ts';
-import { judgeListEnd, removeBelow } from './list-end.ts';
 import type {
   Cursor,
   ListOrder,

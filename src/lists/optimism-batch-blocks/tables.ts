@@ -6,9 +6,9 @@ import {
   index,
   integer as int4,
   jsonb,
+  type PgColumn,
   primaryKey,
   text,
-  type PgColumn,
 } from 'drizzle-orm/pg-core';
 import {
   bigNumber,

@@ -19,7 +19,7 @@ import {
   hashOf,
   observeAddress,
 } from '../load/address.ts';
-import type { ChildTable, ItemRows, Place, Scope, MissingValues } from './operation.ts';
+import type { ChildTable, ItemRows, MissingValues, Place, Scope } from './operation.ts';
 
 /** What the kind of list says of an item's row. */
 export interface RowOfKind<Walk extends Scope> {

@@ -6,7 +6,7 @@ import { operation, ranked } from '../define.ts';
 import { count } from '../item-rows.ts';
 import type { EndClaim, EndVerdict } from '../operation.ts';
 import { pageToken } from '../positions.ts';
-import { concludeRanking, noteRankingPage } from './ranking.ts';
+import { concludeRanking, noteRankingPage } from '../ranking.ts';
 import { factories as table, factoryHistory } from './tables.ts';
 
 /** The wallet factories by number of accounts; each walk reads the whole list (spec 4.3 and table 2.5). */
