@@ -1,3 +1,4 @@
+import { sql, type SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { ListKind, ScopeBounds } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
@@ -33,3 +34,9 @@ export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBo
 
 /** The kind of an operation's list. */
 export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
+
+/** As SQL: what each kind of list says of a feed, a row of `feeds`; null where its kind is none of them. */
+export function byKind(part: (kind: ListKind) => SQL): SQL {
+  const cases = Object.values(kinds).map((kind) => sql`when ${kind.name} then ${part(kind)}`);
+  return sql`case feeds.kind ${sql.join(cases, sql` `)} end`;
+}

@@ -5,7 +5,6 @@ import type { FailureClass } from '../failure.ts';
 import type { Configured } from './define.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type { Cursor, ListKindName, ListUnit, Scope } from './operation.ts';
-import type { ListRibbon } from './ribbon.ts';
 import type { FeedSettings } from './settings.ts';
 import type { Lane, RunRow, RunScope } from './tables.ts';
 
@@ -184,4 +183,58 @@ export interface ListKind<
   ): Promise<RequestCount>;
   /** Flags that bound it, as an example of `sync` and of `backfill`; null: it has none. */
   readonly examples: { readonly sync: string | null; readonly backfill: string | null };
+}
+
+/** Nothing is left to read. */
+export const none: Estimate = { least: 0, likely: 0, requests: 0 };
+
+/** So much at least; how much more is unknown. */
+export const atLeast = (least: number): Estimate => ({
+  least: Math.ceil(least),
+  likely: null,
+  requests: null,
+});
+
+/** About so much. */
+export const about = (count: number): Estimate => {
+  const requests = Math.ceil(count);
+  return { least: requests, likely: requests, requests };
+};
+
+/** From so much to so much. */
+export const upTo = (least: number, most: number): Estimate => {
+  const requests = Math.ceil(most);
+  const from = Math.min(Math.ceil(least), requests);
+  return { least: from, likely: from === requests ? requests : null, requests };
+};
+
+/** About so much, and at most so much. */
+export const likelyUpTo = (likely: number, most: number): Estimate => {
+  const range = upTo(likely, most);
+  return { ...range, likely: range.least };
+};
+
+export const dayMs = 86_400_000;
+
+/** Half of a list's last page is empty, on average. */
+export const halfPage = 0.5;
+
+/**
+ * What is drawn of a list whose items have positions: blocks, or numbers of batches. All is SQL, of what is
+ * bounded however long the history is.
+ */
+export interface ListRibbon {
+  /**
+   * A statement for `feed`, `begins`, `ends` (exclusive) and a multirange for each state, of all feeds of the kind:
+   * `verified`; `gap`: wanted, and missing or unconfirmed; `quarantined`: verified but for an item in quarantine;
+   * `reading`: a walk is under way there; `unverified`: read, and verified by what is to come; `unknown`: below all
+   * that was ever read, and the list may end anywhere there; `out_of_range`: not wanted. No two of a feed's
+   * overlap, and together they are all that lies below `ends`.
+   */
+  readonly parts: SQL;
+  /**
+   * A statement for `feed`, `from`, `to`, `height` and `timestamp` of stored items near the heights of rows
+   * `asked` (feed, height, from, to).
+   */
+  readonly times: SQL;
 }

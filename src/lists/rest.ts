@@ -1,5 +1,4 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { latestStart } from './clock.ts';
 
 /**
  * How long what is not verified rests: as long as lay between its first and its last read, so
@@ -24,3 +23,13 @@ export const hasRested = (walks: SQL, at: Date) => sql`(
   from etl.walks
   where ${walks} and started_at <= ${latestStart(at)}
 )`;
+
+/** How far the clocks of two machines that are well may lie apart. */
+const clockDrift = '1 minute';
+
+/**
+ * As SQL: the latest that a walk can have begun, seen at a time. One that says later was begun by a
+ * clock that ran ahead: going by it, nothing would be due until it is that late.
+ */
+export const latestStart = (at: Date): SQL =>
+  sql`${at.toISOString()}::timestamptz + ${clockDrift}::interval`;

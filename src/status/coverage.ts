@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { byKind } from '../lists/by-kind.ts';
-import { isBoundedBy, kinds } from '../lists/index.ts';
+import { byKind, isBoundedBy, kinds } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
 import { timesNear } from './item-times.ts';

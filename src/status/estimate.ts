@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
-import { byKind } from '../lists/by-kind.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
-import { kindOf } from '../lists/index.ts';
+import { byKind, kindOf } from '../lists/index.ts';
 import type { Estimates } from '../lists/list.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';

@@ -1,9 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
-import { byKind } from '../lists/by-kind.ts';
 import type { FeedState } from '../lists/feed.ts';
-import { kinds } from '../lists/index.ts';
+import { byKind, kinds } from '../lists/index.ts';
 import type { ListKindName, ListUnit } from '../lists/operation.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import type { Lane, RunState } from '../lists/tables.ts';

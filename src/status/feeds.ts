@@ -1,6 +1,5 @@
-import { none } from '../lists/estimates.ts';
 import { kinds } from '../lists/index.ts';
-import type { Estimate } from '../lists/list.ts';
+import { type Estimate, none } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import type { Workers } from '../sync/takeover.ts';

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { none } from '../../src/lists/estimates.ts';
+import { none } from '../../src/lists/list.ts';
 import { listHistory, listUpkeep } from '../../src/lists/newest-first/estimate.ts';
-import { nothingKnown, type ListFacts } from '../../src/lists/newest-first/facts.ts';
-import { batchHistory, batchUpkeep } from '../../src/lists/numbered/estimate.ts';
-import { nothingKnown as noBatchKnown, type BatchFacts } from '../../src/lists/numbered/facts.ts';
-import { rankingHistory, rankingUpkeep } from '../../src/lists/ranked/estimate.ts';
+import { type ListFacts, nothingKnown } from '../../src/lists/newest-first/facts.ts';
+import {
+  type BatchFacts,
+  batchHistory,
+  batchUpkeep,
+  nothingKnown as noBatchKnown,
+} from '../../src/lists/numbered/estimate.ts';
+import { rankingHistory, rankingUpkeep } from '../../src/lists/ranked/index.ts';
 
 const dayMs = 86_400_000;
 const list: ListFacts = {

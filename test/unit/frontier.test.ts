@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextProbe } from '../../src/lists/numbered/frontier.ts';
+import { nextProbe } from '../../src/lists/numbered/latest-batch.ts';
 
 interface Search {
   readonly found: number | null;

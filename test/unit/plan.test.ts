@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { about, none, upTo } from '../../src/lists/estimates.ts';
+import { about, none, upTo } from '../../src/lists/list.ts';
+import { type FeedPlan, planOf } from '../../src/status/plan.ts';
 import { firingsPerDay } from '../../src/status/schedule.ts';
-import { planOf, type FeedPlan } from '../../src/status/plan.ts';
 
 const midnight = new Date('2026-11-21T00:00:00Z');
 const fresh = { at: midnight, spentToday: 0 };

@@ -1,5 +1,4 @@
-import { about, atLeast, dayMs, halfPage, likelyUpTo, none, upTo } from '../estimates.ts';
-import type { Estimate } from '../list.ts';
+import { about, atLeast, dayMs, type Estimate, halfPage, likelyUpTo, none, upTo } from '../list.ts';
 import type { ListUnit } from '../operation.ts';
 import type { ListFacts } from './facts.ts';
 import type { ResweepRule } from './settings.ts';

@@ -1,20 +1,10 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../../db/transaction.ts';
-import { type Feed, ofFeed } from '../feed.ts';
-import type { PlannedWalk, WalkPlan } from '../list.ts';
+import type { Database, Transaction } from '../../db/transaction.ts';
+import { type Feed, type FeedLane, feedName, ofFeed } from '../feed.ts';
+import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { NewestFirstWalk } from '../operation.ts';
 import { parallelOf } from '../parallel.ts';
 import { hasRested } from '../rest.ts';
-import {
-  type BegunWalk,
-  isInVain,
-  isRunning,
-  mismatches,
-  reaches,
-  tried,
-  walksOf,
-  wasRefused,
-} from './begun.ts';
 import {
   entryAbove,
   floorsOf,
@@ -24,10 +14,22 @@ import {
   liveEnd,
   lowestCovered,
 } from './coverage.ts';
-import { believesEntries, entryInto, orderOf, wantedOf } from './entry.ts';
+import { believesEntries, entryInto, orderOf, planSegments, wantedOf } from './entries.ts';
 import { deepResweep, liveDepth } from './resweep.ts';
-import { boundsOf, isRange, type NewestFirstRun } from './scope.ts';
-import { planSegments } from './segments.ts';
+import {
+  type BegunWalk,
+  boundsOf,
+  isInVain,
+  isRange,
+  isRunning,
+  mismatches,
+  type NewestFirstRun,
+  type NewestFirstScope,
+  reaches,
+  tried,
+  walksOf,
+  wasRefused,
+} from './run.ts';
 import { planSplit } from './split.ts';
 
 /**
@@ -37,7 +39,7 @@ import { planSplit } from './split.ts';
  *
  * @param run the run that reads, whose own walks don't count
  */
-export async function gapsDue(
+async function gapsDue(
   tx: Pick<Transaction, 'execute'>,
   feed: Feed,
   at: Date | 'at-once',
@@ -211,4 +213,46 @@ async function planGap(
     return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, feed, next) };
   }
   return { scope: { ...boundsOf(run), entry }, floor, cursor: orderOf(run).cursorAt(entry) };
+}
+
+/**
+ * A live lane is current only beside some history; on start it waits for its schedule. History is read
+ * where it is not covered, where it is to be read again, and only there; gaps that stay because the
+ * service breaks the order are read again in growing intervals, or when a person asks.
+ */
+export async function isDue(
+  db: Database,
+  { lane, scope }: Target<NewestFirstScope>,
+  occasion: Occasion,
+  at: Date,
+): Promise<boolean> {
+  const isBegun = await hasCoverage(db, lane);
+  if (lane.lane === 'live') return occasion !== 'start' && isBegun;
+  if (!isBegun || (await hasHistoryToRead(db, lane, scope, at))) return true;
+  const gaps = await gapsDue(db, lane, occasion === 'sync' ? 'at-once' : at, null);
+  return gaps.some((gap) => wantedOf(gap, scope) !== null);
+}
+
+/** What a person wants read again, walks that were begun and not ended, and deep resweeps. */
+async function hasHistoryToRead(
+  db: Database,
+  lane: FeedLane,
+  scope: NewestFirstScope,
+  at: Date,
+): Promise<boolean> {
+  return (
+    scope.again === true ||
+    (await hasUnfinished(db, lane)) ||
+    (await deepResweep(db, lane, scope.resweep ?? [], at)) !== null
+  );
+}
+
+async function hasUnfinished(db: Database, lane: FeedLane): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select from etl.walks as walk
+    join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
+    where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
+    limit 1
+  `);
+  return rows.length > 0;
 }

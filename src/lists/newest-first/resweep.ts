@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { latestStart } from '../clock.ts';
-import { floorsOf, type Floor } from './coverage.ts';
+import { type Feed, ofFeed } from '../feed.ts';
+import { latestStart } from '../rest.ts';
+import { type Floor, floorsOf } from './coverage.ts';
 import { itemsOf } from './items.ts';
-import { ofFeed, type Feed } from '../feed.ts';
-import type { RunResweep } from './scope.ts';
+import type { RunResweep } from './run.ts';
 
 /**
  * How many stored rows the live lane may read again in one walk: 20 pages of 50. What is longer

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { ListRibbon } from '../ribbon.ts';
+import type { ListRibbon } from '../list.ts';
 
 const parts = sql`
     with known as materialized (

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseDuration } from '../../time.ts';
 import type { ConfigDefaults, Configured } from '../define.ts';
+import { mostWalks } from '../parallel.ts';
 import { duration, freshness, schedule, time, timezone } from '../settings.ts';
-import { mostWalks } from '../walks-called-for.ts';
 
 const dayMs = 86_400_000;
 /** Beyond it a resweep is a new reading of the history, which `backfill --again` does better. */

@@ -3,11 +3,10 @@ import type { Transaction } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { ListUnit, NewestFirstWalk } from '../operation.ts';
-import { walksCalledFor } from '../walks-called-for.ts';
-import { type BegunWalk, isRunning } from './begun.ts';
-import { believesEntries, orderOf } from './entry.ts';
+import { walksCalledFor } from '../parallel.ts';
+import { believesEntries, orderOf } from './entries.ts';
 import { firstOperationAt } from './estimate.ts';
-import { boundsOf, type NewestFirstRun } from './scope.ts';
+import { type BegunWalk, boundsOf, isRunning, type NewestFirstRun } from './run.ts';
 
 /** What a walk has left that is parted is this much for each part, at least, in pages. */
 const shortestPart = 3;

@@ -1,13 +1,22 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { Transaction } from '../../db/transaction.ts';
-import type { Feed } from '../feed.ts';
-import type { WalkPlan } from '../list.ts';
+import type { Database, Transaction } from '../../db/transaction.ts';
+import { type Feed, type FeedLane, ofLane } from '../feed.ts';
+import type { Occasion, Target, WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
-import { isSupposedHole } from './listing.ts';
-import { follow, planSearch } from './probe.ts';
-import { isHeadLong, planLastRead, planReread, type RereadRange } from './reread.ts';
-import type { NumberedRun, NumberedScope } from './scope.ts';
-import { begunBy, hasUnread, isBegun, isUnderWay, latestBatchOf, shown, walkOf } from './walks.ts';
+import { hasRested } from '../rest.ts';
+import { follow, isSupposedHole, planSearch } from './latest-batch.ts';
+import { hasReread, isHeadLong, planLastRead, planReread, type RereadRange } from './reread.ts';
+import {
+  begunBy,
+  hasUnread,
+  isBegun,
+  isUnderWay,
+  latestBatchOf,
+  type NumberedRun,
+  type NumberedScope,
+  shown,
+  walkOf,
+} from './walks.ts';
 
 /**
  * The backfill lane's next walk: without a last number the latest known batch is searched first; then the
@@ -34,7 +43,7 @@ export async function planBackfillBatch(
 }
 
 /** The numbers whose rereads are the backfill lane's: those that each live run looks at are not. */
-export function historyOf(
+function historyOf(
   feed: Feed,
   { from_batch: from = 1, to_batch, reread = 0 }: NumberedScope,
   top: number,
@@ -172,4 +181,32 @@ async function nextUnread(tx: Transaction, run: NumberedRun, from: number): Prom
     returning number as batch
   `);
   return rows[0] === undefined ? null : Number(rows[0].batch);
+}
+
+/**
+ * A live lane is current only if the latest batch is known; on start it waits for its schedule. Numbers that
+ * are unread are history; those that are not verified are read again in growing intervals, or when a
+ * person asks.
+ */
+export async function isDue(
+  db: Database,
+  { lane, scope }: Target<NumberedScope>,
+  occasion: Occasion,
+  at: Date,
+): Promise<boolean> {
+  const frontier = await latestBatchOf(db, lane);
+  if (lane.lane === 'live') return occasion !== 'start' && frontier !== null;
+  const top = scope.to_batch ?? frontier;
+  if (top === null) return occasion === 'sync' || hasSearchRested(db, lane, at);
+  if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
+  return hasReread(db, historyOf(lane, scope, top), occasion === 'sync' ? 'at-once' : at);
+}
+
+/** A chain that showed no batch is searched again in growing intervals: a search is eight pages. */
+async function hasSearchRested(db: Database, lane: FeedLane, at: Date): Promise<boolean> {
+  const searches = sql`${ofLane(lane)} and scope ? 'probe'`;
+  const { rows } = await db.execute<{ rested: boolean }>(
+    sql`select ${hasRested(searches, at)} as rested`,
+  );
+  return rows[0]?.rested ?? true;
 }

@@ -4,8 +4,7 @@ import { type Feed, feedName } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
 import { hasRested } from '../rest.ts';
-import type { NumberedRun } from './scope.ts';
-import { isBegun, isUnderWay, walkOf } from './walks.ts';
+import { isBegun, isUnderWay, type NumberedRun, walkOf } from './walks.ts';
 
 /** Which batches that were read and are not verified are to be read again. */
 export interface RereadRange extends Feed {

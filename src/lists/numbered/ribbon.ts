@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { ListRibbon } from '../ribbon.ts';
+import type { ListRibbon } from '../list.ts';
 
 /** More batches with blocks than these never wait for what is to come alone (`etl.batch_state_findings`). */
 const mostInHead = 3;

@@ -1,9 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
-import type { PlannedWalk } from '../list.ts';
+import type { PlannedWalk, RunOf } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
-import type { NumberedRun } from './scope.ts';
 
 /** A walk of one batch, whole unless its scope says otherwise. */
 export const walkOf = (
@@ -95,3 +94,15 @@ export async function hasUnread(
   `);
   return to - from + 1 > (rows[0]?.read ?? 0);
 }
+
+/** What a run of numbered lists covers; each number is walked as a walk of its own. */
+export type NumberedScope = {
+  readonly from_batch?: number;
+  readonly to_batch?: number;
+  /** How many of the newest numbers are read again by each live run, and left to it by others. */
+  readonly reread?: number;
+  /** Whether what is not verified is read again now, whatever its interval: a person waits. */
+  readonly at_once?: boolean;
+};
+
+export type NumberedRun = RunOf<NumberedScope>;

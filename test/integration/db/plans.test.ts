@@ -37,21 +37,21 @@ const argued: Readonly<Record<string, string>> = {
 
 /** The statements that a backfill lane of a newest-first list plans its walks by. */
 const planning = [
-  'lists/newest-first/begun.ts walksOf',
   'lists/newest-first/coverage.ts entryAbove',
   'lists/newest-first/coverage.ts floorsOf',
   'lists/newest-first/coverage.ts gapsOf',
   'lists/newest-first/coverage.ts hasCoverage',
   'lists/newest-first/coverage.ts liveEnd',
-  'lists/newest-first/due.ts hasUnfinished',
-  'lists/newest-first/entry.ts believesEntries',
-  'lists/newest-first/entry.ts blocksOf',
-  'lists/newest-first/entry.ts itemAbove',
+  'lists/newest-first/entries.ts believesEntries',
+  'lists/newest-first/entries.ts blocksOf',
+  'lists/newest-first/entries.ts entriesWithin',
+  'lists/newest-first/entries.ts itemAbove',
+  'lists/newest-first/plan.ts hasUnfinished',
   'lists/newest-first/resweep.ts dueDepths',
   'lists/newest-first/resweep.ts isShort',
-  'lists/newest-first/segments.ts entriesWithin',
+  'lists/newest-first/run.ts walksOf',
   'lists/newest-first/split.ts beginningOf',
-  'lists/walks-called-for.ts walksCalledFor',
+  'lists/parallel.ts walksCalledFor',
 ];
 
 let rounds: readonly Round[] = [];

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { planText } from '../../../src/cli/plan.ts';
-import { about, atLeast, likelyUpTo, none, upTo } from '../../../src/lists/estimates.ts';
-import type { Estimate } from '../../../src/lists/list.ts';
+import { about, atLeast, type Estimate, likelyUpTo, none, upTo } from '../../../src/lists/list.ts';
 import {
   type FeedPlan,
   planDocument,

@@ -1,12 +1,9 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { ofFeed } from '../feed.ts';
+import { feedName, ofFeed } from '../feed.ts';
 import type { WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
-import { nextProbe, offsetOf } from './frontier.ts';
-import { listedFrom, newestListed } from './listing.ts';
-import type { NumberedRun } from './scope.ts';
-import { begunBy, moveFrontier, shown, walkOf } from './walks.ts';
+import { begunBy, moveFrontier, type NumberedRun, shown, walkOf } from './walks.ts';
 
 /** How many empty numbers in a row end the way upward once a run has met new batches. */
 const gapsPassed = 3;
@@ -130,3 +127,129 @@ async function baseOf(tx: Transaction, run: NumberedRun, frontier: number): Prom
   `);
   return Number(rows[0]?.base ?? frontier);
 }
+
+/**
+ * How many empty numbers in a row mean that there is no batch up there, while searching. Numbering
+ * has gaps: at 3 % of them, three in a row happen once in 37,000 places.
+ */
+const missRun = 3;
+/** How many empty numbers in a row confirm the latest known batch that was found. */
+const confirmRun = 8;
+
+/** What is known of batch numbers while the latest known batch is searched. */
+export interface FrontierKnowledge {
+  /** The lowest number that is wanted. */
+  readonly from: number;
+  /** The highest number that is known to have blocks; null while none is. */
+  readonly hit: number | null;
+  /** Numbers that were found empty. */
+  readonly misses: ReadonlySet<number>;
+}
+
+/**
+ * The next batch number to look at in the search for the newest one, or null when it is found:
+ * `hit` is the latest known batch then, or there is no batch at all. Gallops upward by doubling steps, halves
+ * between the last hit and the first run of misses, and confirms with a longer run, because
+ * numbers can be gaps. Pure: the answer to each poll is added to what is known.
+ */
+export function nextProbe({ from, hit, misses }: FrontierKnowledge): number | null {
+  const base = hit ?? from - 1;
+  const above = [...misses].filter((number) => number > base).sort((a, b) => a - b);
+  const end = above.find((number) => runLength(misses, number) >= missRun);
+  const unsure = above.find(
+    (number) => number < (end ?? Infinity) && !misses.has(number - 1) && number - 1 !== base,
+  );
+  if (unsure !== undefined) return unsure + runLength(misses, unsure);
+  const atBase = runLength(misses, base + 1);
+  if (end === undefined) {
+    // Empty numbers right above the last hit end the search only by the longer run.
+    return atBase > 0 ? confirm(base, atBase) : base + Math.max(1, base - from + 1);
+  }
+  return end - base > 1 && atBase === 0
+    ? base + Math.floor((end - base) / 2)
+    : confirm(base, atBase);
+}
+
+const confirm = (base: number, length: number) => (length >= confirmRun ? null : base + 1 + length);
+
+function runLength(misses: ReadonlySet<number>, start: number): number {
+  let length = 0;
+  while (misses.has(start + length)) length += 1;
+  return length;
+}
+
+/**
+ * Where live runs look when the number right above the latest known batch stays empty: first as wide as the
+ * run that confirms a latest known batch, then also by doubling. Numbering goes on behind any gap, so that one
+ * of these is met in time; what it passes over is read as history.
+ */
+const near = Array.from({ length: confirmRun - 1 }, (_, index) => index + 2);
+const far = [16, 32, 64, 128, 256, 512];
+
+/**
+ * Where above the latest known batch the nth poll goes, from 0: right above it on the first poll and every
+ * other one, where the next batch will be, and in between to the numbers behind, in case that one is
+ * a gap: 1, 2, 1, 3, 1, 4 … One request a run.
+ */
+function offsetOf(poll: number): number {
+  if (poll % 2 === 0) return 1;
+  const turn = (poll - 1) / 2;
+  const all = [...near, ...far];
+  return near[turn] ?? all[(turn - near.length) % all.length] ?? 1;
+}
+
+/*
+ * What the list of batches says of their numbers, where the chain's `optimism-batches` is copied too. It
+ * reports where to read first, and saves requests; nothing is verified or given up because of it.
+ */
+
+/** Numbers above the latest known batch that are requested in one run because the list has them, at most. */
+const mostAbove = 1_000;
+
+/** The listed numbers from one on, the lowest first. */
+async function listedFrom(
+  tx: Pick<Transaction, 'execute'>,
+  chainId: number,
+  from: number,
+): Promise<readonly number[]> {
+  const { rows } = await tx.execute<{ number: number }>(sql`
+    select batch_number::float8 as number
+    from explorer.listed_batches
+    where chain_id = ${chainId} and batch_number >= ${from} and removed_at is null
+    order by batch_number
+    limit ${mostAbove}
+  `);
+  return rows.map(({ number }) => number);
+}
+
+/** The newest number that is listed, if it is not below another; null where none is. */
+async function newestListed(
+  tx: Pick<Transaction, 'execute'>,
+  chainId: number,
+  from: number,
+): Promise<number | null> {
+  const { rows } = await tx.execute<{ number: number | null }>(sql`
+    select max(batch_number)::float8 as number
+    from explorer.listed_batches
+    where chain_id = ${chainId} and batch_number >= ${from} and removed_at is null
+  `);
+  return rows[0]?.number ?? null;
+}
+
+/**
+ * As SQL: whether a number is not on the list, where that was read whole. It is a gap then, as far as the
+ * list knows: read last, since its neighbours may verify it empty without a request.
+ */
+export const isSupposedHole = (chainId: number, number: SQL) => sql`(
+  ${number} <@ coalesce(
+    (
+      select covered from etl.feed_coverage
+      where feed = ${feedName({ chain_id: chainId, operation: 'optimism-batches' })}
+    ),
+    '{}'
+  )
+  and not exists (
+    select from explorer.listed_batches
+    where chain_id = ${chainId} and batch_number = ${number} and removed_at is null
+  )
+)`;
