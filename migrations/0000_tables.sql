@@ -202,19 +202,19 @@ CREATE TABLE "explorer"."factory_history" (
 --> statement-breakpoint
 CREATE TABLE "etl"."ranking_entries" (
 	"walk_id" bigint NOT NULL,
-	"address_hash" text collate "C" NOT NULL,
+	"key" text collate "C" NOT NULL,
 	"position" bigint NOT NULL,
-	"total_accounts" bigint,
+	"total" bigint,
 	"has_moved" boolean DEFAULT false NOT NULL,
-	CONSTRAINT "ranking_entries_walk_id_address_hash_pk" PRIMARY KEY("walk_id","address_hash")
+	CONSTRAINT "ranking_entries_walk_id_key_pk" PRIMARY KEY("walk_id","key")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."rankings" (
 	"walk_id" bigint PRIMARY KEY NOT NULL,
-	"chain_id" bigint NOT NULL,
+	"feed" text NOT NULL,
 	"as_of" timestamp with time zone NOT NULL,
 	"published_at" timestamp with time zone NOT NULL,
-	"factories" bigint NOT NULL,
+	"items" bigint NOT NULL,
 	"walks" integer NOT NULL,
 	"still_moving" boolean NOT NULL
 );
@@ -599,7 +599,7 @@ CREATE INDEX "runs_feed" ON "etl"."runs" USING btree ("feed","lane","id");--> st
 CREATE INDEX "runs_unfinished" ON "etl"."runs" USING btree ("feed","lane","id") WHERE state in ('open', 'interrupted');--> statement-breakpoint
 CREATE INDEX "runs_finished" ON "etl"."runs" USING btree ("feed","lane","id") WHERE state = 'finished';--> statement-breakpoint
 CREATE INDEX "ranking_entries_place" ON "etl"."ranking_entries" USING btree ("walk_id","position");--> statement-breakpoint
-CREATE INDEX "rankings_chain" ON "etl"."rankings" USING btree ("chain_id","walk_id");--> statement-breakpoint
+CREATE INDEX "rankings_feed" ON "etl"."rankings" USING btree ("feed","walk_id");--> statement-breakpoint
 CREATE INDEX "block_reorgs_old_hash" ON "explorer"."block_reorgs" USING btree ("old_hash","chain_id");--> statement-breakpoint
 CREATE INDEX "block_reorgs_observed_at" ON "explorer"."block_reorgs" USING btree ("observed_at","chain_id");--> statement-breakpoint
 CREATE INDEX "blocks_hash" ON "explorer"."blocks" USING btree ("hash","chain_id");--> statement-breakpoint

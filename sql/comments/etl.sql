@@ -137,21 +137,21 @@ comment on column etl.quarantine.to_block is 'Highest block that the item can st
 comment on column etl.quarantine.first_seen_at is 'When it was first stored.';
 comment on column etl.quarantine.dropped_at is 'When a person dropped it: it is no row, and no longer open. Null: it waits.';
 
-comment on table etl.ranking_entries is 'What the walks of a ranking of factories have met so far; emptied when it is published.';
+comment on table etl.ranking_entries is 'What the walks of a ranking met so far; deleted when it is published.';
 comment on column etl.ranking_entries.walk_id is 'etl.walks.id of the walk.';
-comment on column etl.ranking_entries.address_hash is 'The factory.';
+comment on column etl.ranking_entries.key is 'The item, an address.';
 comment on column etl.ranking_entries.position is 'Place in the walk, from 0, as last met.';
-comment on column etl.ranking_entries.total_accounts is 'Accounts, as last met. Null: not reported.';
-comment on column etl.ranking_entries.has_moved is 'Whether it shows that rows moved during the walk: met before on it, or more accounts than the one above.';
+comment on column etl.ranking_entries.total is 'The number that ranks it, as last met. Null: not reported.';
+comment on column etl.ranking_entries.has_moved is 'Whether it shows that rows moved during the walk: met before on it, or a higher total than the one above.';
 
-comment on table etl.rankings is 'One row for each ranking of factories that was published.';
+comment on table etl.rankings is 'One row for each ranking that was published.';
 comment on column etl.rankings.walk_id is 'etl.walks.id of its last walk.';
-comment on column etl.rankings.chain_id is 'Number of the chain.';
+comment on column etl.rankings.feed is 'Name of the feed, such as 10/factories.';
 comment on column etl.rankings.as_of is 'When the oldest of its walks began that its ranks rest on.';
 comment on column etl.rankings.published_at is 'When its ranks, missing_since and history were written, by the database''s clock.';
-comment on column etl.rankings.factories is 'Factories that it ranked.';
+comment on column etl.rankings.items is 'Items that it ranked.';
 comment on column etl.rankings.walks is 'Walks that it took: more than one where rows moved meanwhile.';
-comment on column etl.rankings.still_moving is 'Whether rows still moved during the last walk, so that a factory may be missing from it or ranked by an older count.';
+comment on column etl.rankings.still_moving is 'Whether rows still moved during the last walk, so that an item may be missing from it or ranked by an older total.';
 
 comment on table etl.raw_pages is 'Bodies of pages, for replay; filled where explorer.archive is all.';
 comment on column etl.raw_pages.page_id is 'etl.pages.id of the page.';

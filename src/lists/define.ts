@@ -2,6 +2,8 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { noteChanges, pagesWithChanges } from './changes.ts';
 import { judgeListEnd, removeBelow } from './end.ts';
+import { concludeRanking, noteRankingPage, type RankedList } from './ranking.ts';
+import { judgeRankingEnd } from './ranking-end.ts';
 import {
   type DeclaredItem,
   type ItemLayout,
@@ -46,6 +48,8 @@ type Kind<Walk extends Scope> = Pick<RowOfKind<Walk>, 'columns'> &
 /** Makes a kind of an operation, of which it knows this. */
 export type KindOf<Walk extends Scope> = (operation: {
   readonly name: string;
+  /** Its items, in the plural. */
+  readonly items: string;
   readonly table: PgTable;
   /** The column that identifies a chain's items. */
   readonly key: string;
@@ -73,7 +77,13 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
   const { name, table, key, item, path, cursor, version, isOffered, guide } = declared;
   const layout = layoutOfItem(declared);
   const orderBy = (columns: ListOrder['columns']) => orderOf(layout, cursor, columns);
-  const { columns, ...kind } = declared.list({ name, table, key, orderBy });
+  const { columns, ...kind } = declared.list({
+    name,
+    items: guide.items,
+    table,
+    key,
+    orderBy,
+  });
   return {
     name,
     table,
@@ -166,18 +176,23 @@ export const numbered =
 export const ranked =
   (
     { schedule }: Pick<ConfigDefaults, 'schedule'>,
-    conclusions: Pick<Operation<RankedWalk>, 'judgeEnd' | 'afterPage' | 'afterWalk'>,
+    columns: Pick<RankedList, 'total' | 'history'>,
   ): KindOf<RankedWalk> =>
-  () => ({
-    kind: 'ranked',
-    order: null,
-    defaults: { schedule, overlap: '0s', resweep: [] },
-    decidesMembership: false,
-    isReplayable: false,
-    columns: {},
-    informative: (_tx, pages) => Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
-    ...conclusions,
-  });
+  ({ items, table, key }) => {
+    const list = { items, table, key, ...columns };
+    return {
+      kind: 'ranked',
+      order: null,
+      defaults: { schedule, overlap: '0s', resweep: [] },
+      decidesMembership: false,
+      isReplayable: false,
+      columns: {},
+      judgeEnd: (db, claim) => judgeRankingEnd(list, db, claim),
+      informative: (_tx, pages) => Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
+      afterPage: (tx, walk, rows) => noteRankingPage(list, tx, walk, rows),
+      afterWalk: (tx, walk) => concludeRanking(list, tx, walk),
+    };
+  };
 
 /** What the configuration says of a feed unless a person says otherwise, as far as operations of a kind differ. */
 export interface ConfigDefaults {

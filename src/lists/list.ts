@@ -90,8 +90,6 @@ export interface ListCoverage {
 
 /** What `status` shows. All is SQL over a row of `feeds`. */
 export interface ListReach {
-  /** A statement for `lag_s`, a number or null, and `coverage`, JSON. */
-  readonly reach: SQL;
   /** The progress of a run, a row `latest`: JSON. */
   readonly progress: SQL;
   /** A statement for what is verified: `positions`, `gaps`, the `missing` positions in them, `snapshot_at`. */

@@ -118,9 +118,9 @@ export const pageToken: Paging = {
 };
 
 /**
- * The factory that a token of the factories names, lower case: the first item of the page, unless the
- * ranking changed meanwhile. Null where it is of another form.
+ * The address that a token of a ranked list names, lower case: the first item of the page, unless the
+ * ranking changed meanwhile. Null: the token has another form.
  */
-export function tokenFactory({ page_token }: Cursor): string | null {
+export function tokenAddress({ page_token }: Cursor): string | null {
   return /^\d{1,15},(0x[0-9a-f]{40})$/iu.exec(String(page_token))?.[1]?.toLowerCase() ?? null;
 }

@@ -1,13 +1,36 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { tableName } from '../db/column-types.ts';
 import type { ItemRows, WalkContext } from './operation.ts';
-import { tokenFactory } from './positions.ts';
+import { tokenAddress } from './positions.ts';
+
+/** A ranked list. Its table has `rank` and `missing_since` beside these columns. */
+export interface RankedList {
+  /** Its items, in the plural. */
+  readonly items: string;
+  readonly table: PgTable;
+  /** The column that identifies a chain's items: an address. */
+  readonly key: string;
+  /** The column that ranks them, highest first. */
+  readonly total: string;
+  /** Keeps each change of the total: `chain_id`, the key, `observed_at`, the total, `page_id`. */
+  readonly history: PgTable;
+}
+
+/** The table, its history and its columns as SQL. */
+export const namesOf = ({ table, key, total, history }: RankedList) => ({
+  table: sql.raw(tableName(table)),
+  history: sql.raw(tableName(history)),
+  key: sql.raw(`"${key}"`),
+  total: sql.raw(`"${total}"`),
+});
 
 /** Why a walk that reached the list's end gives no ranking: the order changed meanwhile. */
 export const rowsMoved = 'moved';
 
 /**
- * Why no ranking was published: the service listed no factory, time after time, though some are stored.
+ * Why no ranking was published: the service listed no item, time after time, though some are stored.
  * Contracts don't vanish; a service under repair answers so.
  */
 export const listEmpty = 'empty';
@@ -26,21 +49,22 @@ const walksAtMost = 3;
 
 /**
  * Notes what a page of a ranking saw, so that a resumed ranking still knows its first pages, and what
- * of it shows that rows moved: a factory met before, one with more accounts than the one above, or a page
- * that begins with another factory than its cursor names. A cursor that names the one above is no sign.
+ * of it shows that rows moved: an item met before, one with a higher total than the one above, or a page
+ * that begins with another item than its cursor names. A cursor that names the one above is no sign.
  * The last one of a page again as the first of the next, unchanged, is how some services page.
  *
  * @returns true: what is stored of a ranking speaks against no page of another
  */
 export async function noteRankingPage(
+  list: RankedList,
   tx: Transaction,
   walk: WalkContext,
   rows: readonly ItemRows[],
 ): Promise<true> {
-  const named = walk.cursor === null || !walk.isConclusive ? null : tokenFactory(walk.cursor);
+  const named = walk.cursor === null || !walk.isConclusive ? null : tokenAddress(walk.cursor);
   const entries = rows.map(({ key, row, position }, index) => ({
-    address_hash: row['address_hash'],
-    total_accounts: row['total_accounts'],
+    key,
+    total: row[list.total],
     position,
     is_other: index === 0 && named !== null && key !== named,
   }));
@@ -48,34 +72,34 @@ export async function noteRankingPage(
     with page as (
       select *
       from json_to_recordset(${JSON.stringify(entries)}::json)
-        as entry(address_hash text, position bigint, total_accounts bigint, is_other boolean)
+        as entry(key text, position bigint, total bigint, is_other boolean)
     ), last as (
-      select address_hash, position, total_accounts
+      select key, position, total
       from etl.ranking_entries
       where walk_id = ${walk.walk_id}
       order by position desc
       limit 1
     )
-    insert into etl.ranking_entries (walk_id, address_hash, position, total_accounts, has_moved)
-    select ${walk.walk_id}::bigint, page.address_hash, page.position, page.total_accounts,
-           page.is_other and last.address_hash is distinct from ${named} or coalesce(
-             page.total_accounts
-               > lag(page.total_accounts, 1, last.total_accounts) over (order by page.position),
+    insert into etl.ranking_entries (walk_id, key, position, total, has_moved)
+    select ${walk.walk_id}::bigint, page.key, page.position, page.total,
+           page.is_other and last.key is distinct from ${named} or coalesce(
+             page.total
+               > lag(page.total, 1, last.total) over (order by page.position),
              false
            ) or (
              met.walk_id is not null
              and (
                met.position < last.position
-               or met.total_accounts is distinct from page.total_accounts
+               or met.total is distinct from page.total
              )
            )
     from page
     left join last on true
     left join etl.ranking_entries as met
-      on met.walk_id = ${walk.walk_id} and met.address_hash = page.address_hash
-    on conflict (walk_id, address_hash) do update
+      on met.walk_id = ${walk.walk_id} and met.key = page.key
+    on conflict (walk_id, key) do update
     set position = excluded.position,
-        total_accounts = excluded.total_accounts,
+        total = excluded.total,
         has_moved = ranking_entries.has_moved or excluded.has_moved
   `);
   return true;
@@ -89,7 +113,11 @@ export async function noteRankingPage(
  *
  * @returns null when it was published; else why it was not
  */
-export async function concludeRanking(tx: Transaction, walk: WalkContext): Promise<string | null> {
+export async function concludeRanking(
+  list: RankedList,
+  tx: Transaction,
+  walk: WalkContext,
+): Promise<string | null> {
   const { rows } = await tx.execute<{ walks: number }>(
     sql`
       select count(*)::int as walks from etl.walks
@@ -97,15 +125,15 @@ export async function concludeRanking(tx: Transaction, walk: WalkContext): Promi
     `,
   );
   const walks = rows[0]?.walks ?? 1;
-  const stillMoving = await showsMovement(tx, walk);
-  if (await skippedPart(tx, walk)) return partSkipped;
+  const stillMoving = await showsMovement(list, tx, walk);
+  if (await skippedPart(list, tx, walk)) return partSkipped;
   if (stillMoving && walks < walksAtMost) return rowsMoved;
   if (stillMoving && !(await metSomebody(tx, walk))) return listEmpty;
-  await publishRanking(tx, walk, { walks, stillMoving });
+  await publishRanking(list, tx, walk, { walks, stillMoving });
   return null;
 }
 
-/** Whether any walk of the run met a factory, or an item that may be one. */
+/** Whether any walk of the run met an item, or one that stands in quarantine. */
 async function metSomebody(tx: Transaction, walk: WalkContext): Promise<boolean> {
   const { rows } = await tx.execute<{ somebody: boolean }>(sql`
     select exists (
@@ -121,22 +149,27 @@ async function metSomebody(tx: Transaction, walk: WalkContext): Promise<boolean>
 
 /**
  * Whether a walk shows that rows moved while it was under way, in what it met or in what it did not
- * meet. A factory of the last ranking that two walks in a row did not meet has left the list: that
+ * meet. An item of the last ranking that two walks in a row did not meet has left the list: that
  * is no movement, or each one that leaves would cost a third walk. Nor are as many as stand in
  * quarantine: they may be those, and another walk would meet them no better.
  */
-async function showsMovement(tx: Transaction, walk: WalkContext): Promise<boolean> {
+async function showsMovement(
+  list: RankedList,
+  tx: Transaction,
+  walk: WalkContext,
+): Promise<boolean> {
+  const { table, key } = namesOf(list);
   const { rows } = await tx.execute<{ moved: boolean }>(sql`
     with before as (
-      select address_hash
+      select key
       from etl.ranking_entries
       join etl.walks on walks.id = walk_id
       where run_id = ${walk.run_id} and walk_id <> ${walk.walk_id}
     ), expected as (
-      select address_hash from before
+      select key from before
       union all
-      select address_hash
-      from explorer.factories
+      select ${key}
+      from ${table}
       where chain_id = ${walk.chain_id} and rank is not null and not exists (select from before)
     )
     select exists (
@@ -144,9 +177,9 @@ async function showsMovement(tx: Transaction, walk: WalkContext): Promise<boolea
     ) or (
       select count(*)
       from (
-        select address_hash from expected
+        select key from expected
         except
-        select address_hash from etl.ranking_entries where walk_id = ${walk.walk_id}
+        select key from etl.ranking_entries where walk_id = ${walk.walk_id}
       ) as unmet
     ) > (
       select coalesce(sum(quarantined), 0) from etl.pages where walk_id = ${walk.walk_id}
@@ -160,20 +193,21 @@ const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
   sql`lower(substring(${sql.raw(cursor)} ->> 'page_token' from '^\\d+,0x[0-9a-fA-F]{40}'))`;
 
 /**
- * Whether a walk met an empty page that leads on, and nothing shows that no factory stands in between:
+ * Whether a walk met an empty page that leads on, and nothing shows that no item stands in between:
  * neither a token of the same position, nor that all of the last ranking were met.
  */
-async function skippedPart(tx: Transaction, walk: WalkContext): Promise<boolean> {
+async function skippedPart(list: RankedList, tx: Transaction, walk: WalkContext): Promise<boolean> {
+  const { table, key } = namesOf(list);
   const { rows } = await tx.execute<{ skipped: boolean }>(sql`
     select exists (
       select from etl.pages
       where walk_id = ${walk.walk_id} and items = 0 and cursor_out is not null
         and (${positionOf('cursor_in')} = ${positionOf('cursor_out')}) is not true
     ) and (
-      select coalesce(bool_or(entry.address_hash is null), true)
-      from explorer.factories as factory
+      select coalesce(bool_or(entry.key is null), true)
+      from ${table} as item
       left join etl.ranking_entries as entry
-        on entry.walk_id = ${walk.walk_id} and entry.address_hash = factory.address_hash
+        on entry.walk_id = ${walk.walk_id} and entry.key = item.${key}
       where chain_id = ${walk.chain_id} and rank is not null
     ) as skipped
   `);
@@ -188,44 +222,46 @@ interface RankingFacts {
   readonly stillMoving: boolean;
 }
 
-/** Each factory that a walk of the run met, as the latest of them saw it. */
+/** Each item that a walk of the run met, as the latest of them saw it. */
 const latestObservations = (walk: WalkContext) => sql`
-  select distinct on (address_hash) address_hash, walk_id, started_at, position, total_accounts
+  select distinct on (key) key, walk_id, started_at, position, total
   from etl.ranking_entries
   join etl.walks on walks.id = walk_id
   where run_id = ${walk.run_id}
-  order by address_hash, walk_id desc
+  order by key, walk_id desc
 `;
 
 /**
- * Publishes a ranking at once: ranks, who is missing, and a history row for each factory whose count
- * changed. Readers see the whole ranking or the one before it. A factory is missing only if no walk
+ * Publishes a ranking at once: ranks, who is missing, and a history row for each item whose total
+ * changed. Readers see the whole ranking or the one before it. An item is missing only if no walk
  * of the run met it.
  */
 async function publishRanking(
+  list: RankedList,
   tx: Transaction,
   walk: WalkContext,
   facts: RankingFacts,
 ): Promise<void> {
-  await publishRanks(tx, walk);
-  await publishHistory(tx, walk);
+  await publishRanks(list, tx, walk);
+  await publishHistory(list, tx, walk);
   await recordRanking(tx, walk, facts);
   // Of other runs too: what an interrupted or a superseded ranking met is never published.
   await tx.execute(sql`
     delete from etl.ranking_entries
-    where (select chain_id from etl.walks where walks.id = walk_id) = ${walk.chain_id}
+    where (select feed from etl.walks where walks.id = walk_id) = ${walk.feed}
   `);
 }
 
 /**
- * By accounts; among equals as the service listed them, then those that only earlier walks met. While
- * an item of the run is in quarantine, no factory becomes missing: it may be the factory that was not met.
+ * By total; among equals as the service listed them, then those that only earlier walks met. While
+ * an item of the run is in quarantine, no item becomes missing: it may be the one that was not met.
  */
-async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
+async function publishRanks(list: RankedList, tx: Transaction, walk: WalkContext): Promise<void> {
+  const { table, key } = namesOf(list);
   await tx.execute(sql`
     with ranked as (
-      select address_hash, row_number() over (
-        order by total_accounts desc nulls last, walk_id desc, position
+      select key, row_number() over (
+        order by total desc nulls last, walk_id desc, position
       ) as rank
       from (${latestObservations(walk)}) as observation
     ), observations as materialized (
@@ -235,47 +271,46 @@ async function publishRanks(tx: Transaction, walk: WalkContext): Promise<void> {
         where run_id = ${walk.run_id} and pages.quarantined > 0
       ) as is_whole
     ), judged as (
-      select factory.address_hash, ranked.rank,
+      select item.${key} as key, ranked.rank,
              case
                when ranked.rank is not null then null
-               when not (select is_whole from observations) then factory.missing_since
-               else coalesce(factory.missing_since, now())
+               when not (select is_whole from observations) then item.missing_since
+               else coalesce(item.missing_since, now())
              end as missing_since
-      from explorer.factories as factory
-      left join ranked using (address_hash)
-      where factory.chain_id = ${walk.chain_id}
+      from ${table} as item
+      left join ranked on ranked.key = item.${key}
+      where item.chain_id = ${walk.chain_id}
     )
-    update explorer.factories as t
+    update ${table} as t
     set rank = judged.rank,
         missing_since = judged.missing_since,
         updated_at = now(),
         page_id = greatest(t.page_id, ${walk.page_id}::bigint)
     from judged
     where t.chain_id = ${walk.chain_id}
-      and t.address_hash = judged.address_hash
+      and t.${key} = judged.key
       and (t.rank, t.missing_since) is distinct from (judged.rank, judged.missing_since)
   `);
 }
 
 /** A count that is missing, or of another type, is no change: a history would keep it for good. */
-async function publishHistory(tx: Transaction, walk: WalkContext): Promise<void> {
+async function publishHistory(list: RankedList, tx: Transaction, walk: WalkContext): Promise<void> {
+  const { history, key, total } = namesOf(list);
   await tx.execute(sql`
-    insert into explorer.factory_history (
-      chain_id, address_hash, observed_at, total_accounts, page_id
-    )
-    select ${walk.chain_id}::bigint, observation.address_hash, now(), observation.total_accounts,
+    insert into ${history} (chain_id, ${key}, observed_at, ${total}, page_id)
+    select ${walk.chain_id}::bigint, observation.key, now(), observation.total,
            ${walk.page_id}::bigint
     from (${latestObservations(walk)}) as observation
     left join lateral (
-      select total_accounts
-      from explorer.factory_history
-      where chain_id = ${walk.chain_id} and address_hash = observation.address_hash
+      select ${total} as total
+      from ${history}
+      where chain_id = ${walk.chain_id} and ${key} = observation.key
       order by observed_at desc
       limit 1
     ) as last on true
-    where observation.total_accounts is not null
-      and last.total_accounts is distinct from observation.total_accounts
-    order by address_hash
+    where observation.total is not null
+      and last.total is distinct from observation.total
+    order by observation.key
   `);
 }
 
@@ -286,8 +321,8 @@ async function recordRanking(
   { walks, stillMoving }: RankingFacts,
 ): Promise<void> {
   await tx.execute(sql`
-    insert into etl.rankings (walk_id, chain_id, as_of, published_at, factories, walks, still_moving)
-    select ${walk.walk_id}::bigint, ${walk.chain_id}::bigint,
+    insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
+    select ${walk.walk_id}::bigint, ${walk.feed},
            coalesce(min(started_at), ${walk.started_at}::timestamptz), now(), count(*),
            ${walks}::int, ${stillMoving}
     from (${latestObservations(walk)}) as observation

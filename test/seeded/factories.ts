@@ -45,8 +45,8 @@ export function growFactories(
         cursor_out: `case when s < ${each - 1} then ${token(`(s + 1) * ${pageItems} + 1`)} end`,
       },
     }),
-    `insert into etl.rankings (walk_id, chain_id, as_of, published_at, factories, walks, still_moving)
-     select ${numbers.walk} + n, ${id}, ${at}, ${at}, ${count}, 1, false
+    `insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
+     select ${numbers.walk} + n, '${id}/factories', ${at}, ${at}, ${count}, 1, false
      from generate_series(1, ${rankings}) as n`,
     fill({
       table: addresses,

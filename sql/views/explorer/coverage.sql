@@ -40,7 +40,7 @@ where kind = 'numbered'
 union all
 select feeds.chain_id, operation, feed, null, null, as_of, as_of, 'ranking', null, null
 from etl.feeds, lateral (
-  select max(as_of) as as_of from etl.rankings where rankings.chain_id = feeds.chain_id
+  select max(as_of) as as_of from etl.rankings where rankings.feed = feeds.feed
 ) as ranking
 where kind = 'ranked' and as_of is not null
   and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);

@@ -49,7 +49,7 @@ left join lateral (
   ) as newest_batch
   where kind = 'numbered'
   union all
-  select null, max(as_of) from etl.rankings where kind = 'ranked' and rankings.chain_id = feeds.chain_id
+  select null, max(as_of) from etl.rankings where kind = 'ranked' and rankings.feed = feeds.feed
 ) as newest on newest.height is not null or newest.timestamp is not null;
 
 comment on view explorer.freshness is 'How current each feed is.';

@@ -45,7 +45,7 @@ union all
 select chain_id, operation, feed, null, null, 'ranking', null, null
 from etl.feeds
 where kind = 'ranked' and not exists (
-  select from etl.rankings where rankings.chain_id = feeds.chain_id
+  select from etl.rankings where rankings.feed = feeds.feed
 );
 
 comment on view explorer.gaps is 'What is wanted and not verified complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. Those of items in quarantine are neither here nor in coverage: no walk closes them.';

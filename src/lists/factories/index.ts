@@ -1,12 +1,8 @@
-import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Transaction } from '../../db/transaction.ts';
 import { embeddedAddress } from '../../load/address.ts';
 import { operation, ranked } from '../define.ts';
 import { count } from '../item-rows.ts';
-import type { EndClaim, EndVerdict } from '../operation.ts';
 import { pageToken } from '../positions.ts';
-import { concludeRanking, noteRankingPage } from '../ranking.ts';
 import { factories as table, factoryHistory } from './tables.ts';
 
 /** The wallet factories by number of accounts; each walk reads the whole list (spec 4.3 and table 2.5). */
@@ -22,10 +18,7 @@ export const factories = operation({
   columns: {},
   children: {},
   concludes: [factoryHistory],
-  list: ranked(
-    { schedule: '0 */6 * * *' },
-    { judgeEnd: judgeRankingEnd, afterPage: noteRankingPage, afterWalk: concludeRanking },
-  ),
+  list: ranked({ schedule: '0 */6 * * *' }, { total: 'total_accounts', history: factoryHistory }),
   isOffered: () => true,
   guide: {
     list: 'factories',
@@ -37,109 +30,3 @@ export const factories = operation({
 `,
   },
 });
-
-/**
- * By how many more of the lowest ranked were not met than were met contradicts an end. What is cut off
- * a list is its lowest part, and nearly all of that. What moves or leaves is scattered: where a quarter
- * of all factories is missed, this many at the bottom come by chance in one ranking of 60,000, where one
- * in twenty is, never. A contradiction that is false would hold the feed up, so the bound is no lower.
- */
-const cutAtLeast = 10;
-
-/** What a list of factories that was read before says of a walk that ends. */
-interface Held extends Record<string, unknown> {
-  /** The newest ranking, or the walk before this one in the same run. */
-  readonly list: 'ranking' | 'walk';
-  /** When that ranking was published; null for a walk. */
-  readonly as_of: string | null;
-  readonly known: number;
-  readonly unmet: number;
-  /** How many more of its lowest were not met than were met, counted from where that is most. */
-  readonly cut: number;
-  /** Whether the page's last factory stands on it. */
-  readonly has_last: boolean;
-}
-
-/**
- * A list of factories that was read before says whether this one can end here: contracts don't vanish.
- * It is supported where all of that list were met, and the last that was met is one of them: what is
- * new at the bottom may have more below it. It is contradicted where the bottom of that list is missing,
- * or all of it. As many as stand in quarantine may be those.
- */
-async function judgeRankingEnd(
-  db: Pick<Transaction, 'execute'>,
-  claim: EndClaim,
-): Promise<EndVerdict> {
-  const { rows } = await db.execute<{ met: number; bad: number; held: readonly Held[] }>(
-    holdAgainstKnown(claim),
-  );
-  const { met = 0, bad = 0, held = [] } = rows[0] ?? {};
-  const quarantined = bad + claim.quarantined;
-  const contradiction = held.find(
-    ({ unmet, cut }) => cut - quarantined >= cutAtLeast || (met === 0 && unmet > quarantined),
-  );
-  if (contradiction !== undefined) {
-    // A factory that left its place may stand at another: that nothing is there would say nothing.
-    return { is: 'contradicted', evidence: evidenceOf(met, contradiction), ask: null };
-  }
-  // What an earlier walk of the run did not meet either has left the list, and says nothing more.
-  const judge = held.find(({ list }) => list === 'walk') ?? held[0];
-  const isBorneOut = judge !== undefined && judge.unmet <= quarantined && judge.has_last;
-  return { is: isBorneOut ? 'supported' : 'unsupported' };
-}
-
-function evidenceOf(met: number, { list, as_of, known, unmet }: Held): string {
-  const before =
-    list === 'ranking' ? `the ranking of ${as_of ?? 'before'} held` : 'the walk before met';
-  return `ends after ${met} factories, where ${before} ${known}, ${unmet} of them not met`;
-}
-
-/** Holds what a walk met, with the page that is not committed yet, against each list that is known. */
-const holdAgainstKnown = ({ walk_id, run_id, chain_id, rows }: EndClaim) => sql`
-  with met as materialized (
-    select address_hash from etl.ranking_entries where walk_id = ${walk_id}
-    union
-    select unnest(${sql.param(rows.map(({ key }) => key))}::text[])
-  ), known as (
-    select 'ranking' as list, address_hash, rank as place
-    from explorer.factories
-    where chain_id = ${chain_id} and rank is not null
-    union all
-    select 'walk', address_hash, position
-    from etl.ranking_entries
-    where walk_id = (
-      select max(id) from etl.walks where run_id = ${run_id} and id <> ${walk_id}
-    )
-  ), judged as (
-    select list, known.address_hash, met.address_hash is not null as is_met,
-           sum(case when met.address_hash is null then 1 else -1 end)
-             over (partition by list order by place desc) as cut
-    from known
-    left join met on met.address_hash = known.address_hash
-  ), held as (
-    select list, count(*) as known, count(*) filter (where not is_met) as unmet, max(cut) as cut,
-           coalesce(bool_or(address_hash = ${rows.at(-1)?.key ?? null}::text), false) as has_last
-    from judged
-    group by list
-  )
-  select (select count(*)::int from met) as met,
-         (
-           select coalesce(sum(quarantined), 0)::int from etl.pages where walk_id = ${walk_id}
-         ) as bad,
-         coalesce(
-           (
-             select json_agg(
-               json_build_object(
-                 'list', list, 'known', known, 'unmet', unmet, 'cut', cut, 'has_last', has_last,
-                 'as_of', case when list = 'ranking' then (
-                   select to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-                   from etl.rankings where chain_id = ${chain_id} order by walk_id desc limit 1
-                 ) end
-               )
-               order by list
-             )
-             from held
-           ),
-           '[]'
-         ) as held
-`;

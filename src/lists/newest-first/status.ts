@@ -7,24 +7,6 @@ const recentItems = 1_000;
 
 /** The lag of the newest item, the blocks that are covered, and those that are not. */
 export const status: ListReach = {
-  reach: sql`
-    select extract(epoch from lag) as lag_s, json_build_object(
-      'of', 'blocks',
-      'unit', feeds.unit,
-      'covered', (
-        select coalesce(sum(upper(range) - lower(range)), 0) from etl.covered_ranges
-        where covered_ranges.feed = freshness.feed
-      ),
-      'gaps', gaps.number,
-      'missing', gaps.blocks
-    ) as coverage
-    from explorer.freshness, lateral (
-      select count(*) as number, coalesce(sum(upper(gap) - lower(gap)), 0) as blocks
-      from etl.feed_gaps
-      where feed_gaps.feed = freshness.feed
-    ) as gaps
-    where freshness.feed = feeds.feed
-  `,
   progress: sql`json_build_object('reached', (
     select json_build_object('top', top, 'bottom', bottom, 'unit', feeds.unit)
     from etl.walks

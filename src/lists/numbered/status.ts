@@ -6,26 +6,6 @@ const recentBatches = 200;
 
 /** The age of the newest batch's last block, and how many numbers are read and settled. */
 export const status: ListReach = {
-  reach: sql`
-    select extract(epoch from clock_timestamp() - (
-      select timestamp from explorer.blocks
-      where blocks.chain_id = feeds.chain_id and height = (
-        select last_height from explorer.read_batches as batch
-        where batch.chain_id = feeds.chain_id and blocks_count > 0
-        order by batch_number desc
-        limit 1
-      )
-    )) as lag_s, (
-      select json_build_object(
-        'of', 'batches',
-        'read', count(*),
-        'settled', count(*) filter (where state = 'settled'),
-        'newest', feeds.frontier
-      )
-      from explorer.read_batches as batch
-      where batch.chain_id = feeds.chain_id
-    ) as coverage
-  `,
   progress: sql`json_build_object('batches', case when latest.scope ? 'to_batch' then (
     select json_build_object(
       'total', (latest.scope ->> 'to_batch')::bigint - (latest.scope ->> 'from_batch')::bigint + 1,

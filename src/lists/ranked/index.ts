@@ -125,7 +125,7 @@ const newestRanking = sql`
   select rankings.*, started_at
   from etl.rankings
   join etl.walks on walks.id = walk_id
-  where walks.feed = feeds.feed
+  where rankings.feed = feeds.feed
   order by walk_id desc
   limit 1
 `;
@@ -134,14 +134,14 @@ const newestRanking = sql`
  * What the newest ranking verifies of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. An item in
  * quarantine can have any rank, and moves those below it.
  */
-const countedFactories = sql`
+const rankedItems = sql`
   select json_agg(
     json_build_object(
-      'from', 1, 'to', factories, 'as_of', as_of, 'newest_as_of', coalesce(started_at, as_of)
+      'from', 1, 'to', items, 'as_of', as_of, 'newest_as_of', coalesce(started_at, as_of)
     )
   )
   from (${newestRanking}) as newest
-  where factories > 0
+  where items > 0
     and not exists (select from etl.quarantined where quarantined.feed = feeds.feed)
 `;
 
@@ -170,7 +170,7 @@ const proof: ListCoverage = {
   shows: sql`exists (${newestRanking})`,
   lacks: 'no-snapshot',
   by: 'census',
-  covered: countedFactories,
+  covered: rankedItems,
   notes: rankingNotes,
   findings: sql`
     select null::text as feed, null::jsonb as finding where false
@@ -178,24 +178,13 @@ const proof: ListCoverage = {
   readsAgain: sql`later.reason is null`,
 };
 
-/** How old the newest ranking is, and how many it ranked. */
+/** How many the newest ranking ranked, and when it was read. */
 const status: ListReach = {
-  reach: sql`
-    select extract(epoch from clock_timestamp() - ranking.at) as lag_s,
-           json_build_object('of', 'ranking', 'as_of', ranking.at, 'factories', (
-             select count(*) from explorer.factories
-             where factories.chain_id = feeds.chain_id and rank is not null
-           )) as coverage
-    from (
-      select max(started_at) as at from etl.walks
-      where walks.feed = feeds.feed and state = 'finished' and reason is null
-    ) as ranking
-  `,
   progress: sql`'{}'::json`,
   verified: sql`
     select coalesce((
-             select factories from etl.rankings join etl.walks on walks.id = walk_id
-             where walks.feed = feeds.feed
+             select items from etl.rankings
+             where rankings.feed = feeds.feed
              order by walk_id desc
              limit 1
            ), 0) as positions,

@@ -42,8 +42,8 @@ async function judge({
     [ranked.map(addressOf)],
   );
   await pool.query(
-    `insert into etl.rankings (walk_id, chain_id, as_of, published_at, factories, walks, still_moving)
-     select 1, ${chain}, '2026-05-06T07:08:09Z', now(), $1::int, 1, false where $1::int > 0`,
+    `insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
+     select 1, '${chain}/factories', '2026-05-06T07:08:09Z', now(), $1::int, 1, false where $1::int > 0`,
     [ranked.length],
   );
   await pool.query(
@@ -60,7 +60,7 @@ async function judge({
     [walk, met],
   ] as const) {
     await pool.query(
-      `insert into etl.ranking_entries (walk_id, address_hash, position)
+      `insert into etl.ranking_entries (walk_id, key, position)
        select ${id}, address, place - 1 from unnest($1::text[]) with ordinality as met(address, place)`,
       [list.map(addressOf)],
     );
