@@ -226,6 +226,11 @@ export const events = {
       `${feed}: is read from another explorer since; this process makes no request for it`,
     repeats: { of: 'feed', same: [] },
   }),
+  'slice.started': event({
+    level: 'debug',
+    fields: ['feed', 'lane'],
+    says: ({ feed, lane }) => `${feed} (${lane}): started`,
+  }),
   'slice.done': event({
     level: 'debug',
     fields: ['feed', 'lane', 'ms', 'outcome'],

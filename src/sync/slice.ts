@@ -68,18 +68,19 @@ export async function runSlice(
     drift.push(...progress.drift);
     dependencies.onCommit(of, progress);
   };
-  let outcome: AdvanceOutcome;
+  let outcome: AdvanceOutcome | null = null;
+  log.write('slice.started', nameOf(lane));
   try {
     outcome = await advanceSafely(lane, budget, { ...dependencies, onCommit }, abort);
   } finally {
     // Whatever ends the slice: what was committed as new is never new again.
     logDrift(log, lane, drift);
+    log.write('slice.done', {
+      ...nameOf(lane),
+      ms: Math.round(now() - started),
+      outcome: outcome?.is ?? 'connection-lost',
+    });
   }
-  log.write('slice.done', {
-    ...nameOf(lane),
-    ms: Math.round(now() - started),
-    outcome: outcome.is,
-  });
   await conclude(
     job,
     stopping.aborted && outcome.is === 'more' ? { is: 'stopped' } : outcome,

@@ -80,13 +80,15 @@ export async function measureTakeovers(plan: TakeoverPlan): Promise<Takeovers> {
     }
     for (let stop = 0; stop < plan.zombies; stop += 1) {
       const victim = await untilHeld(pool, crew, plan);
-      // From here on: it may be stopped between two slices, and then none of it is under way.
-      const before = victim.output.length;
       stopsMs.push(await takeoverFrom(victim, 'SIGSTOP', pool, plan));
       takeovers += 1;
+      // A worker may be stopped between two slices: then all that it has started have ended.
+      const started = countOf(victim, 'slice.started');
       victim.kill('SIGCONT');
-      await until('the end of the zombie', plan, async () =>
-        victim.output.slice(before).includes('slice.done'),
+      await until(
+        'the end of the zombie',
+        plan,
+        async () => countOf(victim, 'slice.done') >= started,
       );
     }
     isSlow = false;
@@ -108,6 +110,8 @@ export async function measureTakeovers(plan: TakeoverPlan): Promise<Takeovers> {
     await rm(cwd, { recursive: true });
   }
 }
+
+const countOf = ({ output }: Child, event: string) => output.split(`"event":"${event}"`).length - 1;
 
 function chainOf({ kills, zombies }: TakeoverPlan): SimulatedChain {
   return {
