@@ -37,10 +37,6 @@ export async function tablesPage(pool: Pool): Promise<string> {
   const shared = sharedColumns(tables);
   const page = [
     introduction,
-    'Tables:',
-    tables.map(link).join('\n'),
-    'Views:',
-    views.map(link).join('\n'),
     '## Columns that most tables have',
     list([...shared.values()]),
     '## Tables',
@@ -58,12 +54,13 @@ const introduction = `# The tables of schema explorer
 Every table, view and column has a comment in the database. The view \`explorer.dictionary\` lists them, and this page
 repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.
 
-- Hashes and addresses are lower-case text, sorted by bytes.
+- Hashes and addresses are lower-case hex text with 0x, of 32 and 20 bytes, sorted by bytes.
 - Amounts in wei, the smallest unit of a chain's own currency, are \`numeric(78,0)\`. Views divide them by 10 to the
   power of \`chains.native_decimals\`: columns named \`*_native\`, with \`native_symbol\` beside them. Group by it: nothing
   adds two currencies.
 - Counts and heights are \`bigint\`, times are \`timestamptz\`, percentages are \`double precision\`.
 - A column that is marked _key_ is part of the primary key.
+- A nullable column is null if the API reports null or nothing, unless its text says more.
 - Fields of the API without a column of their own are in \`extra\`.
 - A child row, such as a block's reward, is deleted with its parent.
 - \`page_id\` names the page that last changed the row
@@ -104,7 +101,10 @@ function describe(relation: Relation, shared: ReadonlyMap<string, Column>): stri
 const list = (columns: readonly Column[]) => columns.map(describeColumn).join('\n');
 
 const describeColumn = (column: Column) =>
-  `- ${code(column.name)} ${column.type}${marks(column)}. ${textOf(column.comment, column.name)}`;
+  `- ${code(column.name)} ${column.type}${marks(column)}. ${textOf(column.comment, column.name).replaceAll(saidAbove, '')}`;
+
+/** What the introduction says of all columns. */
+const saidAbove = / (?:Null: not reported|Lower-case hex with 0x, (?:20|32) bytes)\.(?= |$)/gu;
 
 const marks = (column: Column) =>
   `${keyMark(column)}${column.unit === null ? '' : `, ${column.unit}`}${column.is_nullable ? ', nullable' : ''}`;
@@ -116,7 +116,6 @@ function questionsOf({ name, questions }: Relation): readonly string[] {
 
 const keyMark = ({ is_key }: Column) => (is_key ? ' _key_' : '');
 const code = (name: string) => `\`${name}\``;
-const link = ({ name }: Relation) => `- [${name}](#${name})`;
 
 /** A comment as Markdown that shows it as it is. */
 function textOf(comment: string | null, name: string): string {
