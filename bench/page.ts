@@ -13,7 +13,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { addressText } from '../src/http/access.ts';
 import { startHttp } from '../src/http/server.ts';
-import { countTotalsAgain } from '../src/status/totals.ts';
+import { recountCoverage } from '../src/status/totals.ts';
 import { statusNow } from '../src/status/status.ts';
 import { webAssets } from '../src/web/bundle.ts';
 import { grow } from '../test/seeded/seed.ts';
@@ -148,7 +148,7 @@ async function addTicks(pool: Pool): Promise<void> {
     [walks],
   );
   await pool.query('alter table etl.walks enable trigger user');
-  await countTotalsAgain(drizzle(pool));
+  await recountCoverage(drizzle(pool));
   await pool.query(
     `with opened as (
        insert into etl.runs (chain_id, operation, lane, scope)

@@ -476,18 +476,19 @@ CREATE TABLE "etl"."incarnations" (
 	"id" uuid DEFAULT gen_random_uuid() NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."lane_totals" (
+CREATE TABLE "etl"."coverage" (
 	"feed" text NOT NULL,
 	"lane" text NOT NULL,
-	"pages" bigint NOT NULL,
-	"inserted" bigint NOT NULL,
-	"archived_bytes" bigint NOT NULL,
-	"credits" bigint NOT NULL,
-	"spanned_items" bigint NOT NULL,
-	"spanned_blocks" bigint NOT NULL,
-	"proved" "int8multirange" NOT NULL,
+	"verified" "int8multirange" DEFAULT '{}' NOT NULL,
+	"verified_at" timestamp with time zone,
+	"pages" bigint DEFAULT 0 NOT NULL,
+	"inserted" bigint DEFAULT 0 NOT NULL,
+	"archived_bytes" bigint DEFAULT 0 NOT NULL,
+	"credits" bigint DEFAULT 0 NOT NULL,
+	"spanned_items" bigint DEFAULT 0 NOT NULL,
+	"spanned_blocks" bigint DEFAULT 0 NOT NULL,
 	"last_page_at" timestamp with time zone,
-	CONSTRAINT "lane_totals_feed_lane_pk" PRIMARY KEY("feed","lane")
+	CONSTRAINT "coverage_feed_lane_pk" PRIMARY KEY("feed","lane")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."pages" (
@@ -522,7 +523,7 @@ CREATE TABLE "etl"."pages" (
 	CONSTRAINT "pages_rows_counted" CHECK (inserted + changed <= rows)
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."thinnings" (
+CREATE TABLE "etl"."pruned" (
 	"feed" text NOT NULL,
 	"lane" text NOT NULL,
 	"walks" bigint NOT NULL,
@@ -531,8 +532,10 @@ CREATE TABLE "etl"."thinnings" (
 	"credits" bigint NOT NULL,
 	"spanned_items" bigint NOT NULL,
 	"spanned_blocks" bigint NOT NULL,
-	"last_ended_at" timestamp with time zone NOT NULL,
-	CONSTRAINT "thinnings_feed_lane_pk" PRIMARY KEY("feed","lane")
+	"verified" "int8multirange" NOT NULL,
+	"as_of" timestamp with time zone NOT NULL,
+	"newest_as_of" timestamp with time zone NOT NULL,
+	CONSTRAINT "pruned_feed_lane_pk" PRIMARY KEY("feed","lane")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."walks" (
@@ -588,9 +591,9 @@ ALTER TABLE "explorer"."optimism_batch_l1_transactions" ADD CONSTRAINT "optimism
 ALTER TABLE "etl"."quarantine" ADD CONSTRAINT "quarantine_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."stale_sums" ADD CONSTRAINT "stale_sums_name_rollups_name_fk" FOREIGN KEY ("name") REFERENCES "etl"."rollups"("name") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "etl"."lane_totals" ADD CONSTRAINT "lane_totals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."coverage" ADD CONSTRAINT "coverage_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "etl"."thinnings" ADD CONSTRAINT "thinnings_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."pruned" ADD CONSTRAINT "pruned_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "events_at" ON "etl"."events" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "late_arrivals_seen_at" ON "etl"."late_arrivals" USING btree ("seen_at");--> statement-breakpoint

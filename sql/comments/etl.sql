@@ -24,6 +24,19 @@ comment on column etl.budget.pause_reason is 'What the service said when the key
 comment on column etl.budget.requests is 'Slots handed out so far, failed requests and repeats included.';
 comment on column etl.budget.updated_at is 'When the key last gave a slot, by the database''s clock. A clock that is behind it was set back.';
 
+comment on table etl.coverage is 'What each lane has verified and counted. The commit of a page moves it; verify computes it again from the ledger and compares.';
+comment on column etl.coverage.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column etl.coverage.lane is 'live or backfill.';
+comment on column etl.coverage.verified is 'Blocks that its walks verify complete together. Empty if its list has no order by block.';
+comment on column etl.coverage.verified_at is 'When a page was committed last that verified any. Null: none was.';
+comment on column etl.coverage.pages is 'Pages that it committed.';
+comment on column etl.coverage.inserted is 'Rows that they added to the operation''s own table.';
+comment on column etl.coverage.archived_bytes is 'Bytes of their bodies in etl.raw_pages, compressed.';
+comment on column etl.coverage.credits is 'What they cost of the key''s credits.';
+comment on column etl.coverage.spanned_items is 'Items of walks that kept the order of the list.';
+comment on column etl.coverage.spanned_blocks is 'Blocks that those walks went over.';
+comment on column etl.coverage.last_page_at is 'When a page was committed last. Null: not known.';
+
 comment on table etl.drift is 'Where items differ from the specification: what was kept, how often it was seen, and first on which page.';
 comment on column etl.drift.chain_id is 'Number of the chain.';
 comment on column etl.drift.operation is 'Name of the operation, such as user-operations.';
@@ -62,19 +75,6 @@ comment on column etl.feeds.updated_at is 'When state, reason, settings or targe
 comment on table etl.incarnations is 'One row, whose id is another after each crash of the server: the table is unlogged, so a crash empties it.';
 comment on column etl.incarnations.is_only is 'Always true: there is one row.';
 comment on column etl.incarnations.id is 'Made when a walk was first taken after the crash, or ever.';
-
-
-comment on table etl.lane_totals is 'What the ended walks of each lane come to together, kept by triggers on etl.walks, with those of etl.prunings: reports and polls read it instead of a year of walks.';
-comment on column etl.lane_totals.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.lane_totals.lane is 'live or backfill.';
-comment on column etl.lane_totals.pages is 'Pages that they committed.';
-comment on column etl.lane_totals.inserted is 'Rows that they added to the operation''s own table.';
-comment on column etl.lane_totals.archived_bytes is 'Bytes of their pages in etl.raw_pages, compressed.';
-comment on column etl.lane_totals.credits is 'What their pages cost of the key''s credits.';
-comment on column etl.lane_totals.spanned_items is 'Items of those that kept the order of the list.';
-comment on column etl.lane_totals.spanned_blocks is 'Blocks that those went over.';
-comment on column etl.lane_totals.proved is 'Blocks that they verify complete together: the union of etl.walks.proved, which verify computes again.';
-comment on column etl.lane_totals.last_page_at is 'When one of them committed a page last. Null: none did.';
 
 comment on table etl.late_arrivals is 'Items that appeared where their list had been verified complete without them.';
 comment on column etl.late_arrivals.chain_id is 'Number of the chain.';
@@ -119,6 +119,19 @@ comment on column etl.pages.attempts is 'Requests that it took, the successful o
 comment on column etl.pages.latency_ms is 'From sending to the last byte of the successful request, in ms.';
 comment on column etl.pages.credits is 'What it cost of the key''s credits by the price list: 20 for each attempt.';
 comment on column etl.pages.fetched_at is 'When the request was let go, by the database''s clock.';
+
+comment on table etl.pruned is 'What was pruned out of the ledger of each lane (explorer.ledger_days). etl.coverage goes on counting it.';
+comment on column etl.pruned.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column etl.pruned.lane is 'live or backfill.';
+comment on column etl.pruned.walks is 'Walks that were deleted.';
+comment on column etl.pruned.runs is 'Runs that were deleted with the last of their walks.';
+comment on column etl.pruned.pages is 'Pages of those walks.';
+comment on column etl.pruned.credits is 'What the pages cost of the key''s credits.';
+comment on column etl.pruned.spanned_items is 'Items of those walks that kept the order of the list.';
+comment on column etl.pruned.spanned_blocks is 'Blocks that those went over.';
+comment on column etl.pruned.verified is 'Blocks that the walks verified complete together.';
+comment on column etl.pruned.as_of is 'When the oldest of the walks began.';
+comment on column etl.pruned.newest_as_of is 'When the newest of them began.';
 
 comment on table etl.quarantine is 'Items that could not become rows, as served, each once.';
 comment on column etl.quarantine.id is 'Number of the entry.';
@@ -184,17 +197,6 @@ comment on column etl.steady_fields.operation is 'Name of the operation, such as
 comment on column etl.steady_fields.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.steady_fields.path is 'Where in an item.';
 comment on column etl.steady_fields.page_id is 'etl.pages.id of the page that first had it on every item.';
-
-comment on table etl.thinnings is 'What was pruned out of the ledger of each lane (explorer.ledger_days): walks that brought nothing, and whose blocks older walks verify.';
-comment on column etl.thinnings.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.thinnings.lane is 'live or backfill.';
-comment on column etl.thinnings.walks is 'Walks that were deleted.';
-comment on column etl.thinnings.runs is 'Runs that were deleted with the last of their walks.';
-comment on column etl.thinnings.pages is 'Pages of those walks.';
-comment on column etl.thinnings.credits is 'What the pages cost of the key''s credits.';
-comment on column etl.thinnings.spanned_items is 'Items of those that kept the order of the list.';
-comment on column etl.thinnings.spanned_blocks is 'Blocks that those went over.';
-comment on column etl.thinnings.last_ended_at is 'When the newest of them ended.';
 
 comment on table etl.view_migrations is 'Which views and functions this database has: one row, written by migrate.';
 comment on column etl.view_migrations.is_only is 'Always true.';

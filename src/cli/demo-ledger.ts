@@ -115,7 +115,7 @@ export async function laneCounts(db: Database, feeds: readonly string[]): Promis
       'credits', coalesce(credits, 0)
     ) as counts
     from etl.newest_runs as newest
-    left join etl.lane_sums using (feed, lane)
+    left join etl.coverage using (feed, lane)
     where feed = any(${sql.param(feeds)}::text[])
   `);
   return rows.map(({ counts }) => counts);

@@ -1,7 +1,7 @@
 import type { SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import type { OpenDatabase } from '../open-database.ts';
-import { countTotalsAgain } from '../status/totals.ts';
+import { recountCoverage } from '../status/totals.ts';
 import {
   mostUnasked,
   repairRequests,
@@ -69,7 +69,7 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
     const lanes = configuredLanes(chains).map(({ lane, scope }) => ({ lane, scope }));
     // What the file does not want any more is no gap.
     if (settings.configFile !== null) await reconcileTargets(database.db, lanes);
-    await countTotalsAgain(database.db);
+    await recountCoverage(database.db);
     const verified = await verifyFeeds(database.db);
     await checkCost(context, options, database, verified, { ...settings, chains });
     const results: SyncResult[] = [];

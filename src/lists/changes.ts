@@ -56,19 +56,15 @@ export async function pagesWithChanges(
     : new Set();
 }
 
-/** Whether others have verified anything between the lowest and the highest block: what is new there came late. */
+/** Whether anything is verified between the lowest and the highest block: what is new there came late. */
 async function isCoveredWithin(
   tx: Transaction,
-  { feed, walk_id }: Pick<WalkContext, 'feed' | 'walk_id'>,
+  { feed }: Pick<WalkContext, 'feed'>,
   heights: readonly number[],
 ): Promise<boolean> {
   const blocks = sql`int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')`;
-  const { rows } = await tx.execute(sql`/* proved within a range */
-    select from etl.lane_totals where feed = ${feed} and proved && ${blocks}
-    union all
-    select from etl.walks
-    where feed = ${feed} and state = 'running' and id <> ${walk_id} and proved && ${blocks}
-    limit 1
+  const { rows } = await tx.execute(sql`/* verified within a range */
+    select from etl.coverage where feed = ${feed} and verified && ${blocks} limit 1
   `);
   return rows.length > 0;
 }
@@ -115,12 +111,17 @@ async function noteLateArrivals(
   const { table, height, key, time } = columnsOf(list);
   await tx.execute(sql`
     with proven as (
-      select range_agg(proved) as covered
-      from etl.walks
-      where feed = ${walk.feed}
-        and id <> ${walk.walk_id}
-        and top > ${Math.min(...heights)}
-        and proved && int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')
+      select range_agg(part) as covered
+      from (
+        select proved as part
+        from etl.walks
+        where feed = ${walk.feed}
+          and id <> ${walk.walk_id}
+          and top > ${Math.min(...heights)}
+          and proved && int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')
+        union all
+        select verified from etl.pruned where feed = ${walk.feed}
+      ) as others
     )
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
     select chain_id, ${list.name}, ${key}, ${height}, ${time}, ${walk.started_at}::timestamptz, page_id

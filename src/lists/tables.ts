@@ -155,32 +155,34 @@ export const walks = etlSchema.table(
 );
 
 /**
- * What the ended walks of a lane come to together, so that a year of polls is never added up. Triggers on
- * etl.walks keep it in the transaction that ends a walk, or changes or deletes an ended one.
+ * What a lane's walks have verified and counted. A page's commit moves the row, as the last that it locks, so that
+ * walks side by side wait for each other as shortly as can be.
  */
-export const laneTotals = etlSchema.table(
-  'lane_totals',
+export const coverage = etlSchema.table(
+  'coverage',
   {
     feed: text('feed')
       .notNull()
       .references(() => feeds.feed),
     lane: text('lane', { enum: lanes }).notNull(),
-    pages: integer('pages').notNull(),
-    inserted: integer('inserted').notNull(),
-    archived_bytes: integer('archived_bytes').notNull(),
-    credits: integer('credits').notNull(),
+    /** Blocks of which all items are verified to be here. */
+    verified: integerRanges('verified').notNull().default('{}'),
+    verified_at: instant('verified_at'),
+    pages: integer('pages').notNull().default(0),
+    inserted: integer('inserted').notNull().default(0),
+    archived_bytes: integer('archived_bytes').notNull().default(0),
+    credits: integer('credits').notNull().default(0),
     /** Of walks in order: their items, and the blocks that they went over. */
-    spanned_items: integer('spanned_items').notNull(),
-    spanned_blocks: integer('spanned_blocks').notNull(),
-    proved: integerRanges('proved').notNull(),
+    spanned_items: integer('spanned_items').notNull().default(0),
+    spanned_blocks: integer('spanned_blocks').notNull().default(0),
     last_page_at: instant('last_page_at'),
   },
   (table) => [primaryKey({ columns: [table.feed, table.lane] })],
 );
 
-/** What was pruned out of a lane's ledger: its totals go on counting it. It verifies nothing. */
-export const thinnings = etlSchema.table(
-  'thinnings',
+/** What was pruned out of a lane's ledger. Its coverage goes on counting it. */
+export const pruned = etlSchema.table(
+  'pruned',
   {
     feed: text('feed')
       .notNull()
@@ -192,7 +194,10 @@ export const thinnings = etlSchema.table(
     credits: integer('credits').notNull(),
     spanned_items: integer('spanned_items').notNull(),
     spanned_blocks: integer('spanned_blocks').notNull(),
-    last_ended_at: instant('last_ended_at').notNull(),
+    verified: integerRanges('verified').notNull(),
+    /** When the oldest and the newest of the walks began. */
+    as_of: instant('as_of').notNull(),
+    newest_as_of: instant('newest_as_of').notNull(),
   },
   (table) => [primaryKey({ columns: [table.feed, table.lane] })],
 );

@@ -6,6 +6,7 @@ import type { ItemRows, Operation } from '../lists/operation.ts';
 import { operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
+import { addToCoverage, type WalkAdvance } from '../sync/checkpoint.ts';
 import { concludeWalk } from '../sync/commit.ts';
 import { heightsText } from '../sync/ledger.ts';
 import { normalisePage, type PageFacts } from '../sync/normalise.ts';
@@ -82,10 +83,11 @@ async function retryPage(
   await keepReasons(tx, kept);
   const items = tried.flatMap(({ item }) => item ?? []);
   if (origin === null || items.length === 0) return { rows: [], written: 0, kept };
-  const written = await writeItems(tx, origin, items);
+  const { inserted, changed } = await writeItems(tx, origin, items);
   const rows = tried.flatMap(({ id, feed, item }) => (item === null ? [] : { id, feed }));
   await release(tx, rows);
-  return { rows, written, kept };
+  await addToCoverage(tx, origin.walk, { inserted });
+  return { rows, written: inserted + changed, kept };
 }
 
 const noOrigin = { item: null, reason: 'the page that served it is not in the ledger' };
@@ -130,12 +132,12 @@ function tryItem(
     : { item, reason: null };
 }
 
-/** Writes rows as of their page, and says so in the ledger. @returns how many were not known */
+/** Writes rows as of their page, and says so in the ledger. */
 async function writeItems(
   tx: Transaction,
   origin: Origin,
   items: readonly ItemRows[],
-): Promise<number> {
+): Promise<Pick<WalkAdvance, 'inserted' | 'changed'>> {
   const operation = operationOf(origin);
   const { page_id } = origin.page;
   const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
@@ -163,7 +165,7 @@ async function writeItems(
         changed = changed + ${changed}
     where id = ${origin.walk.id}
   `);
-  return inserted + changed;
+  return { inserted, changed };
 }
 
 /** The page has served these blocks too: what is not served is no longer in the batch. */

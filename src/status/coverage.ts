@@ -71,9 +71,9 @@ export async function readExtents(db: Database): Promise<Extent[]> {
         (
           select sum(spanned_items) / nullif(sum(spanned_blocks), 0)::float8
                    * (sum(pages) / nullif(sum(spanned_items), 0)::float8)
-          from etl.lane_sums where lane_sums.feed = feeds.feed and lane = 'backfill'
+          from etl.coverage where coverage.feed = feeds.feed and lane = 'backfill'
         ),
-        (select sum(pages) from etl.lane_sums where lane_sums.feed = feeds.feed)
+        (select sum(pages) from etl.coverage where coverage.feed = feeds.feed)
           / nullif((select sum(upper(range) - lower(range)) from unnest(verified) as range), 0)::float8
       )
     ) as extent

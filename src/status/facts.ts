@@ -57,10 +57,11 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
              sum(inserted) as rows,
              sum(pages) as pages,
              sum(archived_bytes) as archived_bytes,
-             sum(running_walks) as running_walks,
              max(last_page_at) as last_page_at
-      from etl.lane_sums
+      from etl.coverage
       group by feed
+    ), under_way as (
+      select feed, count(*) as walks from etl.walks where state = 'running' group by feed
     ), drifted as (
       select feed, count(*) as ways from etl.drift group by feed
     ), latest as (
@@ -80,7 +81,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
       'rows', coalesce(total.rows, 0),
       'pages', coalesce(total.pages, 0),
       'archived_bytes', coalesce(total.archived_bytes, 0),
-      'running_walks', coalesce(total.running_walks, 0),
+      'running_walks', coalesce(under_way.walks, 0),
       'quarantined', coalesce(quarantined.items, 0),
       'schema_drift', coalesce(drifted.ways, 0),
       'last_page_at', total.last_page_at,
@@ -104,6 +105,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     -- A row that was deleted hides no feed.
     left join explorer.chains on chains.chain_id = feeds.chain_id
     left join total using (feed)
+    left join under_way using (feed)
     left join etl.quarantined using (feed)
     left join drifted using (feed)
     left join latest using (feed)
@@ -194,7 +196,7 @@ export async function readLanes(db: Database): Promise<LaneRecord[]> {
       'rows_today', coalesce(today.rows, 0)
     ) as record
     from etl.newest_runs as newest
-    left join etl.lane_sums using (feed, lane)
+    left join etl.coverage using (feed, lane)
     left join pace using (feed, lane)
     left join today using (feed, lane)
     order by feed, lane desc

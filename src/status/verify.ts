@@ -111,7 +111,7 @@ const everyFeed = () => sql`
       sql` union all `,
     )}
     union all
-    select feed, finding from etl.total_findings
+    select feed, finding from etl.coverage_findings
     union all
     select feed, jsonb_build_object('detail', 'quarantine', 'count', items) from etl.quarantined
     union all

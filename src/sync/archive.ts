@@ -1,8 +1,10 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
-import type { Database, Transaction } from '../db/transaction.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { largestBodyBytes } from '../explorer/response.ts';
+import type { Lane } from '../lists/tables.ts';
+import { addToCoverage } from './checkpoint.ts';
 
 /** Whether the bodies of pages are kept, for a replay. */
 export type ArchiveMode = 'off' | 'all';
@@ -74,27 +76,41 @@ export async function expireArchive(
 }
 
 async function deleteOldest(db: Database, days: number, at: Date): Promise<number> {
-  const { rows } = await db.execute<{ deleted: number }>(sql`
-    with old as (
-      select page_id from etl.raw_pages
-      where stored_at < least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})
-      order by stored_at
-      limit ${deletedAtOnce}
-      for update skip locked
-    ), gone as (
-      delete from etl.raw_pages using old
-      where raw_pages.page_id = old.page_id
-      returning raw_pages.page_id, octet_length(body) as freed_bytes
-    ), freed as (
-      select walk_id, sum(freed_bytes) as bytes, count(*) as bodies
-      from gone join etl.pages on pages.id = gone.page_id
-      group by walk_id
-    ), noted as (
-      update etl.walks set archived_bytes = archived_bytes - freed.bytes
-      from freed
-      where walks.id = freed.walk_id
-    )
-    select coalesce(sum(bodies), 0)::float8 as deleted from freed
-  `);
-  return rows[0]?.deleted ?? 0;
+  return transact(db, async (tx) => {
+    const { rows } = await tx.execute<{
+      feed: string;
+      lane: Lane;
+      bytes: number;
+      bodies: number;
+    }>(sql`
+      with old as (
+        select page_id from etl.raw_pages
+        where stored_at < least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})
+        order by stored_at
+        limit ${deletedAtOnce}
+        for update skip locked
+      ), gone as (
+        delete from etl.raw_pages using old
+        where raw_pages.page_id = old.page_id
+        returning raw_pages.page_id, octet_length(body) as freed_bytes
+      ), freed as (
+        select walk_id, sum(freed_bytes) as bytes, count(*) as bodies
+        from gone join etl.pages on pages.id = gone.page_id
+        group by walk_id
+      ), noted as (
+        update etl.walks set archived_bytes = archived_bytes - freed.bytes
+        from freed
+        where walks.id = freed.walk_id
+        returning feed, lane, freed.bytes, freed.bodies
+      )
+      select feed, lane, sum(bytes)::float8 as bytes, sum(bodies)::float8 as bodies
+      from noted
+      group by feed, lane
+      order by feed, lane
+    `);
+    for (const { bytes, ...lane } of rows) {
+      await addToCoverage(tx, lane, { archived_bytes: -bytes });
+    }
+    return rows.reduce((sum, { bodies }) => sum + bodies, 0);
+  });
 }

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import type { FailureClass } from '../failure.ts';
 import type { Cursor } from '../lists/operation.ts';
@@ -85,7 +85,8 @@ export interface WalkAdvance {
 }
 
 /**
- * Moves the checkpoint by compare-and-set on the walk's revision (promise 2).
+ * Moves the checkpoint by compare-and-set on the walk's revision (promise 2), and the coverage of its lane with
+ * it. The last statement of a page's transaction: all walks of a lane share the row of its coverage.
  *
  * @throws FencedError when the worker no longer holds the walk
  */
@@ -94,46 +95,102 @@ export async function moveCheckpoint(
   walk: WalkRow,
   advance: WalkAdvance,
 ): Promise<WalkRow> {
-  const { coverage } = advance;
   const { rowCount } = await tx.execute(sql`/* checkpoint */
-    update etl.walks
-    set revision = revision + 1,
-        cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,
-        pages = pages + ${advance.pages},
-        items = items + ${advance.items},
-        inserted = inserted + ${advance.inserted},
-        changed = changed + ${advance.changed},
-        quarantined = quarantined + ${advance.quarantined},
-        archived_bytes = archived_bytes + ${advance.archived_bytes},
-        credits = credits + ${advance.credits},
-        empty_run = ${advance.empty_run},
-        top = greatest(top, ${advance.top}::bigint),
-        bottom = least(bottom, ${advance.bottom}::bigint),
-        is_ordered = is_ordered and ${advance.isOrdered},
-        proved = proved + ${multirangeText(coverage.covered)}::int8multirange,
-        stretch_top = ${coverage.rangeTop},
-        cuts = ${coverage.cuts},
-        state = ${advance.state},
-        failure = ${advance.failure},
-        reason = ${advance.reason},
-        updated_at = now(),
-        finished_at = case when ${advance.state} = 'running' then null else now() end
-    where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
+    with before as (
+      select cuts, items, top, bottom from etl.walks where id = ${walk.id}
+    ), after as (
+      ${moveWalk(walk, advance)}
+    )
+    ${addPages(advance)}
   `);
   if (rowCount === 0) throw new FencedError(`walk ${walk.id} was taken over`);
+  const { coverage, cursor, empty_run, state, failure, reason } = advance;
   return {
     ...walk,
     revision: walk.revision + 1,
-    cursor: advance.cursor,
+    cursor,
     pages: walk.pages + advance.pages,
     items: walk.items + advance.items,
-    empty_run: advance.empty_run,
+    empty_run,
     stretch_top: coverage.rangeTop,
     cuts: coverage.cuts,
-    state: advance.state,
-    failure: advance.failure,
-    reason: advance.reason,
+    state,
+    failure,
+    reason,
   };
+}
+
+const moveWalk = ({ id, revision }: WalkRow, { coverage, ...advance }: WalkAdvance) => sql`
+  update etl.walks
+  set revision = revision + 1,
+      cursor = ${advance.cursor === null ? null : JSON.stringify(advance.cursor)}::jsonb,
+      pages = pages + ${advance.pages},
+      items = items + ${advance.items},
+      inserted = inserted + ${advance.inserted},
+      changed = changed + ${advance.changed},
+      quarantined = quarantined + ${advance.quarantined},
+      archived_bytes = archived_bytes + ${advance.archived_bytes},
+      credits = credits + ${advance.credits},
+      empty_run = ${advance.empty_run},
+      top = greatest(top, ${advance.top}::bigint),
+      bottom = least(bottom, ${advance.bottom}::bigint),
+      is_ordered = is_ordered and ${advance.isOrdered},
+      proved = proved + ${multirangeText(coverage.covered)}::int8multirange,
+      stretch_top = ${coverage.rangeTop},
+      cuts = ${coverage.cuts},
+      state = ${advance.state},
+      failure = ${advance.failure},
+      reason = ${advance.reason},
+      updated_at = now(),
+      finished_at = case when ${advance.state} = 'running' then null else now() end
+  where id = ${id} and revision = ${revision} and state = 'running'
+  returning *
+`;
+
+/** As SQL: what a walk, `before` or `after` some pages, adds to the density of its list; out of order it adds nothing. */
+const spanned = (of: SQL, stand: SQL) =>
+  sql`case when ${stand}.cuts = 0 and ${stand}.top > ${stand}.bottom then ${of} else 0 end`;
+const [before, after] = [sql`before`, sql`after`];
+
+const addPages = ({ coverage, pages, inserted, archived_bytes, credits }: WalkAdvance) => sql`
+  insert into etl.coverage as kept (
+    feed, lane, verified, verified_at, pages, inserted, archived_bytes, credits, spanned_items,
+    spanned_blocks, last_page_at
+  )
+  select after.feed, after.lane, ${multirangeText(coverage.covered)}::int8multirange,
+         case when ${coverage.covered.length > 0} then now() end,
+         ${pages}::bigint, ${inserted}::bigint, ${archived_bytes}::bigint, ${credits}::bigint,
+         ${spanned(sql`after.items`, after)} - ${spanned(sql`before.items`, before)},
+         ${spanned(sql`after.top - after.bottom`, after)}
+           - ${spanned(sql`before.top - before.bottom`, before)},
+         now()
+  from before, after
+  on conflict (feed, lane) do update
+  set verified = kept.verified + excluded.verified,
+      verified_at = greatest(kept.verified_at, excluded.verified_at),
+      pages = kept.pages + excluded.pages,
+      inserted = kept.inserted + excluded.inserted,
+      archived_bytes = kept.archived_bytes + excluded.archived_bytes,
+      credits = kept.credits + excluded.credits,
+      spanned_items = kept.spanned_items + excluded.spanned_items,
+      spanned_blocks = kept.spanned_blocks + excluded.spanned_blocks,
+      last_page_at = greatest(kept.last_page_at, excluded.last_page_at)
+`;
+
+/**
+ * Adds to what a lane has counted what its pages turn out to have brought later. After all other rows of its
+ * transaction, as in `moveCheckpoint`; of several lanes in their order.
+ */
+export async function addToCoverage(
+  tx: Transaction,
+  { feed, lane }: Pick<WalkRow, 'feed' | 'lane'>,
+  { inserted = 0, archived_bytes = 0 }: Partial<Pick<WalkAdvance, 'inserted' | 'archived_bytes'>>,
+): Promise<void> {
+  await tx.execute(sql`
+    update etl.coverage
+    set inserted = inserted + ${inserted}, archived_bytes = archived_bytes + ${archived_bytes}
+    where feed = ${feed} and lane = ${lane}
+  `);
 }
 
 /** Ranges of blocks as a Postgres multirange. */

@@ -75,19 +75,19 @@ export async function commitPages(
     const written = kept.map(({ page }) => page);
     const above = known === 'unknown' ? await endAbove(tx, operation, walk) : known;
     const rows = await writeRows(tx, operation, walk, { pages: written, above });
-    const advanced = await concludePages(tx, operation, walk, { kept, end: reached, ...rows });
+    const advance = await concludePages(tx, operation, walk, { kept, end: reached, ...rows });
     if (arriving !== null) await handOff(tx, arriving, kept);
-    // Entries that several walks share come last, so that waiting for them holds up no rows.
-    await recordQuarantined(tx, walk, written);
-    const differing = await recordDrift(tx, walk, written, locked.steady);
     await archiveBodies(
       tx,
       kept.flatMap(({ page: { page_id }, body }) => (body === null ? [] : [{ page_id, body }])),
     );
+    // Entries that several walks share come last, so that waiting for them holds up no rows.
+    await recordQuarantined(tx, walk, written);
+    const differing = await recordDrift(tx, walk, written, locked.steady);
     return {
       pages: written,
       end: reached,
-      moved: { ...advanced, floor: locked.floor },
+      moved: { ...(await moveCheckpoint(tx, walk, advance)), floor: locked.floor },
       drift: differing,
       counts: rows.counts,
     };
@@ -234,15 +234,16 @@ async function writeRows(
 }
 
 /**
- * Writes the ledger, lets the operation conclude from each informative page, and moves the
- * checkpoint.
+ * Writes the ledger, and lets the operation conclude from each informative page and from the end.
+ *
+ * @returns what the pages add to their walk
  */
 async function concludePages(
   tx: Transaction,
   operation: Operation,
   walk: WalkRow,
   { kept, end, counts, contexts, informative }: Writing & WrittenRows,
-): Promise<WalkRow> {
+): Promise<WalkAdvance> {
   const pages = kept.map(({ page }) => page);
   await recordPages(tx, operation, walk, { pages, counts });
   // Those that stored rows do not confirm.
@@ -262,14 +263,14 @@ async function concludePages(
   });
   const total = (count: 'inserted' | 'changed') =>
     [...counts.values()].reduce((sum, page) => sum + page[count], 0);
-  return moveCheckpoint(tx, walk, {
+  return {
     ...sumOf(kept),
     ...stateAfter(end),
     ...(said !== null && { reason: said }),
     coverage,
     inserted: total('inserted'),
     changed: total('changed'),
-  });
+  };
 }
 
 function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'failure' | 'reason'> {

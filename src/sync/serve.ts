@@ -4,7 +4,7 @@ import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
 import type { FeedLane } from '../lists/feed.ts';
-import { pruneLedger } from '../lists/thin.ts';
+import { pruneLedger } from '../lists/prune.ts';
 import type { Log } from '../log.ts';
 import { rollUp } from '../rollups/roll.ts';
 import { expireArchive } from './archive.ts';

@@ -36,6 +36,7 @@ const faults = {
     where (pages, items, inserted, changed, quarantined)
             <> (ledger_pages, ledger_items, ledger_inserted, ledger_changed, ledger_quarantined)
        or cursor is distinct from ledger_cursor`,
+  'coverage says something else than the ledger': `select * from etl.coverage_findings`,
   'a row names a page that is not in the ledger': `
     with operations as materialized (select page_id from explorer.user_operations)
     select page_id from (

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Range } from '../../src/status/coverage.ts';
+import { recount } from './coverage.ts';
 
 /** The height of a list's newest item in each scene. */
 export const highest = 40;
@@ -22,7 +23,7 @@ export const spell = (ranges: readonly Range[]) =>
 /** Of everything that a ribbon is drawn from. */
 export async function emptyScene(pool: Pool): Promise<void> {
   await pool.query(
-    `truncate etl.quarantine, etl.walks, etl.runs, etl.lane_totals, etl.feeds,
+    `truncate etl.quarantine, etl.walks, etl.runs, etl.coverage, etl.feeds,
        explorer.user_operations, explorer.read_batches cascade`,
   );
 }
@@ -83,6 +84,7 @@ export async function fillScene(
        state text, reason text, scope jsonb)`,
     [JSON.stringify(walks), run],
   );
+  await recount(pool);
   await pool.query(
     `insert into etl.quarantine (chain_id, operation, page_id, reason, raw, raw_hash, scope, position,
        from_block, to_block)

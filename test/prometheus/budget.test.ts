@@ -19,6 +19,6 @@ test('an archive that is larger than the rule allows', async () => {
   await expectFiring('ExplorerEtlArchiveLarge');
   // Each poll archives more.
   await expectResolved('ExplorerEtlArchiveLarge', () =>
-    pool.query('update etl.lane_totals set archived_bytes = 0'),
+    pool.query('update etl.coverage set archived_bytes = 0'),
   );
 });

@@ -5,7 +5,7 @@ import type { Settings } from '../../src/config/settings.ts';
 import { createPool } from '../../src/db/pool.ts';
 import type { Database } from '../../src/db/transaction.ts';
 import { feedName } from '../../src/lists/feed.ts';
-import { pruneLedger } from '../../src/lists/thin.ts';
+import { pruneLedger } from '../../src/lists/prune.ts';
 import { createLog } from '../../src/log.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
 import { readCoverage } from '../../src/status/coverage.ts';

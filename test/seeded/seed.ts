@@ -101,12 +101,14 @@ async function dropIndexes(pool: Pool, table: string): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-/** What the triggers would have kept. */
+/** What the commits of all pages would have left. */
 const totals = `
-  insert into etl.lane_totals
-  select feed, lane, sum(pages), sum(inserted), 0, sum(pages) * 20,
-         coalesce(sum(items) filter (where top > bottom), 0), coalesce(sum(top - bottom), 0),
-         etl.proof_of_walks(feed, lane), max(updated_at)
+  insert into etl.coverage (
+    feed, lane, verified, verified_at, pages, inserted, credits, spanned_items, spanned_blocks, last_page_at
+  )
+  select feed, lane, range_agg(proved), max(updated_at), sum(pages), sum(inserted), sum(credits),
+         coalesce(sum(items) filter (where top > bottom), 0),
+         coalesce(sum(top - bottom) filter (where top > bottom), 0), max(updated_at)
   from etl.walks
   group by feed, lane`;
 

@@ -6,7 +6,7 @@ select feeds.feed,
 from etl.feeds
 left join lateral (
   select (
-           select range_agg(proved) from etl.lane_sums where lane_sums.feed = feeds.feed
+           select range_agg(verified) from etl.coverage where coverage.feed = feeds.feed
          ) as covered,
          (select max(top) from etl.walks where walks.feed = feeds.feed) as highest,
          (
@@ -37,4 +37,4 @@ left join lateral (
 ) as head on true
 where feeds.kind = 'newest-first';
 
-comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that its walks verify complete, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';
+comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that etl.coverage has of its lanes, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';

@@ -8,7 +8,7 @@ begin atomic
            greatest(1, ceil(log(16, greatest(1, sum(inserted) / 20000.0))))::int as digits
     from explorer.chains
     left join etl.feeds on feeds.chain_id = chains.chain_id and operation = 'user-operations'
-    left join etl.lane_totals on lane_totals.feed = feeds.feed
+    left join etl.coverage on coverage.feed = feeds.feed
     group by chains.chain_id
   ) as size, generate_series(0, (16 ^ digits)::int - 1) as part;
 end;

@@ -7,7 +7,11 @@ select chain_id, operation, feed, from_block, to_block, as_of, newest_as_of, uni
          select timestamp from etl.item_below(chain_id, operation, to_block, 'infinity')
          where height >= from_block
        ) as to_at
-from etl.proved_ranges
+from (
+  select feed, lower(range) as from_block, upper(range) - 1 as to_block, as_of, newest_as_of
+  from etl.covered_ranges
+) as covered
+join etl.feeds using (feed)
 union all
 select feeds.chain_id, operation, feed, from_batch, to_batch, as_of, newest_as_of, 'batches',
        (

@@ -89,7 +89,7 @@ export async function entryInto(
 async function blocksOf(tx: Transaction, feed: Feed, items: number): Promise<number> {
   const { rows } = await tx.execute<{ blocks: number | null }>(sql`
     select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
-    from etl.lane_sums
+    from etl.coverage
     where ${ofFeed(feed)}
   `);
   return Math.ceil(rows[0]?.blocks ?? items);

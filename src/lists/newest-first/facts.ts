@@ -94,8 +94,8 @@ const density = sql`(
   )
   from (
     select sum(pages) as pages, sum(spanned_items) / nullif(sum(spanned_blocks), 0) as per_block
-    from etl.lane_sums
-    where lane_sums.feed = feeds.feed
+    from etl.coverage
+    where coverage.feed = feeds.feed
   ) as walked
 )`;
 

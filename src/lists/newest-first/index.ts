@@ -7,11 +7,10 @@ import { mostWalks } from '../parallel.ts';
 import { listHistory, listUpkeep } from './estimate.ts';
 import { facts, type ListFacts, nothingKnown } from './facts.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
-import { proof } from './proof.ts';
+import { isPrunable, proof } from './proof.ts';
 import { ribbon } from './ribbon.ts';
 import type { NewestFirstScope } from './run.ts';
 import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
-import { isPrunable } from './spare.ts';
 import { status } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
@@ -43,7 +42,7 @@ export const newestFirst: ListKind<
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
   coverage: proof,
-  isPrunable: isPrunable,
+  isPrunable,
   covers: (unit) => unit,
   status,
   ribbon,

@@ -6,9 +6,8 @@ import { parallelOf } from '../parallel.ts';
 import { freshness, schedule, timezone } from '../settings.ts';
 import { type BatchFacts, batchHistory, batchUpkeep, facts, nothingKnown } from './estimate.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
-import { proof } from './proof.ts';
+import { isPrunable, proof } from './proof.ts';
 import { ribbon } from './ribbon.ts';
-import { isPrunable } from './spare.ts';
 import { status } from './status.ts';
 import { batchesToRead, batchRequests, noteTarget, reconcileTarget } from './target.ts';
 import type { NumberedScope } from './walks.ts';
@@ -101,7 +100,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
   coverage: proof,
-  isPrunable: isPrunable,
+  isPrunable,
   covers: () => 'batches',
   status,
   ribbon,

@@ -24,14 +24,11 @@ const argued: Readonly<Record<string, string>> = {
   'status/verify.ts: explorer.blocks':
     'verify holds each block against the one below it: that is the proof',
   'status/verify.ts: etl.walks':
-    'verify adds up what walks prove again, beside what is kept of it, and tells their times',
-  'lists/thin.ts timesTold: etl.walks':
-    'housekeeping asks when the oldest and the newest walk of what is covered began, once an hour',
-  'lists/thin.ts lockIdle: etl.walks':
-    'it looks at each old walk of a feed once an hour, 500 of them in a transaction',
-  'lists/thin.ts prunableWalks: etl.walks':
-    'it holds those that brought nothing against what all older walks prove',
-  'lists/thin.ts pagesOfRows: explorer.addresses':
+    'verify computes coverage again from the ledger, and compares it with what is stored',
+  'status/verify.ts: etl.pages': 'it counts the pages of each walk',
+  'lists/prune.ts lockIdle: etl.walks':
+    'maintenance looks at each old walk of a feed once an hour, 500 of them in a transaction',
+  'lists/prune.ts pagesOfRows: explorer.addresses':
     'and it asks which of their pages addresses came from: any page may have changed any of them',
 };
 

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { deepResweep } from '../../../src/lists/newest-first/resweep.ts';
+import { recount } from '../../harness/coverage.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const feed = { chain_id: 10, operation: 'user-operations' } as const;
@@ -44,6 +45,7 @@ async function rangeOfDeepPoll(live: 'half way' | 'ended') {
       at(5 * hourMs),
     ],
   );
+  await recount(pool);
   const rules = [{ depth_ms: 24 * hourMs, every_ms: 4 * hourMs }];
   return deepResweep(drizzle(pool), feed, rules, new Date(startMs + 5 * hourMs));
 }

@@ -15,6 +15,7 @@ import {
   openRun,
   spell,
 } from '../../harness/ribbon-scenes.ts';
+import { recount } from '../../harness/coverage.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 
 const numRuns = 60;
@@ -214,7 +215,7 @@ test('what is missing is being read while a run reads history, and is a gap once
 
 test('a gap has the times of the items beside it, the requests that it takes, and its command', async () => {
   await halfMissing();
-  await pool.query('update etl.walks set pages = 2, items = 80, cuts = 0');
+  await pool.query('update etl.coverage set pages = 2, spanned_items = 80, spanned_blocks = 40');
   const { gaps } = await coverageOf(list, { from: 1, to: highest - 1 }, 10);
   expect(gaps).toMatchObject([
     {
@@ -252,6 +253,7 @@ async function fillWithGaps(gaps: number): Promise<Range> {
      from generate_series(0, $1::int - 1) as at`,
     [gaps],
   );
+  await recount(pool);
   return { from: 0, to: gaps * 10 - 1 };
 }
 

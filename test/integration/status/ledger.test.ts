@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 beforeEach(async () => {
   await pool.query(`
-    truncate etl.pages, etl.walks, etl.runs, etl.lane_totals, etl.feeds, etl.events,
+    truncate etl.pages, etl.walks, etl.runs, etl.coverage, etl.feeds, etl.events,
       explorer.user_operations restart identity cascade;
     insert into etl.feeds (chain_id, operation, kind, settings)
     select chain, 'user-operations', 'newest-first', '{}' from unnest(array[10, 11]) as chain

@@ -100,7 +100,7 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
 
   await database.pool.query(`update etl.runs set opened_at = opened_at - interval '3 days'`);
   await database.pool.query(
-    `update etl.lane_totals set last_page_at = last_page_at - interval '3 days'`,
+    `update etl.coverage set last_page_at = last_page_at - interval '3 days'`,
   );
   expect(await codes()).toEqual(['stopped', 'no-worker']);
   const late = await status();
@@ -217,7 +217,7 @@ test.each<[what: string, statement: string, state: string, code: string]>([
   ['a feed that nothing verifies', `delete from etl.rankings`, 'degraded', 'unverified'],
   [
     'a gap in a list',
-    `update etl.lane_totals set proved = proved - (
+    `update etl.coverage set verified = verified - (
        select int8multirange(int8range(min(block_number) + 2, max(block_number) - 2))
        from explorer.user_operations
      )`,

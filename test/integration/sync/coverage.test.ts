@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { recount } from '../../harness/coverage.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
@@ -87,6 +88,7 @@ test('a hole is named exactly, and closed with its own pages and two more at mos
   const [hole] = rows;
   await pool.query('delete from etl.pages where walk_id = $1', [hole?.id]);
   await pool.query('delete from etl.walks where id = $1', [hole?.id]);
+  await recount(pool);
   const { rowCount } = await pool.query(
     'delete from explorer.user_operations where block_number > $1 and block_number < $2',
     [hole?.bottom, hole?.top],

@@ -4,6 +4,7 @@ import type { StatusDocument } from '../../../src/status/schema.ts';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
+import { recount } from '../../harness/coverage.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
 import { configFolder } from '../../harness/process.ts';
@@ -110,6 +111,7 @@ test('a repair is estimated by what is around the gap, not by what is denser els
   await pool.query(
     `update etl.walks set proved = proved - int8multirange(int8range(1100000, 1650000))`,
   );
+  await recount(pool);
 
   const [feed] = (await verify()).feeds;
   const { code } = await run('repair');

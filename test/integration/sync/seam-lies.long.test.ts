@@ -179,9 +179,9 @@ test('that made positions lead nowhere is remembered', async () => {
 /** Makes a hole: forgets rows, and that their blocks were read. */
 async function dig(query: World['query'], from: number, to: number) {
   await query(`delete from explorer.user_operations where block_number between ${from} and ${to}`);
-  await query(
-    `update etl.walks set proved = proved - int8multirange(int8range(${from}, ${to}, '[]'))`,
-  );
+  const hole = `int8multirange(int8range(${from}, ${to}, '[]'))`;
+  await query(`update etl.walks set proved = proved - ${hole}`);
+  await query(`update etl.coverage set verified = verified - ${hole}`);
 }
 
 test.each([

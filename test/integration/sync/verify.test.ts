@@ -5,6 +5,7 @@ import { repairsOf, type VerifyDocument, verifyFeeds } from '../../../src/status
 import { creditsPerPage } from '../../../src/sync/ledger.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
+import { recount } from '../../harness/coverage.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { inWords } from '../../harness/findings.ts';
 import { runSync, settingsFor } from '../../harness/sync.ts';
@@ -189,6 +190,7 @@ test('what was read of a list is no proof of it: a walk out of order, batches wi
     update etl.walks set proved = '{}', top = null where kind = 'newest-first';
     update explorer.read_batches set is_proved = false;
     update etl.feeds set asked = '{[1,)}', frontier = null where operation = 'optimism-batch-blocks'`);
+  await recount(database.pool);
 
   expect(await findings()).toEqual([
     '10/user-operations nothing is verified: no range is covered yet',

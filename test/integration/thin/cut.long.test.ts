@@ -88,7 +88,7 @@ test('two processes at once delete each walk once', async () => {
   await thin();
 
   expect(await walks()).toEqual({ walks: 2 });
-  expect(await query('select walks::int, runs::int from etl.thinnings')).toEqual([
+  expect(await query('select walks::int, runs::int from etl.pruned')).toEqual([
     { walks: copies, runs: copies },
   ]);
   expect(parts.reduce((sum, part) => sum + part.walks, 0)).toBeLessThanOrEqual(copies);

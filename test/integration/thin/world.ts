@@ -1,5 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { pruneLedger } from '../../../src/lists/thin.ts';
+import { pruneLedger } from '../../../src/lists/prune.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -63,7 +63,7 @@ export function houseOf(database: TestDatabase) {
       ),
       kept: await query('select * from etl.feed_coverage order by feed'),
       totals: await query(
-        'select feed, lane, pages, inserted, credits, spanned_items, spanned_blocks from etl.lane_sums order by 1, 2',
+        'select feed, lane, pages, inserted, credits, spanned_items, spanned_blocks from etl.coverage order by 1, 2',
       ),
       late: await query('select * from etl.late_arrivals order by feed, key'),
       provenance: await provenance(query),

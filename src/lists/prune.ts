@@ -10,7 +10,7 @@ import { type OperationName, operations } from './registry.ts';
 const judgedAtOnce = 500;
 
 /** What was deleted from the ledger. */
-export interface Pruned {
+interface Pruned {
   readonly walks: number;
   readonly pages: number;
   readonly runs: number;
@@ -20,9 +20,9 @@ const nothing: Pruned = { walks: 0, pages: 0, runs: 0 };
 
 /**
  * Deletes walks that ended more than `days` before `at` from the ledger, with their pages and runs: those
- * that brought nothing, of which no row says that it came from there, and whose blocks older walks verify.
- * So what is verified is still verified by walks that are there, and totals count what is gone. In batches,
- * until all were looked at or the signal aborts. Only what is so old by the database's clock too.
+ * that brought nothing, and of which no row says that it came from there. Coverage keeps what they verified and
+ * counted, and `etl.pruned` remembers it. In batches, until all were looked at or the signal aborts. Only what is
+ * so old by the database's clock too.
  */
 export async function pruneLedger(
   db: Database,
@@ -38,12 +38,11 @@ export async function pruneLedger(
   }>(sql`select feed, operation, kind from etl.feeds order by feed`);
   let total = nothing;
   for (const { feed, operation, kind } of feeds) {
-    const told = await timesTold(db, feed);
     let after = 0;
     while (!signal.aborted) {
-      const batch = { feed, operation, kind: kinds[kind], days, at, after, told };
-      const { thinned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
-      total = sum(total, thinned);
+      const batch = { feed, operation, kind: kinds[kind], days, at, after };
+      const { pruned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
+      total = sum(total, pruned);
       if (last === null) break;
       after = last;
     }
@@ -57,18 +56,6 @@ const sum = (a: Pruned, b: Pruned): Pruned => ({
   runs: a.runs + b.runs,
 });
 
-/**
- * When the oldest and the newest walk began of each range that is covered: coverage says so. Read once: what
- * begins meanwhile is young.
- */
-async function timesTold(db: Database, feed: string): Promise<readonly string[]> {
-  const { rows } = await db.execute<{ at: string }>(sql`
-    select unnest(array[as_of, newest_as_of])::text as at from etl.proved_ranges
-    where proved_ranges.feed = ${feed}
-  `);
-  return rows.map(({ at }) => at);
-}
-
 /** Whose walks are looked at, and from which one on. */
 interface Batch {
   readonly feed: string;
@@ -77,8 +64,6 @@ interface Batch {
   readonly days: number;
   readonly at: Date;
   readonly after: number;
-  /** When walks began that coverage reports the time of. */
-  readonly told: readonly string[];
 }
 
 /** As SQL: the moment before which walks and runs are old. */
@@ -88,13 +73,11 @@ const oldest = ({ days, at }: Batch) =>
 async function pruneBatch(
   tx: Transaction,
   batch: Batch,
-): Promise<{ thinned: Pruned; last: number | null }> {
+): Promise<{ pruned: Pruned; last: number | null }> {
   const ids = await lockIdle(tx, batch);
-  const [first] = ids;
-  if (first === undefined) return { thinned: nothing, last: null };
-  const spare = await prunableWalks(tx, batch, ids);
-  const thinned = spare.length === 0 ? nothing : await deleteWalks(tx, spare);
-  return { thinned, last: ids.length < judgedAtOnce ? null : Math.max(...ids) };
+  const prunable = ids.length === 0 ? [] : await prunableWalks(tx, batch, ids);
+  const pruned = prunable.length === 0 ? nothing : await deleteWalks(tx, prunable);
+  return { pruned, last: ids.length < judgedAtOnce ? null : Math.max(...ids) };
 }
 
 /**
@@ -119,16 +102,13 @@ async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/**
- * Those of some walks that are spare. None is confirmed by a newer one, so of several that verify the
- * same the oldest stays. Those that coverage reports the time of stay too.
- */
+/** Those of some walks from which nothing else is concluded, and whose pages nothing refers to. */
 async function prunableWalks(
   tx: Transaction,
   batch: Batch,
   ids: readonly number[],
 ): Promise<readonly number[]> {
-  const { feed, kind, at, told } = batch;
+  const { feed, kind, at } = batch;
   const { rows } = await tx.execute<{ id: number; pages: readonly number[] }>(sql`
     with idle as materialized (
       select later.*, span.lowest, span.highest
@@ -141,10 +121,6 @@ async function prunableWalks(
       where later.id = any(${sql.param(ids)}::bigint[])
         and runs.state in ('finished', 'failed', 'superseded')
         and runs.closed_at < ${oldest(batch)}
-    ), older as materialized (
-      select coalesce(range_agg(proved), '{}') as proved, max(top) as top
-      from etl.walks
-      where feed = ${feed} and id < (select min(id) from idle) and state <> 'running'
     ), written as materialized (
       ${namedPages(feed)}
     )
@@ -153,20 +129,8 @@ async function prunableWalks(
              (select json_agg(pages.id) from etl.pages where walk_id = later.id), '[]'
            ) as pages
     from idle as later
-    cross join older
     cross join written
     where (later.lowest is null or not written.numbers && int8range(later.lowest, later.highest, '[]'))
-      and (
-        later.proved <@ older.proved
-        or later.proved <@ (older.proved + coalesce(
-          (select range_agg(near.proved) ${near} and near.proved && later.proved), '{}'
-        ))
-      )
-      and (
-        coalesce(later.top <= older.top, later.top is null)
-        or exists (select ${near} and near.top >= later.top)
-      )
-      and later.started_at <> all(${sql.param(told)}::timestamptz[])
       and not exists (
         select from etl.quarantine as item
         where item.feed = ${feed} and dropped_at is not null and ${kind.coverage.readsAgain}
@@ -200,15 +164,6 @@ async function pagesOfRows(
   }
   return found;
 }
-
-/** As SQL: walks of the batch's part of the ledger that are older than a row `later`. */
-const near = sql`
-  from etl.walks as near
-  where near.feed = later.feed
-    and near.id >= (select min(id) from idle)
-    and near.id < later.id
-    and near.state <> 'running'
-`;
 
 /** As SQL: the pages, as one multirange, that entries of other tables of the ledger refer to, near those of `idle`. */
 const namedPages = (feed: string): SQL => sql`
@@ -251,7 +206,7 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Pru
       select feed, lane, count(*) as walks, sum(pages) as pages, sum(credits) as credits,
              coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0) as spanned_items,
              coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as spanned_blocks,
-             max(finished_at) as last_ended_at,
+             range_agg(proved) as verified, min(started_at) as as_of, max(started_at) as newest_as_of,
              (
                select count(*) from gone_runs
                where (gone_runs.feed, gone_runs.lane) = (gone.feed, gone.lane)
@@ -259,10 +214,12 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Pru
       from gone
       group by feed, lane
     ), noted as (
-      insert into etl.thinnings as t (
-        feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, last_ended_at
+      insert into etl.pruned as t (
+        feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
+        newest_as_of
       )
-      select feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, last_ended_at
+      select feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
+             newest_as_of
       from part
       on conflict (feed, lane) do update
       set walks = t.walks + excluded.walks,
@@ -271,11 +228,12 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Pru
           credits = t.credits + excluded.credits,
           spanned_items = t.spanned_items + excluded.spanned_items,
           spanned_blocks = t.spanned_blocks + excluded.spanned_blocks,
-          last_ended_at = greatest(t.last_ended_at, excluded.last_ended_at)
+          verified = t.verified + excluded.verified,
+          as_of = least(t.as_of, excluded.as_of),
+          newest_as_of = greatest(t.newest_as_of, excluded.newest_as_of)
     )
     select sum(walks)::float8 as walks, sum(pages)::float8 as pages, sum(runs)::float8 as runs
     from part
   `);
-  const [row] = rows;
-  return row === undefined ? nothing : { walks: row.walks, pages: row.pages, runs: row.runs };
+  return rows[0] ?? nothing;
 }
