@@ -1,16 +1,14 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { StatusDocument } from '../status/schema.ts';
-import { followStatus, takeToken, type Answer } from './api.ts';
-import { Banner, headline, Numbers, Reasons } from './banner.tsx';
+import { statusPace, takeToken, useJson, wrongToken } from './api.ts';
 import { Explore } from './explore.tsx';
 import { Feed } from './feed.tsx';
-import { Feeds } from './feeds.tsx';
+import { Banner, headline, Overview } from './overview.tsx';
 import { clockWithSeconds } from './format.ts';
+import type { ViewProps } from './parts.tsx';
 import { Runs } from './runs.tsx';
 import { Trace } from './trace.tsx';
-
-const views = { feeds: 'Feeds', runs: 'Runs', explore: 'Explore', trace: 'Trace' } as const;
 
 /** `#/feed/10/user-operations?from=1&to=9`: a view, what it shows, and how. */
 function readRoute() {
@@ -27,24 +25,13 @@ function decode(text: string): string {
   }
 }
 
-interface BodyProps {
-  readonly route: ReturnType<typeof readRoute>;
-  readonly status: StatusDocument;
-}
-
-function Body({ route: { view, name, query }, status }: BodyProps) {
-  if (view === 'feed') return <Feed key={name} name={name} query={query} status={status} />;
-  if (view === 'runs') return <Runs status={status} />;
-  if (view === 'explore') return <Explore name={name} chains={status.feeds} />;
-  if (view === 'trace') return <Trace key={name} term={name} status={status} />;
-  return (
-    <>
-      <h1 class="hidden">Overview</h1>
-      <Numbers status={status} />
-      <Reasons reasons={status.reasons} />
-      <Feeds status={status} />
-    </>
-  );
+function View({ view, ...props }: ViewProps & { readonly view: string }) {
+  const { name } = props;
+  if (view === 'feed') return <Feed key={name} {...props} />;
+  if (view === 'runs') return <Runs {...props} />;
+  if (view === 'explore') return <Explore {...props} />;
+  if (view === 'trace') return <Trace key={name} {...props} />;
+  return <Overview {...props} />;
 }
 
 const skip = (event: Event) => {
@@ -52,54 +39,46 @@ const skip = (event: Event) => {
   document.querySelector('main')?.focus();
 };
 
-const Top = ({ view, status }: { view: string; status: StatusDocument | null }) => (
+const titles = { feeds: 'Feeds', runs: 'Runs', explore: 'Explore', trace: 'Trace' };
+
+const Top = ({ view, asOf }: { readonly view: string; readonly asOf: string | undefined }) => (
   <header class="row wide">
     <a class="skip" href="#main" onClick={skip}>
       Skip to the content
     </a>
     <b>explorer-etl</b>
     <nav class="row" aria-label="Views">
-      {Object.entries(views).map(([name, title]) => (
+      {Object.entries(titles).map(([name, title]) => (
         <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
           {title}
         </a>
       ))}
     </nav>
-    <small>{status !== null && `as of ${clockWithSeconds(status.as_of)} UTC`}</small>
+    <small>{asOf !== undefined && `as of ${clockWithSeconds(asOf)} UTC`}</small>
   </header>
 );
 
 function App() {
   const [route, setRoute] = useState(readRoute);
-  const [logins, setLogins] = useState(0);
-  const [answer, setAnswer] = useState<Answer<StatusDocument>>({ data: null, problem: null });
+  const answer = useJson<StatusDocument>('status.json', {}, statusPace);
   const { data: status, problem } = answer;
   const title = headline(answer);
   useEffect(() => {
-    const change = () => {
-      // Each token that comes by the address starts everything again.
-      if (takeToken()) setLogins((times) => times + 1);
-      setRoute(readRoute());
-    };
-    addEventListener('hashchange', change);
-    return () => removeEventListener('hashchange', change);
+    addEventListener('hashchange', () => {
+      if (takeToken()) location.reload();
+      else setRoute(readRoute());
+    });
   }, []);
-  useEffect(
-    () => followStatus((next) => setAnswer(({ data }) => ({ ...next, data: next.data ?? data }))),
-    [logins],
-  );
   useEffect(() => {
     document.title = `${title} · explorer-etl`;
   }, [title]);
   useEffect(() => scrollTo(0, 0), [route.view, route.name]);
   return (
     <>
-      <Top view={route.view in views ? route.view : 'feeds'} status={status} />
+      <Top view={route.view in titles ? route.view : 'feeds'} asOf={status?.as_of} />
       <Banner {...answer} />
       <main id="main" class="wide" tabIndex={-1}>
-        {status !== null && problem?.kind !== 'token' && (
-          <Body key={logins} route={route} status={status} />
-        )}
+        {status !== null && problem !== wrongToken && <View {...route} status={status} />}
       </main>
     </>
   );

@@ -3,51 +3,41 @@ import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { packageFile } from '../package-file.ts';
 
-/** A file that the page loads. */
-interface WebAsset {
-  readonly type: string;
-  readonly body: Uint8Array;
+/** Every file of the page by its path: its name and its type. */
+const files = {
+  '/': ['index.html', 'text/html'],
+  '/app.js': ['app.js', 'text/javascript'],
+  '/app.css': ['app.css', 'text/css'],
+  '/icon.svg': ['icon.svg', 'image/svg+xml'],
+} as const;
+
+/** Sources run only in a clone, whose `dist` may be older than they are. */
+const isSource = extname(import.meta.filename) === '.ts';
+
+async function load() {
+  const assets = Object.entries(files).map(async ([path, [name, type]]) => {
+    const body = await (isSource ? bundle(name) : readFile(packageFile(`dist/web/${name}`)));
+    return [path, { type: `${type}; charset=utf-8`, body }] as const;
+  });
+  return new Map(await Promise.all(assets));
 }
 
-type Assets = ReadonlyMap<string, WebAsset>;
+let loaded: ReturnType<typeof load> | undefined;
 
-/** Every file of the page: its name by its path, and its type. */
-const files = [
-  ['/', 'index.html', 'text/html'],
-  ['/app.js', 'app.js', 'text/javascript'],
-  ['/app.css', 'app.css', 'text/css'],
-  ['/icon.svg', 'icon.svg', 'image/svg+xml'],
-] as const;
+/** The files of the page by their paths: as the package holds them, or bundled now from the sources. */
+export const webAssets = () => (loaded ??= load());
 
-type Name = (typeof files)[number][1];
-
-/** Sources run only in a clone, where what was built may be older than they are. */
-const read = extname(import.meta.filename) === '.ts' ? bundled : built;
-
-let assets: Promise<Assets> | undefined;
-
-/** The files of the page by their paths: as they were built with the package, or bundled now from the sources. */
-export const webAssets = (): Promise<Assets> =>
-  (assets ??= Promise.all(
-    files.map(async ([path, name, type]) => {
-      return [path, { type: `${type}; charset=utf-8`, body: await read(name) }] as const;
-    }),
-  ).then((entries) => new Map(entries)));
-
-function built(name: Name): Promise<Uint8Array> {
-  return readFile(packageFile(`dist/web/${name}`));
-}
-
-async function bundled(name: Name): Promise<Uint8Array> {
-  if (name === 'app.js') return Buffer.from(await script());
-  if (name !== 'app.css') return readFile(packageFile(`src/web/${name}`));
-  const chart = createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css');
-  const sheets = [chart, packageFile('src/web/style.css')];
-  return Buffer.concat(await Promise.all(sheets.map((sheet) => readFile(sheet))));
-}
-
-/** A clone alone has the bundler. */
-async function script(): Promise<string> {
+async function bundle(name: string): Promise<Buffer> {
+  if (name === 'app.css') {
+    const plotStyle = createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css');
+    return Buffer.concat(
+      await Promise.all(
+        [plotStyle, packageFile('src/web/style.css')].map((file) => readFile(file)),
+      ),
+    );
+  }
+  if (name !== 'app.js') return readFile(packageFile(`src/web/${name}`));
+  // A clone alone has the bundler.
   const { build } = await import('rolldown');
   const { output } = await build({
     input: packageFile('src/web/app.tsx'),
@@ -56,5 +46,5 @@ async function script(): Promise<string> {
     write: false,
     output: { format: 'esm', minify: true },
   });
-  return output[0].code;
+  return Buffer.from(output[0].code);
 }

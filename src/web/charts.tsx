@@ -1,10 +1,132 @@
 import './locale.ts';
+import type { ComponentChildren, SVGAttributes } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { clock, date, dateTime, day, month, year } from './format.ts';
+import type { QueriesDocument, StripsDocument } from '../status/endpoints.ts';
+import { cell, clock, date, dateTime, day, month, percent, year } from './format.ts';
+
+/** How a shape of a strip looks: its colour, top and height in tenths. */
+type Look = readonly [fill: string, y: number, height: number];
+
+/** A look from one place of a strip's axis to another, and what a pointer reads of it. */
+export interface Shape {
+  readonly look: Look;
+  readonly from: number;
+  readonly to: number;
+  readonly title?: string;
+}
+
+type StripProps = Omit<SVGAttributes<SVGSVGElement>, 'class'> & {
+  readonly shapes: readonly Shape[];
+  /** Where the axis ends; it begins at 0. */
+  readonly end: number;
+  readonly class?: string;
+};
+
+/** Shapes on an axis as wide as there is room. Without a label it decorates the text beside it. */
+export const Strip = ({ shapes, end, class: kind = '', ...rest }: StripProps) => (
+  <svg
+    class={`strip ${kind}`}
+    role="img"
+    aria-hidden={rest['aria-label'] === undefined}
+    viewBox={`0 0 ${end} 10`}
+    preserveAspectRatio="none"
+    {...rest}
+  >
+    {shapes.map(({ look: [fill, y, height], from, to, title }, at) => (
+      <rect key={at} fill={fill} x={from} y={y} width={to - from} height={height}>
+        {title !== undefined && <title>{title}</title>}
+      </rect>
+    ))}
+  </svg>
+);
+
+interface LegendProps {
+  readonly of: readonly (readonly [label: string, look: Look, value?: string])[];
+  readonly children?: ComponentChildren;
+}
+
+const Legend = ({ of, children }: LegendProps) => (
+  <ul class="row legend" aria-live="polite">
+    {children}
+    {of.map(([label, look, value]) => (
+      <li key={label}>
+        <Strip shapes={[{ look, from: 0, to: 10 }]} end={10} />
+        {label} <b>{value}</b>
+      </li>
+    ))}
+  </ul>
+);
+
+type CellState = StripsDocument['feeds'][number]['cells'][number];
+
+/** Each state has a form of its own beside its colour; the most important is first, and drawn on top. */
+const coverage = {
+  gap: ['gap', ['var(--act)', 0, 10]],
+  quarantined: ['quarantined', ['var(--act)', 0, 5]],
+  reading: ['reading', ['var(--busy)', 2, 6]],
+  unverified: ['not verified', ['var(--unverified)', 3.5, 3]],
+  verified: ['verified', ['var(--verified)', 2, 6]],
+  'out-of-range': ['out of range', ['var(--faint)', 4.4, 1.2]],
+  unknown: ['unknown', ['var(--faint)', 4.4, 1.2]],
+} as const satisfies Record<CellState, readonly [string, Look]>;
+
+const cellStates = Object.keys(coverage) as CellState[];
+export const stateWord = (state: CellState): string => coverage[state][0];
+
+/** What the forms mean; the last one needs no word. */
+export const CoverageLegend = () => <Legend of={Object.values(coverage).slice(0, -1)} />;
+
+interface Part {
+  readonly from: number;
+  readonly to: number;
+  readonly state: CellState;
+}
+
+type CoverageStripProps = Omit<StripProps, 'shapes'> & { of: string; parts: readonly Part[] };
+
+/** A part so small that nobody would see it is drawn larger, in shares of the whole. */
+const leastWidth = 0.004;
+
+/** Coverage of a list; for who does not see it, the share of each state. */
+export function CoverageStrip({ of, parts, end, ...rest }: CoverageStripProps) {
+  const shares = cellStates.flatMap((state) => {
+    const own = parts.filter((part) => part.state === state);
+    const sum = own.reduce((total, { from, to }) => total + to - from, 0);
+    return sum === 0 ? [] : [`${stateWord(state)} ${percent(sum / end)}`];
+  });
+  const rank = ({ state }: Part) => cellStates.indexOf(state);
+  const shapes = parts
+    .toSorted((a, b) => rank(b) - rank(a))
+    .map(({ from, to, state }) => {
+      return { look: coverage[state][1], from, to: Math.max(to, from + leastWidth * end) };
+    });
+  const label = `Coverage of ${of}: ${shares.join(', ') || 'not known yet'}`;
+  return <Strip shapes={shapes} end={end} aria-label={label} {...rest} />;
+}
+
+const dayMs = 86_400_000;
+
+/** Start, middle and end of a strip, each with its year unless the whole is of a few days. */
+export function Axis({ from, to }: { readonly from: string; readonly to: string }) {
+  const [start, end] = [Date.parse(from), Date.parse(to)];
+  const span = end - start;
+  const label = span > 90 * dayMs ? month : span > 3 * dayMs ? date : clock;
+  const first = label === clock ? dateTime : label;
+  return <Ends labels={[first(start), label(start + span / 2), label(end)]} />;
+}
+
+/** Labels below a strip. */
+export const Ends = ({ labels }: { readonly labels: readonly string[] }) => (
+  <span class="axis">
+    {labels.map((label, at) => (
+      <span key={at}>{label}</span>
+    ))}
+  </span>
+);
 
 /** Values over time, one for each of the chart's times; null: none. */
-export interface Series {
+interface Series {
   readonly label: string;
   readonly values: readonly (number | null)[];
 }
@@ -14,90 +136,87 @@ interface TimeChartProps {
   /** Milliseconds, ascending. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** Bars are stacked. */
-  readonly kind: 'line' | 'bars';
+  /** Bars are stacked; shares are bars of 100. */
+  readonly kind: NonNullable<QueriesDocument['queries'][number]['chart']>['kind'];
   readonly format: (value: number) => string;
-  /** The top of the axis; without it the highest value. */
-  readonly most?: number;
-  /** Charts with the same group share one crosshair. */
-  readonly group?: string;
-  /** Whether the days matter and not the clock. */
-  readonly isDaily?: boolean;
+  /** Possible distances of values on the axis; without them round numbers. */
+  readonly steps?: number[];
 }
 
 /** Colours of series: none of them says that something is well or wrong. */
-export const palette = '#4e79a7 #f28e2b #59a14f #b07aa1 #76b7b2 #edc948 #9c755f #8d99a6'.split(' ');
-const daySeconds = 86_400;
+const palette = '#4e79a7 #f28e2b #59a14f #b07aa1 #76b7b2 #edc948 #9c755f #8d99a6'.split(' ');
+export const mostSeries = palette.length;
+const colour = (at: number) => palette[at % mostSeries] ?? '';
 
 /** Labels of a time axis in UTC; the first, and each of a new day or year, says of which it is. */
 function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
-  if (step >= 28 * daySeconds) return splits.map((split) => month(split * 1_000));
-  const [fine, coarse] = step >= daySeconds ? [day, year] : [clock, day];
+  const isMonthly = step >= (28 * dayMs) / 1_000;
+  const [fine, coarse] = step >= dayMs / 1_000 ? [day, year] : [clock, day];
   return splits.map((split, at) => {
-    const isSame = at > 0 && coarse((splits[at - 1] ?? 0) * 1_000) === coarse(split * 1_000);
-    return isSame ? fine(split * 1_000) : `${fine(split * 1_000)}\n${coarse(split * 1_000)}`;
+    const [ms, lastMs] = [split * 1_000, (splits[at - 1] ?? 0) * 1_000];
+    if (isMonthly) return month(ms);
+    return coarse(lastMs) === coarse(ms) ? fine(ms) : `${fine(ms)}\n${coarse(ms)}`;
   });
 }
 
 /** The whole of x with room for half a bar at both ends; a single time is in the middle of four weeks. */
-function wholeOf(times: ArrayLike<number>, kind: TimeChartProps['kind']): uPlot.Range.MinMax {
+function wholeOf(times: ArrayLike<number>, isLine: boolean): uPlot.Range.MinMax {
   const [from, to] = [times[0], times[times.length - 1]];
   if (from === undefined || to === undefined) return [null, null];
-  const half = (to - from) / Math.max(1, times.length - 1) / 2;
-  const room = from === to ? 14 * daySeconds : kind === 'bars' ? half : 0;
+  const half = isLine ? 0 : (to - from) / Math.max(1, times.length - 1) / 2;
+  const room = from === to ? (14 * dayMs) / 1_000 : half;
   return [from - room, to + room];
 }
 
-/** Each layer on top of those before it. */
-function stacked(series: readonly Series[]): number[][] {
-  const sums: number[] = [];
-  return series.map(({ values }) =>
-    values.map((value, at) => (sums[at] = (sums[at] ?? 0) + (value ?? 0))),
-  );
-}
-
-function optionsOf(props: TimeChartProps, element: HTMLElement): uPlot.Options {
-  const { kind, series, format, most, group } = props;
-  const { fontFamily } = getComputedStyle(element);
+/** The options of a chart in an element, whose style it takes. */
+function optionsOf(
+  { kind, series, format, steps }: TimeChartProps,
+  element: Element,
+): uPlot.Options {
+  const isLine = kind === 'line';
   const axis: uPlot.Axis = {
     // Light may turn to dark: a canvas does not follow the style sheet by itself.
     stroke: () => getComputedStyle(element).color,
-    font: `12px ${fontFamily}`,
+    font: `12px ${getComputedStyle(element).fontFamily}`,
     grid: { stroke: '#8884', width: 1 },
     ticks: { show: false },
   };
   const paths = uPlot.paths.bars?.({ size: [0.9, 60] });
   const drawn = series.map((_, at): uPlot.Series => {
-    const stroke = palette[at % palette.length] ?? '';
-    if (kind === 'line') return { stroke, width: 2, spanGaps: true, points: { size: 4 } };
+    const stroke = colour(at);
+    if (isLine) return { stroke, width: 2, spanGaps: true, points: { size: 4 } };
     return { stroke, width: 0, fill: stroke, points: { show: false }, ...(paths && { paths }) };
   });
+  const values: uPlot.Axis = { ...axis, size: 64, values: (_, splits) => splits.map(format) };
   return {
     width: element.clientWidth,
     height: element.clientHeight,
     legend: { show: false },
-    cursor: { y: false, drag: { x: false }, ...(group && { sync: { key: group } }) },
+    // All charts share one crosshair.
+    cursor: { y: false, drag: { x: false }, sync: { key: 'page' } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     scales: {
-      x: { range: ({ data: [times] }) => wholeOf(times, kind) },
-      y: { range: (_, __, highest) => [0, most ?? (highest > 0 ? highest * 1.05 : 60)] },
+      x: { range: ({ data: [times] }) => wholeOf(times, isLine) },
+      y: { range: (_, __, highest) => [0, kind === 'shares' ? 100 : highest * 1.05 || 60] },
     },
     axes: [
       { ...axis, values: timeLabels },
-      { ...axis, size: 64, values: (_, splits) => splits.map(format) },
+      { ...values, ...(steps && { incrs: steps }) },
     ],
-    series: [{}, ...(kind === 'bars' ? drawn.toReversed() : drawn)],
+    series: [{}, ...(isLine ? drawn : drawn.toReversed())],
   };
 }
 
-/** The highest layer of a stack is drawn first, so that the others are in front of it. */
+/** Layers of bars are sums; the highest is drawn first, so that the others are in front of it. */
 function dataOf({ times, series, kind }: TimeChartProps): uPlot.AlignedData {
-  const values = series.map((each) => [...each.values]);
-  const drawn = kind === 'bars' ? stacked(series).toReversed() : values;
-  return [times.map((ms) => ms / 1_000), ...drawn];
+  const seconds = times.map((ms) => ms / 1_000);
+  if (kind === 'line') return [seconds, ...series.map(({ values }) => [...values])];
+  const sums = times.map(() => 0);
+  const add = (value: number | null, at: number) => (sums[at] = (sums[at] ?? 0) + (value ?? 0));
+  return [seconds, ...series.map(({ values }) => values.map(add)).toReversed()];
 }
 
-/** Draws into an element, and says at which of the times the crosshair is. */
+/** Draws into an element, and returns at which of the times the crosshair is. */
 function usePlot(props: TimeChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
@@ -108,8 +227,9 @@ function usePlot(props: TimeChartProps) {
     const hooks = { setCursor: [({ cursor }: uPlot) => setAt(cursor.idx ?? null)] };
     const made = new uPlot({ ...optionsOf(props, target), hooks }, dataOf(props), target);
     plot.current = made;
-    const resize = () => made.setSize({ width: target.clientWidth, height: target.clientHeight });
-    const observer = new ResizeObserver(resize);
+    const observer = new ResizeObserver(() => {
+      made.setSize({ width: target.clientWidth, height: target.clientHeight });
+    });
     observer.observe(target);
     return () => {
       observer.disconnect();
@@ -132,26 +252,21 @@ function usePlot(props: TimeChartProps) {
 
 /** A chart over time with a crosshair. Its legend shows the values under the crosshair, else the newest. */
 export function TimeChart(props: TimeChartProps) {
-  const { label, times, series, format, isDaily } = props;
+  const { label, times, series, format } = props;
   const { element, at, move } = usePlot(props);
   const time = times[at ?? times.length - 1];
-  const valueOf = ({ values }: Series) => {
+  const timeText = times.every((ms) => ms % dayMs === 0) ? date : dateTime;
+  const valueText = ({ values }: Series) => {
     const value = at === null ? values.findLast((each) => each !== null) : values[at];
     return value === null || value === undefined ? '–' : format(value);
   };
   return (
     <figure>
-      <ul class="row legend" aria-live="polite">
-        <li class="at">{time !== undefined && (isDaily ? date : dateTime)(time)}</li>
-        {series.map((each, index) => (
-          <li key={each.label}>
-            <svg viewBox="0 0 10 10" aria-hidden="true">
-              <rect fill={palette[index % palette.length]} width={10} height={10} />
-            </svg>
-            {each.label} <b>{valueOf(each)}</b>
-          </li>
-        ))}
-      </ul>
+      <Legend
+        of={series.map((each, index) => [each.label, [colour(index), 0, 10], valueText(each)])}
+      >
+        <li class="at">{time !== undefined && timeText(time)}</li>
+      </Legend>
       <div
         ref={element}
         class="plot"
@@ -161,5 +276,31 @@ export function TimeChart(props: TimeChartProps) {
         onKeyDown={move}
       />
     </figure>
+  );
+}
+
+interface NamedBarsProps {
+  readonly bars: readonly {
+    readonly name: string;
+    readonly note: string;
+    readonly value: number;
+  }[];
+}
+
+/** Bars that lie, for values that have names and no times. */
+export function NamedBars({ bars }: NamedBarsProps) {
+  const end = Math.max(...bars.map(({ value }) => value), 1);
+  return (
+    <ol class="bars">
+      {bars.map(({ name, note, value }, at) => (
+        <li key={at}>
+          <span>
+            {name} <small>{note}</small>
+          </span>
+          <Strip shapes={[{ look: [colour(0), 0, 10], from: 0, to: value }]} end={end} />
+          <b>{cell(value)}</b>
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,139 +1,116 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { QueriesDocument, QueryDocument } from '../status/endpoints.ts';
 import type { StatusDocument } from '../status/schema.ts';
-import { download, useJson, type Problem } from './api.ts';
-import { Card, Facts, Loaded } from './card.tsx';
-import { palette, TimeChart } from './charts.tsx';
+import { download, once, problemOf, useJson } from './api.ts';
+import { mostSeries, NamedBars, TimeChart } from './charts.tsx';
 import { cell, compact, count, counted, decimal } from './format.ts';
-import { Table, type Column } from './table.tsx';
+import { Card, Facts, Loaded, Table, type Column, type ViewProps } from './parts.tsx';
 
 type Query = QueriesDocument['queries'][number];
-type Value = QueryDocument['rows'][number][number];
-/** Which chain has which name. */
+type Row = QueryDocument['rows'][number];
 type Chains = StatusDocument['feeds'];
 
 /** What Explore opens with. */
 const firstQuery = 'operations-daily';
 const mostRows = 200;
 const mostBars = 25;
-const colours = palette.length;
 
 const isNumeric = (type: string): boolean => /int|numeric|float|double|real|decimal/u.test(type);
 
 /** A value for people: chains by their names, digits in groups. */
-const show = (value: Value, name: string, chains: Chains): string =>
+const show = (value: Row[number], name: string, chains: Chains): string =>
   name === 'chain_id'
     ? (chains.find((each) => String(each.chain_id) === String(value))?.chain_name ?? String(value))
     : cell(value);
 
-interface AnswerProps {
-  readonly query: Query;
+interface DrawingProps {
   readonly answer: QueryDocument;
+  readonly title: string;
+  readonly chart: NonNullable<Query['chart']>;
   readonly chains: Chains;
 }
 
-const column = ({ columns }: QueryDocument, name: string | null): number =>
-  columns.findIndex((each) => each.name === name);
+/** Reads a value, and the same for people, of a row by the name of its column; null: there is none. */
+function readersOf({ answer: { columns }, chains }: DrawingProps) {
+  const value = (row: Row, name: string | null) =>
+    row[columns.findIndex((each) => each.name === name)] ?? null;
+  const text = (row: Row, name: string | null) =>
+    name === null || value(row, name) === null ? '' : show(value(row, name), name, chains);
+  return { value, text };
+}
 
 interface Point {
   readonly x: string;
   readonly y: number;
-  readonly name: string;
 }
 
-const sum = (points: readonly Point[]): number => points.reduce((total, { y }) => total + y, 0);
+function sumsByX(points: readonly Point[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { x, y } of points) sums.set(x, (sums.get(x) ?? 0) + y);
+  return sums;
+}
 
-const atX = (of: readonly Point[], x: string) => of.filter((point) => point.x === x);
+const total = (points: readonly Point[]): number => points.reduce((sum, { y }) => sum + y, 0);
 
 /**
- * The points of an answer over time: the largest series one by one, and the others together, because a chart has
- * so many colours. Counts of several chains add up, unless the chain is the series; parts of 100 do not.
+ * The series of an answer over time: the largest one by one, and the others together, because a chart has so many
+ * colours. Counts of several chains add up, unless the chain is the series; parts of 100 do not.
  */
-function plotted({ answer, query: { chart }, chains }: AnswerProps) {
-  const [x, y] = [column(answer, chart?.x ?? null), column(answer, chart?.y ?? null)];
-  const names = chart?.unit === '%' ? new Set(['chain_id', chart.series]) : [chart?.series ?? null];
-  const named = [...names].filter((name) => column(answer, name) >= 0);
+function plotted(props: DrawingProps) {
+  const { answer, chart } = props;
+  const { value, text } = readersOf(props);
+  const names = new Set(chart.unit === '%' ? ['chain_id', chart.series] : [chart.series]);
   const points = answer.rows.map((row) => ({
-    x: String(row[x]),
-    y: Number(row[y] ?? 0),
-    name: named
-      .map((name) => show(row[column(answer, name)] ?? null, name ?? '', chains))
-      .join(' '),
+    x: String(value(row, chart.x)),
+    y: Number(value(row, chart.y) ?? 0),
+    name:
+      [...names]
+        .map((name) => text(row, name))
+        .join(' ')
+        .trim() || chart.y,
   }));
-  const xs = [...new Set(points.map((point) => point.x))].sort();
-  const ranked = [...Map.groupBy(points, ({ name }) => name || (chart?.y ?? ''))];
-  ranked.sort(([, a], [, b]) => sum(b) - sum(a));
-  const others = ranked.splice(ranked.length > colours ? colours - 1 : colours);
+  const ranked = [...Map.groupBy(points, ({ name }) => name)];
+  ranked.sort(([, a], [, b]) => total(b) - total(a));
+  const others = ranked.splice(ranked.length > mostSeries ? mostSeries - 1 : mostSeries);
   if (others.length > 0) {
     ranked.push([counted(others.length, 'other'), others.flatMap(([, own]) => own)]);
   }
-  const isShare = chart?.kind === 'shares';
-  const valueOf = (own: readonly Point[], at: string) => {
-    if (isShare) return (100 * sum(atX(own, at))) / (sum(atX(points, at)) || 1);
-    return own.some((point) => point.x === at) ? sum(atX(own, at)) : null;
-  };
-  const series = ranked.map(([label, own]) => ({
-    label,
-    values: xs.map((at) => valueOf(own, at)),
-  }));
-  return { times: xs.map((at) => Date.parse(at)), series };
-}
-
-/** Bars that lie, for rows that have names and no times. */
-function Bars({ query: { chart }, answer, chains }: AnswerProps) {
-  const [x, y, series] = [chart?.x, chart?.y, chart?.series].map((name) =>
-    column(answer, name ?? null),
-  );
-  const rows = answer.rows.slice(0, mostBars).map((row) => {
-    const name = row[x ?? -1] ?? row.find((value) => typeof value === 'string') ?? '';
-    const own = row[series ?? -1] ?? null;
-    const beside = own === null ? '' : show(own, chart?.series ?? '', chains);
-    return { name: show(name, chart?.x ?? '', chains), beside, value: Number(row[y ?? -1] ?? 0) };
+  const whole = sumsByX(points);
+  const xs = [...whole.keys()].sort();
+  const series = ranked.map(([label, own]) => {
+    const sums = sumsByX(own);
+    const share = (x: string) => (100 * (sums.get(x) ?? 0)) / (whole.get(x) || 1);
+    return {
+      label,
+      values: xs.map((x) => (chart.kind === 'shares' ? share(x) : (sums.get(x) ?? null))),
+    };
   });
-  const most = Math.max(...rows.map(({ value }) => value), 1);
-  return (
-    <ol class="bars">
-      {rows.map(({ name, beside, value }, at) => (
-        <li key={at}>
-          <span>
-            {name} <small>{beside}</small>
-          </span>
-          <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-            <rect fill={palette[0]} width={(100 * value) / most} height={10} />
-          </svg>
-          <b>{cell(value)}</b>
-        </li>
-      ))}
-    </ol>
-  );
+  return { times: xs.map((x) => Date.parse(x)), series };
 }
 
-function Drawing(props: AnswerProps) {
-  const { query, answer } = props;
-  const { times, series } = useMemo(() => plotted(props), [answer]);
-  const { chart } = query;
-  const type = answer.columns[column(answer, chart?.x ?? null)]?.type ?? '';
-  if (chart === null || answer.rows.length === 0) return null;
-  if (!/^(?:date|timestamp)/u.test(type)) return <Bars {...props} />;
-  const isShare = chart.kind === 'shares';
-  const isPercent = isShare || chart.unit === '%';
-  return (
-    <TimeChart
-      label={query.title}
-      times={times}
-      series={series}
-      kind={chart.kind === 'line' ? 'line' : 'bars'}
-      format={(value) => (isPercent ? `${decimal(value)} %` : compact(value))}
-      isDaily={type === 'date'}
-      {...(isShare && { most: 100 })}
-    />
-  );
+function Drawing(props: DrawingProps) {
+  const { answer, chart, title } = props;
+  const plot = useMemo(() => plotted(props), [answer]);
+  if (answer.rows.length === 0) return null;
+  const type = answer.columns.find(({ name }) => name === chart.x)?.type ?? '';
+  if (/^(?:date|timestamp)/u.test(type)) {
+    const isPercent = chart.kind === 'shares' || chart.unit === '%';
+    const format = (value: number) => (isPercent ? `${decimal(value)} %` : compact(value));
+    return <TimeChart label={title} {...plot} kind={chart.kind} format={format} />;
+  }
+  const { value, text } = readersOf(props);
+  const bars = answer.rows.slice(0, mostBars).map((row) => ({
+    name: text(row, chart.x) || (row.find((each) => typeof each === 'string') ?? ''),
+    note: text(row, chart.series),
+    value: Number(value(row, chart.y)),
+  }));
+  return <NamedBars bars={bars} />;
 }
 
-function Rows({ answer: { columns, rows }, chains }: AnswerProps) {
-  const shown = columns.map(({ name, type }, at): Column<readonly Value[]> => {
+function Rows({ answer: { columns, rows }, chains }: Pick<DrawingProps, 'answer' | 'chains'>) {
+  const shown = columns.map(({ name, type }, at): Column<Row> => {
     const isChain = name === 'chain_id';
-    const of = (row: readonly Value[]) => show(row[at] ?? null, name, chains);
+    const of = (row: Row) => show(row[at] ?? null, name, chains);
     return [isChain ? 'chain' : name, of, isNumeric(type) && !isChain ? 'number' : undefined];
   });
   return (
@@ -143,35 +120,38 @@ function Rows({ answer: { columns, rows }, chains }: AnswerProps) {
   );
 }
 
-function Chosen({ query, chains }: Omit<AnswerProps, 'answer'>) {
-  const { name } = query;
-  const answer = useJson<QueryDocument>('query.json', { name }, null);
-  const [failure, setFailure] = useState<Problem | null>(null);
-  const save = () => void download('query.csv', { name }, `${name}.csv`).then(setFailure);
+function Chosen({ query, chains }: { readonly query: Query; readonly chains: Chains }) {
+  const { name, title, chart, sql } = query;
+  const answer = useJson<QueryDocument>('query.json', { name }, once);
+  const [failure, setFailure] = useState<string | null>(null);
+  const save = () => {
+    setFailure(null);
+    download('query.csv', { name }, `${name}.csv`).catch((error) => setFailure(problemOf(error)));
+  };
   const button = (
     <button type="button" onClick={save}>
       Download CSV
     </button>
   );
   return (
-    <Card title={query.title} aside={button} tone="answer">
-      {failure !== null && <p role="alert">{failure.sentence}</p>}
-      <Loaded answer={answer}>
+    <Card title={title} aside={button} class="answer">
+      {failure !== null && <p role="alert">{failure}</p>}
+      <Loaded {...answer}>
         {(data) => (
           <>
-            <Drawing query={query} answer={data} chains={chains} />
+            {chart !== null && <Drawing {...{ answer: data, title, chart, chains }} />}
             <p class="quiet" role="status">
               {data.is_cut && 'The first '}
               {counted(data.rows.length, 'row')}
               {data.rows.length > mostRows && `, ${mostRows} of them below`}, {count(data.ms)} ms
             </p>
-            <Rows query={query} answer={data} chains={chains} />
+            <Rows answer={data} chains={chains} />
           </>
         )}
       </Loaded>
       <details>
         <summary>SQL</summary>
-        <pre>{query.sql}</pre>
+        <pre>{sql}</pre>
       </details>
     </Card>
   );
@@ -191,39 +171,37 @@ const Dictionary = ({ relations }: { readonly relations: QueriesDocument['dictio
   </details>
 );
 
-/** Named queries with their charts, their SQL and what the tables mean. */
-export function Explore({ name, chains }: { readonly name: string; readonly chains: Chains }) {
-  const answer = useJson<QueriesDocument>('queries.json', {}, null);
+/** Named queries by topic, with their charts, their SQL and what the tables mean. */
+export function Explore({ name, status: { feeds } }: ViewProps) {
+  const answer = useJson<QueriesDocument>('queries.json', {}, once);
+  const { queries = [], dictionary = [] } = answer.data ?? {};
+  const chosen = [name, firstQuery]
+    .map((wanted) => queries.find((query) => query.name === wanted))
+    .find((query) => query !== undefined);
+  const link = (query: Query) => {
+    const [href, text] = [`#/explore/${query.name}`, query.name.replaceAll('-', ' ')];
+    const current = query === chosen ? 'page' : undefined;
+    return <a key={href} class="button" href={href} aria-current={current} children={text} />;
+  };
   return (
-    <Loaded answer={answer}>
-      {({ queries, dictionary }) => {
-        const wanted = (of: string) => queries.find((query) => query.name === of);
-        const chosen = wanted(name) ?? wanted(firstQuery) ?? queries[0];
-        return (
+    <>
+      <h1 class="hidden">Explore</h1>
+      <Loaded {...answer}>
+        {() => (
           <>
-            <h1 class="hidden">Explore</h1>
             <nav aria-label="Queries">
               {[...Map.groupBy(queries, ({ topic }) => topic)].map(([topic, of]) => (
                 <div key={topic} class="row topic">
                   <span class="quiet">{topic}</span>
-                  {of.map((query) => (
-                    <a
-                      key={query.name}
-                      class="button"
-                      href={`#/explore/${query.name}`}
-                      aria-current={query === chosen ? 'page' : undefined}
-                    >
-                      {query.name.replaceAll('-', ' ')}
-                    </a>
-                  ))}
+                  {of.map(link)}
                 </div>
               ))}
             </nav>
-            {chosen !== undefined && <Chosen key={chosen.name} query={chosen} chains={chains} />}
+            {chosen !== undefined && <Chosen key={chosen.name} query={chosen} chains={feeds} />}
             <Dictionary relations={dictionary} />
           </>
-        );
-      }}
-    </Loaded>
+        )}
+      </Loaded>
+    </>
   );
 }

@@ -1,99 +1,211 @@
-import { useMemo } from 'preact/hooks';
-import type { RunsDocument, ThroughputDocument } from '../status/endpoints.ts';
-import type { FeedStatus, StatusDocument } from '../status/schema.ts';
-import { useJson } from './api.ts';
-import { Reasons } from './banner.tsx';
-import { Card, Facts, type Fact } from './card.tsx';
-import { TimeChart } from './charts.tsx';
-import { Chip } from './chip.tsx';
-import { Coverage } from './coverage.tsx';
-import { verifiedShare } from './feeds.tsx';
-import { ago, compact, count, counted, duration, moment } from './format.ts';
+import { useMemo, useState } from 'preact/hooks';
+import type { CoverageDocument, RunsDocument, ThroughputDocument } from '../status/endpoints.ts';
+import type { FeedStatus } from '../status/schema.ts';
+import { paceOf, useJson } from './api.ts';
+import { CoverageLegend, CoverageStrip, Ends, stateWord, TimeChart } from './charts.tsx';
+import { age, compact, count, counted, dateTime, duration, moment } from './format.ts';
+import { gapsText, Reasons, verifiedShare } from './overview.tsx';
+import { Card, Chip, Command, Facts, Loaded, type Fact, type ViewProps } from './parts.tsx';
 import { RunTable } from './runs.tsx';
 
-const chartHours = 24;
-const runHours = 7 * 24;
-const everyMs = 15_000;
-
-const optional = (value: number, noun: string) => (value === 0 ? '' : counted(value, noun));
-
 function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
-  const { newest_item: newest, poll, verified, progress, unit } = feed;
+  const {
+    newest_item: newest,
+    poll,
+    progress,
+    left,
+    unit,
+    quarantined,
+    schema_drift: drift,
+  } = feed;
   const { top = null, bottom = null } = progress.reached ?? {};
-  const reached =
-    top === null || bottom === null ? '' : `${unit} ${count(bottom)} to ${count(top)}`;
+  const requests = left.requests.likely ?? left.requests.least;
+  const hasReached = top !== null && bottom !== null;
   return [
-    ['Rows', `${count(feed.rows)}, ${count(feed.rows_today)} of them today`],
+    ['Rows', count(feed.rows), `${count(feed.rows_today)} of them today`],
     ['Pages read', count(feed.pages)],
+    ['Verified', verifiedShare(feed), gapsText(feed.verified.gaps)],
     [
-      'Verified',
-      `${verifiedShare(feed)}, ${verified.gaps === 0 ? 'no gaps' : counted(verified.gaps, 'gap')}`,
+      'Left',
+      requests && `about ${counted(requests, 'request')}`,
+      left.ends_in_s && duration(left.ends_in_s),
     ],
-    ['Left', leftOf(feed.left)],
-    ['The walk reached', reached],
+    ['The walk reached', hasReached && `${unit} ${count(bottom)} to ${count(top)}`],
     [
       'Newest item',
-      newest === null ? '' : `${ago(newest.at, now)}, usually ${duration(newest.usual_s)}`,
+      newest && `${age(newest.at, now)} ago`,
+      newest && `usually ${duration(newest.usual_s)}`,
     ],
-    ['Last poll', poll.last_at === null ? '' : ago(poll.last_at, now)],
-    ['Next poll', poll.next_at === null ? '' : moment(poll.next_at, now)],
-    ['Quarantined', optional(feed.quarantined, 'item')],
-    ['Schema drift', optional(feed.schema_drift, 'field')],
-    ...feed.lanes.map((lane): Fact => [`Lane ${lane.lane}`, laneText(lane, now)]),
+    ['Last poll', poll.last_at && `${age(poll.last_at, now)} ago`],
+    ['Next poll', poll.next_at && moment(poll.next_at, now)],
+    ['Quarantined', quarantined && counted(quarantined, 'item')],
+    ['Schema drift', drift && counted(drift, 'field')],
+    ...feed.lanes.map(({ lane, state, until, reason }): Fact => {
+      const end = until === null ? '' : ` until ${moment(until, now)}`;
+      return [`Lane ${lane}`, state.replaceAll('-', ' ') + end, reason];
+    }),
   ];
 }
 
-function leftOf({ requests, ends_in_s: ends }: FeedStatus['left']): string {
-  const likely = requests.likely ?? requests.least;
-  const time = ends === null ? '' : `, ${duration(ends)}`;
-  return likely === null || likely === 0 ? '' : `about ${counted(likely, 'request')}${time}`;
+type Range = NonNullable<CoverageDocument['window']>;
+/** A document with something to show. */
+type Stored = CoverageDocument & { readonly whole: Range; readonly window: Range };
+
+const isStored = (document: CoverageDocument | null): document is Stored =>
+  document !== null && document.whole !== null && document.window !== null;
+
+const one = { blocks: 'block', batches: 'batch', ranks: 'rank' } as const;
+
+const positions = ({ from, to }: Range, unit: CoverageDocument['unit']): string =>
+  from === to ? `${one[unit]} ${count(from)}` : `${unit} ${count(from)} to ${count(to)}`;
+
+const timesOf = ({ from_at: from, to_at: to }: CoverageDocument['segments' | 'gaps'][number]) =>
+  from === null || to === null ? '' : `${dateTime(from)} to ${dateTime(to)} UTC`;
+
+/** The address of a feed, with a window as wide as a part of the one shown, around a position. */
+function zoomed({ feed, window, whole }: Stored, middle: number, scale: number): string {
+  if (scale === Infinity) return `#/feed/${feed}`;
+  const width = Math.min(whole.to - whole.from, Math.ceil((window.to - window.from) * scale));
+  const least = Math.max(whole.from, Math.round(middle - width / 2));
+  const from = Math.min(least, whole.to - width);
+  return `#/feed/${feed}?from=${from}&to=${from + width}`;
 }
 
-function laneText(lane: FeedStatus['lanes'][number], now: string): string {
-  const until = lane.until === null ? '' : ` until ${moment(lane.until, now)}`;
-  const reason = lane.reason === null ? '' : `: ${lane.reason}`;
-  return `${lane.state.replaceAll('-', ' ')}${until}${reason}`;
+function Zoom({ document }: { readonly document: Stored }) {
+  const { window, whole } = document;
+  const [middle, half] = [(window.from + window.to) / 2, (window.to - window.from) / 2];
+  const isWhole = window.from <= whole.from && window.to >= whole.to;
+  const steps = [
+    ['Older', '←', middle - half, 1, window.from > whole.from],
+    ['Newer', '→', middle + half, 1, window.to < whole.to],
+    ['Zoom out', '−', middle, 2, !isWhole],
+    ['Zoom in', '+', middle, 0.5, half >= 1],
+    ['The whole list', 'All', middle, Infinity, !isWhole],
+  ] as const;
+  return (
+    <nav class="row" aria-label="Zoom">
+      {steps.map(([label, sign, at, scale, isPossible]) => {
+        const href = isPossible ? { href: zoomed(document, at, scale) } : {};
+        return (
+          <a key={sign} class="button" aria-label={label} title={label} children={sign} {...href} />
+        );
+      })}
+    </nav>
+  );
 }
 
-/** Seconds as far as an axis may need them. */
-const lagText = (seconds: number): string =>
-  seconds < 600 ? `${count(seconds)} s` : duration(seconds);
+/** A click shows so much of what was shown, around where it was. */
+const clickScale = 0.25;
+
+/** The window as a bar: a pointer reads it, and a click zooms in. */
+function Bar({ document }: { readonly document: Stored }) {
+  const { segments, unit, window } = document;
+  const [at, setAt] = useState<number | null>(null);
+  const width = window.to - window.from + 1;
+  const parts = segments.map(({ from, to, state }) => ({
+    from: Math.max(from, window.from) - window.from,
+    to: Math.min(to, window.to) + 1 - window.from,
+    state,
+  }));
+  const place = ({ clientX, currentTarget }: MouseEvent) => {
+    const box = (currentTarget as Element).getBoundingClientRect();
+    return Math.floor(window.from + (width * (clientX - box.left)) / box.width);
+  };
+  const under = segments.find(({ from, to }) => at !== null && from <= at && at <= to);
+  return (
+    <>
+      <CoverageStrip
+        of={positions(window, unit)}
+        parts={parts}
+        end={width}
+        class="bar"
+        onPointerMove={(event) => setAt(place(event))}
+        onPointerLeave={() => setAt(null)}
+        onClick={(event) => location.assign(zoomed(document, place(event), clickScale))}
+      />
+      <Ends labels={[window.from, (window.from + window.to) / 2, window.to].map(count)} />
+      <p class="quiet">
+        {under === undefined
+          ? `${positions(window, unit)}. Click to zoom in.`
+          : `${stateWord(under.state)}: ${positions(under, unit)} ${timesOf(under)}`}
+      </p>
+    </>
+  );
+}
+
+/** What is missing in the window, what it costs, and the command that reads it. */
+const Gaps = ({ gaps, unit }: CoverageDocument) => (
+  <ul class="reasons" aria-label="Gaps">
+    {gaps.map((gap) => (
+      <li key={gap.from}>
+        <b>Gap: {positions(gap, unit)}</b>{' '}
+        <span class="quiet">
+          {timesOf(gap)}
+          {gap.requests !== null && ` · about ${counted(gap.requests, 'request')}`}
+        </span>
+        <Command text={gap.command} />
+      </li>
+    ))}
+  </ul>
+);
+
+/** Coverage by position, as far in as the address says. */
+function Coverage({ name, query, status }: ViewProps) {
+  const params = { ...Object.fromEntries(query), feed: name, cells: '300' };
+  const answer = useJson<CoverageDocument>('coverage.json', params, paceOf(status));
+  const zoom = isStored(answer.data) && <Zoom document={answer.data} />;
+  return (
+    <Card title="Coverage" aside={zoom} class="coverage">
+      <CoverageLegend />
+      <Loaded {...answer}>
+        {(data) => (
+          <>
+            {isStored(data) ? <Bar document={data} /> : <p class="quiet">Nothing is stored yet.</p>}
+            {data.gaps.length > 0 && <Gaps {...data} />}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+/** Distances of labels on an axis of durations, from a second to a year. */
+const lagSteps = [
+  1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000,
+  31_536_000,
+];
 
 /** Rows and lag of the last hours, under one crosshair. */
-function History({ feed }: { readonly feed: string }) {
-  const query = { feed, hours: String(chartHours) };
-  const { data } = useJson<ThroughputDocument>('throughput.json', query, everyMs);
+function History({ name, status }: ViewProps) {
+  const params = { feed: name, hours: '24' };
+  const { data } = useJson<ThroughputDocument>('throughput.json', params, paceOf(status));
   const { times, rows, lag } = useMemo(() => {
     const { bins = [], bin_s: seconds = 60 } = data ?? {};
+    const rates = bins.map((bin) => (60 * bin.rows) / seconds);
     return {
       times: bins.map(({ at }) => Date.parse(at)),
-      rows: [{ label: 'rows a minute', values: bins.map((bin) => (60 * bin.rows) / seconds) }],
+      rows: [{ label: 'rows a minute', values: rates }],
       lag: [{ label: 'age of the newest item', values: bins.map(({ lag_s }) => lag_s) }],
     };
   }, [data]);
-  const shared = { times, group: feed };
+  const lagLook = { kind: 'line', format: duration, steps: lagSteps } as const;
   return (
     <div class="charts">
-      <Card title={`Throughput, ${chartHours} h`}>
-        <TimeChart {...shared} label="Throughput" series={rows} kind="bars" format={compact} />
+      <Card title="Throughput, 24 h">
+        <TimeChart label="Throughput" times={times} series={rows} kind="bars" format={compact} />
       </Card>
-      <Card title={`Lag, ${chartHours} h`}>
-        <TimeChart {...shared} label="Lag" series={lag} kind="line" format={lagText} />
+      <Card title="Lag, 24 h">
+        <TimeChart label="Lag" times={times} series={lag} {...lagLook} />
       </Card>
     </div>
   );
 }
 
-interface FeedProps {
-  readonly name: string;
-  readonly query: URLSearchParams;
-  readonly status: StatusDocument;
-}
-
 /** One feed: what it has, what is missing, how fast it is, and why it failed. */
-export function Feed({ name, query, status }: FeedProps) {
+export function Feed(props: ViewProps) {
+  const { name, status } = props;
   const feed = status.feeds.find((each) => each.feed === name);
-  const runs = useJson<RunsDocument>('runs.json', { feed: name, hours: String(runHours) }, everyMs);
+  const runs = useJson<RunsDocument>('runs.json', { feed: name, hours: '168' }, paceOf(status));
   if (feed === undefined) return <Card title="There is no such feed" isMain children={name} />;
   return (
     <>
@@ -106,8 +218,8 @@ export function Feed({ name, query, status }: FeedProps) {
         <Facts facts={factsOf(feed, status.as_of)} />
       </Card>
       <Reasons reasons={status.reasons.filter(({ feeds }) => feeds.includes(name))} />
-      <Coverage feed={name} query={query} />
-      <History feed={name} />
+      <Coverage {...props} />
+      <History {...props} />
       <Card title="Runs, 7 days">
         <RunTable answer={runs} now={status.as_of} isOfOneFeed />
       </Card>

@@ -1,19 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { RunsDocument } from '../status/endpoints.ts';
-import type { StatusDocument } from '../status/schema.ts';
-import { isRunning, useJson, type Answer } from './api.ts';
-import { Card, Loaded } from './card.tsx';
-import { Chip, tones } from './chip.tsx';
-import { count, counted, duration, moment, secondsSince } from './format.ts';
-import { Axis } from './strip.tsx';
-import { Table, type Column } from './table.tsx';
+import { paceOf, useJson, type Answer } from './api.ts';
+import { Axis, Strip, type Shape } from './charts.tsx';
+import { age, count, counted, moment } from './format.ts';
+import { Card, Chip, Loaded, Table, tones, type Column, type ViewProps } from './parts.tsx';
 
 type Run = RunsDocument['runs'][number];
 type Event = RunsDocument['events'][number];
 
-const hours = 24;
-const runningMs = 5_000;
-const restingMs = 30_000;
 /** Rows of the table at first; runs of a day may be thousands. */
 const firstRows = 20;
 /** A run of seconds is still seen, in shares of the axis. */
@@ -26,88 +20,67 @@ const eventLooks = {
   stopped: ['worker stopped', 'plain'],
 } as const satisfies Record<Event['kind'], readonly [string, string]>;
 
-/** What is drawn on the axis of the day: live runs above backfills, or an event as a mark. */
-interface Lane {
-  readonly name: string;
-  readonly runs: readonly Run[];
-  readonly events: readonly Event[];
-}
+/** A row of the timeline: a feed with its runs, or the events. */
+type Lane = readonly [name: string, label: string, shapes: readonly Shape[], href?: string];
 
-function Bars({ lane, from, to }: { lane: Lane; from: number; to: number }) {
+const laneColumns = (axis: RunsDocument): Column<Lane>[] => [
+  ['Feed', ([name, , , href]) => (href === undefined ? name : <a href={href}>{name}</a>), 'head'],
+  [
+    'Runs',
+    ([, label, shapes]) => <Strip aria-label={label} shapes={shapes} end={1} />,
+    'long',
+    <Axis {...axis} />,
+  ],
+];
+
+/** What happened beside the runs, and a lane for each feed: live runs above backfills. */
+function Timeline(document: RunsDocument) {
+  const { runs, events } = document;
+  const [start, end] = [Date.parse(document.from), Date.parse(document.to)];
   const place = (time: string | null) =>
-    time === null ? 1 : Math.min(1, Math.max(0, (Date.parse(time) - from) / (to - from)));
-  const words = lane.events.map(({ sentence }) => sentence).join(' ');
-  const label = words === '' ? counted(lane.runs.length, 'run') : words;
-  return (
-    <svg
-      class="strip lane"
-      role="img"
-      aria-label={label}
-      viewBox="0 0 1 10"
-      preserveAspectRatio="none"
-    >
-      {lane.runs.map((run) => {
-        const [start, end] = [place(run.opened_at), place(run.ended_at)];
-        const width = Math.max(leastWidth, end - start);
-        const y = run.lane === 'live' ? 1 : 6;
-        return (
-          <rect
-            key={run.id}
-            class={tones[run.state]}
-            x={Math.min(start, 1 - width)}
-            y={y}
-            width={width}
-            height={3}
-          />
-        );
-      })}
-      {lane.events.map(({ at, kind, sentence }) => (
-        <rect key={at} class={eventLooks[kind][1]} x={place(at)} width={leastWidth} height={10}>
-          <title>{sentence}</title>
-        </rect>
-      ))}
-    </svg>
-  );
-}
-
-function Timeline({ document: { runs, events, ...axis } }: { readonly document: RunsDocument }) {
+    time === null ? 1 : Math.min(1, Math.max(0, (Date.parse(time) - start) / (end - start)));
+  const runShape = ({ lane, state, opened_at: opened, ended_at: ended }: Run): Shape => {
+    const from = Math.min(place(opened), 1 - leastWidth);
+    const look = [`var(--${tones[state]})`, lane === 'live' ? 1 : 6, 3] as const;
+    return { look, from, to: Math.max(place(ended), from + leastWidth) };
+  };
+  const eventShape = ({ at, kind, sentence }: Event): Shape => {
+    const look = [`var(--${eventLooks[kind][1]})`, 0, 10] as const;
+    return { look, from: place(at), to: place(at) + leastWidth, title: sentence };
+  };
   const byFeed = [...Map.groupBy(runs, ({ feed }) => feed)].sort(([a], [b]) => a.localeCompare(b));
-  const lanes: Lane[] = byFeed.map(([name, own]) => ({ name, runs: own, events: [] }));
-  const [from, to] = [Date.parse(axis.from), Date.parse(axis.to)];
-  const columns: Column<Lane>[] = [
-    [
-      'Feed',
-      ({ name, runs: own }) => (own.length > 0 ? <a href={`#/feed/${name}`}>{name}</a> : name),
-      'head',
-    ],
-    ['Runs', (lane) => <Bars lane={lane} from={from} to={to} />, 'long', <Axis {...axis} />],
-  ];
-  const all = events.length === 0 ? lanes : [{ name: 'events', runs: [], events }, ...lanes];
-  return <Table class="stacked timeline" columns={columns} rows={all} />;
+  const lanes = byFeed.map(([feed, own]): Lane => {
+    return [feed, counted(own.length, 'run'), own.map(runShape), `#/feed/${feed}`];
+  });
+  const words = events.map(({ sentence }) => sentence).join(' ');
+  if (events.length > 0) lanes.unshift(['events', words, events.map(eventShape)]);
+  return <Table class="stacked timeline" columns={laneColumns(document)} rows={lanes} />;
 }
 
 /** A run, or an event beside them, as a row of the table. */
-type Line = (Run & { readonly event?: never }) | (Partial<Run> & { readonly event: Event });
+type Line = Partial<Omit<Run, 'feed'>> & {
+  readonly at: string;
+  readonly feed: string | null;
+  readonly event?: Event['kind'];
+};
 
-const timeOf = ({ event, opened_at: at }: Line): string => event?.at ?? at ?? '';
+const linesOf = ({ runs, events }: RunsDocument): Line[] =>
+  [
+    ...runs.map((run) => ({ ...run, at: run.opened_at })),
+    ...events.map(({ at, feed, kind, sentence }) => ({ at, feed, event: kind, reason: sentence })),
+  ].sort((a, b) => b.at.localeCompare(a.at));
+
 const number = (value: number | undefined) => value !== undefined && count(value);
 
 const columnsOf = (now: string): Column<Line>[] => [
-  ['Began', (line) => moment(timeOf(line), now)],
-  ['Feed', ({ feed }) => feed && <a href={`#/feed/${feed}`}>{feed}</a>],
-  [
-    'State',
-    ({ event, state }) => (event ? eventLooks[event.kind][0] : state && <Chip state={state} />),
-  ],
+  ['Began', ({ at }) => moment(at, now)],
+  ['Feed', ({ feed }) => feed !== null && <a href={`#/feed/${feed}`}>{feed}</a>],
+  ['State', ({ event, state }) => (event ? eventLooks[event][0] : state && <Chip state={state} />)],
   ['Lane', ({ lane }) => lane],
-  [
-    'Took',
-    ({ opened_at: at, ended_at: end }) => at && duration(secondsSince(at, end ?? now)),
-    'number',
-  ],
+  ['Took', ({ opened_at: at, ended_at: end }) => at && age(at, end ?? now), 'number'],
   ['Pages', ({ pages }) => number(pages), 'number'],
   ['Rows', ({ rows }) => number(rows), 'number'],
-  ['Reason', ({ event, reason }) => event?.sentence ?? reason, 'long'],
+  ['Reason', ({ reason }) => reason, 'long'],
 ];
 
 interface RunTableProps {
@@ -121,10 +94,9 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
   const columns = columnsOf(now).filter(([name]) => !isOfOneFeed || name !== 'Feed');
   const [shown, setShown] = useState(firstRows);
   return (
-    <Loaded answer={answer}>
-      {({ runs, events }) => {
-        const lines: Line[] = [...runs, ...events.map((event) => ({ event }))];
-        lines.sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
+    <Loaded {...answer}>
+      {(document) => {
+        const lines = linesOf(document);
         return (
           <>
             <Table class="stacked" columns={columns} rows={lines.slice(0, shown)} />
@@ -141,15 +113,14 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
 }
 
 /** The last day: which feed ran when, what failed, and what happened to the workers. */
-export function Runs({ status }: { readonly status: StatusDocument }) {
-  const everyMs = isRunning(status) ? runningMs : restingMs;
-  const answer = useJson<RunsDocument>('runs.json', { hours: String(hours) }, everyMs);
+export function Runs({ status }: ViewProps) {
+  const answer = useJson<RunsDocument>('runs.json', { hours: '24' }, paceOf(status));
   const { runs = [] } = answer.data ?? {};
   const failed = runs.filter(({ state }) => state === 'failed').length;
   const totals = `${counted(runs.length, 'run')}, ${count(failed)} failed`;
   return (
-    <Card title={`Runs, ${hours} h`} isMain aside={<p class="quiet">{totals}</p>}>
-      {answer.data !== null && <Timeline document={answer.data} />}
+    <Card title="Runs, 24 h" isMain aside={<p class="quiet">{totals}</p>}>
+      {answer.data !== null && <Timeline {...answer.data} />}
       <RunTable answer={answer} now={status.as_of} />
     </Card>
   );

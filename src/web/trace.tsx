@@ -1,10 +1,7 @@
 import type { TraceDocument } from '../status/endpoints.ts';
-import type { StatusDocument } from '../status/schema.ts';
-import { useJson } from './api.ts';
-import { Card, Facts, Loaded } from './card.tsx';
+import { once, useJson } from './api.ts';
 import { cell, count, moment } from './format.ts';
-
-type Row = TraceDocument['rows'][number];
+import { Card, Facts, Loaded, type ViewProps } from './parts.tsx';
 
 /** A body as it was archived, laid out if it is JSON. */
 function laidOut(body: string): string {
@@ -15,53 +12,40 @@ function laidOut(body: string): string {
   }
 }
 
-function Origin({ page, now }: { page: Row['page']; now: string }) {
-  if (page === null)
-    return <p class="quiet">The page that brought it is no longer in the ledger.</p>;
-  return (
-    <>
+interface FoundProps {
+  readonly row: TraceDocument['rows'][number];
+  readonly now: string;
+}
+
+const Found = ({ row: { relation, key, page, columns, changes }, now }: FoundProps) => (
+  <Card title={`${relation} ${key}`}>
+    {page === null ? (
+      <p class="quiet">The page that brought it is no longer in the ledger.</p>
+    ) : (
       <p class="quiet">
         From page {count(page.sequence)} of walk {count(page.walk_id)} of{' '}
         <a href={`#/feed/${page.feed}`}>{page.feed}</a>, fetched {moment(page.fetched_at, now)},{' '}
         {page.cursor === null ? 'without a cursor' : <code>{page.cursor}</code>}
       </p>
-      {page.body !== null && (
-        <details>
-          <summary>Archived body</summary>
-          <pre>{laidOut(page.body)}</pre>
-        </details>
-      )}
-    </>
-  );
-}
-
-const Found = ({ row, now }: { readonly row: Row; readonly now: string }) => (
-  <Card title={`${row.relation} ${row.key}`}>
-    <Origin page={row.page} now={now} />
-    <Facts
-      facts={row.columns.map(({ name, value }) => [
-        name,
-        name === 'chain_id' ? (value ?? '') : cell(value),
-      ])}
-    />
-    {row.changes.length > 0 && (
-      <>
-        <h3>Later changes</h3>
-        <Facts facts={row.changes.map(({ at, sentence }) => [moment(at, now), sentence])} />
-      </>
     )}
+    {page?.body && (
+      <details>
+        <summary>Archived body</summary>
+        <pre>{laidOut(page.body)}</pre>
+      </details>
+    )}
+    <Facts
+      facts={columns.map(({ name, value }) => [name, name === 'chain_id' ? value : cell(value)])}
+    />
+    {changes.length > 0 && <h3>Later changes</h3>}
+    <Facts facts={changes.map(({ at, sentence }) => [moment(at, now), sentence])} />
   </Card>
 );
 
-interface TraceProps {
-  readonly term: string;
-  readonly status: StatusDocument;
-}
-
-function Rows({ term, status: { as_of: now } }: TraceProps) {
-  const answer = useJson<TraceDocument>('trace.json', { term }, null);
+function Rows({ name: term, status: { as_of: now } }: ViewProps) {
+  const answer = useJson<TraceDocument>('trace.json', { term }, once);
   return (
-    <Loaded answer={answer}>
+    <Loaded {...answer}>
       {({ hint, is, rows }) => (
         <>
           {hint !== null && <p role="status">{hint}</p>}
@@ -82,18 +66,18 @@ function submit(event: SubmitEvent) {
 }
 
 /** Which response a row came from, for a hash, an address or a height. */
-export function Trace({ term, status }: TraceProps) {
+export function Trace(props: ViewProps) {
   const label = 'Hash, address or height';
   return (
     <>
       <Card title="Trace a row" isMain>
         <p class="quiet">See which API response a row came from, and what changed later.</p>
         <form class="row" role="search" onSubmit={submit}>
-          <input name="term" aria-label={label} placeholder={label} defaultValue={term} />
+          <input name="term" aria-label={label} placeholder={label} defaultValue={props.name} />
           <button type="submit">Trace</button>
         </form>
       </Card>
-      {term !== '' && <Rows term={term} status={status} />}
+      {props.name !== '' && <Rows {...props} />}
     </>
   );
 }

@@ -1,0 +1,157 @@
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { RunsDocument } from '../status/endpoints.ts';
+import type { FeedStatus, StatusDocument } from '../status/schema.ts';
+import type { Answer } from './api.ts';
+
+/** What each view is given: the status, and from the address what it shows and how. */
+export interface ViewProps {
+  readonly status: StatusDocument;
+  readonly name: string;
+  readonly query: URLSearchParams;
+}
+
+interface CardProps {
+  readonly title: string;
+  /** The heading of the view, not of a part of it. */
+  readonly isMain?: boolean;
+  readonly aside?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a view, with its heading. */
+export function Card({ title, isMain = false, aside, class: kind = '', children }: CardProps) {
+  const Heading = isMain ? 'h1' : 'h2';
+  return (
+    <section class={`card ${kind}`} aria-label={title}>
+      <div class="row">
+        <Heading>{title}</Heading>
+        {aside}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+type LoadedProps<T> = Answer<T> & { readonly children: (data: T) => ComponentChildren };
+
+/** What is drawn of an answer once it is there, and why it is missing or old. */
+export const Loaded = <T,>({ data, problem, children }: LoadedProps<T>) => (
+  <>
+    {problem !== null && <p role="alert">{problem}</p>}
+    {data === null ? <p class="quiet">{problem === null && 'Reading …'}</p> : children(data)}
+  </>
+);
+
+type FactText = string | number | false | null;
+
+/** A term, its value, and what is beside it. */
+export type Fact = readonly [term: string, value: FactText, note?: FactText];
+
+interface FactsProps {
+  readonly facts: readonly Fact[];
+  readonly class?: string;
+}
+
+/** Facts in columns; one without a value is left out. */
+export const Facts = ({ facts, class: kind = '' }: FactsProps) => (
+  <dl class={`facts ${kind}`}>
+    {facts
+      .filter(([, value]) => value)
+      .map(([term, value, note]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+          {note && <dd class="quiet">{note}</dd>}
+        </div>
+      ))}
+  </dl>
+);
+
+type State = FeedStatus['state'] | RunsDocument['runs'][number]['state'];
+
+/** Red only if a person must act, amber if it waits, the accent colour while it works. */
+export const tones = {
+  pending: 'plain',
+  running: 'busy',
+  current: 'good',
+  behind: 'wait',
+  failing: 'wait',
+  blocked: 'act',
+  paused: 'wait',
+  unsupported: 'act',
+  open: 'busy',
+  finished: 'good',
+  failed: 'wait',
+  interrupted: 'plain',
+  superseded: 'plain',
+} as const satisfies Record<State, string>;
+
+/** A state as a word in its colour. */
+export const Chip = ({ state }: { readonly state: State }) => (
+  <span class={`chip ${tones[state]}`}>{state}</span>
+);
+
+/** A command, with a button that copies it. */
+export function Command({ text }: { readonly text: string }) {
+  const code = useRef<HTMLElement>(null);
+  const [label, setLabel] = useState('Copy');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setLabel('Copied');
+    } catch {
+      // Without TLS a browser keeps its clipboard to itself: select the text for Ctrl-C.
+      if (code.current !== null) getSelection()?.selectAllChildren(code.current);
+      setLabel('Selected');
+    }
+    setTimeout(() => setLabel('Copy'), 2_000);
+  };
+  return (
+    <div class="command">
+      <code ref={code}>{text}</code>
+      <button type="button" aria-label={`Copy: ${text}`} onClick={() => void copy()}>
+        <span aria-live="polite">{label}</span>
+      </button>
+    </div>
+  );
+}
+
+/** A column: its name, what a row has in it, its kind, and what replaces its name. */
+export type Column<Row> = readonly [
+  name: string,
+  of: (row: Row) => ComponentChildren,
+  /** A head names its row; on a narrow screen a long cell has a line of its own. */
+  kind?: 'number' | 'head' | 'long' | undefined,
+  heading?: ComponentChildren,
+];
+
+interface TableProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly class: string;
+}
+
+/** A table; on a narrow screen the rows of a `stacked` one become cards. */
+export const Table = <Row,>({ columns, rows, class: layout }: TableProps<Row>) => (
+  <table class={layout}>
+    <thead>
+      <tr>
+        {columns.map(([name, , kind, heading = name]) => (
+          <th key={name} scope="col" class={kind} children={heading} />
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row, at) => (
+        <tr key={at}>
+          {columns.map(([name, of, kind]) => {
+            const Cell = kind === 'head' ? 'th' : 'td';
+            return <Cell key={name} class={kind} data-name={name} children={of(row)} />;
+          })}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
