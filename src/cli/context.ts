@@ -76,19 +76,20 @@ export class UsageError extends Error {
   }
 }
 
-/** A command's work; what it returns is the exit code. */
-export type Action<Options> = (
+/** A command's work, also given its arguments; what it returns is the exit code. */
+export type Action<Options, Arguments extends unknown[] = []> = (
   context: Context,
   options: Options & GlobalOptions,
+  ...given: Arguments
 ) => Promise<ExitCode>;
 
 /** What a command is given to describe itself, and how its exit code gets out. */
 export interface Registry {
   /** The command, with its name and description. */
   readonly command: Command;
-  readonly run: <Options>(
-    action: Action<Options>,
-  ) => (options: Options, command: Command) => Promise<void>;
+  readonly run: <Options, Arguments extends unknown[] = []>(
+    action: Action<Options, Arguments>,
+  ) => (...given: [...Arguments, Options, Command]) => Promise<void>;
 }
 
 /** Gives a command its options, its help and its work. */

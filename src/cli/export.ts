@@ -9,7 +9,7 @@ import { momentForms, parseMoment } from '../time.ts';
 import { chainOf, collect } from './chosen-feeds.ts';
 import { addHelp } from './command-line.ts';
 import { UsageError } from './context.ts';
-import type { Context, ExitCode, GlobalOptions, Registry } from './context.ts';
+import type { Context, GlobalOptions, Registry } from './context.ts';
 import { demandData, existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
@@ -60,9 +60,7 @@ Examples:
   ${line('explorer-etl export --to lake')}
   ${line('explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite')}
   ${line('explorer-etl export --query top-senders --to report --format csv')}`,
-  ).action((names: readonly string[], options: ExportOptions, itself) =>
-    run<ExportOptions>((context, all) => exportTo(context, all, names))(options, itself),
-  );
+  ).action(run(exportTo));
 }
 
 function day(value: string): string {
@@ -71,11 +69,7 @@ function day(value: string): string {
   return time.slice(0, 'yyyy-mm-dd'.length);
 }
 
-async function exportTo(
-  context: Context,
-  options: ExportOptions,
-  names: readonly string[],
-): Promise<ExitCode> {
+async function exportTo(context: Context, options: ExportOptions, names: readonly string[]) {
   const { signal, stderr } = context;
   const { format, query, overwrite, since, until, json, quiet } = options;
   const settings = settingsOf(context, { ...options, chain: [] }, 'database');
@@ -98,8 +92,9 @@ async function exportTo(
     const relations = await fillFolder(folder, overwrite, async (temporary) => {
       const made: Outcome[] = [];
       for (const source of sources) {
-        const { name, rows, files } = await exportSource(pool, source, temporary, format, signal);
-        made.push({ name, rows, files });
+        const outcome = await exportSource(pool, source, temporary, format, signal);
+        const { name, rows, files } = outcome;
+        made.push(outcome);
         if (!quiet && !json)
           stderr(`${name}: ${counted(rows, 'row')}, ${counted(files, 'file')}\n`);
       }

@@ -35,10 +35,11 @@ export async function runProgram(
   };
   const program = describeProgram(context);
   const run =
-    <Options>(action: Action<Options>) =>
-    async (options: Options, command: Command): Promise<void> => {
+    <Options, Arguments extends unknown[]>(action: Action<Options, Arguments>) =>
+    async (...given: [...Arguments, Options, Command]): Promise<void> => {
+      const [options, command] = given.splice(-2) as [Options, Command];
       const globals = command.optsWithGlobals<GlobalOptions>();
-      code = await action(context, { ...globals, ...options });
+      code = await action(context, { ...globals, ...options }, ...(given as unknown as Arguments));
     };
   const load = async (command: Command): Promise<void> => {
     const register = await commands.find(({ name }) => name === command.name())?.load();

@@ -1,27 +1,45 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
+import Table from 'cli-table3';
 import { InvalidArgumentError, Option } from 'commander';
+import type { Pool } from 'pg';
 import { z } from 'zod';
 import { nearest } from '../config/nearest.ts';
+import { printable, printableLines } from '../printable.ts';
+import { csvHead, csvLines } from '../query/csv.ts';
+import { StatementError } from '../query/failure.ts';
 import { questions, readQuestion, statementOf, type Question } from '../query/question.ts';
-import { readAnswer } from '../query/read.ts';
+import { readAnswer, unlessAborted, type Column, type Piece, type Row } from '../query/read.ts';
+import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
+import { counted } from '../terminal/numbers.ts';
+import { fit, widthOf } from '../terminal/width.ts';
 import { parseDuration } from '../time.ts';
 import { chainOf, wholeNumber } from './chosen-feeds.ts';
 import { addHelp, commandLineOf, type CommandLine } from './command-line.ts';
-import {
-  exitCodes,
-  UsageError,
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
+import { exits, UsageError, type Context, type GlobalOptions, type Registry } from './context.ts';
 import { demandData, existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
-import { formats, openOutput, type Form, type Format } from './query-output.ts';
 import { settingsOf } from './setup.ts';
+
+/**
+ * `query --json`. Rows are written while they are read, so `exit` comes last here: only then it is known.
+ * Output that ends early is no JSON, and cannot be mistaken for the whole.
+ */
+export const queryDocument = z.strictObject({
+  schema: z.literal('explorer-etl/query/1'),
+  /** In order, with the type's name in Postgres; also if there are no rows. */
+  columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
+  /**
+   * A member for each column. Integers up to 2^53 - 1 are numbers; larger ones and numeric are strings with all
+   * digits; times are ISO 8601 in UTC; json is nested.
+   */
+  rows: z.array(z.record(z.string(), z.unknown())),
+  row_count: z.int().min(0),
+  /** Whether --limit left out more rows. */
+  cut: z.boolean(),
+});
 
 /** `query --list --json`. */
 export const queryListDocument = z.strictObject({
@@ -45,7 +63,10 @@ export const querySqlDocument = z.strictObject({
   sql: z.string(),
 });
 
-interface QueryOptions {
+const formats = ['table', 'csv'] as const;
+type Format = (typeof formats)[number];
+
+interface QueryOptions extends GlobalOptions {
   readonly list?: boolean;
   readonly file?: string;
   readonly format?: Format;
@@ -67,6 +88,8 @@ const dayMs = 86_400_000;
 
 /** `query`: runs one statement, and changes nothing. */
 export function registerQuery({ command, run }: Registry): void {
+  const what = 'how long the server may work on it, such as 5m; 0: no limit';
+  const timeout = new Option('--timeout <time>', what);
   command
     .argument('[query]', 'a statement in SQL, or the name of a query')
     .option('--list', 'list the queries that have a name')
@@ -78,17 +101,10 @@ export function registerQuery({ command, run }: Registry): void {
       `rows at most (default: ${tableRows} in a table, else all)`,
       wholeNumber(1),
     )
-    .option(
-      '--timeout <time>',
-      'how long the server may work on it, such as 5m; 0: no limit',
-      timeoutOf,
-      timeoutOf(defaultTimeout),
-    )
+    .addOption(timeout.argParser(timeoutOf).default(timeoutOf(defaultTimeout), defaultTimeout))
     .option('--chain <chain>', 'of a named query: only this chain, by number or name')
     .option('--days <n>', 'of a named query: so many days back, such as 7 or 2w', daysOf)
-    .option('--demo', "query the demo's database")
-    // People cannot read the default in ms.
-    .configureHelp({ optionDescription: describeOption });
+    .option('--demo', "query the demo's database");
   addHelp(
     command,
     (line) => `
@@ -99,9 +115,7 @@ Examples:
   ${line('explorer-etl query top-senders --chain 10 --days 7')}
   ${line('explorer-etl query "select * from explorer.freshness"')}
   ${line('explorer-etl query --file report.sql --format csv > report.csv')}`,
-  ).action((given: string | undefined, options: QueryOptions, itself) =>
-    run<QueryOptions>((context, all) => query(context, all, given))(options, itself),
-  );
+  ).action(run(query));
 }
 
 /** A number of days, or a duration of whole ones. */
@@ -112,15 +126,11 @@ function daysOf(value: string): number {
   throw new InvalidArgumentError('It is a number of whole days, such as 7, 7d or 2w.');
 }
 
-const describeOption = ({ description, long }: Option): string =>
-  long === '--timeout' ? `${description} (default: ${defaultTimeout})` : description;
-
-async function query(
-  context: Context,
-  options: QueryOptions & GlobalOptions,
-  given: string | undefined,
-): Promise<ExitCode> {
-  const form = formOf(options);
+async function query(context: Context, options: QueryOptions, given?: string) {
+  const { format = 'table', json, limit, chain: flag, days, timeout: timeoutMs, quiet } = options;
+  if (json && options.format !== undefined) {
+    throw new UsageError(`--json and --format ${format} exclude each other: choose one.`);
+  }
   if (options.list === true) return list(context, options);
   const question = await questionOf(context, options, given);
   if (options.sql === true) {
@@ -128,7 +138,6 @@ async function query(
     const fields = { sql: text };
     return printAnswer(context, options, { schema: querySqlDocument, fields, text: () => text });
   }
-  const { limit, chain: flag, days } = options;
   const settings = settingsOf(context, { ...options, chain: [] }, 'database');
   const chain = flag === undefined ? undefined : chainOf(flag, settings);
   const isLimited = question.parameters.some(({ name }) => name === 'limit');
@@ -137,32 +146,27 @@ async function query(
     ...(days !== undefined && { days }),
     ...(isLimited && limit !== undefined && { limit }),
   });
-  const most = limit ?? (form === 'table' ? tableRows : null);
+  const isTable = !json && format === 'table';
+  const most = isLimited ? null : (limit ?? (isTable ? tableRows : null));
   const place = await existing(context, settings, options);
   return onDatabase(settings, place, 'reads', async (database) => {
     await demandData(database);
-    const output = openOutput(form, context, { isQuiet: options.quiet, pool: database.pool });
-    const { signal } = context;
-    const bounds = { timeoutMs: options.timeout, limit: isLimited ? null : most, signal };
-    const end = await readAnswer(database.pool, statement, bounds, output);
-    await output.end(end);
-    if (end === 'cut') context.stderr(`There are more rows: ${hintOf(options, form)}\n`);
-    return exitCodes.done;
+    const { pool } = database;
+    const bounds = { timeoutMs, limit: most, signal: context.signal };
+    const write = json ? writeDocument : isTable ? writeTable : writeCsv;
+    const isCut = await write(context, readAnswer(pool, statement, bounds), { pool, quiet });
+    if (isCut) {
+      const why =
+        limit === undefined
+          ? `a table shows ${tableRows}, --limit more, --format csv and --json all.`
+          : `--limit ${limit} cut them.`;
+      context.stderr(`There are more rows: ${why}\n`);
+    }
+    return exits.done.code;
   });
 }
 
-const hintOf = ({ limit }: QueryOptions, form: Form) =>
-  limit === undefined && form === 'table'
-    ? `a table shows ${tableRows}, --limit more, --format csv and --json all.`
-    : `--limit ${limit} cut them.`;
-
-function formOf({ format, json }: QueryOptions & GlobalOptions): Form {
-  if (!json) return format ?? 'table';
-  if (format === undefined) return 'document';
-  throw new UsageError(`--json and --format ${format} exclude each other: choose one.`);
-}
-
-function list(context: Context, options: GlobalOptions): ExitCode {
+function list(context: Context, options: GlobalOptions) {
   const all = questions();
   return printAnswer(context, options, {
     schema: queryListDocument,
@@ -243,3 +247,143 @@ function timeoutOf(value: string): number {
     'It is a time such as 30s, 5m or 1h, of at most 24 days; 0: no limit.',
   );
 }
+
+/** Writes an answer to stdout. @returns whether the limit left out rows */
+type Writer = (
+  context: Context,
+  answer: AsyncIterable<Piece>,
+  how: { readonly pool: Pool; readonly quiet: boolean },
+) => Promise<boolean>;
+
+/** Waits until what was written is taken; a signal ends the wait. */
+async function drained({ drained: taken, signal }: Context): Promise<void> {
+  if (taken !== undefined) await unlessAborted(taken(), signal);
+}
+
+const writeCsv: Writer = async (context, answer) => {
+  let last: Piece | null = null;
+  for await (const piece of answer) {
+    const { columns, rows } = piece;
+    const text = (last === null ? csvHead(columns) : '') + csvLines(columns, rows);
+    // What a page said may act on a terminal; a file keeps it as it is.
+    context.stdout(context.out.isTerminal ? printableLines(text) : text);
+    await drained(context);
+    last = piece;
+  }
+  return last?.isCut ?? false;
+};
+
+/** Writes nothing before the first rows are there, so that a failure by then has a document of its own. */
+const writeDocument: Writer = async (context, answer, { pool }) => {
+  let last: Piece | null = null;
+  let count = 0;
+  for await (const piece of answer) {
+    const { columns, rows } = piece;
+    if (last === null) context.stdout(await documentHead(columns, pool));
+    const keys = columns.map(({ name }) => JSON.stringify(name));
+    const lines = rows.map((row) => {
+      const members = columns.map(
+        ({ type }, at) => `${keys[at]}:${jsonText(row[at] ?? null, type)}`,
+      );
+      return `${count++ === 0 ? '' : ','}\n    {${members.join(',')}}`;
+    });
+    context.stdout(printableLines(lines.join('')));
+    await drained(context);
+    last = piece;
+  }
+  const cut = last?.isCut ?? false;
+  const rest = { row_count: count, cut, exit: exits.done };
+  const members = Object.entries(rest).map(
+    ([name, value]) => `"${name}": ${JSON.stringify(value)}`,
+  );
+  context.stdout(`${count === 0 ? '' : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`);
+  await drained(context);
+  return cut;
+};
+
+/** @throws StatementError if two columns have one name */
+async function documentHead(columns: readonly Column[], pool: Pool): Promise<string> {
+  const twice = columns.find(({ name }, at) => columns.findIndex((one) => one.name === name) < at);
+  if (twice !== undefined) {
+    throw new StatementError(
+      `two columns are called "${twice.name}", and an object has one member of a name: rename one with "as".`,
+    );
+  }
+  const oids = columns.map(({ type }) => type);
+  const names = await readTypeNames(pool, oids);
+  const described = columns.map(({ name, type }) =>
+    JSON.stringify({ name, type: names.get(type) ?? String(type) }),
+  );
+  const schema = `"schema": "${queryDocument.shape.schema.value}"`;
+  return printableLines(`{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`);
+}
+
+const writeTable: Writer = async (context, answer, { quiet }) => {
+  let last: Piece = { columns: [], rows: [], isCut: false };
+  const read: Row[] = [];
+  for await (last of answer) read.push(...last.rows);
+  const { isTerminal, columns: width } = context.out;
+  const { text, isShortened } = answerTable(last.columns, read, isTerminal ? width : Infinity);
+  context.stdout(text);
+  await drained(context);
+  const note = isShortened ? '; long values are shortened, --format csv has them whole' : '';
+  if (!quiet) context.stderr(`${counted(read.length, 'row')}${note}\n`);
+  return last.isCut;
+};
+
+/** Unlike an empty text, and unlike the text NULL. */
+const nullText = '<null>';
+/** What is left of a value that is cut: enough to distinguish two hashes. In characters, without blanks. */
+const leastWidth = 13;
+/** A blank on either side. */
+const padding = 2;
+
+/**
+ * An answer for people. If it is wider than `width`, long values are shortened; if that is not enough, each
+ * row becomes a block with a line for each column.
+ */
+function answerTable(columns: readonly Column[], rows: readonly Row[], width: number) {
+  const head = columns.map(({ name }) => printable(name));
+  const cells = rows.map((row) =>
+    row.map((value) => (value === null ? nullText : printable(value))),
+  );
+  const widths = head.map((_, at) =>
+    [head, ...cells].reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 0),
+  );
+  const narrow = narrowed(widths, columns, width);
+  if (narrow === null) return { text: cells.map(blockOf(head)).join(''), isShortened: false };
+  const table = new Table({
+    head,
+    style: { head: [], border: [] },
+    colAligns: columns.map(({ type }) => (isNumber(type) ? 'right' : 'left')),
+    colWidths: narrow.map((one) => one + padding),
+  });
+  for (const row of cells) table.push(row.map((cell, at) => shortened(cell, narrow[at] ?? 0)));
+  // Only the head has a line below it, so that a screen shows twice as many rows.
+  const lines = table.toString().split('\n');
+  const text = lines.filter((line, at) => at === 2 || !line.startsWith('├')).join('\n');
+  return { text: `${text}\n`, isShortened: narrow.some((one, at) => one < (widths[at] ?? 0)) };
+}
+
+/** Takes from the widest columns of text until all fit; null if that is not enough. */
+function narrowed(widths: readonly number[], columns: readonly Column[], width: number) {
+  const narrow = [...widths];
+  let excess = narrow.reduce((sum, one) => sum + one + padding + 1, 1) - width;
+  for (; excess > 0; excess -= 1) {
+    const lengths = narrow.map((one, at) => (isText(columns[at]?.type ?? 0) ? one : 0));
+    const length = Math.max(...lengths);
+    if (length <= leastWidth) return null;
+    narrow[lengths.indexOf(length)] = length - 1;
+  }
+  return narrow;
+}
+
+/** Both ends of a hash, the beginning of all else. */
+const shortened = (cell: string, width: number): string =>
+  widthOf(cell) <= width ? cell : fit(cell, width, /^0x[0-9a-f]+$/u.test(cell) ? 'ends' : 'start');
+
+const blockOf = (head: readonly string[]) => (cells: readonly string[], at: number) => {
+  const longest = Math.max(...head.map(widthOf));
+  const lines = cells.map((cell, of) => `${(head[of] ?? '').padEnd(longest)}  ${cell}\n`);
+  return `─ ${at + 1} ─\n${lines.join('')}`;
+};

@@ -101,54 +101,42 @@ export async function exportSource(
     const keys = partition.map((key, at) => `${key}=${row[at] ?? '__HIVE_DEFAULT_PARTITION__'}`);
     return join(folder, name, ...keys, `data.${format}`);
   };
-  let read: readonly Column[] = [];
-  // Readers of Parquet take the chain from the path, and refuse one that is in the file too.
-  const isInFile = (_value: unknown, at: number) =>
-    at >= partition.length && (format === 'csv' || !partition.includes(read[at]?.name ?? ''));
-  const written: string[] = [];
-  let [writer, rows] = [null as FileWriter | null, 0];
-  const openFile = async (path: string): Promise<FileWriter> => {
-    if (path === written.at(-1) && writer !== null) return writer;
-    await writer?.end();
-    await mkdir(dirname(path), { recursive: true });
-    writer = format === 'csv' ? csvFile(path) : parquetFile(path);
-    writer.begin(read.filter(isInFile));
-    written.push(path);
-    return writer;
-  };
-  await readAnswer(
-    pool,
-    statement,
-    { timeoutMs: 0, limit: null, signal },
-    {
-      begin: (columns) => void (read = columns),
-      async rows(batch) {
-        rows += batch.length;
-        for (const [path, ofFile] of Map.groupBy(batch, pathOf)) {
-          const file = await openFile(path);
-          await file.rows(ofFile.map((row) => row.filter(isInFile)));
-        }
-      },
-    },
-  );
-  // Without a row, a relation without partitions is a file too.
-  if (partition.length === 0) await openFile(pathOf([]));
-  await writer?.end();
-  return { name, rows, files: written.length };
+  let open = null as { readonly path: string; readonly writer: FileWriter } | null;
+  const outcome = { name, rows: 0, files: 0 };
+  const bounds = { timeoutMs: 0, limit: null, signal };
+  for await (const { columns, rows } of readAnswer(pool, statement, bounds)) {
+    // Readers of Parquet take the chain from the path, and refuse one that is in the file too.
+    const isInFile = (_value: unknown, at: number) =>
+      at >= partition.length && (format === 'csv' || !partition.includes(columns[at]?.name ?? ''));
+    // Without a row, a relation without partitions is a file too.
+    const files =
+      partition.length === 0 ? [[pathOf([]), rows] as const] : Map.groupBy(rows, pathOf);
+    for (const [path, ofFile] of files) {
+      if (path !== open?.path) {
+        await open?.writer.end();
+        await mkdir(dirname(path), { recursive: true });
+        open = { path, writer: openFile[format](path, columns.filter(isInFile)) };
+        outcome.files += 1;
+      }
+      await open.writer.write(ofFile.map((row) => row.filter(isInFile)));
+    }
+    outcome.rows += rows.length;
+  }
+  await open?.writer.end();
+  return outcome;
 }
 
-/** A file of CSV, as `query` writes it. */
-function csvFile(path: string): FileWriter {
-  let columns: readonly Column[] = [];
-  return {
-    begin(all) {
-      columns = all;
-      appendFileSync(path, csvHead(all));
-    },
-    rows: (rows) => appendFile(path, csvLines(columns, rows)),
-    end: async () => undefined,
-  };
-}
+const openFile: Record<Format, (path: string, columns: readonly Column[]) => FileWriter> = {
+  parquet: parquetFile,
+  /** As `query` writes it. */
+  csv: (path, columns) => {
+    appendFileSync(path, csvHead(columns));
+    return {
+      write: (rows) => appendFile(path, csvLines(columns, rows)),
+      end: async () => undefined,
+    };
+  },
+};
 
 /** In each folder that an export made: no other is replaced. */
 const mark = '.explorer-etl-export';

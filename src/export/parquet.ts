@@ -1,12 +1,15 @@
 import { zstdCompressSync } from 'node:zlib';
 import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { types } from 'pg';
-import type { Answer } from '../query/read.ts';
+import type { Column, Row } from '../query/read.ts';
 import { isArray, jsonText } from '../query/value.ts';
 import { ExportError } from './failure.ts';
 
-/** Writes an answer to a file; `end` writes what is left. */
-export type FileWriter = Answer & { end(): Promise<void> };
+/** Writes rows to a file; `end` writes what is left. */
+export interface FileWriter {
+  write(rows: readonly Row[]): Promise<void>;
+  end(): Promise<void>;
+}
 
 type ParquetValue = boolean | number | bigint | string;
 
@@ -70,28 +73,24 @@ const groupCharacters = 16 * 1024 * 1024;
 const valueCharacters = 16;
 
 /** A file of row groups. */
-export function parquetFile(path: string): FileWriter {
-  let columns: { name: string; convert: Convert; data: (ParquetValue | null)[] }[] = [];
-  let file: ParquetWriter | null = null;
+export function parquetFile(path: string, all: readonly Column[]): FileWriter {
+  const schema: SchemaElement[] = [{ name: 'root', num_children: all.length }];
+  const columns = all.map(({ name, type }) => {
+    const asText: Convert = isArray(type) ? (value) => jsonText(value, type) : (value) => value;
+    const [element, convert] = byType.get(type) ?? [text, asText];
+    schema.push({ name, ...element, repetition_type: 'OPTIONAL' });
+    return { name, convert, data: [] as (ParquetValue | null)[] };
+  });
+  const compressors = { ZSTD: (bytes: Uint8Array) => zstdCompressSync(bytes) };
+  const file = new ParquetWriter({ writer: fileWriter(path), schema, codec: 'ZSTD', compressors });
   let inGroup = 0;
   const flush = async () => {
     const columnData = columns.map(({ name, data }) => ({ name, data: data.splice(0) }));
-    await file?.write({ columnData, rowGroupSize: columnData[0]?.data.length ?? 1 });
+    await file.write({ columnData, rowGroupSize: columnData[0]?.data.length ?? 1 });
     inGroup = 0;
   };
   return {
-    begin(all) {
-      const schema: SchemaElement[] = [{ name: 'root', num_children: all.length }];
-      columns = all.map(({ name, type }) => {
-        const asText: Convert = isArray(type) ? (value) => jsonText(value, type) : (value) => value;
-        const [element, convert] = byType.get(type) ?? [text, asText];
-        schema.push({ name, ...element, repetition_type: 'OPTIONAL' });
-        return { name, convert, data: [] };
-      });
-      const compressors = { ZSTD: (bytes: Uint8Array) => zstdCompressSync(bytes) };
-      file = new ParquetWriter({ writer: fileWriter(path), schema, codec: 'ZSTD', compressors });
-    },
-    async rows(rows) {
+    async write(rows) {
       for (const row of rows) {
         for (const [at, { name, convert, data }] of columns.entries()) {
           const value = row[at] ?? null;
@@ -103,7 +102,7 @@ export function parquetFile(path: string): FileWriter {
     },
     async end() {
       await flush();
-      await file?.finish();
+      await file.finish();
     },
   };
 }

@@ -1,15 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { Pool } from 'pg';
 import { statementOf, type Question } from './question.ts';
-import { readAnswer, type Column, type Row } from './read.ts';
+import { readAnswer, type Piece, type Row } from './read.ts';
 import { jsonText, readTypeNames } from './value.ts';
-
-/** An answer, cut at some rows. */
-export interface Answer {
-  readonly columns: readonly Column[];
-  readonly rows: readonly Row[];
-  readonly isCut: boolean;
-}
 
 /** Rows that a page reads: a chart shows no more. The command has all of them. */
 const mostRows = 1_000;
@@ -17,7 +10,7 @@ const mostRows = 1_000;
 const longestValue = 1_000;
 
 /**
- * Answers a question with its defaults, read only.
+ * Answers a question with its defaults, read only, cut at some rows.
  *
  * @param timeoutMs how long the server may work on it
  * @throws StatementError, StatementTimeoutError and what Postgres throws
@@ -26,23 +19,16 @@ export async function answerQuestion(
   pool: Pool,
   question: Question,
   timeoutMs: number,
-): Promise<Answer> {
+): Promise<Piece> {
   const { signal } = new AbortController();
-  const rows: Row[] = [];
-  let columns: readonly Column[] = [];
-  const end = await readAnswer(
-    pool,
-    statementOf(question, {}),
-    { timeoutMs, limit: mostRows, signal },
-    {
-      begin: (named) => void (columns = named),
-      async rows(some) {
-        for (const row of some)
-          rows.push(row.map((value) => value?.slice(0, longestValue) ?? null));
-      },
-    },
-  );
-  return { columns, rows, isCut: end === 'cut' };
+  const bounds = { timeoutMs, limit: mostRows, signal };
+  const all: Row[] = [];
+  let last: Piece = { columns: [], rows: [], isCut: false };
+  for await (last of readAnswer(pool, statementOf(question, {}), bounds)) {
+    for (const row of last.rows)
+      all.push(row.map((value) => value?.slice(0, longestValue) ?? null));
+  }
+  return { ...last, rows: all };
 }
 
 /** The same as JSON: columns with the names of their types, and values as `jsonText` writes them. */

@@ -29,12 +29,12 @@ export interface Column {
 /** Values as Postgres writes them: no digit is lost. */
 export type Row = readonly (string | null)[];
 
-/** What an answer is given to, piece by piece. */
-export interface Answer {
-  /** Once, before any row, also where there are none. */
-  begin(columns: readonly Column[]): void;
-  /** Some rows, in order. More are read once it resolves. */
-  rows(rows: readonly Row[]): Promise<void>;
+/** Some rows of an answer, in order. Every answer has one piece at least, if only for its columns. */
+export interface Piece {
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+  /** Whether the limit leaves out the rows behind these. */
+  readonly isCut: boolean;
 }
 
 /** So many rows wait while others are written. */
@@ -45,45 +45,41 @@ const batchCharacters = 1_000_000;
 
 /**
  * Reads the answer to one statement in a transaction that is read only and rolled back, with as much
- * memory as some thousand rows take. Times are in UTC.
+ * memory as some thousand rows take. Times are in UTC. More is read as pieces are taken.
  *
  * It is a guard against slips. A superuser's rights are put off, so that functions which end sessions,
  * write files or read them are refused; but a statement that sets out to get them back can. People who are
  * not trusted get a role of their own (docs/operating.md).
  *
- * @returns whether rows were left out because of the limit
- * @throws StatementError where it is no statement that reads, StatementTimeoutError, `signal.reason` where
+ * @throws StatementError if the statement does not read, StatementTimeoutError, `signal.reason` if
  *   that is aborted, and what Postgres throws
  */
-export async function readAnswer(
+export async function* readAnswer(
   pool: Pool,
   statement: Statement,
-  bounds: Bounds,
-  answer: Answer,
-): Promise<'whole' | 'cut'> {
+  { timeoutMs, limit, signal }: Bounds,
+): AsyncGenerator<Piece> {
   demandReading(statement.text);
-  const { signal } = bounds;
   const session = await unlessAborted(pool.connect(), signal, (late) => late.release(true));
   let isDone = false;
   try {
-    const pid = await unlessAborted(beginReading(session, bounds.timeoutMs), signal);
+    const pid = await unlessAborted(beginReading(session, timeoutMs), signal);
     const cancel = () =>
       void pool.query('select pg_cancel_backend($1)', [pid]).catch(() => undefined);
     signal.addEventListener('abort', cancel, { once: true });
     try {
       signal.throwIfAborted();
-      const end = await readRows(session, statement, bounds.limit, answer);
-      if (end === 'whole') await session.query('rollback');
-      isDone = end === 'whole';
-      return end;
+      const isCut = yield* readRows(session, statement, limit);
+      if (!isCut) await session.query('rollback');
+      isDone = !isCut;
     } finally {
       signal.removeEventListener('abort', cancel);
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw explainFailure(error, statement.text, bounds.timeoutMs);
+    throw explainFailure(error, statement.text, timeoutMs);
   } finally {
-    // Closing it ends what it was in the middle of.
+    // Closing the session ends what it was in the middle of.
     session.release(!isDone);
   }
 }
@@ -95,9 +91,8 @@ export async function readAll(
   signal: AbortSignal,
 ): Promise<readonly Row[]> {
   const all: Row[] = [];
-  const rows = async (some: readonly Row[]) => void all.push(...some);
   const bounds = { timeoutMs: 0, limit: null, signal };
-  await readAnswer(pool, statement, bounds, { begin: () => undefined, rows });
+  for await (const { rows } of readAnswer(pool, statement, bounds)) all.push(...rows);
   return all;
 }
 
@@ -107,7 +102,7 @@ export async function readAll(
  *
  * @throws `signal.reason` where it aborts first
  */
-async function unlessAborted<T>(
+export async function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal,
   discard: (late: T) => void = () => undefined,
@@ -153,13 +148,14 @@ async function beginReading(session: PoolClient, timeoutMs: number): Promise<num
 /**
  * A cursor would keep Postgres from answering with parallel workers, so all rows are requested at once,
  * and the socket rests while enough of them wait.
+ *
+ * @returns whether the limit left out rows
  */
-async function readRows(
+async function* readRows(
   session: PoolClient,
   { text, values }: Statement,
   limit: number | null,
-  answer: Answer,
-): Promise<'whole' | 'cut'> {
+): AsyncGenerator<Piece, boolean> {
   const query = new Query({
     text,
     values: [...values],
@@ -175,55 +171,36 @@ async function readRows(
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
   });
-  let ended: Told | null = null;
-  query.once('end', (result: Told) => (ended = result));
+  let columns: readonly Column[] = [];
+  query.once('end', (result: Result) => (columns = columnsOf(result)));
   const events = on(source, 'row', {
     close: ['end'],
     highWaterMark: waitingRows,
     lowWaterMark: waitingRows / 2,
   });
   session.query(query);
-  const end = await handOver(events, limit, answer, () => ended);
-  // The iteration leaves it at rest where its end came while rows were waiting.
-  socket.resume();
-  return end;
-}
-
-type Told = Pick<QueryArrayResult, 'fields'>;
-
-async function handOver(
-  events: AsyncIterable<unknown[]>,
-  limit: number | null,
-  answer: Answer,
-  ending: () => Told | null,
-): Promise<'whole' | 'cut'> {
-  let hasBegun = false;
-  let read = 0;
-  let batch: Row[] = [];
-  let characters = 0;
+  let [rows, characters, read, isCut] = [[] as Row[], 0, 0, false];
   for await (const event of events) {
-    const [row, told] = event as [Row, Told];
-    if (!hasBegun) answer.begin(columnsOf(told));
-    hasBegun = true;
-    if (read === limit) {
-      await answer.rows(batch);
-      return 'cut';
-    }
+    const [row, result] = event as [Row, Result];
+    if (read === 0) columns = columnsOf(result);
+    isCut = read === limit;
+    if (isCut) break;
     read += 1;
-    batch.push(row);
+    rows.push(row);
     characters += row.reduce((sum, value) => sum + (value?.length ?? 0), 0);
-    if (batch.length === batchRows || characters >= batchCharacters) {
-      await answer.rows(batch);
-      [batch, characters] = [[], 0];
-    }
+    if (rows.length < batchRows && characters < batchCharacters) continue;
+    yield { columns, rows, isCut };
+    [rows, characters] = [[], 0];
   }
-  const end = ending();
-  if (!hasBegun && end !== null) answer.begin(columnsOf(end));
-  await answer.rows(batch);
-  return 'whole';
+  // The iteration leaves it at rest if the end came while rows were waiting.
+  socket.resume();
+  yield { columns, rows, isCut };
+  return isCut;
 }
 
-const columnsOf = ({ fields }: Told): Column[] =>
+type Result = Pick<QueryArrayResult, 'fields'>;
+
+const columnsOf = ({ fields }: Result): Column[] =>
   fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }));
 
 /** node-postgres has it public, but not in its types. */

@@ -1,51 +1,33 @@
 import { types, type Pool } from 'pg';
 import { parse } from 'postgres-array';
 
-const {
-  BOOL,
-  INT2,
-  INT4,
-  INT8,
-  OID,
-  FLOAT4,
-  FLOAT8,
-  JSON: json,
-  JSONB,
-  TIMESTAMP,
-  TIMESTAMPTZ,
-} = types.builtins;
-
-const bool: number = BOOL;
-const integers: ReadonlySet<number> = new Set([INT2, INT4, INT8, OID]);
-const floats: ReadonlySet<number> = new Set([FLOAT4, FLOAT8]);
-const documents: ReadonlySet<number> = new Set([json, JSONB]);
-const times: ReadonlySet<number> = new Set([TIMESTAMP, TIMESTAMPTZ]);
-const numbers: ReadonlySet<number> = new Set([...integers, ...floats, types.builtins.NUMERIC]);
-
+const is = types.builtins;
+const setOf = (...oids: number[]): ReadonlySet<number> => new Set(oids);
+const bools = setOf(is.BOOL);
+const integers = setOf(is.INT2, is.INT4, is.INT8, is.OID);
+const floats = setOf(is.FLOAT4, is.FLOAT8);
+const documents = setOf(is.JSON, is.JSONB);
+const times = setOf(is.TIMESTAMP, is.TIMESTAMPTZ);
+const numbers = setOf(...integers, ...floats, is.NUMERIC);
 /** The only ones that mean something when they are cut. */
-const texts: ReadonlySet<number> = new Set([
-  types.builtins.TEXT,
-  types.builtins.VARCHAR,
-  json,
-  JSONB,
-]);
+const texts = setOf(is.TEXT, is.VARCHAR, ...documents);
 
 /** Types of arrays and of their elements, by oid (pg_type.dat of Postgres). Others stay text. */
 const elementTypes: ReadonlyMap<number, number> = new Map([
-  [199, json],
-  [1000, BOOL],
-  [1005, INT2],
-  [1007, INT4],
-  [1009, types.builtins.TEXT],
-  [1015, types.builtins.VARCHAR],
-  [1016, INT8],
-  [1021, FLOAT4],
-  [1022, FLOAT8],
-  [1115, TIMESTAMP],
-  [1182, types.builtins.DATE],
-  [1185, TIMESTAMPTZ],
-  [1231, types.builtins.NUMERIC],
-  [3807, JSONB],
+  [199, is.JSON],
+  [1000, is.BOOL],
+  [1005, is.INT2],
+  [1007, is.INT4],
+  [1009, is.TEXT],
+  [1015, is.VARCHAR],
+  [1016, is.INT8],
+  [1021, is.FLOAT4],
+  [1022, is.FLOAT8],
+  [1115, is.TIMESTAMP],
+  [1182, is.DATE],
+  [1185, is.TIMESTAMPTZ],
+  [1231, is.NUMERIC],
+  [3807, is.JSONB],
 ]);
 
 /** Whether people compare values of the type by their last digit. */
@@ -66,7 +48,7 @@ export const isArray = (type: number): boolean => elementTypes.has(type);
  */
 export function jsonText(value: string | null, type: number): string {
   if (value === null) return 'null';
-  if (type === bool) return value === 't' ? 'true' : 'false';
+  if (bools.has(type)) return value === 't' ? 'true' : 'false';
   if (integers.has(type) && Number.isSafeInteger(Number(value))) return value;
   // Not NaN, nor an infinity.
   if (floats.has(type) && /^-?\d/u.test(value)) return value;

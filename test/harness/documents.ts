@@ -11,7 +11,7 @@ import * as migrate from '../../src/cli/migrate.ts';
 import * as open from '../../src/cli/open.ts';
 import { exitSchema } from '../../src/cli/print.ts';
 import * as quarantine from '../../src/cli/quarantine.ts';
-import * as queryOutput from '../../src/cli/query-output.ts';
+import * as queryOutput from '../../src/cli/query.ts';
 import * as query from '../../src/cli/query.ts';
 import * as replay from '../../src/cli/replay.ts';
 import * as simulate from '../../src/cli/simulate.ts';

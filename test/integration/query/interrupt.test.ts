@@ -23,9 +23,8 @@ async function silentRoute() {
 function interrupted(pool: Pool) {
   const stop = new AbortController();
   const bounds = { timeoutMs: 0, limit: null, signal: stop.signal };
-  const answer = { begin: () => undefined, rows: async () => undefined };
   const reason = new Error('SIGINT');
-  const asked = readAnswer(pool, { text: 'select 1', values: [] }, bounds, answer);
+  const asked = readAnswer(pool, { text: 'select 1', values: [] }, bounds).next();
   const ended = asked.catch((error: unknown) => error);
   return { ended, reason, stop: () => stop.abort(reason) };
 }

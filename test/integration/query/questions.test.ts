@@ -63,27 +63,17 @@ type Given = Parameters<typeof statementOf>[1];
 async function answerTo(name: string, given: Given = {}) {
   const question = questions().find((one) => one.name === name);
   if (question === undefined) throw new Error(`no question ${name}`);
-  const answer: { columns: readonly Column[]; rows: Record<string, string | null>[] } = {
-    columns: [],
-    rows: [],
-  };
-  const { signal } = new AbortController();
-  await readAnswer(
-    database.pool,
-    statementOf(question, given),
-    { timeoutMs: 0, limit: null, signal },
-    {
-      begin: (columns) => void (answer.columns = columns),
-      async rows(rows) {
-        for (const row of rows) {
-          answer.rows.push(
-            Object.fromEntries(answer.columns.map(({ name: key }, at) => [key, row[at]!])),
-          );
-        }
-      },
-    },
-  );
-  return answer;
+  let columns: readonly Column[] = [];
+  const rows: Record<string, string | null>[] = [];
+  const bounds = { timeoutMs: 0, limit: null, signal: new AbortController().signal };
+  for await (const piece of readAnswer(database.pool, statementOf(question, given), bounds)) {
+    ({ columns } = piece);
+    const names = columns.map(({ name: key }) => key);
+    rows.push(
+      ...piece.rows.map((row) => Object.fromEntries(names.map((key, at) => [key, row[at]!]))),
+    );
+  }
+  return { columns, rows };
 }
 
 test('every question is a file, and has a shape here', async () => {
