@@ -57,101 +57,82 @@ export const fields = {
 
 export type FieldName = keyof typeof fields;
 
-/** The values that an event with these fields is told with. */
-export type FieldsOf<Name extends FieldName> = {
+type FieldsOf<Name extends FieldName> = {
   readonly [Field in Name]: FieldTypes[(typeof fields)[Field]];
 };
 
 /** What repeats and ends together: one line reports it, however many feeds it stops. */
 export type Trouble = 'feed' | 'key' | 'chain' | 'database';
 
-/** How an event is told, and what of. */
-export interface EventRule<Name extends FieldName> {
-  readonly level: Exclude<LogLevel, 'silent'>;
-  readonly fields: readonly Name[];
-  /** The event in one line for people, at its time. What it is given is redacted; what acts on a terminal is escaped later. */
-  readonly says: (fields: FieldsOf<Name>, atMs: number) => string;
-  /** Of what trouble it is a part: that it comes again with the same `same` is counted, and seldom told. */
+/** How an event relates to a trouble. */
+interface Repetition<Name extends FieldName> {
+  /** What it is a part of: with the same `same` it is counted, and logged at growing intervals. */
   readonly repeats?: { readonly of: Trouble; readonly same: readonly Name[] };
   /** The trouble that is over with it. */
   readonly ends?: Trouble;
 }
 
-/** Lets the text of an event see the fields of that event alone. */
-const event = <const Name extends FieldName = never>(rule: EventRule<Name>): EventRule<Name> =>
-  rule;
+/**
+ * An event, whose text sees its own fields alone.
+ *
+ * @param says the event in one line for people, at its time. Its fields are redacted; what acts on a terminal is
+ *   escaped later
+ */
+const event = <const Name extends FieldName = never>(
+  level: Exclude<LogLevel, 'silent'>,
+  names: readonly Name[],
+  says: (given: FieldsOf<Name>, atMs: number) => string,
+  repetition: Repetition<Name> = {},
+) => ({ level, fields: names, says, ...repetition });
 
 /** Most runs are of the live lane: the other one is named. */
 const lineOf = (feed: string, lane: string) => (lane === 'live' ? feed : `${feed} (${lane})`);
 
 const feedFailure = (level: 'warn' | 'error') =>
-  event({
+  event(
     level,
-    fields: ['feed', 'lane', 'state', 'failure', 'reason'],
-    says: ({ feed, state, reason }) => `${feed}: ${state}: ${reason ?? 'no reason is known'}`,
-    repeats: { of: 'feed', same: ['failure', 'reason'] },
-  });
+    ['feed', 'lane', 'state', 'failure', 'reason'],
+    ({ feed, state, reason }) => `${feed}: ${state}: ${reason ?? 'no reason is known'}`,
+    { repeats: { of: 'feed', same: ['failure', 'reason'] } },
+  );
 
 const databaseFailure = (level: 'debug' | 'warn') =>
-  event({
-    level,
-    fields: ['error'],
-    says: ({ error }) => error,
-    repeats: { of: 'database', same: ['error'] },
-  });
+  event(level, ['error'], ({ error }) => error, { repeats: { of: 'database', same: ['error'] } });
 
-/** Every event that a log line may tell, by its stable name. docs/logs.md is held against it. */
+/** Every event of the log, by its stable name. docs/logs.md lists them. */
 export const events = {
-  'start.ready': event({
-    level: 'info',
-    fields: ['feeds', 'chains', 'next_poll'],
-    says: ({ feeds, chains, next_poll }, atMs) =>
+  'start.ready': event(
+    'info',
+    ['feeds', 'chains', 'next_poll'],
+    ({ feeds, chains, next_poll }, atMs) =>
       `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
-  }),
-  'http.listening': event({
-    level: 'info',
-    fields: ['url'],
-    says: ({ url }) => url,
-  }),
-  'http.changed': event({
-    level: 'warn',
-    fields: [],
-    says: () => 'http has changed in the configuration: it applies from the next start on',
-  }),
-  'start.stopped': event({
-    level: 'info',
-    fields: [],
-    says: () => 'what was read is kept; the next start goes on from there',
-  }),
-  'start.failed': event({
-    level: 'error',
-    fields: ['problems'],
-    says: ({ problems }) => problems.join('; '),
-  }),
-  'config.reloaded': event({
-    level: 'info',
-    fields: ['feeds'],
-    says: ({ feeds }) => `${counted(feeds, 'feed')} from now on`,
-  }),
-  'config.refused': event({
-    level: 'error',
-    fields: ['problems'],
-    says: ({ problems }) => `the one before stays in force: ${problems.join('; ')}`,
-  }),
-  'feed.updated': event({
-    level: 'info',
-    fields: [
-      'feed',
-      'lane',
-      'added',
-      'changed',
-      'quarantined',
-      'pages',
-      'requests',
-      'credits',
-      'seconds',
-    ],
-    says: ({ feed, lane, added, changed, quarantined, pages, seconds }) =>
+  ),
+  'http.listening': event('info', ['url'], ({ url }) => url),
+  'http.changed': event(
+    'warn',
+    [],
+    () => 'http has changed in the configuration: it applies from the next start on',
+  ),
+  'start.stopped': event(
+    'info',
+    [],
+    () => 'what was read is kept; the next start goes on from there',
+  ),
+  'start.failed': event('error', ['problems'], ({ problems }) => problems.join('; ')),
+  'config.reloaded': event(
+    'info',
+    ['feeds'],
+    ({ feeds }) => `${counted(feeds, 'feed')} from now on`,
+  ),
+  'config.refused': event(
+    'error',
+    ['problems'],
+    ({ problems }) => `the one before stays in force: ${problems.join('; ')}`,
+  ),
+  'feed.updated': event(
+    'info',
+    ['feed', 'lane', 'added', 'changed', 'quarantined', 'pages', 'requests', 'credits', 'seconds'],
+    ({ feed, lane, added, changed, quarantined, pages, seconds }) =>
       [
         `${lineOf(feed, lane)}: ${counted(added, 'new', 'new')}`,
         ...(changed === 0 ? [] : [counted(changed, 'changed', 'changed')]),
@@ -159,140 +140,134 @@ export const events = {
         counted(pages, 'page'),
         duration(seconds),
       ].join(', '),
-  }),
-  'feed.reading': event({
-    level: 'info',
-    fields: ['feed', 'lane', 'items', 'pages', 'seconds'],
-    says: ({ feed, lane, items, pages, seconds }) =>
+  ),
+  'feed.reading': event(
+    'info',
+    ['feed', 'lane', 'items', 'pages', 'seconds'],
+    ({ feed, lane, items, pages, seconds }) =>
       `${lineOf(feed, lane)}: ${counted(items, 'item')}, ${counted(pages, 'page')} in ${duration(seconds)}, and goes on`,
-  }),
-  'feed.polled': event({
-    level: 'debug',
-    fields: ['feed', 'lane', 'pages', 'requests', 'credits', 'seconds'],
-    says: ({ feed, lane, pages, seconds }) =>
+  ),
+  'feed.polled': event(
+    'debug',
+    ['feed', 'lane', 'pages', 'requests', 'credits', 'seconds'],
+    ({ feed, lane, pages, seconds }) =>
       `${lineOf(feed, lane)}: nothing new, ${counted(pages, 'page')}, ${duration(seconds)}`,
-  }),
-  'feed.drift': event({
-    level: 'warn',
-    fields: ['feed', 'lane', 'ways', 'kind', 'path', 'detail', 'page'],
-    says: ({ feed, ways, kind, path, detail }) =>
+  ),
+  'feed.drift': event(
+    'warn',
+    ['feed', 'lane', 'ways', 'kind', 'path', 'detail', 'page'],
+    ({ feed, ways, kind, path, detail }) =>
       `${feed}: items differ in ${counted(ways, 'new way')}, such as ${kind} ${path}${detail === '' ? '' : ` (${detail})`}. verify lists them.`,
-  }),
+  ),
   'feed.failure': feedFailure('warn'),
   'feed.failed': feedFailure('error'),
-  'feed.internal-error': event({
-    level: 'error',
-    fields: ['feed', 'lane', 'reason', 'stack'],
-    says: ({ feed, reason }) => `${feed}: failed: ${reason ?? 'no reason is known'}`,
-    repeats: { of: 'feed', same: ['reason'] },
-  }),
-  'key.waiting': event({
-    level: 'warn',
-    fields: ['variable', 'failure', 'problem'],
-    says: ({ variable, failure, problem }) =>
+  'feed.internal-error': event(
+    'error',
+    ['feed', 'lane', 'reason', 'stack'],
+    ({ feed, reason }) => `${feed}: failed: ${reason ?? 'no reason is known'}`,
+    { repeats: { of: 'feed', same: ['reason'] } },
+  ),
+  'key.waiting': event(
+    'warn',
+    ['variable', 'failure', 'problem'],
+    ({ variable, failure, problem }) =>
       `${variable}: ${failure}: ${problem}. Its feeds go on by themselves.`,
-    repeats: { of: 'key', same: ['failure', 'problem'] },
-  }),
-  'key.refused': event({
-    level: 'error',
-    fields: ['variable', 'failure', 'problem'],
-    says: ({ variable, failure, problem }) =>
+    { repeats: { of: 'key', same: ['failure', 'problem'] } },
+  ),
+  'key.refused': event(
+    'error',
+    ['variable', 'failure', 'problem'],
+    ({ variable, failure, problem }) =>
       `${variable}: ${failure}: ${problem}. Set a key that the explorer accepts, and start again.`,
-    repeats: { of: 'key', same: ['failure', 'problem'] },
-  }),
-  'key.accepted': event({
-    level: 'info',
-    fields: ['variable', 'was'],
-    says: ({ variable, was }) => `${variable}: works again, was ${was}`,
-    ends: 'key',
-  }),
-  'chain.unknown': event({
-    level: 'error',
-    fields: ['chain', 'problem'],
-    says: ({ chain, problem }) =>
+    { repeats: { of: 'key', same: ['failure', 'problem'] } },
+  ),
+  'key.accepted': event(
+    'info',
+    ['variable', 'was'],
+    ({ variable, was }) => `${variable}: works again, was ${was}`,
+    { ends: 'key' },
+  ),
+  'chain.unknown': event(
+    'error',
+    ['chain', 'problem'],
+    ({ chain, problem }) =>
       `chain ${chain}: ${problem}. Check its number, or remove it from the configuration.`,
-    repeats: { of: 'chain', same: ['problem'] },
-  }),
-  'feed.recovered': event({
-    level: 'info',
-    fields: ['feed', 'was', 'reason'],
-    says: ({ feed, was }) => `${feed}: works again, was ${was}`,
-    ends: 'feed',
-  }),
-  'feed.elsewhere': event({
-    level: 'warn',
-    fields: ['feed', 'lane'],
-    says: ({ feed }) =>
+    { repeats: { of: 'chain', same: ['problem'] } },
+  ),
+  'feed.recovered': event(
+    'info',
+    ['feed', 'was', 'reason'],
+    ({ feed, was }) => `${feed}: works again, was ${was}`,
+    { ends: 'feed' },
+  ),
+  'feed.elsewhere': event(
+    'warn',
+    ['feed', 'lane'],
+    ({ feed }) =>
       `${feed}: is read from another explorer since; this process makes no request for it`,
-    repeats: { of: 'feed', same: [] },
-  }),
-  'slice.started': event({
-    level: 'debug',
-    fields: ['feed', 'lane'],
-    says: ({ feed, lane }) => `${feed} (${lane}): started`,
-  }),
-  'slice.done': event({
-    level: 'debug',
-    fields: ['feed', 'lane', 'ms', 'outcome'],
-    says: ({ feed, lane, ms, outcome }) => `${feed} (${lane}): ${outcome} after ${ms} ms`,
-  }),
-  'job.taken-over': event({
-    level: 'warn',
-    fields: ['queue', 'key'],
-    says: ({ queue, key }) => `${key} in ${queue}: its worker is gone, another one goes on`,
-  }),
-  'database.embedded': event({
-    level: 'info',
-    fields: ['folder'],
-    says: ({ folder }) => `embedded Postgres; its data is in ${folder}`,
-  }),
-  'database.pooled': event({
-    level: 'info',
-    fields: ['pooler', 'mode'],
-    says: ({ pooler, mode }) => `${pooler} is in between, in ${mode} mode`,
-  }),
-  'database.locked': event({
-    level: 'info',
-    fields: ['reason'],
-    says: ({ reason }) => reason ?? 'waits for another process',
-  }),
-  'database.away': event({
-    level: 'warn',
-    fields: ['error', 'again_in_ms'],
-    says: ({ error, again_in_ms }) => `${error}; again in ${duration(again_in_ms / 1000)}`,
-    repeats: { of: 'database', same: ['error'] },
-  }),
-  'database.back': event({
-    level: 'info',
-    fields: [],
-    says: () => 'it answers again',
-    ends: 'database',
-  }),
+    { repeats: { of: 'feed', same: [] } },
+  ),
+  'slice.started': event(
+    'debug',
+    ['feed', 'lane'],
+    ({ feed, lane }) => `${feed} (${lane}): started`,
+  ),
+  'slice.done': event(
+    'debug',
+    ['feed', 'lane', 'ms', 'outcome'],
+    ({ feed, lane, ms, outcome }) => `${feed} (${lane}): ${outcome} after ${ms} ms`,
+  ),
+  'job.taken-over': event(
+    'warn',
+    ['queue', 'key'],
+    ({ queue, key }) => `${key} in ${queue}: its worker is gone, another one goes on`,
+  ),
+  'database.embedded': event(
+    'info',
+    ['folder'],
+    ({ folder }) => `embedded Postgres; its data is in ${folder}`,
+  ),
+  'database.pooled': event(
+    'info',
+    ['pooler', 'mode'],
+    ({ pooler, mode }) => `${pooler} is in between, in ${mode} mode`,
+  ),
+  'database.locked': event(
+    'info',
+    ['reason'],
+    ({ reason }) => reason ?? 'waits for another process',
+  ),
+  'database.away': event(
+    'warn',
+    ['error', 'again_in_ms'],
+    ({ error, again_in_ms }) => `${error}; again in ${duration(again_in_ms / 1000)}`,
+    { repeats: { of: 'database', same: ['error'] } },
+  ),
+  'database.back': event('info', [], () => 'it answers again', { ends: 'database' }),
   'queue.failure': databaseFailure('warn'),
   'nudge.failure': databaseFailure('warn'),
   'watch.failure': databaseFailure('debug'),
   'housekeeping.failure': databaseFailure('warn'),
   'sums.failure': databaseFailure('warn'),
-  'sums.long': event({
-    level: 'info',
-    fields: [],
-    says: () =>
-      'the daily tables are being brought up to date; stopped now, it goes on the next time',
-  }),
-  'archive.expired': event({
-    level: 'info',
-    fields: ['pages'],
-    says: ({ pages }) => `${counted(pages, 'archived page')} deleted`,
-  }),
-  'ledger.thinned': event({
-    level: 'info',
-    fields: ['walks', 'pages', 'runs'],
-    says: ({ walks, pages }) =>
+  'sums.long': event(
+    'info',
+    [],
+    () => 'the daily tables are being brought up to date; stopped now, it goes on the next time',
+  ),
+  'archive.expired': event(
+    'info',
+    ['pages'],
+    ({ pages }) => `${counted(pages, 'archived page')} deleted`,
+  ),
+  'ledger.thinned': event(
+    'info',
+    ['walks', 'pages', 'runs'],
+    ({ walks, pages }) =>
       `${counted(walks, 'old walk')} that brought nothing deleted, with ${counted(pages, 'page')}`,
-  }),
+  ),
 };
 
 export type EventName = keyof typeof events;
 
-/** What an event is told with. */
+/** The fields that a line of an event has. */
 export type EventFields<Event extends EventName> = Parameters<(typeof events)[Event]['says']>[0];
