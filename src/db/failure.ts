@@ -1,53 +1,22 @@
 import { DatabaseError } from 'pg';
 import { printable } from '../printable.ts';
 
-/** What a person calls a SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const labels: Readonly<Record<string, string>> = {
-  '08000': 'connection failure',
-  '08003': 'connection failure',
-  '08006': 'connection failure',
-  '21000': 'two rows with one key in one statement',
+/**
+ * What a person calls a SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) whose text may
+ * repeat a value of a row, and so is never shown; a class is its first two characters.
+ */
+const closedLabels: Readonly<Record<string, string>> = {
+  '22': 'bad value',
   '22003': 'number out of range',
   '22007': 'not a time',
   '22021': 'character not allowed in text',
   '22P02': 'value does not fit the type',
   '22P05': 'character not allowed in text',
+  '23': 'constraint violated',
   '23502': 'null where a value is required',
   '23503': 'row it refers to is missing',
   '23505': 'row exists already',
   '23514': 'check constraint violated',
-  '25006': 'server is read-only',
-  '28000': 'login refused',
-  '25P03': 'transaction ended by the server after silence',
-  '28P01': 'wrong password',
-  '3D000': 'database does not exist',
-  '40001': 'serialization conflict',
-  '40P01': 'deadlock',
-  '42501': 'permission denied',
-  '42703': 'column does not exist',
-  '42P01': 'table does not exist',
-  '53100': 'disk full',
-  '53200': 'out of memory',
-  '53300': 'too many connections',
-  '55P03': 'lock not available',
-  '57014': 'query cancelled',
-  '57P01': 'connection ended by the server',
-  '57P02': 'server crashed',
-  '57P03': 'server is starting or stopping',
-};
-
-/** Used for a code that the table above does not name: the class is its first two characters. */
-const classLabels: Readonly<Record<string, string>> = {
-  '08': 'connection failure',
-  '22': 'bad value',
-  '23': 'constraint violated',
-  '28': 'login refused',
-  '40': 'transaction rolled back',
-  '42': 'bad statement',
-  '53': 'server is out of resources',
-  '57': 'server intervened',
-  '58': 'system error on the server',
-  XX: 'internal error of the server',
 };
 
 /** Node's codes of a connection that could not be made or broke, and what a person calls them. */
@@ -86,7 +55,7 @@ const lostStates: ReadonlySet<string> = new Set(
 const lostNames: readonly string[] = ['26000', '42P05'];
 const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03', ...lostNames]);
 
-/** Classes whose text repeats no value of a row, as those of bad values (22) or constraints (23) do. */
+/** Classes whose text repeats no value of a row. */
 const openClasses: ReadonlySet<string> = new Set(
   '08 0A 21 25 26 28 2B 3D 3F 40 42 53 54 55 57 58 F0 XX'.split(' '),
 );
@@ -95,8 +64,8 @@ const openClasses: ReadonlySet<string> = new Set(
 const longestText = 500;
 
 /**
- * One line for a log or a person about what drizzle, node-postgres or Node throws: the code, what it means, the
- * table and constraint or the host and port, and the server's text. Never the statement, a value or a password.
+ * One line for a log or a person about what drizzle, node-postgres or Node throws: the server's text or what its code
+ * means, the code, and the table and constraint or the host and port. Never the statement, a value or a password.
  */
 export function describeDatabaseError(error: unknown): string {
   const root = rootOf(error);
@@ -159,21 +128,21 @@ export const isNameLost = (error: unknown): boolean => lostNames.includes(stateO
 export const isPermissionDenied = (error: unknown): boolean => stateOf(error) === '42501';
 
 function describeState(error: DatabaseError): string {
-  const code = error.code ?? 'no code';
+  const { code = 'no code', message } = error;
   const kind = code.slice(0, 2);
-  const label = labels[code] ?? classLabels[kind] ?? 'database error';
   const table = [error.schema, error.table].filter(Boolean).join('.');
-  const parts = [
-    `${label} (${code})`,
-    table === '' ? undefined : `table ${table}`,
-    error.column === undefined ? undefined : `column ${error.column}`,
-    error.constraint === undefined ? undefined : `constraint ${error.constraint}`,
-    openClasses.has(kind) ? textOf(error.message) : undefined,
-  ];
-  return parts.filter((part) => part !== undefined).join(', ');
+  const what = openClasses.has(kind)
+    ? textOf(message)
+    : (closedLabels[code] ?? closedLabels[kind] ?? 'database error');
+  return [
+    `${what} (${code})`,
+    ...(table === '' ? [] : [`table ${table}`]),
+    ...(error.column === undefined ? [] : [`column ${error.column}`]),
+    ...(error.constraint === undefined ? [] : [`constraint ${error.constraint}`]),
+  ].join(', ');
 }
 
-/** A foreign text as the end of a line. */
+/** A foreign text as a part of a line. */
 const textOf = (text: string): string =>
   printable(text.length > longestText ? `${text.slice(0, longestText)}…` : text);
 

@@ -174,7 +174,7 @@ describe('a wrong database ends with exit code 2 and without its password', () =
     [
       'a name that is none',
       withoutDatabase,
-      /the database can't be used: database does not exist .*no_such_database/,
+      /the database can't be used: database "no_such_database" does not exist/,
     ],
   ])('%s', async (_name, url, message) => {
     const ended = await command(args, { env: { ...key, DATABASE_URL: url() } });

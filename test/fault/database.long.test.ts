@@ -123,7 +123,7 @@ test.each(['40001', '40P01'])('a page that meets %s is written at once again', a
 test('a feed whose disk is full rests, and goes on when there is room', async () => {
   const scene = await openScene();
   await failInserts(scene, { state: '53100', condition: '> 0' });
-  await logSays(scene, 'disk full (53100)');
+  await logSays(scene, '(53100)');
 
   await scene.database.pool.query('drop trigger fail on explorer.user_operations');
 
@@ -135,7 +135,7 @@ test('a statement that waits too long is ended, and its feed goes on later', asy
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table explorer.user_operations in share mode');
-  await logSays(scene, 'query cancelled (57014)');
+  await logSays(scene, 'canceling statement due to statement timeout (57014)');
 
   await holder.query('rollback');
   holder.release();

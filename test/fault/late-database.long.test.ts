@@ -119,7 +119,7 @@ test('a start whose database does not exist ends at once', async () => {
   const environment = { databaseUrl: databaseUrl.href, explorerUrl: 'http://127.0.0.1:1', cwd };
   const program = startProgram(['start'], environment);
   expect(await program.ended(hangMs)).toEqual({ code: 2, signal: null });
-  expect(program.stderr).toContain('database does not exist (3D000)');
+  expect(program.stderr).toContain('does not exist (3D000)');
   expect(program.stderr).not.toContain('database.away');
 });
 

@@ -114,7 +114,7 @@ test('a connection that is lost ends with exit code 1', async () => {
     return rows.length > 0;
   });
   const ended = await asked;
-  expect(ended.stderr).toMatch(/connection ended by the server/);
+  expect(ended.stderr).toMatch(/terminating connection due to administrator command \(57P01\)/);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
 });
 

@@ -77,7 +77,7 @@ test('a database that refuses one statement is no outage', async () => {
   await database.pool.query('alter table etl.budget rename to budget_away');
   const refused = statusDocument.parse(await statusOrOutage(database.pool, 50));
   expect(refused.overall.state).toBe('degraded');
-  expect(refused.overall.sentence).toContain('table does not exist (42P01)');
+  expect(refused.overall.sentence).toContain('does not exist (42P01)');
   expect(refused.reasons).toMatchObject([{ code: 'database-unreachable', blocks_readiness: true }]);
 });
 
