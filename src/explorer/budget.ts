@@ -139,7 +139,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         const reply = await ask(lane, attempt);
         const { page_id, at, outcome, wait_ms, dueMs } = reply;
         if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(reply);
-        if (outcome === 'paused' && wait_ms > longestWaitMs) throw KeyPausedError.of(reply);
+        if (outcome === 'paused' && wait_ms > longestWaitMs) throw new KeyPausedError(reply);
         const waitMs = Math.max(1, Math.ceil(dueMs - now()));
         if (outcome === 'paused') await sleep(Math.min(waitMs, pausedMs), signal);
         else if (wait_ms > 0) await sleep(waitMs, signal);
@@ -167,7 +167,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       const { failure } = error;
       if (failures[failure].stops !== 'key') return;
       const paused = await pause(pauseMs(error, pollAgainMs), failure, said(error));
-      if (paused !== null && paused.wait_ms > longestWaitMs) throw KeyPausedError.of(paused);
+      if (paused !== null && paused.wait_ms > longestWaitMs) throw new KeyPausedError(paused);
     },
   };
 }
@@ -199,7 +199,7 @@ function pauseMs({ failure, retryAfterMs }: ExplorerError, pollAgainMs: number):
 
 function creditsUsed(reply: SlotReply): KeyPausedError {
   const pause_class: FailureClass = 'out-of-credits';
-  return KeyPausedError.of({ ...reply, pause_class, pause_reason: usedUp(reply) });
+  return new KeyPausedError({ ...reply, pause_class, pause_reason: usedUp(reply) });
 }
 
 function usedUp({ outcome, is_own_limit }: SlotReply): string {

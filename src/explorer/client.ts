@@ -119,8 +119,6 @@ export interface ExplorerClientOptions {
   readonly random: () => number;
   /** Monotonic, in ms. */
   readonly now: () => number;
-  /** Unix time in ms, for a Retry-After date in an answer that states no date of its own. */
-  readonly wallNow?: () => number;
   /** Rejects when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Failures of one request; it may be throttled twice as often. */
@@ -129,29 +127,29 @@ export interface ExplorerClientOptions {
 
 /** A client of the explorer's API over kept-alive HTTP/1.1 connections. */
 export function createExplorerClient(options: ExplorerClientOptions): ExplorerClient {
-  const { baseUrl, apiKey, secretKey, random, sleep, now, wallNow = Date.now } = options;
+  const { secretKey, random, sleep, now, maxAttempts = defaultMaxAttempts } = options;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const maxBodyBytes = options.maxBodyBytes ?? largestBodyBytes;
-  const redact = createRedactor(secretKey === undefined ? [apiKey] : [apiKey, secretKey]);
+  const redact = createRedactor([options.apiKey, secretKey ?? '']);
   const dispatcher = createDispatcher(timeouts, maxBodyBytes);
   // The head of an answer on a new connection may take the time of both.
   const pace = { ...timeouts, headMs: timeouts.connectMs + timeouts.headersMs };
   const limits = { dispatcher, pace, now, maxBodyBytes, redact };
   return {
-    async get(request, { admit, report, read, isRecheck: isDoubt = false, onAttempt, signal }) {
-      const url = requestUrl(baseUrl, request, { apiKey, secretKey });
-      if (isDoubt && timeouts.recheckMs > 0) await sleep(timeouts.recheckMs, signal);
+    async get(request, { admit, report, read, isRecheck = false, onAttempt, signal }) {
+      const url = requestUrl(request, options);
+      if (isRecheck && timeouts.recheckMs > 0) await sleep(timeouts.recheckMs, signal);
       const attempt = async (attempts: number) => {
         const admission = await admit(signal);
         const startMs = now();
         // Stays null where the attempt was cut off.
         let ended: Attempt | null = null;
         try {
-          const answer = await (isDoubt
+          const answer = await (isRecheck
             ? exchangeAlone(url, { ...limits, signal }, timeouts)
             : exchange(url, { ...limits, signal }));
           const latencyMs = now() - startMs;
-          const error = refusalOf(answer, url, redact, wallNow);
+          const error = refusalOf(answer, url, redact);
           ended = { outcome: error?.failure ?? 'ok', ms: latencyMs };
           const { status, body, bytes, headers } = answer;
           const rate = rateHeaders(headers);
@@ -167,7 +165,6 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
           if (ended !== null) onAttempt?.(ended);
         }
       };
-      const maxAttempts = options.maxAttempts ?? defaultMaxAttempts;
       return await retry(attempt, { maxAttempts, random, sleep, signal });
     },
     close: () => dispatcher.close(),
@@ -204,7 +201,6 @@ function refusalOf(
   answer: Exchange,
   url: URL,
   redact: (text: string) => string,
-  wallNow: () => number,
 ): ExplorerError | null {
   const { status, headers, body } = answer;
   const failure = classify(status, body);
@@ -218,7 +214,7 @@ function refusalOf(
     failure,
     status,
     detail,
-    retryAfterMs: retryAfterMs(status, headers, wallNow()),
+    retryAfterMs: retryAfterMs(status, headers, Date.now()),
   });
 }
 
@@ -240,24 +236,21 @@ export interface ExplorerRequest {
   readonly query: Readonly<Record<string, string | number>>;
 }
 
-/** What authenticates a request: the query parameters `apikey` and, where it is set, `key`. */
-export interface Credentials {
-  readonly apiKey: string;
-  readonly secretKey?: string | undefined;
-}
-
 /**
  * The URL of a request, secrets included: never to be logged or put into an error. Credentials
  * are set last, so that a cursor which echoes `key` can neither replace nor add one.
  */
-function requestUrl(baseUrl: string, request: ExplorerRequest, credentials: Credentials): URL {
+function requestUrl(
+  request: ExplorerRequest,
+  { baseUrl, apiKey, secretKey }: Pick<ExplorerClientOptions, 'baseUrl' | 'apiKey' | 'secretKey'>,
+): URL {
   const base = baseUrl.replace(/\/+$/u, '');
   const url = new URL(`${base}/${request.chainId}/api/v2/${request.path}`);
   for (const [name, value] of Object.entries(request.query)) {
     url.searchParams.set(name, String(value));
   }
-  url.searchParams.set('apikey', credentials.apiKey);
+  url.searchParams.set('apikey', apiKey);
   url.searchParams.delete('key');
-  if (credentials.secretKey !== undefined) url.searchParams.set('key', credentials.secretKey);
+  if (secretKey !== undefined) url.searchParams.set('key', secretKey);
   return url;
 }

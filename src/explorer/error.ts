@@ -17,47 +17,28 @@ export interface FailureReport {
  * Holds no URL, parameter or secret, in any property or cause.
  */
 export class ExplorerError extends Error {
+  override readonly name = 'ExplorerError';
   readonly failure: FailureClass;
   readonly status: number | null;
   readonly detail: string;
   readonly retryAfterMs: number | null;
 
-  constructor(report: FailureReport) {
-    const status = report.status === null ? '' : ` (HTTP ${report.status})`;
-    super(
-      `${report.failure}${status}: ${report.detail}`,
-      report.cause === undefined ? {} : { cause: report.cause },
-    );
-    this.name = 'ExplorerError';
-    this.failure = report.failure;
-    this.status = report.status;
-    this.detail = report.detail;
-    this.retryAfterMs = report.retryAfterMs ?? null;
+  constructor({ failure, status, detail, retryAfterMs = null, ...options }: FailureReport) {
+    super(`${failure}${status === null ? '' : ` (HTTP ${status})`}: ${detail}`, options);
+    this.failure = failure;
+    this.status = status;
+    this.detail = detail;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
-/**
- * A new error with the name, code and redacted message of a foreign one. The foreign one itself
- * is never kept: a transport's errors hold sockets, headers and now and then the whole URL.
- */
-export function cleanCause(error: unknown, redact: (text: string) => string): Error {
-  if (!(error instanceof Error)) return new Error(redact(String(error)));
-  const clean = new Error(redact(error.message));
-  clean.name = error.name;
-  const code = 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? Object.assign(clean, { code }) : clean;
-}
-
-/** Why a key is paused, and until when. */
+/** Why a key is paused, and until when, as `etl.budget` has it. */
 export interface Pause {
   readonly pause_class: string | null;
   readonly pause_reason: string | null;
   readonly wait_ms: number;
   readonly until: string;
 }
-
-/** What is said of a pause without a reason. */
-const unexplained = 'the key is paused';
 
 /**
  * No request of the key may leave for longer than a worker waits. Not a failure of any request:
@@ -71,19 +52,14 @@ export class KeyPausedError extends Error {
   /** How long from now, in ms. */
   readonly retryAfterMs: number;
 
-  private constructor(failure: FailureClass, detail: string, retryAfterMs: number) {
+  constructor({ pause_class, pause_reason, wait_ms, until }: Pause) {
+    // Another version of the program may have written a class that this one lacks.
+    const failure = pause_class !== null && isClass(pause_class) ? pause_class : 'throttled';
+    const detail = `${pause_reason ?? 'the key is paused'}; no request before ${until}`;
     super(`${failure}: ${detail}`);
     this.failure = failure;
     this.detail = detail;
-    this.retryAfterMs = retryAfterMs;
-  }
-
-  /** The error that a pause in `etl.budget` amounts to. */
-  static of({ pause_class, pause_reason, wait_ms, until }: Pause): KeyPausedError {
-    // An older or newer version of the program may have written a class that this one lacks.
-    const failure = pause_class !== null && isClass(pause_class) ? pause_class : 'throttled';
-    const detail = `${pause_reason ?? unexplained}; no request before ${until}`;
-    return new KeyPausedError(failure, detail, wait_ms);
+    this.retryAfterMs = wait_ms;
   }
 }
 

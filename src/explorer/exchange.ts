@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, inflateRaw, unzip } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
-import { cleanCause, ExplorerError } from './error.ts';
+import { ExplorerError } from './error.ts';
 import { excerpt } from './response.ts';
 
 /** A complete answer, whatever its status. */
@@ -40,7 +40,9 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
   const limit = new AbortController();
   const abort = (): void => limit.abort(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
-  const watch = watchPace(options.pace, options.now, (detail) => limit.abort(late(detail)));
+  const watch = watchPace(options.pace, options.now, (detail) =>
+    limit.abort(new ExplorerError({ failure: 'unreachable', status: null, detail })),
+  );
   try {
     return await receive(url, limit.signal, options, watch);
   } catch (error) {
@@ -52,9 +54,6 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
     signal.removeEventListener('abort', abort);
   }
 }
-
-const late = (detail: string): ExplorerError =>
-  new ExplorerError({ failure: 'unreachable', status: null, detail });
 
 async function receive(
   url: URL,
@@ -103,20 +102,28 @@ function isJson(body: Buffer): boolean {
 /** Codes of undici and zlib for a body over the limit. */
 const tooLarge = new Set<unknown>(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE']);
 
-function failure(error: unknown, options: ExchangeOptions): ExplorerError {
-  const cause = cleanCause(error, options.redact);
-  const code = 'code' in cause ? cause.code : null;
+/**
+ * The foreign error is never kept: a transport's errors hold sockets, headers and now and then the whole URL. The
+ * cause is a new one with its name, code and redacted message.
+ */
+function failure(error: unknown, { redact, maxBodyBytes }: ExchangeOptions): ExplorerError {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const cause = Object.assign(new Error(redact(message)), {
+    name,
+    ...(typeof code === 'string' && { code }),
+  });
   if (tooLarge.has(code)) {
-    const detail = `the body exceeds ${options.maxBodyBytes} bytes`;
+    const detail = `the body exceeds ${maxBodyBytes} bytes`;
     return new ExplorerError({ failure: 'envelope-invalid', status: null, detail, cause });
   }
-  const parts = [code, cause.message].filter((part) => part !== null && part !== '');
-  const detail = excerpt(parts.join(': '), options.redact);
+  const parts = [code, cause.message].filter((part) => typeof part === 'string' && part !== '');
+  const detail = excerpt(parts.join(': '), redact);
   return new ExplorerError({ failure: 'unreachable', status: null, detail, cause });
 }
 
 /** How long an answer may take, by how much of it has come. */
-export interface PaceLimits {
+interface PaceLimits {
   /** From the request to the end of the answer's head, in ms. */
   readonly headMs: number;
   /** What a body may take whatever its size, in ms. */
@@ -127,12 +134,8 @@ export interface PaceLimits {
   readonly totalMs: number;
 }
 
-/** Gets what has come of an answer; calls `onLate` once if that is too little for the time. */
-export interface PaceWatch {
-  head(): void;
-  received(bytes: number): void;
-  stop(): void;
-}
+/** Receives what has come of an answer. */
+type PaceWatch = ReturnType<typeof watchPace>;
 
 /**
  * Watches over the time of one answer. A limit between two pieces alone lets a byte a second through: a page
@@ -140,12 +143,9 @@ export interface PaceWatch {
  * seconds, and a large body on a slow line has the time that its size needs.
  *
  * @param now monotonic, in ms
+ * @param onLate called once if too little has come for the time
  */
-function watchPace(
-  limits: PaceLimits,
-  now: () => number,
-  onLate: (detail: string) => void,
-): PaceWatch {
+function watchPace(limits: PaceLimits, now: () => number, onLate: (detail: string) => void) {
   const startMs = now();
   let bodyStartMs: number | null = null;
   let bytes = 0;
@@ -178,9 +178,7 @@ function watchPace(
       clearTimeout(timer);
       check();
     },
-    received(more) {
-      bytes += more;
-    },
+    received: (more: number) => void (bytes += more),
     stop: () => clearTimeout(timer),
   };
 }
