@@ -68,6 +68,14 @@ function unfold(document: Document.Parsed): { value: unknown } | null {
 const secretKey =
   /^(?:explorer)?(?:apikey|key|secret|secretkey|token|password|databaseurl|databaseurldirect|directurl|connectionstring)$/u;
 
+/** Where such a secret belongs, the first that matches. */
+const variables: readonly (readonly [RegExp, string])[] = [
+  [/direct/u, 'DATABASE_URL_DIRECT'],
+  [/database|connection|password/u, 'DATABASE_URL'],
+  [/secret|^key$/u, 'EXPLORER_SECRET_KEY'],
+  [/./u, 'EXPLORER_API_KEY'],
+];
+
 function problems(issue: Issue): { path: Path; message: string }[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
@@ -83,13 +91,7 @@ function problems(issue: Issue): { path: Path; message: string }[] {
 function unknownKey(path: Path, key: string): string {
   const plainKey = key.toLowerCase().replaceAll(/[^a-z]/gu, '');
   if (secretKey.test(plainKey)) {
-    const variable = plainKey.includes('direct')
-      ? 'DATABASE_URL_DIRECT'
-      : /database|connection|password/u.test(plainKey)
-        ? 'DATABASE_URL'
-        : plainKey.includes('secret') || plainKey === 'key'
-          ? 'EXPLORER_SECRET_KEY'
-          : 'EXPLORER_API_KEY';
+    const [, variable] = variables.find(([pattern]) => pattern.test(plainKey)) ?? [];
     return `${show([...path, key])}: secrets do not belong in this file: set ${variable} (or ${variable}_FILE) in the environment`;
   }
   const known = knownKeys(path);

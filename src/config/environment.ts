@@ -2,27 +2,16 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { baseUrlProblem } from './schema.ts';
 
-/** What the environment says; null where it says nothing. */
-export interface Environment {
-  readonly apiKey: string | null;
-  readonly secretKey: string | null;
-  readonly baseUrl: string | null;
-  readonly databaseUrl: string | null;
-  readonly directUrl: string | null;
-  readonly configFile: string | null;
-  readonly httpToken: string | null;
-}
-
 /**
- * The program's variables. An empty one counts as unset, as compose files and CI systems leave
- * them. A secret may also stand in the file that `<NAME>_FILE` names (relative to `cwd`). Never
- * reports a value.
+ * The program's variables; null for one that is absent. An empty one counts as absent, as compose files and CI
+ * systems leave them. A secret may also be in the file that `<NAME>_FILE` names (relative to `cwd`). Never reports
+ * a value.
  */
 export function readEnvironment(
   env: NodeJS.ProcessEnv,
   cwd: string,
   report: (message: string) => void,
-): Environment {
+) {
   const secret = (name: string): string | null => readSecret(name, env, cwd, report);
   const baseUrl = value(env.EXPLORER_BASE_URL);
   const problem = baseUrl === null ? null : baseUrlProblem(baseUrl);
@@ -38,7 +27,7 @@ export function readEnvironment(
   };
 }
 
-/** A secret by the name of its variable, which with `_FILE` names a file; null where neither is set. */
+/** A secret by the name of its variable, which with `_FILE` names a file; null if neither is set. */
 export function readSecret(
   name: string,
   env: NodeJS.ProcessEnv,
@@ -98,14 +87,10 @@ export function databaseUrlProblem(text: string): string | null {
   }
   const namesHost = url.hostname !== '' && url.hostname !== nowhere;
   if (!namesHost && !url.searchParams.has('host')) return 'it names no host';
-  return isDecodable(url) ? null : `broken percent-encoding: ${encode}`;
-}
-
-function isDecodable(url: URL): boolean {
   try {
     decodeURIComponent(url.username + url.password + url.pathname);
-    return true;
+    return null;
   } catch {
-    return false;
+    return `broken percent-encoding: ${encode}`;
   }
 }

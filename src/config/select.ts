@@ -9,19 +9,15 @@ import type { ChainSettings } from './settings.ts';
 type ListedChain = NonNullable<Config['chains']>[number];
 type Report = (message: string) => void;
 
-/** What the flags ask for; empty means all that is configured. */
-export interface Selection {
-  readonly chains: readonly string[];
-  readonly operations: readonly string[];
-}
-
 /**
- * The chains and operations to work on: of those that the file lists, the ones selected; where
- * it lists none, the selected chains with all operations and the defaults.
+ * The chains and operations to work on: of those that the file lists, the ones selected; if it lists none, the
+ * selected chains with all operations and the defaults.
+ *
+ * @param selection what the flags name; empty means all that is configured
  */
 export function selectChains(
   listed: readonly ListedChain[],
-  selection: Selection,
+  selection: { readonly chains: readonly string[]; readonly operations: readonly string[] },
   report: Report,
 ): ChainSettings[] {
   const flags = chainFlags(selection.chains, listed, report);
@@ -45,7 +41,14 @@ export function selectChains(
     );
   }
   return chains
-    .map((chain) => ({ ...chain, operations: pick(chain.operations, names) }))
+    .map((chain) => ({
+      ...chain,
+      operations: Object.fromEntries(
+        Object.entries(chain.operations).filter(([name]) =>
+          names.some((chosen) => chosen === name),
+        ),
+      ),
+    }))
     .filter((chain) => Object.keys(chain.operations).length > 0);
 }
 
@@ -109,33 +112,23 @@ const facts = (chain: Partial<ListedChain>): Partial<ChainFacts> => ({
   }),
 });
 
-function pick(
-  from: ChainSettings['operations'],
-  names: readonly OperationName[],
-): ChainSettings['operations'] {
-  return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]));
-}
-
-/** The chain that a flag names, or what is wrong with it. */
-type FoundChain = { readonly id: number } | { readonly problem: string };
-
 /**
  * The chain that `--chain` means: a number, or a name. The names of the configuration go before the usual ones.
  *
  * @param flag as typed
- * @param listed the chains of the configuration; none where there is no file
+ * @param listed the chains of the configuration; none without a file
+ * @returns the chain, or what is wrong with the flag
  */
 export function findChain(
   flag: string,
   listed: readonly Pick<ListedChain, 'id' | 'name'>[],
-): FoundChain {
+): { readonly id: number } | { readonly problem: string } {
   if (/^\d/u.test(flag)) {
     const id = /^\d{1,16}$/u.test(flag) ? Number(flag) : Number.NaN;
-    return Number.isSafeInteger(id) && id > 0
-      ? { id }
-      : {
-          problem: `--chain ${flag}: not a chain's number, such as 10; repeat --chain for several`,
-        };
+    if (Number.isSafeInteger(id) && id > 0) return { id };
+    return {
+      problem: `--chain ${flag}: not a chain's number, such as 10; repeat --chain for several`,
+    };
   }
   const named = listed.map(({ id, name }) => ({ id, name: name ?? chainName(id) }));
   for (const chains of [named, knownChainNames]) {

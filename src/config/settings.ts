@@ -2,7 +2,7 @@ import type { ChainFacts } from '../chains.ts';
 import { parseUrl } from '../db/timeouts.ts';
 import type { OperationName } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import { ConfigError } from './error.ts';
+import { ConfigError, type Problem } from './error.ts';
 
 /** An address to listen on; port 0 is any free one. */
 export interface ListenAddress {
@@ -30,7 +30,7 @@ export interface NamedKey {
   readonly dailyCredits: number | null;
 }
 
-/** All that a user decided, validated: flag before environment before file before default. */
+/** What a user decided, validated: flag before environment before file before default. */
 export interface Settings {
   readonly explorer: Omit<NamedKey, 'variable'> & {
     /** Without a slash at its end. */
@@ -81,40 +81,27 @@ export function requireApiKey({
   explorer,
   chains,
 }: Pick<Settings, 'explorer' | 'chains'>): ReadonlyMap<number, ApiKey> {
-  const found = new Map(chains.map(({ key }) => [key, keyNamed(key, explorer)]));
-  const missing = [...found.values()].filter((key) => typeof key === 'string');
-  if (missing.length > 0) {
-    throw new ConfigError(
-      missing.map((variable) => ({
-        message: `${variable} is not set: put your API key there, or the path of a file that holds it in ${variable}_FILE`,
-        where: null,
-      })),
-    );
+  const keyOfChain = new Map<number, ApiKey>();
+  const problems: Problem[] = [];
+  for (const [name, users] of Map.groupBy(chains, ({ key }) => key)) {
+    const named = explorer.keys[name ?? ''];
+    const { apiKey, ...key } =
+      named === undefined
+        ? { ...explorer, variable: 'EXPLORER_API_KEY' }
+        : { ...named, secretKey: null };
+    if (apiKey === null) {
+      const message = `${key.variable} is not set: put your API key there, or the path of a file that holds it in ${key.variable}_FILE`;
+      problems.push({ message, where: null });
+      continue;
+    }
+    const used = { ...key, apiKey };
+    for (const { id } of users) keyOfChain.set(id, used);
   }
-  return new Map(
-    chains.flatMap(({ id, key: name }) => {
-      const key = found.get(name);
-      return typeof key === 'object' ? [[id, key] as const] : [];
-    }),
-  );
+  if (problems.length > 0) throw new ConfigError(problems);
+  return keyOfChain;
 }
 
-/** The key of a name, or the variable that ought to hold it. */
-function keyNamed(name: string | undefined, explorer: Settings['explorer']): ApiKey | string {
-  const { apiKey, secretKey, requestsPerSecond, dailyCredits, keys } = explorer;
-  const usual = {
-    variable: 'EXPLORER_API_KEY',
-    apiKey,
-    secretKey,
-    requestsPerSecond,
-    dailyCredits,
-  };
-  const named = name === undefined ? undefined : keys[name];
-  const key = named === undefined ? usual : { ...named, secretKey: null };
-  return key.apiKey === null ? key.variable : { ...key, apiKey: key.apiKey };
-}
-
-/** A shorter password would blacken every second word; in a URL it is found by its place. */
+/** A shorter password would mask every second word; in a URL it is found by its place. */
 const shortest = 4;
 
 /** All that no line may hold, of what the settings say: keys, tokens, passwords of databases. */
