@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { pino, type Level, type Logger } from 'pino';
+import { pino } from 'pino';
 import pretty from 'pino-pretty';
 import {
   events,
@@ -30,21 +30,17 @@ export interface LogStyle {
   readonly now: () => number;
 }
 
-const plainStyle: LogStyle = {
-  format: 'pretty',
-  isColoured: false,
-  now: () => performance.now(),
-};
+const plainStyle: LogStyle = { format: 'pretty', isColoured: false, now: () => performance.now() };
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A log whose lines of `level` and above, in this style, are given to `write`, each with its end of line. */
+/** A log whose lines of the level and above, in this style, go to `write`, each with its end of line. */
 export function createLog(
-  level: LogLevel,
+  minimum: LogLevel,
   write: (line: string) => void,
   style: LogStyle = plainStyle,
 ): Log {
-  const logger = openLogger(level, write, style);
+  const logger = openLogger(minimum, write, style);
   const repeats = countRepeats(style.now);
   const secrets = new Set<string>();
   let redact = createRedactor([]);
@@ -52,12 +48,10 @@ export function createLog(
   return {
     write(event, given) {
       const values = cleanFields(given, clean);
-      const count = countOf(event, values, repeats);
-      const times = count === null ? {} : { times: count.times };
-      const isLogged = count === null || count.isLogged;
-      const fields = { ...values, ...times };
-      const told = isLogged ? events[event].level : 'debug';
-      logger[told]({ ...fields, event }, sentenceOf(event, fields));
+      const { isLogged, times } = countOf(event, values, repeats) ?? { isLogged: true };
+      const fields = { ...values, ...(times !== undefined && { times }) };
+      const level = isLogged ? events[event].level : 'debug';
+      logger[level]({ ...fields, event }, sentenceOf(event, fields));
     },
     conceal(more) {
       for (const secret of more) secrets.add(secret);
@@ -68,21 +62,18 @@ export function createLog(
 
 /** What comes from elsewhere, without secrets; what the program itself says cannot hold one. */
 function cleanFields(given: Values, clean: (text: string) => string): Values {
+  const cleanValue = (value: unknown): unknown => {
+    if (typeof value === 'string') return clean(value);
+    return Array.isArray(value) ? value.map(cleanValue) : value;
+  };
+  const entries = Object.entries(given);
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name,
-      isForeign(name) ? cleanText(value, clean) : value,
-    ]),
+    entries.map(([name, value]) => [name, isForeign(name) ? cleanValue(value) : value]),
   );
 }
 
 const isForeign = (name: string) =>
   name in fieldKinds && fieldKinds[name as FieldName].startsWith('text');
-
-function cleanText(value: unknown, clean: (text: string) => string): unknown {
-  if (typeof value === 'string') return clean(value);
-  return Array.isArray(value) ? value.map((one) => cleanText(one, clean)) : value;
-}
 
 /** The field that names what a trouble is of. */
 const whoseOf: Readonly<Record<Trouble, FieldName | null>> = {
@@ -107,11 +98,7 @@ function countOf(event: EventName, values: Values, repeats: ReturnType<typeof co
   return repeats.count(nameOf(rule.of), kindOf(rule.same), group);
 }
 
-function openLogger(
-  level: LogLevel,
-  write: (line: string) => void,
-  style: LogStyle,
-): Logger<Level> {
+function openLogger(level: LogLevel, write: (line: string) => void, style: LogStyle) {
   const options = { level, base: null };
   if (style.format === 'json') {
     const json = {
@@ -208,14 +195,10 @@ export function countRepeats(now: () => number) {
      * @param group counted as one if there are too many kinds
      */
     count(name: string, what: string, group = ''): Count {
-      const trouble = troubles.get(name) ?? {
-        kinds: new Map<string, Repeat>(),
-        failingSinceMs: null,
-        isLoggedFailing: false,
-        endedMs: -Infinity,
-      };
-      remember(troubles, name, trouble);
-      forgetOld(trouble, now());
+      const trouble = recall(troubles, name);
+      for (const [kind, { lastMs }] of trouble.kinds) {
+        if (now() - lastMs > windowMs) trouble.kinds.delete(kind);
+      }
       trouble.failingSinceMs ??= now();
       const repeat = repeatOf(trouble, what.replaceAll(/\d+/gu, '0'), group);
       repeat.times += 1;
@@ -231,16 +214,12 @@ export function countRepeats(now: () => number) {
     },
     /** The end is logged if the last line says that it fails, or if nothing is known of it for 20 minutes. */
     end(name: string): Count {
-      const trouble = troubles.get(name);
-      // Only another process saw it fail: each of a key's feeds recovers, and the first one says so.
-      if (trouble === undefined || trouble.kinds.size === 0) {
-        const isLogged = trouble === undefined || now() - trouble.endedMs > windowMs;
-        const ended = { kinds: new Map(), failingSinceMs: null, isLoggedFailing: false };
-        remember(troubles, name, { ...ended, endedMs: now() });
-        return { isLogged, times: 0 };
-      }
-      // It stays known: one that fails again in a minute goes on being counted.
-      const isLogged = trouble.isLoggedFailing;
+      const trouble = recall(troubles, name);
+      // Without a kind only another process saw it fail: each of a key's feeds recovers, and the first one says so.
+      const isSeen = trouble.kinds.size > 0;
+      const isLogged = isSeen ? trouble.isLoggedFailing : now() - trouble.endedMs > windowMs;
+      // Its kinds stay: one that fails again in a minute goes on being counted.
+      if (!isSeen) trouble.endedMs = now();
       trouble.isLoggedFailing = false;
       trouble.failingSinceMs = null;
       return {
@@ -251,21 +230,20 @@ export function countRepeats(now: () => number) {
   };
 }
 
-/** What came last is at the end; at the beginning is what to forget. */
-function remember(troubles: Map<string, TroubleState>, name: string, trouble: TroubleState): void {
+/** The trouble of a name, a new one if it is unknown. It becomes the last one; the first is forgotten. */
+function recall(troubles: Map<string, TroubleState>, name: string): TroubleState {
+  const unknown = { failingSinceMs: null, isLoggedFailing: false, endedMs: -Infinity };
+  const trouble = troubles.get(name) ?? { kinds: new Map(), ...unknown };
   troubles.delete(name);
   troubles.set(name, trouble);
   const [oldest] = troubles.keys();
   if (troubles.size > mostTroubles && oldest !== undefined) troubles.delete(oldest);
+  return trouble;
 }
 
 /** Whether the last log line says that it is over, and it fails again for longer than a moment. */
 const isBackToStay = ({ isLoggedFailing, failingSinceMs }: TroubleState, nowMs: number) =>
   !isLoggedFailing && failingSinceMs !== null && nowMs - failingSinceMs >= firstIntervalMs;
-
-function forgetOld({ kinds }: TroubleState, nowMs: number): void {
-  for (const [kind, { lastMs }] of kinds) if (nowMs - lastMs > windowMs) kinds.delete(kind);
-}
 
 function repeatOf({ kinds }: TroubleState, what: string, group: string): Repeat {
   const kind = kinds.has(what) || kinds.size < mostKinds ? what : group;
