@@ -16,7 +16,6 @@ import { MigrationError } from './db/migration-error.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { findWays } from './db/route.ts';
 import { type DatabaseTimeouts, workTimeouts } from './db/timeouts.ts';
-import type { Database } from './db/transaction.ts';
 import { openWorkPools } from './db/pool.ts';
 import { openBudget } from './explorer/budget.ts';
 import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
@@ -45,10 +44,10 @@ const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 
 /**
  * Brings the schema up to this program: ours, then pg-boss's, then the rights of the roles, if there
- * are any. Safe from any number of processes. Where all is there it only reads.
+ * are any. Safe from any number of processes. It only reads if nothing is missing.
  *
  * @param waiting how to wait for others that do the same; silently, and for ever, if absent
- * @throws MigrationError also where something is missing and this role may not make it
+ * @throws MigrationError also if something is missing and this role may not make it
  */
 export async function prepareDatabase(
   { url, pool }: OpenDatabase,
@@ -70,12 +69,11 @@ export async function prepareDatabase(
   }
 }
 
-/** All that work on feeds needs, composed. */
 export interface Engine extends ServeOptions {
   /**
-   * Takes other settings over; what is under way ends by those that it began with.
+   * Applies other settings; what is under way ends by those that it began with.
    *
-   * @throws OriginError where feeds were read from another explorer
+   * @throws OriginError if feeds were read from another explorer
    */
   reconfigure(settings: Settings): Promise<void>;
   close(): Promise<void>;
@@ -106,10 +104,6 @@ export interface SourceOptions {
   readonly origin?: string;
 }
 
-/** Makes what is asked for what a file names, or a command where the file names nothing. */
-const followTargets = async (db: Database, { chains }: Settings) =>
-  reconcileTargets(db, configuredLanes(await withTargets(db, chains)));
-
 /**
  * Registers the feeds of the settings, and composes client, budget and queue on a prepared
  * database.
@@ -126,10 +120,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   if (isPooled) log.write('database.pooled', { pooler: route.pooler, mode: route.is });
   const { pool, budgetPool } = openWorkPools(url, isPooled, dbTimeouts);
   const db = drizzle(pool);
-  const keys = keyRing();
   const { sameData = false, origin: name } = options.source ?? {};
   const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
   let origin = sourceOf(settings);
+  const keys = keyRing();
   const configure = async (wanted: Settings, isSameData: boolean, bounds?: ScopeBounds) => {
     log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
     const wantedKeys = requireApiKey(wanted);
@@ -137,8 +131,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     const source = { origin: sourceOf(wanted), isSameData };
     await registerFeeds(db, configuredFeeds(wanted.chains, bounds), from, source);
     origin = source.origin;
-    // What a file says is what is wanted; flags alone say it with the command that they belong to.
-    if (from === 'file') await followTargets(db, wanted);
+    // A file states the target, or a command if the file names no bounds; flags state it with their own command.
+    if (from === 'file') {
+      await reconcileTargets(db, configuredLanes(await withTargets(db, wanted.chains)));
+    }
     keys.use(await openKeys(wanted, wantedKeys, { by: pool, pool: budgetPool, timeouts }));
     ({ explorer } = wanted);
   };
@@ -179,18 +175,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
+const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });
 const monotonicMs = () => performance.now();
 const world = { now: monotonicMs, random: Math.random, clock: () => new Date() };
 
-/** The ways to the pages of all chains. */
-interface OpenKeys {
-  readonly fetchPage: FetchPage;
-  /** The environment variable that holds the key of a chain. */
-  readonly variableOf: (chainId: number) => string;
-  /** Closes it once no page is under way: whoever began on a key that was replaced ends on it. */
-  retire(): Promise<void>;
-  close(): Promise<void>;
-}
+type OpenKeys = Awaited<ReturnType<typeof openKeys>>;
 
 /** The keys in force, and those that were replaced and still end what they began. */
 function keyRing() {
@@ -217,7 +206,7 @@ async function openKeys(
   settings: Settings,
   keys: ReadonlyMap<number, ApiKey>,
   { by, pool, timeouts }: { by: object; pool: Pool; timeouts: Partial<Timeouts> },
-): Promise<OpenKeys> {
+) {
   const ways = new Map<ApiKey, { client: ExplorerClient; fetchPage: FetchPage }>();
   for (const key of new Set(keys.values())) {
     const client = openClient(settings, key, timeouts);
@@ -239,8 +228,9 @@ async function openKeys(
     await closed;
   };
   return {
-    variableOf: (chainId) => keyOf(chainId).variable,
-    async fetchPage(request, signal) {
+    /** The environment variable that holds the key of a chain. */
+    variableOf: (chainId: number) => keyOf(chainId).variable,
+    fetchPage: async (...[request, signal]: Parameters<FetchPage>) => {
       const through = ways.get(keyOf(request.chainId));
       if (through === undefined) throw new Error(`no key for chain ${request.chainId}`);
       const page = through.fetchPage(request, signal);
@@ -251,7 +241,8 @@ async function openKeys(
         underWay.delete(page);
       }
     },
-    async retire() {
+    /** Closes it once no page is under way: one that began on a key that was replaced ends on it. */
+    retire: async () => {
       await Promise.allSettled(underWay);
       await close();
     },
@@ -281,5 +272,3 @@ export const directUrlOf = (
   { directUrl }: Pick<Settings, 'directUrl'>,
   { embedded }: Pick<OpenDatabase, 'embedded'>,
 ): string | null => (embedded === null ? directUrl : null);
-
-const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });
