@@ -8,7 +8,7 @@ import { readDictionary } from '../query/dictionary.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
 import { questions } from '../query/question.ts';
 import { readCoverage } from '../status/coverage.ts';
-import type * as endpoints from '../status/endpoints.ts';
+import type { QueriesDocument } from '../status/endpoints.ts';
 import { readRuns } from '../status/runs.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { readStrips } from '../status/strips.ts';
@@ -23,16 +23,6 @@ export interface ApiSources {
   readonly commandLine: (command: string) => string;
 }
 
-type Documents =
-  | StatusDocument
-  | endpoints.StripsDocument
-  | endpoints.CoverageDocument
-  | endpoints.ThroughputDocument
-  | endpoints.RunsDocument
-  | endpoints.QueriesDocument
-  | endpoints.QueryDocument
-  | endpoints.TraceDocument;
-
 /** The page opens with what shows at a glance what is stored. */
 const firstQuery = 'operations-daily';
 const firstFirst = (one: { name: string }, other: { name: string }): number =>
@@ -45,11 +35,11 @@ const most = { cells: 1_000, hours: 168, position: Number.MAX_SAFE_INTEGER };
 /** The JSON that the page's client reads, as `status/endpoints.ts` has it. */
 export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   const app = new Hono();
-  const send = (context: Context, document: Documents) =>
-    context.body(JSON.stringify(document, asTyped), 200, { 'content-type': 'application/json' });
   const asTyped = (key: string, value: unknown) =>
     key === 'command' && typeof value === 'string' ? commandLine(value) : value;
-  const serve = (path: string, read: (db: Database, context: Context) => Promise<Documents>) =>
+  const send = (context: Context, document: object) =>
+    context.body(JSON.stringify(document, asTyped), 200, { 'content-type': 'application/json' });
+  const serve = (path: string, read: (db: Database, context: Context) => Promise<object>) =>
     app.get(path, async (context) => send(context, await reader.inTurn((db) => read(db, context))));
   app.onError((error, context) => {
     if (error instanceof HTTPException) return context.json({ error: error.message }, error.status);
@@ -77,18 +67,7 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   serve('/throughput.json', (db, context) => readThroughput(db, recentOf(context)));
   serve('/runs.json', (db, context) => readRuns(db, recentOf(context)));
   serve('/trace.json', (db, context) => traceTerm(db, context.req.query('term') ?? ''));
-  serve('/queries.json', async (db) => ({
-    queries: questions()
-      .toSorted(firstFirst)
-      .map(({ name, topic, question, chart, text }) => ({
-        name,
-        topic,
-        title: question,
-        sql: text,
-        chart,
-      })),
-    dictionary: (await readDictionary(db)).map((one) => ({ ...one, columns: [...one.columns] })),
-  }));
+  serve('/queries.json', readQueries);
   serve('/query.json', (db, context) => answerAsJson(db.$client, questionOf(context), queryMs));
   app.get('/query.csv', async (context) => {
     const question = questionOf(context);
@@ -101,6 +80,17 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
     });
   });
   return app;
+}
+
+async function readQueries(db: Database): Promise<QueriesDocument> {
+  const queries = questions().map(({ name, topic, question: title, text, chart }) => {
+    return { name, topic, title, sql: text, chart };
+  });
+  const dictionary = await readDictionary(db);
+  return {
+    queries: queries.toSorted(firstFirst),
+    dictionary: dictionary.map((one) => ({ ...one, columns: [...one.columns] })),
+  };
 }
 
 const isTooSlow = (error: unknown): boolean =>

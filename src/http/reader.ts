@@ -27,29 +27,20 @@ export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
-/** A few connections that only read, for all clients: they never wait for the work, nor the work for them. */
-export interface Reader {
-  /** Names the database, once it is known. */
-  use(source: Source): void;
-  /** @throws BusyError before the database is known, and what Postgres throws while it cannot be opened */
-  pool(): Promise<Pool>;
-  /**
-   * Reads something after all that was requested before.
-   *
-   * @throws BusyError, and what Postgres throws
-   */
-  inTurn<Value>(read: (db: Database) => Promise<Value>): Promise<Value>;
-  close(): Promise<void>;
-}
+export type Reader = ReturnType<typeof createReader>;
 
-/** Connects with the first query, and again after a failure. */
-export function createReader(): Reader {
+/**
+ * A few connections that only read, for all clients: they never wait for the work, nor the work for them. Connects
+ * with the first query, and again after a failure.
+ */
+export function createReader() {
   let source: Source | null = null;
   let opened: Promise<Pool> | null = null;
   let ready: Pool | null = null;
   let isClosed = false;
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
+  /** @throws BusyError before the database is known, and what Postgres throws while it cannot be opened */
   const pool = async (): Promise<Pool> => {
     if (source === null) throw new BusyError('The database is being opened.');
     opened ??= openPool(source).then(async (made) => {
@@ -64,9 +55,15 @@ export function createReader(): Reader {
     }
   };
   return {
-    use: (named) => void (source = named),
+    /** Names the database, once it is known. */
+    use: (named: Source) => void (source = named),
     pool,
-    async inTurn(read) {
+    /**
+     * Reads something after all that was requested before.
+     *
+     * @throws BusyError, and what Postgres throws
+     */
+    async inTurn<Value>(read: (db: Database) => Promise<Value>): Promise<Value> {
       if (waiting >= mostWaiting) throw new BusyError('Too many requests wait for the database.');
       waiting += 1;
       const mine = turn.then(async () => read(drizzle(await pool())));

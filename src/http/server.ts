@@ -17,7 +17,6 @@ import {
   type Address,
 } from './access.ts';
 import { createApi } from './api.ts';
-import { createPulse, type Pulse } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createReader, type Source } from './reader.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
@@ -106,6 +105,32 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
 }
 
+/** A round of two seconds that takes so long hangs, in ms; one that waits for the database gives up sooner. */
+const stuckMs = 180_000;
+
+export type Pulse = ReturnType<typeof createPulse>;
+
+/**
+ * Whether what works in rounds still turns.
+ *
+ * @param now monotonic, in ms
+ */
+export function createPulse(now: () => number) {
+  let beatMs: number | null = null;
+  return {
+    /** Called at each round. */
+    beat: () => void (beatMs = now()),
+    /** What `/healthz` answers. Before the first round it is healthy: the process serves. */
+    health() {
+      const ageMs = beatMs === null ? null : now() - beatMs;
+      return {
+        is_healthy: ageMs === null || ageMs < stuckMs,
+        last_round_s: ageMs === null ? null : Math.round(ageMs / 1000),
+      };
+    },
+  };
+}
+
 const tokenProblem = ({ host }: Address) =>
   `Other machines reach ${host}: put a token into EXPLORER_ETL_HTTP_TOKEN (or the path of a file that holds it into EXPLORER_ETL_HTTP_TOKEN_FILE), or listen on 127.0.0.1.`;
 
@@ -168,8 +193,7 @@ async function listen(app: Hono, wanted: Address, bounds: Partial<Bounds> = {}):
 }
 
 async function closed(server: Server): Promise<void> {
-  const end = once(server, 'close');
-  server.close();
+  const end = server[Symbol.asyncDispose]();
   server.closeAllConnections();
   await end;
 }

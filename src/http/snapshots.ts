@@ -9,24 +9,19 @@ const longestMs = 5_000;
 /** How old the reading of a scrape may be, in ms. */
 const recentMs = 60_000;
 
-/** The status, read once for all who ask. */
-export interface Snapshots {
-  /** Some seconds old at most; rejects never. */
-  newest(): Promise<StatusDocument>;
-  /** The same for a scrape, which cannot wait: a minute old at most, null if none comes in time. */
-  recent(): Promise<StatusDocument | null>;
-}
+export type Snapshots = ReturnType<typeof createSnapshots>;
 
 /**
- * Costs a fiftieth of one core of the database at most, at any size.
+ * The status, read once for all who ask. Costs a fiftieth of one core of the database at most, at any size.
  *
  * @param read does not reject: an outage is a status too
  * @param now monotonic, in ms
  */
-export function createSnapshots(read: () => Promise<StatusDocument>, now: () => number): Snapshots {
+export function createSnapshots(read: () => Promise<StatusDocument>, now: () => number) {
   let coming: { readonly status: Promise<StatusDocument>; goodUntilMs: number } | null = null;
   let last: { readonly status: StatusDocument; readonly atMs: number } | null = null;
 
+  /** Some seconds old at most; rejects never. */
   const newest = async (): Promise<StatusDocument> => {
     if (coming !== null && now() < coming.goodUntilMs) return coming.status;
     const begun = now();
@@ -41,7 +36,8 @@ export function createSnapshots(read: () => Promise<StatusDocument>, now: () => 
 
   return {
     newest,
-    async recent() {
+    /** The same for a scrape, which cannot wait: a minute old at most, null if none comes in time. */
+    async recent(): Promise<StatusDocument | null> {
       const old = last !== null && now() - last.atMs < recentMs ? last.status : null;
       const ended = new AbortController();
       const late = delay(old === null ? longestMs : promptMs, old, { signal: ended.signal });

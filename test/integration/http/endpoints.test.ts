@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { HttpServer } from '../../../src/http/server.ts';
-import { createPulse } from '../../../src/http/health.ts';
+import { createPulse, type HttpServer } from '../../../src/http/server.ts';
 import { createReader } from '../../../src/http/reader.ts';
 import * as documents from '../../../src/status/endpoints.ts';
 import { statusDocument } from '../../../src/status/schema.ts';
