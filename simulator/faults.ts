@@ -1,5 +1,5 @@
 import { pageFaults, type PageFault } from './page-faults.ts';
-import { redirect, wireFaults, type WireFault } from './wire-faults.ts';
+import { wireFaults, type WireFault } from './wire-faults.ts';
 
 /** What goes wrong with one answer. */
 export type Fault = CannedFault | PageFault | WireFault;
@@ -30,21 +30,14 @@ export interface FaultRequest {
  */
 export type Faults = (request: FaultRequest, random: () => number) => Fault | null;
 
-const canned = (
-  status: number,
-  body: unknown,
-  headers: CannedFault['headers'] = {},
-): CannedFault => ({
+const canned = (status: number, body: unknown, headers: CannedFault['headers'] = {}) => ({
   status,
   body,
   headers,
 });
 
-const html = (status: number, title: string) =>
-  canned(
-    status,
-    `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`,
-  );
+const html = (title: string) =>
+  `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`;
 
 const tooMany = { message: 'Too many requests. Please slow down.' };
 
@@ -69,9 +62,9 @@ export const statusFaults = {
   '500': canned(500, { error: 'Internal server error', source: 'upstream' }),
   '501': canned(501, { error: 'Not implemented', source: 'upstream' }),
   '501-disabled': canned(501, { message: 'Service is disabled' }),
-  '502-html': html(502, '502 Bad Gateway'),
+  '502-html': canned(502, html('502 Bad Gateway')),
   '503': canned(503, { error: 'Service unavailable', source: 'internal' }),
-  '504-html': html(504, '504 Gateway Time-out'),
+  '504-html': canned(504, html('504 Gateway Time-out')),
   '504': canned(504, { error: 'timeout', source: 'internal' }),
 } as const;
 
@@ -91,9 +84,6 @@ export function openFault(name: FaultName): Fault {
   const fault: Fault | (() => Fault) = faults[name];
   return typeof fault === 'function' ? fault() : fault;
 }
-
-/** A redirect to this origin, such as `http://127.0.0.1:8080`. */
-export const redirectTo = (origin: string): Fault => redirect(origin);
 
 /** A fault, and how often it happens. */
 export interface FaultRate {

@@ -1,8 +1,22 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import { listBatches } from './batches.ts';
+import { listBlocks } from './blocks.ts';
+import { listFactories } from './factories.ts';
+import type { Fault, Faults } from './faults.ts';
+import { Limiter, type Limits } from './limit.ts';
+import { answerCounted, answerRanked, refuse, type Answer } from './pages.ts';
+import { drawsOf } from './random.ts';
+import { listUserOperations } from './user-operations.ts';
+import { createWorld, type SimulatedChain, type World } from './world.ts';
+
 export {
   faultNames,
   faultsAtRates,
   openFault,
-  redirectTo,
   statusFaults,
   type Fault,
   type FaultName,
@@ -14,17 +28,264 @@ export {
 export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
 export { demoChains, demoStart, longestList } from './presets.ts';
-export {
-  startSimulator,
-  type OperationName,
-  type SeenRequest,
-  type Simulator,
-  type SimulatorOptions,
-} from './server.ts';
-export {
-  startInstantMs,
-  type Family,
-  type Generation,
-  type Oddity,
-  type SimulatedChain,
-} from './world.ts';
+export { redirect as redirectTo } from './wire-faults.ts';
+export { startInstantMs } from './world.ts';
+export type { Family, Generation, Oddity, SimulatedChain } from './world.ts';
+
+/** How the simulated explorer answers, and to whom. */
+export interface SimulatorOptions {
+  /** The same seed gives the same chains, byte for byte. */
+  readonly seed: number;
+  readonly chains: readonly SimulatedChain[];
+  /** The key, or one of the keys, that requests must carry; `simulated-key` if absent. */
+  readonly apiKey?: string | readonly string[];
+  /** The `key` that shows labels and watchlist names; without it they are hidden. */
+  readonly secretKey?: string;
+  /** How long every answer waits, milliseconds. */
+  readonly latencyMs?: number;
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Simulated milliseconds since the start, read once a request; always 0 if absent. */
+  readonly clock?: () => number;
+  /** What the key may do, read at each request; without it all is let in. */
+  readonly limits?: () => Limits;
+  /** Unix time in ms, for the limits and faults; the machine's clock if absent. */
+  readonly now?: () => number;
+  /** What goes wrong, and when; nothing does if absent. Comes after the limits. */
+  readonly faults?: Faults;
+  /** Called with every request before it is answered; the URL holds the keys as sent. */
+  readonly onRequest?: (seen: SeenRequest) => void;
+  /** What an answer waits for beside its latency; null, or absent: nothing. */
+  readonly hold?: (seen: SeenRequest) => Promise<void> | null;
+}
+
+/** A request as the service saw it. */
+export interface SeenRequest {
+  /** 0 if the path has none. */
+  readonly chainId: number;
+  readonly operation: OperationName | 'unknown';
+  readonly url: URL;
+  readonly status: number;
+  /** How many items the answer holds. */
+  readonly items: number;
+}
+
+/** A running simulated explorer. */
+export interface Simulator {
+  /** The base URL, without a slash at its end. */
+  readonly url: string;
+  /** How many requests it has received. */
+  readonly requests: number;
+  /** How many of them came since the last reset, by operation. */
+  readonly counts: Readonly<Counts>;
+  /** The most requests that came within one second since the last reset, refused ones too. */
+  readonly busiestSecond: number;
+  resetCounts(): void;
+  /** Stops listening, cuts what is under way, and resolves when the port is free. */
+  close(): Promise<void>;
+}
+
+/** A call of an operation that the chain serves. */
+interface Call {
+  readonly world: World;
+  readonly query: URLSearchParams;
+  readonly atMs: number;
+  /** The batch number as written; empty for the other lists. */
+  readonly batch: string;
+  readonly withSecretKey: boolean;
+}
+
+const badBatch = { name: 'batch_number_param', detail: 'Invalid integer' };
+
+/** The lists of the service: where each is, and how it answers. */
+const operations = {
+  'optimism-batch-blocks': {
+    path: /^blocks\/optimism-batch\/([^/]+)$/,
+    serve({ world, query, atMs, batch, withSecretKey }: Call) {
+      const problems = /^\d{1,15}$/.test(batch) ? [] : [badBatch];
+      const list = listBlocks(world, Number(batch), atMs, withSecretKey);
+      return answerCounted(world, query, list, problems);
+    },
+  },
+  'optimism-batches': {
+    path: /^optimism\/batches$/,
+    serve: ({ world, query, atMs }: Call) => answerCounted(world, query, listBatches(world, atMs)),
+  },
+  'user-operations': {
+    path: /^proxy\/account-abstraction\/operations$/,
+    serve: ({ world, query, atMs }: Call) =>
+      answerRanked(world, query, listUserOperations(world, atMs)),
+  },
+  factories: {
+    path: /^proxy\/account-abstraction\/factories$/,
+    serve: ({ world, query, atMs }: Call) => answerRanked(world, query, listFactories(world, atMs)),
+  },
+};
+
+export type OperationName = keyof typeof operations;
+const operationNames = Object.keys(operations) as OperationName[];
+type Counts = Record<OperationName | 'unknown', number>;
+
+/** Starts a simulated explorer; rejects when the port is taken. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const { onRequest, hold, port = 0 } = options;
+  const limiter = new Limiter();
+  const closing = new AbortController();
+  const { signal } = closing;
+  const judge = createJudge(options, limiter);
+  let requests = 0;
+  let counts = noCounts();
+  const server = createServer((request, response) => {
+    const number = requests;
+    requests += 1;
+    const judgement = judge(request, number);
+    const { seen, answer, fault } = judgement;
+    counts[seen.operation] += 1;
+    onRequest?.(seen);
+    const held = hold?.(seen) ?? null;
+    const send = async () => {
+      await held;
+      const body = bytesOf(answer.body);
+      if (fault !== null && 'wire' in fault) await fault.wire({ response, body, number, signal });
+      else await sendAnswer(request, response, judgement, { latencyMs: options.latencyMs, signal });
+    };
+    send().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get requests() {
+      return requests;
+    },
+    get counts() {
+      return { ...counts };
+    },
+    get busiestSecond() {
+      return limiter.busiestSecond;
+    },
+    resetCounts() {
+      counts = noCounts();
+      limiter.reset();
+    },
+    async close() {
+      if (!server.listening) return;
+      closing.abort();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const noCounts = () =>
+  Object.fromEntries([...operationNames, 'unknown'].map((name) => [name, 0])) as Counts;
+
+/** A smaller body is not worth a compressor's set-up, bytes. */
+const gzipFromBytes = 1024;
+const compress = promisify(gzip);
+
+/** A body as bytes: text and bytes as they are, anything else as JSON. */
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** Sends an answer after its latency: text as HTML, anything else as JSON. */
+async function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { answer, headers }: ReturnType<ReturnType<typeof createJudge>>,
+  { latencyMs = 0, signal }: { latencyMs: number | undefined; signal: AbortSignal },
+): Promise<void> {
+  const plain = bytesOf(answer.body);
+  const accepts = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+  const isCompressed = accepts && plain.length > gzipFromBytes;
+  const body = isCompressed ? await compress(plain, { level: constants.Z_BEST_SPEED }) : plain;
+  if (latencyMs > 0) await delay(latencyMs, undefined, { signal });
+  const type = typeof answer.body === 'string' ? 'text/html' : 'application/json';
+  response.writeHead(answer.status, {
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': body.length,
+    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+    ...headers,
+  });
+  response.end(body);
+}
+
+/** performance.now counts fractions of a ms from a start that does not jump. */
+const unixNow = () => performance.timeOrigin + performance.now();
+
+/** Decides on each request: the limits first, then its fault, then the service itself. */
+function createJudge(options: SimulatorOptions, limiter: Limiter) {
+  const { seed, limits, now: readNow = unixNow, faults } = options;
+  const answerRoute = createService(options);
+  const draw = drawsOf(seed);
+  return (request: IncomingMessage, number: number) => {
+    const url = new URL(`http://simulator${request.url ?? '/'}`);
+    const route = request.method === 'GET' ? findRoute(url.pathname) : null;
+    const { chainId = 0, operation = 'unknown' } = route ?? {};
+    const now = readNow();
+    const { verdict, headers } = limiter.admit(now, limits?.() ?? {});
+    const random = draw('fault', number);
+    const asked = { chainId, operation, url, number, now };
+    // None either if the limits refused the request before anything could go wrong with it.
+    const chosen = verdict === 'let-in' ? faults?.(asked, () => random.part()) : null;
+    const fault = chosen ?? null;
+    const serve = (at: URL) => answerRoute(route, at.searchParams);
+    const answer = refusals[verdict] ?? answerWith(fault, url, serve);
+    const own = fault !== null && 'headers' in fault ? fault.headers : {};
+    const { status, items } = answer;
+    const seen: SeenRequest = { chainId, operation, url, status, items };
+    return { seen, answer, headers: { ...headers, ...own }, fault };
+  };
+}
+
+const refusals = {
+  'let-in': null,
+  throttled: refuse(429, { message: 'Too many requests.' }),
+  'out-of-credits': refuse(402, { error: 'Out of credits' }),
+};
+
+/** The one place that applies a fault to an answer, but for what happens on the wire. */
+function answerWith(fault: Fault | null, url: URL, serve: (at: URL) => Answer): Answer {
+  if (fault === null || 'wire' in fault) return serve(url);
+  return 'page' in fault ? fault.page({ url, serve }) : refuse(fault.status, fault.body);
+}
+
+/** Where a path leads: null if the service has nothing there. */
+function findRoute(path: string) {
+  const [, chainId, rest = ''] = /^\/(\d{1,15})\/api\/v2\/(.+)$/.exec(path) ?? [];
+  const operation = operationNames.find((name) => operations[name].path.test(rest));
+  if (operation === undefined) return null;
+  const [, batch = ''] = operations[operation].path.exec(rest) ?? [];
+  return { chainId: Number(chainId), operation, batch };
+}
+
+/** Answers requests: the key first, as a gateway does, then the chain, then the query. */
+function createService(options: SimulatorOptions) {
+  // Taken one by one: a caller's `latencyMs` may be a getter that is read with each answer only.
+  const { seed, chains, apiKey: accepted = 'simulated-key', secretKey, clock = () => 0 } = options;
+  const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
+  const apiKeys = new Set([accepted].flat());
+  return (route: ReturnType<typeof findRoute>, query: URLSearchParams): Answer => {
+    if (route === null) return refuse(404, { message: 'Not found' });
+    const apiKey = query.get('apikey');
+    if (!apiKey) {
+      const error = 'Proceed with API key or make a X402 payment to continue';
+      return refuse(402, { error });
+    }
+    if (!apiKeys.has(apiKey)) return refuse(401, { error: 'Unauthorized' });
+    const { chainId, operation, batch } = route;
+    const world = worlds.get(chainId);
+    if (!world) return refuse(404, { error: 'Network not supported', source: 'internal' });
+    if (world.chain.family === 'plain') {
+      return operation.startsWith('optimism-')
+        ? refuse(400, { message: 'Unknown API v2 action' })
+        : refuse(501, { error: 'Not implemented', source: 'upstream' });
+    }
+    const withSecretKey = secretKey !== undefined && query.get('key') === secretKey;
+    return operations[operation].serve({ world, query, atMs: clock(), batch, withSecretKey });
+  };
+}
