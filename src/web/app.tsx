@@ -25,6 +25,13 @@ function decode(text: string): string {
   }
 }
 
+const titles: Readonly<Record<string, string>> = {
+  feeds: 'Feeds',
+  runs: 'Runs',
+  explore: 'Explore',
+  trace: 'Trace',
+};
+
 function View({ view, ...props }: ViewProps & { readonly view: string }) {
   const { name } = props;
   if (view === 'feed') return <Feed key={name} {...props} />;
@@ -38,8 +45,6 @@ const skip = (event: Event) => {
   event.preventDefault();
   document.querySelector('main')?.focus();
 };
-
-const titles = { feeds: 'Feeds', runs: 'Runs', explore: 'Explore', trace: 'Trace' };
 
 const Top = ({ view, asOf }: { readonly view: string; readonly asOf: string | undefined }) => (
   <header class="row wide">
@@ -78,7 +83,12 @@ function App() {
       <Top view={route.view in titles ? route.view : 'feeds'} asOf={status?.as_of} />
       <Banner {...answer} />
       <main id="main" class="wide" tabIndex={-1}>
-        {status !== null && problem !== wrongToken && <View {...route} status={status} />}
+        {status !== null && problem !== wrongToken && (
+          <>
+            <h1 class="hidden">{titles[route.view] ?? (route.name || 'Feeds')}</h1>
+            <View {...route} status={status} />
+          </>
+        )}
       </main>
     </>
   );

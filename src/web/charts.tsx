@@ -3,7 +3,7 @@ import type { ComponentChildren, SVGAttributes } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { QueriesDocument, StripsDocument } from '../status/endpoints.ts';
-import { cell, clock, date, dateTime, day, month, percent, year } from './format.ts';
+import { clock, date, dateTime, day, month, percent, year } from './format.ts';
 
 /** How a shape of a strip looks: its colour, top and height in tenths. */
 type Look = readonly [fill: string, y: number, height: number];
@@ -265,7 +265,7 @@ export function TimeChart(props: TimeChartProps) {
       <Legend
         of={series.map((each, index) => [each.label, [colour(index), 0, 10], valueText(each)])}
       >
-        <li class="at">{time !== undefined && timeText(time)}</li>
+        <li>{time !== undefined && timeText(time)}</li>
       </Legend>
       <div
         ref={element}
@@ -279,28 +279,7 @@ export function TimeChart(props: TimeChartProps) {
   );
 }
 
-interface NamedBarsProps {
-  readonly bars: readonly {
-    readonly name: string;
-    readonly note: string;
-    readonly value: number;
-  }[];
-}
-
-/** Bars that lie, for values that have names and no times. */
-export function NamedBars({ bars }: NamedBarsProps) {
-  const end = Math.max(...bars.map(({ value }) => value), 1);
-  return (
-    <ol class="bars">
-      {bars.map(({ name, note, value }, at) => (
-        <li key={at}>
-          <span>
-            {name} <small>{note}</small>
-          </span>
-          <Strip shapes={[{ look: [colour(0), 0, 10], from: 0, to: value }]} end={end} />
-          <b>{cell(value)}</b>
-        </li>
-      ))}
-    </ol>
-  );
-}
+/** A value of a row as a bar, as long as its part of the most. */
+export const Bar = ({ value, most }: { readonly value: number; readonly most: number }) => (
+  <Strip shapes={[{ look: [colour(0), 0, 10], from: 0, to: value }]} end={most} />
+);

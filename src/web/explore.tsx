@@ -2,12 +2,14 @@ import { useMemo, useState } from 'preact/hooks';
 import type { QueriesDocument, QueryDocument } from '../status/endpoints.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { download, once, problemOf, useJson } from './api.ts';
-import { mostSeries, NamedBars, TimeChart } from './charts.tsx';
+import { Bar, mostSeries, TimeChart } from './charts.tsx';
 import { cell, compact, count, counted, decimal } from './format.ts';
 import { Card, Facts, Loaded, Table, type Column, type ViewProps } from './parts.tsx';
 
 type Query = QueriesDocument['queries'][number];
-type Row = QueryDocument['rows'][number];
+type Value = QueryDocument['rows'][number][number];
+/** The values of a row by the names of their columns. */
+type Row = Readonly<Record<string, Value>>;
 type Chains = StatusDocument['feeds'];
 
 /** What Explore opens with. */
@@ -17,26 +19,19 @@ const mostBars = 25;
 
 const isNumeric = (type: string): boolean => /int|numeric|float|double|real|decimal/u.test(type);
 
-/** A value for people: chains by their names, digits in groups. */
-const show = (value: Row[number], name: string, chains: Chains): string =>
-  name === 'chain_id'
-    ? (chains.find((each) => String(each.chain_id) === String(value))?.chain_name ?? String(value))
-    : cell(value);
-
 interface DrawingProps {
-  readonly answer: QueryDocument;
+  readonly rows: readonly Row[];
+  readonly columns: QueryDocument['columns'];
   readonly title: string;
   readonly chart: NonNullable<Query['chart']>;
   readonly chains: Chains;
 }
 
-/** Reads a value, and the same for people, of a row by the name of its column; null: there is none. */
-function readersOf({ answer: { columns }, chains }: DrawingProps) {
-  const value = (row: Row, name: string | null) =>
-    row[columns.findIndex((each) => each.name === name)] ?? null;
-  const text = (row: Row, name: string | null) =>
-    name === null || value(row, name) === null ? '' : show(value(row, name), name, chains);
-  return { value, text };
+/** A value of a row for people: chains by their names, digits in groups. */
+function show(row: Row, name: string | null, chains: Chains): string {
+  const value = row[name ?? ''] ?? null;
+  const chain = chains.find(({ chain_id: id }) => String(id) === String(value));
+  return name === 'chain_id' && chain !== undefined ? chain.chain_name : cell(value);
 }
 
 interface Point {
@@ -56,19 +51,16 @@ const total = (points: readonly Point[]): number => points.reduce((sum, { y }) =
  * The series of an answer over time: the largest one by one, and the others together, because a chart has so many
  * colours. Counts of several chains add up, unless the chain is the series; parts of 100 do not.
  */
-function plotted(props: DrawingProps) {
-  const { answer, chart } = props;
-  const { value, text } = readersOf(props);
-  const names = new Set(chart.unit === '%' ? ['chain_id', chart.series] : [chart.series]);
-  const points = answer.rows.map((row) => ({
-    x: String(value(row, chart.x)),
-    y: Number(value(row, chart.y) ?? 0),
-    name:
-      [...names]
-        .map((name) => text(row, name))
-        .join(' ')
-        .trim() || chart.y,
-  }));
+function plotted({ rows, chart, chains }: DrawingProps) {
+  const names = chart.unit === '%' ? [...new Set(['chain_id', chart.series])] : [chart.series];
+  const points = rows.map((row) => {
+    const words = names.map((name) => show(row, name, chains)).filter((word) => word !== '');
+    return {
+      x: String(row[chart.x]),
+      y: Number(row[chart.y] ?? 0),
+      name: words.join(' ') || chart.y,
+    };
+  });
   const ranked = [...Map.groupBy(points, ({ name }) => name)];
   ranked.sort(([, a], [, b]) => total(b) - total(a));
   const others = ranked.splice(ranked.length > mostSeries ? mostSeries - 1 : mostSeries);
@@ -89,39 +81,70 @@ function plotted(props: DrawingProps) {
 }
 
 function Drawing(props: DrawingProps) {
-  const { answer, chart, title } = props;
-  const plot = useMemo(() => plotted(props), [answer]);
-  if (answer.rows.length === 0) return null;
-  const type = answer.columns.find(({ name }) => name === chart.x)?.type ?? '';
-  if (/^(?:date|timestamp)/u.test(type)) {
-    const isPercent = chart.kind === 'shares' || chart.unit === '%';
-    const format = (value: number) => (isPercent ? `${decimal(value)} %` : compact(value));
-    return <TimeChart label={title} {...plot} kind={chart.kind} format={format} />;
-  }
-  const { value, text } = readersOf(props);
-  const bars = answer.rows.slice(0, mostBars).map((row) => ({
-    name: text(row, chart.x) || (row.find((each) => typeof each === 'string') ?? ''),
-    note: text(row, chart.series),
-    value: Number(value(row, chart.y)),
-  }));
-  return <NamedBars bars={bars} />;
+  const { rows, columns, chart, title } = props;
+  const plot = useMemo(() => plotted(props), [rows]);
+  if (rows.length === 0) return null;
+  const type = columns.find(({ name }) => name === chart.x)?.type ?? '';
+  if (!/^(?:date|timestamp)/u.test(type)) return <Ranking {...props} />;
+  const isPercent = chart.kind === 'shares' || chart.unit === '%';
+  const format = (value: number) => (isPercent ? `${decimal(value)} %` : compact(value));
+  return <TimeChart label={title} {...plot} kind={chart.kind} format={format} />;
 }
 
-function Rows({ answer: { columns, rows }, chains }: Pick<DrawingProps, 'answer' | 'chains'>) {
-  const shown = columns.map(({ name, type }, at): Column<Row> => {
-    const isChain = name === 'chain_id';
-    const of = (row: Row) => show(row[at] ?? null, name, chains);
-    return [isChain ? 'chain' : name, of, isNumeric(type) && !isChain ? 'number' : undefined];
+/** Rows that have names and no times. */
+function Ranking({ rows, chart, chains }: DrawingProps) {
+  const number = (row: Row) => Number(row[chart.y] ?? 0);
+  const shown = rows.slice(0, mostBars);
+  const most = Math.max(...shown.map(number), 1);
+  const name = (row: Row) =>
+    show(row, chart.x, chains) || Object.values(row).find((value) => typeof value === 'string');
+  const bars: Column<Row>[] = [
+    [chart.x, (row) => [name(row), <small>{show(row, chart.series, chains)}</small>], 'head'],
+    ['bar', (row) => <Bar value={number(row)} most={most} />, 'long', ''],
+    [chart.y, (row) => cell(number(row)), 'number'],
+  ];
+  return <Table class="stacked bars" columns={bars} rows={shown} />;
+}
+
+function Rows({ rows, columns, chains }: Pick<DrawingProps, 'rows' | 'columns' | 'chains'>) {
+  const cells = columns.map(({ name, type }): Column<Row> => {
+    const of = (row: Row) => show(row, name, chains);
+    if (name === 'chain_id') return ['chain', of];
+    return [name, of, isNumeric(type) ? 'number' : undefined];
   });
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
-      <Table class="plain" columns={shown} rows={rows.slice(0, mostRows)} />
+      <Table class="plain" columns={cells} rows={rows.slice(0, mostRows)} />
     </div>
   );
 }
 
+/** The answer to a query: its chart and its rows. */
+function Result({ data, query, chains }: { data: QueryDocument; query: Query; chains: Chains }) {
+  const { columns, is_cut: isCut, ms } = data;
+  const rows = useMemo(
+    () =>
+      data.rows.map((row) =>
+        Object.fromEntries(columns.map(({ name }, at) => [name, row[at] ?? null])),
+      ),
+    [data],
+  );
+  const { title, chart } = query;
+  return (
+    <>
+      {chart !== null && <Drawing {...{ rows, columns, title, chart, chains }} />}
+      <p class="quiet" role="status">
+        {isCut && 'The first '}
+        {counted(rows.length, 'row')}
+        {rows.length > mostRows && `, ${mostRows} of them below`}, {count(ms)} ms
+      </p>
+      <Rows rows={rows} columns={columns} chains={chains} />
+    </>
+  );
+}
+
 function Chosen({ query, chains }: { readonly query: Query; readonly chains: Chains }) {
-  const { name, title, chart, sql } = query;
+  const { name, title, sql } = query;
   const answer = useJson<QueryDocument>('query.json', { name }, once);
   const [failure, setFailure] = useState<string | null>(null);
   const save = () => {
@@ -136,19 +159,7 @@ function Chosen({ query, chains }: { readonly query: Query; readonly chains: Cha
   return (
     <Card title={title} aside={button} class="answer">
       {failure !== null && <p role="alert">{failure}</p>}
-      <Loaded {...answer}>
-        {(data) => (
-          <>
-            {chart !== null && <Drawing {...{ answer: data, title, chart, chains }} />}
-            <p class="quiet" role="status">
-              {data.is_cut && 'The first '}
-              {counted(data.rows.length, 'row')}
-              {data.rows.length > mostRows && `, ${mostRows} of them below`}, {count(data.ms)} ms
-            </p>
-            <Rows answer={data} chains={chains} />
-          </>
-        )}
-      </Loaded>
+      <Loaded {...answer}>{(data) => <Result data={data} query={query} chains={chains} />}</Loaded>
       <details>
         <summary>SQL</summary>
         <pre>{sql}</pre>
@@ -184,24 +195,21 @@ export function Explore({ name, status: { feeds } }: ViewProps) {
     return <a key={href} class="button" href={href} aria-current={current} children={text} />;
   };
   return (
-    <>
-      <h1 class="hidden">Explore</h1>
-      <Loaded {...answer}>
-        {() => (
-          <>
-            <nav aria-label="Queries">
-              {[...Map.groupBy(queries, ({ topic }) => topic)].map(([topic, of]) => (
-                <div key={topic} class="row topic">
-                  <span class="quiet">{topic}</span>
-                  {of.map(link)}
-                </div>
-              ))}
-            </nav>
-            {chosen !== undefined && <Chosen key={chosen.name} query={chosen} chains={feeds} />}
-            <Dictionary relations={dictionary} />
-          </>
-        )}
-      </Loaded>
-    </>
+    <Loaded {...answer}>
+      {() => (
+        <>
+          <nav aria-label="Queries">
+            {[...Map.groupBy(queries, ({ topic }) => topic)].map(([topic, of]) => (
+              <div key={topic} class="row topic">
+                <span class="quiet">{topic}</span>
+                {of.map(link)}
+              </div>
+            ))}
+          </nav>
+          {chosen !== undefined && <Chosen key={chosen.name} query={chosen} chains={feeds} />}
+          <Dictionary relations={dictionary} />
+        </>
+      )}
+    </Loaded>
   );
 }

@@ -5,7 +5,7 @@ import { paceOf, useJson } from './api.ts';
 import { CoverageLegend, CoverageStrip, Ends, stateWord, TimeChart } from './charts.tsx';
 import { age, compact, count, counted, dateTime, duration, moment } from './format.ts';
 import { gapsText, Reasons, verifiedShare } from './overview.tsx';
-import { Card, Chip, Command, Facts, Loaded, type Fact, type ViewProps } from './parts.tsx';
+import { AdviceList, Card, Chip, Facts, Loaded, type Fact, type ViewProps } from './parts.tsx';
 import { RunTable } from './runs.tsx';
 
 function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
@@ -135,18 +135,13 @@ function Bar({ document }: { readonly document: Stored }) {
 
 /** What is missing in the window, what it costs, and the command that reads it. */
 const Gaps = ({ gaps, unit }: CoverageDocument) => (
-  <ul class="reasons" aria-label="Gaps">
-    {gaps.map((gap) => (
-      <li key={gap.from}>
-        <b>Gap: {positions(gap, unit)}</b>{' '}
-        <span class="quiet">
-          {timesOf(gap)}
-          {gap.requests !== null && ` · about ${counted(gap.requests, 'request')}`}
-        </span>
-        <Command text={gap.command} />
-      </li>
-    ))}
-  </ul>
+  <AdviceList
+    items={gaps.map((gap) => {
+      const cost = gap.requests === null ? '' : ` · about ${counted(gap.requests, 'request')}`;
+      const text = <span class="quiet">{timesOf(gap) + cost}</span>;
+      return { title: `Gap: ${positions(gap, unit)}`, text, command: gap.command };
+    })}
+  />
 );
 
 /** Coverage by position, as far in as the address says. */
@@ -161,7 +156,7 @@ function Coverage({ name, query, status }: ViewProps) {
         {(data) => (
           <>
             {isStored(data) ? <Bar document={data} /> : <p class="quiet">Nothing is stored yet.</p>}
-            {data.gaps.length > 0 && <Gaps {...data} />}
+            <Gaps {...data} />
           </>
         )}
       </Loaded>
@@ -206,10 +201,10 @@ export function Feed(props: ViewProps) {
   const { name, status } = props;
   const feed = status.feeds.find((each) => each.feed === name);
   const runs = useJson<RunsDocument>('runs.json', { feed: name, hours: '168' }, paceOf(status));
-  if (feed === undefined) return <Card title="There is no such feed" isMain children={name} />;
+  if (feed === undefined) return <Card title="There is no such feed" children={name} />;
   return (
     <>
-      <Card title={`${feed.chain_name} ${feed.label}`} isMain aside={<Chip state={feed.state} />}>
+      <Card title={`${feed.chain_name} ${feed.label}`} aside={<Chip state={feed.state} />}>
         {feed.sentence !== null && (
           <p>
             {feed.sentence} <code>{feed.failure}</code>

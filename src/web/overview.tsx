@@ -3,7 +3,8 @@ import type { FeedStatus, Reason, StatusDocument } from '../status/schema.ts';
 import { paceOf, useJson, wrongToken, type Answer } from './api.ts';
 import { Axis, CoverageLegend, CoverageStrip } from './charts.tsx';
 import { age, compact, count, counted, decimal, duration, moment, percent } from './format.ts';
-import { Card, Chip, Command, Facts, Table, tones, type Column, type ViewProps } from './parts.tsx';
+import { AdviceList, Card, Chip, Command, Facts, Table, tones } from './parts.tsx';
+import type { Advice, Column, ViewProps } from './parts.tsx';
 
 /** The word and the colour of a state: only red needs a person. */
 const looks = {
@@ -97,24 +98,16 @@ const agoText = (time: string | null | undefined, now: string): string =>
 
 const mostFeeds = 6;
 
-const List = ({ reasons }: { readonly reasons: readonly Reason[] }) => (
-  <ul class="reasons">
-    {reasons.map(({ code, sentence, advice, feeds, command }) => (
-      <li key={code + sentence}>
-        <p>
-          <b>{sentence}</b> {advice}
-        </p>
-        <p class="quiet">
-          {feeds.slice(0, mostFeeds).map((feed) => (
-            <a key={feed} href={`#/feed/${feed}`} children={feed} />
-          ))}
-          {feeds.length > mostFeeds && `and ${feeds.length - mostFeeds} more`}
-        </p>
-        {command !== null && <Command text={command} />}
-      </li>
-    ))}
-  </ul>
-);
+function adviceOf({ sentence, advice, feeds, command }: Reason): Advice {
+  const links = feeds.slice(0, mostFeeds).map((feed) => (
+    <a key={feed} href={`#/feed/${feed}`}>
+      {feed}
+    </a>
+  ));
+  const more = feeds.length > mostFeeds && `and ${feeds.length - mostFeeds} more`;
+  const text = [advice, <p class="quiet">{[links, more]}</p>];
+  return { title: sentence, text, command };
+}
 
 /** What only a person can fix, and, folded, what is retried or goes well. */
 export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
@@ -124,13 +117,13 @@ export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
     <>
       {actions.length > 0 && (
         <Card title="Action needed" class="actions">
-          <List reasons={actions} />
+          <AdviceList items={actions.map(adviceOf)} />
         </Card>
       )}
       {notes.length > 0 && (
         <details>
           <summary>{counted(notes.length, 'note')}</summary>
-          <List reasons={notes} />
+          <AdviceList items={notes.map(adviceOf)} />
         </details>
       )}
       {reasons.length === 0 && <p class="notes">No notes</p>}
@@ -204,7 +197,6 @@ export function Overview({ status }: ViewProps) {
   const { feeds, reasons, as_of: now } = status;
   return (
     <>
-      <h1 class="hidden">Overview</h1>
       <Numbers {...status} />
       <Reasons reasons={reasons} />
       <Card title="Feeds" aside={<CoverageLegend />}>

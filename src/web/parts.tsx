@@ -13,26 +13,21 @@ export interface ViewProps {
 
 interface CardProps {
   readonly title: string;
-  /** The heading of the view, not of a part of it. */
-  readonly isMain?: boolean;
   readonly aside?: ComponentChildren;
   readonly class?: string;
   readonly children: ComponentChildren;
 }
 
 /** A part of a view, with its heading. */
-export function Card({ title, isMain = false, aside, class: kind = '', children }: CardProps) {
-  const Heading = isMain ? 'h1' : 'h2';
-  return (
-    <section class={`card ${kind}`} aria-label={title}>
-      <div class="row">
-        <Heading>{title}</Heading>
-        {aside}
-      </div>
-      {children}
-    </section>
-  );
-}
+export const Card = ({ title, aside, class: kind = '', children }: CardProps) => (
+  <section class={`card ${kind}`} aria-label={title}>
+    <div class="row">
+      <h2>{title}</h2>
+      {aside}
+    </div>
+    {children}
+  </section>
+);
 
 type LoadedProps<T> = Answer<T> & { readonly children: (data: T) => ComponentChildren };
 
@@ -117,6 +112,24 @@ export function Command({ text }: { readonly text: string }) {
     </div>
   );
 }
+
+/** What is wrong, what is known of it, and the command that helps. */
+export interface Advice {
+  readonly title: string;
+  readonly text: ComponentChildren;
+  readonly command: string | null;
+}
+
+export const AdviceList = ({ items }: { readonly items: readonly Advice[] }) => (
+  <ul class="advice">
+    {items.map(({ title, text, command }, at) => (
+      <li key={at}>
+        <b>{title}</b> {text}
+        {command !== null && <Command text={command} />}
+      </li>
+    ))}
+  </ul>
+);
 
 /** A column: its name, what a row has in it, its kind, and what replaces its name. */
 export type Column<Row> = readonly [

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RunsDocument } from '../status/endpoints.ts';
 import { paceOf, useJson, type Answer } from './api.ts';
@@ -21,10 +22,10 @@ const eventLooks = {
 } as const satisfies Record<Event['kind'], readonly [string, string]>;
 
 /** A row of the timeline: a feed with its runs, or the events. */
-type Lane = readonly [name: string, label: string, shapes: readonly Shape[], href?: string];
+type Lane = readonly [name: ComponentChildren, label: string, shapes: readonly Shape[]];
 
 const laneColumns = (axis: RunsDocument): Column<Lane>[] => [
-  ['Feed', ([name, , , href]) => (href === undefined ? name : <a href={href}>{name}</a>), 'head'],
+  ['Feed', ([name]) => name, 'head'],
   [
     'Runs',
     ([, label, shapes]) => <Strip aria-label={label} shapes={shapes} end={1} />,
@@ -50,7 +51,8 @@ function Timeline(document: RunsDocument) {
   };
   const byFeed = [...Map.groupBy(runs, ({ feed }) => feed)].sort(([a], [b]) => a.localeCompare(b));
   const lanes = byFeed.map(([feed, own]): Lane => {
-    return [feed, counted(own.length, 'run'), own.map(runShape), `#/feed/${feed}`];
+    const link = <a href={`#/feed/${feed}`}>{feed}</a>;
+    return [link, counted(own.length, 'run'), own.map(runShape)];
   });
   const words = events.map(({ sentence }) => sentence).join(' ');
   if (events.length > 0) lanes.unshift(['events', words, events.map(eventShape)]);
@@ -119,7 +121,7 @@ export function Runs({ status }: ViewProps) {
   const failed = runs.filter(({ state }) => state === 'failed').length;
   const totals = `${counted(runs.length, 'run')}, ${count(failed)} failed`;
   return (
-    <Card title="Runs, 24 h" isMain aside={<p class="quiet">{totals}</p>}>
+    <Card title="Runs, 24 h" aside={<p class="quiet">{totals}</p>}>
       {answer.data !== null && <Timeline {...answer.data} />}
       <RunTable answer={answer} now={status.as_of} />
     </Card>

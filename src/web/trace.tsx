@@ -70,7 +70,7 @@ export function Trace(props: ViewProps) {
   const label = 'Hash, address or height';
   return (
     <>
-      <Card title="Trace a row" isMain>
+      <Card title="Trace a row">
         <p class="quiet">See which API response a row came from, and what changed later.</p>
         <form class="row" role="search" onSubmit={submit}>
           <input name="term" aria-label={label} placeholder={label} defaultValue={props.name} />

@@ -142,7 +142,7 @@ test('the table follows a first read, and nothing moves', async () => {
 test('a feed shows its gaps with their commands, and its coverage zooms', async () => {
   const { page } = await openScene('gap');
   await page.getByRole('link', { name: 'optimism user operations' }).click();
-  const gaps = page.getByRole('list', { name: 'Gaps' });
+  const gaps = page.locator('.coverage .advice');
   await gaps.waitFor();
   expect(await gaps.locator('li').count()).toBe(2);
   expect(await gaps.textContent()).toContain('blocks 128,400,112 to 128,951,023');
