@@ -76,11 +76,10 @@ export interface Simulator {
   readonly url: string;
   /** How many requests it has received. */
   readonly requests: number;
-  /** How many of them came since the last reset, by operation. */
+  /** How many of them there were, by operation. */
   readonly counts: Readonly<Counts>;
-  /** The most requests that came within one second since the last reset, refused ones too. */
+  /** The most requests that came within one second, refused ones too. */
   readonly busiestSecond: number;
-  resetCounts(): void;
   /** Stops listening, cuts what is under way, and resolves when the port is free. */
   close(): Promise<void>;
 }
@@ -134,7 +133,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { signal } = closing;
   const judge = createJudge(options, limiter);
   let requests = 0;
-  let counts = noCounts();
+  const counts = Object.fromEntries(
+    [...operationNames, 'unknown'].map((name) => [name, 0]),
+  ) as Counts;
   const server = createServer((request, response) => {
     const number = requests;
     requests += 1;
@@ -165,10 +166,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     get busiestSecond() {
       return limiter.busiestSecond;
     },
-    resetCounts() {
-      counts = noCounts();
-      limiter.reset();
-    },
     async close() {
       if (!server.listening) return;
       closing.abort();
@@ -178,9 +175,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     },
   };
 }
-
-const noCounts = () =>
-  Object.fromEntries([...operationNames, 'unknown'].map((name) => [name, 0])) as Counts;
 
 /** A smaller body is not worth a compressor's set-up, bytes. */
 const gzipFromBytes = 1024;

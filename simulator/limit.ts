@@ -26,18 +26,10 @@ export class Limiter {
   /** When those of the last second came, oldest first: all, and those let in. */
   #seen: number[] = [];
   #letIn: number[] = [];
-  #busiest = 0;
+  /** The most requests that came within any second, refused ones too. */
+  busiestSecond = 0;
   #day = Number.NaN;
   #spent = 0;
-
-  /** The most requests that came within any second since the last reset, refused ones too. */
-  get busiestSecond(): number {
-    return this.#busiest;
-  }
-
-  reset(): void {
-    this.#busiest = 0;
-  }
 
   /**
    * Counts one request.
@@ -49,7 +41,7 @@ export class Limiter {
     const isRecent = (moment: number) => moment > now - secondMs;
     this.#seen = [...this.#seen.filter(isRecent), now];
     this.#letIn = this.#letIn.filter(isRecent);
-    this.#busiest = Math.max(this.#busiest, this.#seen.length);
+    this.busiestSecond = Math.max(this.busiestSecond, this.#seen.length);
     const day = Math.floor(now / dayMs);
     if (day !== this.#day) [this.#day, this.#spent] = [day, 0];
     const isPaid = this.#spent + creditsPerCall <= dailyCredits;

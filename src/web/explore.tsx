@@ -30,8 +30,9 @@ interface DrawingProps {
 /** A value of a row for people: chains by their names, digits in groups. */
 function show(row: Row, name: string | null, chains: Chains): string {
   const value = row[name ?? ''] ?? null;
-  const chain = chains.find(({ chain_id: id }) => String(id) === String(value));
-  return name === 'chain_id' && chain !== undefined ? chain.chain_name : cell(value);
+  if (name !== 'chain_id') return cell(value);
+  const id = String(value ?? '');
+  return chains.find((each) => String(each.chain_id) === id)?.chain_name ?? id;
 }
 
 interface Point {

@@ -44,13 +44,8 @@ type FactText = string | number | false | null;
 /** A term, its value, and what is beside it. */
 export type Fact = readonly [term: string, value: FactText, note?: FactText];
 
-interface FactsProps {
-  readonly facts: readonly Fact[];
-  readonly class?: string;
-}
-
 /** Facts in columns; one without a value is left out. */
-export const Facts = ({ facts, class: kind = '' }: FactsProps) => (
+export const Facts = ({ facts, class: kind = '' }: { facts: readonly Fact[]; class?: string }) => (
   <dl class={`facts ${kind}`}>
     {facts
       .filter(([, value]) => value)
