@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { openEngine, type Engine } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { withName } from '../db/timeouts.ts';
-import { whileCurrent } from '../db/version.ts';
+import { whileCurrent } from '../db/migrate.ts';
 import { sumUp, tidyUp } from '../sync/serve.ts';
 import { syncOnce, type SyncTarget } from '../sync/once.ts';
 import { feedName } from '../lists/feed.ts';

@@ -5,7 +5,7 @@ import { openEngine, prepareDatabase, type Engine, type SourceOptions } from '..
 import { ConfigError } from '../config/error.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
-import { whileCurrent } from '../db/version.ts';
+import { whileCurrent } from '../db/migrate.ts';
 import {
   configuredFeeds,
   configuredLanes,

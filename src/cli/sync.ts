@@ -1,6 +1,6 @@
 import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import { whileCurrent } from '../db/version.ts';
+import { whileCurrent } from '../db/migrate.ts';
 import { configuredLanes, withTargets, reconcileTargets } from '../sync/targets.ts';
 import { sumUp, tidyUp } from '../sync/serve.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../sync/once.ts';

@@ -1,21 +1,21 @@
 import type { PoolClient, Pool } from 'pg';
-import { codeOfFailure, isRetryable } from './failure.ts';
-import { withAdvisoryLock, type Lock, type Waiting } from './lock.ts';
+import { codeOfFailure } from './failure.ts';
+import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError } from './migration-error.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction, limitLockWait } from './transaction.ts';
 
 /** As SQL, of a row of `pg_constraint`: whether the server enforces it. From Postgres 18 on it need not. */
 export const isEnforced = `coalesce((to_jsonb(pg_constraint) ->> 'conenforced')::boolean, true)`;
 
 /** A table that may outgrow one machine, and the column that its rows are distributed by then. */
-export interface LargeTable {
+interface LargeTable {
   /** Schema and name. */
   readonly name: string;
   /** A column of its primary key with many values. */
   readonly spreadBy: string;
 }
 
-/** What distributing a table did: `already` is one that was distributed before. */
+/** What distributing a table did: `already` if it was distributed before. */
 export interface Distributed {
   readonly table: string;
   readonly outcome: 'done' | 'already';
@@ -24,15 +24,10 @@ export interface Distributed {
 }
 
 /** One for every explorer-etl on a database, while a table moves: "etllayt" in ASCII. */
-const layoutLock: Lock = {
-  key: 0x65_74_6c_6c_61_79_74n,
-  work: 'distributes a table',
-};
+const layoutLock = { key: 0x65_74_6c_6c_61_79_74n, work: 'distributes a table' };
 
-/** Writers wait as long behind it. A lock_timeout of the URL or the role goes before it. */
+/** Writers wait as long behind it. */
 const lockWaitMs = 10_000;
-/** A worker that begins a walk reads the table before it writes the walk: they may deadlock. */
-const mostAttempts = 5;
 
 /** @throws MigrationError if Citus keeps the table in a way that this program does not know */
 async function layoutOf(
@@ -98,38 +93,29 @@ async function demandNodes(pool: Pool): Promise<void> {
 
 /** @returns how many rows there are */
 async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<number> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await inTransaction(pool, async (session) => {
-        await lockOut(session, name);
-        const before = await countOf(session, name);
-        await dropRelations(session, name);
-        await session.query(`select create_distributed_table($1, $2)`, [name, spreadBy]);
-        const after = await countOf(session, name);
-        if (before === after) return before;
-        throw new MigrationError(
-          `${name} held ${before} rows before and would hold ${after} after: nothing was changed.`,
-        );
-      });
-    } catch (error) {
-      if (attempt < mostAttempts && isRetryable(error)) continue;
-      if (codeOfFailure(error) !== '55P03') throw error;
+  try {
+    // Again after a deadlock: a worker that begins a walk reads the table before it writes the walk.
+    return await inTransaction(pool, async (session) => {
+      await limitLockWait(session, lockWaitMs);
+      // Keeps writers out: a commit of a page or a retry of an item locks its walk first.
+      await session.query('lock table etl.walks in exclusive mode');
+      await session.query(`lock table ${name} in exclusive mode`);
+      const before = await countOf(session, name);
+      await dropRelations(session, name);
+      await session.query(`select create_distributed_table($1, $2)`, [name, spreadBy]);
+      const after = await countOf(session, name);
+      if (before === after) return before;
       throw new MigrationError(
-        `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed; run the command again.`,
-        { cause: error },
+        `${name} held ${before} rows before and would hold ${after} after: nothing was changed.`,
       );
-    }
+    });
+  } catch (error) {
+    if (codeOfFailure(error) !== '55P03') throw error;
+    throw new MigrationError(
+      `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed; run the command again.`,
+      { cause: error },
+    );
   }
-}
-
-/** Keeps writers out until the transaction ends: who commits a page or retries an item locks its walk first. */
-async function lockOut(session: PoolClient, name: string): Promise<void> {
-  await session.query(
-    `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,
-    [String(lockWaitMs)],
-  );
-  await session.query('lock table etl.walks in exclusive mode');
-  await session.query(`lock table ${name} in exclusive mode`);
 }
 
 async function countOf(session: PoolClient, name: string): Promise<number> {

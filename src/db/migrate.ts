@@ -4,6 +4,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as migrateWithDrizzle } from 'drizzle-orm/node-postgres/migrator';
 import type { Pool } from 'pg';
 import { z } from 'zod';
+import { every } from '../every.ts';
 import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './migration-error.ts';
@@ -18,6 +19,9 @@ const migrationLock = { key: 0x65_78_70_6c_65_74_6cn, work: 'brings the schema u
 
 /** Multiranges came with 14 and 15 is the oldest release we test; 14 ends in November 2026. */
 const oldestVersion = { number: 150_000, name: '15' };
+
+/** How often a process looks whether its database was migrated by a newer one, in ms. */
+const pollIntervalMs = 2_000;
 
 const bookkeeping = { migrationsSchema: 'etl', migrationsTable: 'migrations' };
 
@@ -85,7 +89,7 @@ const applyTables = (pool: Pool, folder: string): Promise<void> =>
   });
 
 /** @throws MigrationError if the database is newer than the program, which must not write to it then */
-export async function demandCurrent(database: Pool): Promise<void> {
+async function demandCurrent(database: Pool): Promise<void> {
   const { rows } = await database.query<{ newest: string; program: string }>(
     `select (select max(created_at) from etl.migrations) as newest,
             (select program from etl.view_migrations) as program`,
@@ -96,6 +100,35 @@ export async function demandCurrent(database: Pool): Promise<void> {
     new Set([Number(found?.newest)]),
     found?.program,
   );
+}
+
+/**
+ * Runs `work` for as long as the database is of this program's version. When a newer version
+ * migrates it, the work's signal aborts: two versions never write for longer than it takes to stop.
+ *
+ * @throws MigrationError when that happened, after the work has come to rest
+ */
+export async function whileCurrent<T>(
+  pool: Pool,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const outdated = new AbortController();
+  const done = new AbortController();
+  const poll = () => demandCurrent(pool);
+  const ended = AbortSignal.any([done.signal, outdated.signal]);
+  const watching = every(pollIntervalMs, ended, poll, (error) => {
+    // A database that is away is the work's own failure.
+    if (error instanceof MigrationError) outdated.abort(error);
+  });
+  try {
+    const result = await work(AbortSignal.any([signal, outdated.signal]));
+    if (outdated.signal.aborted) throw outdated.signal.reason;
+    return result;
+  } finally {
+    done.abort();
+    await watching;
+  }
 }
 
 /** How a database's schema compares with this program's. */

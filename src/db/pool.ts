@@ -5,6 +5,7 @@ import { signals, stopwatch } from '../signals.ts';
 import {
   breakUnanswered,
   keepAliveDelayMs,
+  quickReading,
   settingsFor,
   withSettings,
   type DatabaseTimeouts,
@@ -141,29 +142,21 @@ export const applicationName = 'explorer-etl';
 /** They only reserve request slots. */
 const budgetConnections = 4;
 
-/** The connections for pages and for request slots. No statement is long enough for compiled code to pay. */
-export function openWorkPools(
-  url: string,
-  isPooled: boolean,
-  dbTimeouts: DatabaseTimeouts,
-): { readonly pool: Pool; readonly budgetPool: Pool } {
+/** The connections for pages and for request slots. */
+export function openWorkPools(url: string, isPooled: boolean, dbTimeouts: DatabaseTimeouts) {
   const quick = {
     url,
     dbTimeouts,
     planned: 'labelled',
+    settings: quickReading,
     ...(isPooled && { pooled: 'transactions' as const }),
   } as const;
   return {
-    pool: createPool({
-      ...quick,
-      settings: { jit: 'off' },
-      max: poolConnections,
-      applicationName,
-    }),
+    pool: createPool({ ...quick, max: poolConnections, applicationName }),
     budgetPool: createPool({
       ...quick,
       // A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk.
-      settings: { jit: 'off', synchronous_commit: 'off' },
+      settings: { ...quickReading, synchronous_commit: 'off' },
       max: budgetConnections,
       applicationName: `${applicationName} budget`,
     }),

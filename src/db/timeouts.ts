@@ -37,7 +37,7 @@ const serverKeepAlive = {
 /** Settings of the server by name, for a session or a transaction. */
 export type ServerSettings = Readonly<Record<string, number | string>>;
 
-/** Of a connection that reads: to compile a statement as large as that of coverage takes seconds. */
+/** No statement is long enough for compiled code to pay: to compile one as large as that of coverage takes seconds. */
 export const quickReading: ServerSettings = { jit: 'off' };
 
 /** The server's part of the timeouts. */

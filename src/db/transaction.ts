@@ -18,15 +18,17 @@ const mostAttempts = 5;
  * The connection of a failed transaction is closed. drizzle's own transaction never returns it to the pool if
  * `begin` fails: a pool of 12 was empty after connections had been cut 12 times at that moment.
  */
-export async function transact<T>(
+export const transact = <T>(
   db: Pick<Database, '$client'>,
   work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+): Promise<T> => retried(() => once(db.$client, work));
+
+async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let number = 1; ; number += 1) {
     try {
-      return await once(db.$client, work);
+      return await attempt();
     } catch (error) {
-      if (attempt === mostAttempts || !isRetryable(error)) throw error;
+      if (number === mostAttempts || !isRetryable(error)) throw error;
     }
   }
 }
@@ -50,20 +52,28 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
   }
 }
 
-/** Runs `work` in a transaction of node-postgres, whose connection is closed if it fails. */
-export async function inTransaction<T>(
+/** The same with a transaction of node-postgres. */
+export const inTransaction = <T>(
   pool: Pool,
   work: (session: PoolClient) => Promise<T>,
-): Promise<T> {
-  const session = await pool.connect();
-  let isFailed = true;
-  try {
-    await session.query('begin');
-    const result = await work(session);
-    await session.query('commit');
-    isFailed = false;
-    return result;
-  } finally {
-    session.release(isFailed);
-  }
-}
+): Promise<T> =>
+  retried(async () => {
+    const session = await pool.connect();
+    let isFailed = true;
+    try {
+      await session.query('begin');
+      const result = await work(session);
+      await session.query('commit');
+      isFailed = false;
+      return result;
+    } finally {
+      session.release(isFailed);
+    }
+  });
+
+/** Bounds how long a transaction waits for each lock; a lock_timeout of the URL or the role goes before it. */
+export const limitLockWait = (session: PoolClient, ms: number) =>
+  session.query(
+    `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,
+    [String(ms)],
+  );

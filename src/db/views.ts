@@ -7,35 +7,27 @@ import { codeOfFailure, isRetryable } from './failure.ts';
 import type { Waiting } from './lock.ts';
 import { MigrationError } from './migration-error.ts';
 import { isPrepared } from './prepared.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction, limitLockWait } from './transaction.ts';
 
 /** A file of sql/: statements that can be run again. */
 interface SqlFile {
   readonly name: string;
   readonly text: string;
-}
-
-/** A file with what it makes. */
-interface Maker extends SqlFile {
-  /** Such as `view explorer.coverage`, `function etl.incarnation`, `trigger note_reorg on explorer.blocks`. */
+  /** What it makes, such as `view explorer.coverage`, `trigger note_reorg on explorer.blocks`. */
   readonly objects: readonly string[];
 }
 
-/** All files of sql/. */
-export interface ViewSet {
-  readonly files: readonly SqlFile[];
-  readonly hash: string;
-}
+type ViewSet = Awaited<ReturnType<typeof readViewSet>>;
 
 /** Which set a database has. */
-export interface MadeViews {
+interface MadeViews {
   /** Version of the program that made it. */
   readonly program: string;
   readonly hash: string;
   readonly objects: readonly string[];
 }
 
-/** Readers of the view wait as long behind it. A lock_timeout of the URL or the role goes before it. */
+/** Readers of the view wait as long behind it. */
 const lockWaitMs = 2_000;
 /** Those readers go on meanwhile. */
 const pauseMs = 1_000;
@@ -46,21 +38,25 @@ const isIncompatible = (error: unknown) =>
   ['42P16', '42P13', '42725'].includes(codeOfFailure(error) ?? '');
 
 /**
- * @param folder the one that holds `views` and `comments`
+ * All files below a folder, each after those that it needs.
+ *
  * @param tables what the views are made on: with other tables, the same files make another set
  */
-export async function readViewSet(folder: string, tables: string): Promise<ViewSet> {
+export async function readViewSet(folder: string, tables: string) {
   const names = await readdir(folder, { recursive: true });
   const files = await Promise.all(
     names
       .filter((name) => name.endsWith('.sql'))
       .toSorted()
-      .map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })),
+      .map(async (name) => {
+        const text = await readFile(join(folder, name), 'utf8');
+        return { name, text, objects: objectsOf(text) };
+      }),
   );
   const hash = createHash('sha256')
     .update(JSON.stringify([tables, files]))
     .digest('hex');
-  return { files, hash };
+  return { files: inOrder(files), hash };
 }
 
 /** @returns null where the database has none */
@@ -104,16 +100,17 @@ export async function makeViews(
   }
 }
 
-async function makeOnce(session: PoolClient, set: ViewSet, program: string): Promise<void> {
-  await session.query(
-    `select set_config('lock_timeout', '${lockWaitMs}', true) where current_setting('lock_timeout') = '0'`,
-  );
+async function makeOnce(
+  session: PoolClient,
+  { files, hash }: ViewSet,
+  program: string,
+): Promise<void> {
+  await limitLockWait(session, lockWaitMs);
   await session.query(record);
   const { rows } = await session.query<Pick<MadeViews, 'objects'>>(
     'select objects from etl.view_migrations',
   );
   const had = rows[0]?.objects ?? [];
-  const files = inOrder(set.files);
   const objects = files.flatMap((file) => file.objects);
   await session.query('savepoint unchanged');
   if (await replace(session, files)) {
@@ -123,7 +120,9 @@ async function makeOnce(session: PoolClient, set: ViewSet, program: string): Pro
     );
   } else {
     await session.query('rollback to savepoint unchanged');
-    const { rows: rights } = await session.query<Right>(rightsOn, [had]);
+    const { rows: rights } = await session.query<{ object: string; statement: string }>(rightsOn, [
+      had,
+    ]);
     await drop(session, had);
     await makeAgain(session, files);
     for (const { object, statement } of rights) {
@@ -134,12 +133,12 @@ async function makeOnce(session: PoolClient, set: ViewSet, program: string): Pro
     `insert into etl.view_migrations (program, hash, objects) values ($1, $2, $3)
      on conflict (is_only) do update
      set program = excluded.program, hash = excluded.hash, objects = excluded.objects`,
-    [program, set.hash, objects],
+    [program, hash, objects],
   );
 }
 
 /** @returns whether Postgres could; a function with other parameters would be a second one of its name */
-async function replace(session: PoolClient, files: readonly Maker[]): Promise<boolean> {
+async function replace(session: PoolClient, files: readonly SqlFile[]): Promise<boolean> {
   try {
     for (const { text } of files) await session.query(text);
   } catch (error) {
@@ -153,7 +152,7 @@ async function replace(session: PoolClient, files: readonly Maker[]): Promise<bo
   return rows.length === 0;
 }
 
-async function makeAgain(session: PoolClient, files: readonly Maker[]): Promise<void> {
+async function makeAgain(session: PoolClient, files: readonly SqlFile[]): Promise<void> {
   for (const { text, objects } of files) {
     await session.query(text).catch((error: unknown) => {
       if (!isIncompatible(error)) throw error;
@@ -191,12 +190,7 @@ const record = `
     objects text[] not null
   )`;
 
-/** A statement that gives an object back its owner or what was granted on it. */
-interface Right {
-  readonly object: string;
-  readonly statement: string;
-}
-
+/** Statements that give an object back its owner and what was granted on it. */
 const rightsOn = `
   with made as (
     select format('view %s.%I', relnamespace::regnamespace, relname) as object, relowner as owner, relacl as rights
@@ -228,13 +222,12 @@ function objectsOf(text: string): string[] {
 }
 
 /** Each file after those whose views and functions its statements name; comments make no order. */
-function inOrder(files: readonly SqlFile[]): Maker[] {
-  const makers = files.map((file) => ({ ...file, objects: objectsOf(file.text) }));
+function inOrder(files: readonly SqlFile[]): SqlFile[] {
   const makerOf = new Map(
-    makers.flatMap((maker) => maker.objects.map((object) => [object.replace(/^\w+ /u, ''), maker])),
+    files.flatMap((file) => file.objects.map((object) => [object.replace(/^\w+ /u, ''), file])),
   );
-  const ordered = new Set<Maker>();
-  const visit = (maker: Maker, path: readonly Maker[]): void => {
+  const ordered = new Set<SqlFile>();
+  const visit = (maker: SqlFile, path: readonly SqlFile[]): void => {
     if (ordered.has(maker) || path.at(-1) === maker) return;
     if (path.includes(maker)) {
       const circle = [...path, maker].map(({ name }) => name);
@@ -247,6 +240,6 @@ function inOrder(files: readonly SqlFile[]): Maker[] {
     }
     ordered.add(maker);
   };
-  for (const maker of makers) visit(maker, []);
+  for (const file of files) visit(file, []);
   return [...ordered];
 }

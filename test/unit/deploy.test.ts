@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { parseConfig } from '../../src/config/document.ts';
+import { parseConfig } from '../../src/config/load.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { type Config, defaultListen } from '../../src/config/schema.ts';
 

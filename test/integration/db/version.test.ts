@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MigrationError } from '../../../src/db/migration-error.ts';
-import { whileCurrent } from '../../../src/db/version.ts';
+import { whileCurrent } from '../../../src/db/migrate.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const running = (signal: AbortSignal) =>

@@ -8,7 +8,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, type Migrated } from '../../../src/db/migrate.ts';
 import { isPrepared } from '../../../src/db/prepared.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
-import { whileCurrent } from '../../../src/db/version.ts';
+import { whileCurrent } from '../../../src/db/migrate.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
