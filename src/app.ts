@@ -18,7 +18,13 @@ import { findWays } from './db/route.ts';
 import { type DatabaseTimeouts, workTimeouts } from './db/timeouts.ts';
 import { openWorkPools } from './db/pool.ts';
 import { openBudget } from './explorer/budget.ts';
-import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
+import {
+  createExplorerClient,
+  type ExplorerClient,
+  type ExplorerClientOptions,
+  openConnections,
+  type Timeouts,
+} from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
 import type { ScopeBounds } from './lists/list.ts';
 import type { Log } from './log.ts';
@@ -123,10 +129,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { sameData = false, origin: name } = options.source ?? {};
   const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
   let origin = sourceOf(settings);
-  const keys = keyRing();
+  const connections = openConnections(timeouts);
+  let wayOf: (chainId: number) => Way;
   const configure = async (wanted: Settings, isSameData: boolean, bounds?: ScopeBounds) => {
     log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
-    const wantedKeys = requireApiKey(wanted);
+    const keys = requireApiKey(wanted);
     const from = wanted.configFile === null ? 'flags' : 'file';
     const source = { origin: sourceOf(wanted), isSameData };
     await registerFeeds(db, configuredFeeds(wanted.chains, bounds), from, source);
@@ -135,11 +142,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     if (from === 'file') {
       await reconcileTargets(db, configuredLanes(await withTargets(db, wanted.chains)));
     }
-    keys.use(await openKeys(wanted, wantedKeys, { by: pool, pool: budgetPool, timeouts }));
+    wayOf = await openWays(wanted, keys, { by: pool, pool: budgetPool, timeouts, connections });
     ({ explorer } = wanted);
   };
   const closeOpened = async () => {
-    await keys.close();
+    await connections.close();
     await budgetPool.end();
     await pool.end();
   };
@@ -161,8 +168,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     archiveDays: () => explorer.archiveDays,
     ledgerDays: () => explorer.ledgerDays,
     ...writing,
-    fetchPage: (request, signal) => keys.current().fetchPage(request, signal),
-    keyVariable: (chainId) => keys.current().variableOf(chainId),
+    fetchPage: (request, signal) => wayOf(request.chainId).fetchPage(request, signal),
+    keyVariable: (chainId) => wayOf(chainId).variable,
     ...world,
     origin: () => origin,
     onCommit: options.onCommit ?? (() => undefined),
@@ -179,88 +186,49 @@ const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal
 const monotonicMs = () => performance.now();
 const world = { now: monotonicMs, random: Math.random, clock: () => new Date() };
 
-type OpenKeys = Awaited<ReturnType<typeof openKeys>>;
-
-/** The keys in force, and those that were replaced and still end what they began. */
-function keyRing() {
-  const opened: OpenKeys[] = [];
-  return {
-    current(): OpenKeys {
-      const [current] = opened;
-      if (current === undefined) throw new Error('no keys');
-      return current;
-    },
-    use(wanted: OpenKeys): void {
-      const [replaced] = opened;
-      opened.unshift(wanted);
-      void replaced?.retire().then(() => opened.splice(opened.indexOf(replaced), 1));
-    },
-    async close() {
-      await Promise.all(opened.map((keys) => keys.close()));
-    },
-  };
+/** How the pages of a chain are requested. */
+interface Way {
+  /** The environment variable that holds the chain's key. */
+  readonly variable: string;
+  readonly fetchPage: FetchPage;
 }
 
-/** A client and a budget for each key, and the way to a page of any chain through its key's. */
-async function openKeys(
+/** A client and a budget for each key. @returns the way to a chain's pages, through its key's */
+async function openWays(
   settings: Settings,
   keys: ReadonlyMap<number, ApiKey>,
-  { by, pool, timeouts }: { by: object; pool: Pool; timeouts: Partial<Timeouts> },
-) {
-  const ways = new Map<ApiKey, { client: ExplorerClient; fetchPage: FetchPage }>();
+  { by, pool, ...how }: { by: object; pool: Pool } & ClientOptions,
+): Promise<(chainId: number) => Way> {
+  const ways = new Map<ApiKey | undefined, Way>();
   for (const key of new Set(keys.values())) {
-    const client = openClient(settings, key, timeouts);
+    const client = openClient(settings, key, how);
     const budget = await openBudget({ ...key, pool, sleep, now: monotonicMs });
     const secrets = [key.apiKey, key.secretKey].filter((secret) => secret !== null);
-    ways.set(key, { client, fetchPage: createFetcher({ client, budget, secrets, by }) });
+    const fetchPage = createFetcher({ client, budget, secrets, by });
+    ways.set(key, { variable: key.variable, fetchPage });
   }
-  const [first] = ways.keys();
-  const keyOf = (chainId: number): ApiKey => {
+  const [first] = ways.values();
+  return (chainId) => {
     // A chain that only other processes have in their configuration is read with a key of ours.
-    const key = keys.get(chainId) ?? first;
-    if (key === undefined) throw new Error(`no key for chain ${chainId}`);
-    return key;
-  };
-  const underWay = new Set<Promise<unknown>>();
-  let closed: Promise<unknown> | null = null;
-  const close = async () => {
-    closed ??= Promise.all([...ways.values()].map(({ client }) => client.close()));
-    await closed;
-  };
-  return {
-    /** The environment variable that holds the key of a chain. */
-    variableOf: (chainId: number) => keyOf(chainId).variable,
-    fetchPage: async (...[request, signal]: Parameters<FetchPage>) => {
-      const through = ways.get(keyOf(request.chainId));
-      if (through === undefined) throw new Error(`no key for chain ${request.chainId}`);
-      const page = through.fetchPage(request, signal);
-      underWay.add(page);
-      try {
-        return await page;
-      } finally {
-        underWay.delete(page);
-      }
-    },
-    /** Closes it once no page is under way: one that began on a key that was replaced ends on it. */
-    retire: async () => {
-      await Promise.allSettled(underWay);
-      await close();
-    },
-    close,
+    const way = ways.get(keys.get(chainId)) ?? first;
+    if (way === undefined) throw new Error(`no key for chain ${chainId}`);
+    return way;
   };
 }
+
+type ClientOptions = Pick<ExplorerClientOptions, 'timeouts' | 'connections'>;
 
 /** The explorer's client as the settings say, with one of their keys. */
 export function openClient(
   { explorer: { baseUrl } }: Pick<Settings, 'explorer'>,
   { apiKey, secretKey }: Pick<ApiKey, 'apiKey' | 'secretKey'>,
-  timeouts: Partial<Timeouts> = {},
+  how: ClientOptions = {},
 ): ExplorerClient {
   return createExplorerClient({
     baseUrl,
     apiKey,
     ...(secretKey !== null && { secretKey }),
-    timeouts,
+    ...how,
     random: Math.random,
     now: monotonicMs,
     sleep,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExplorerError } from '../../../src/explorer/error.ts';
 import type { FailureClass } from '../../../src/failure.ts';
-import { delayMs, retry } from '../../../src/explorer/retry.ts';
+import { delayMs, retry } from '../../../src/explorer/client.ts';
 
 const failed = (failure: FailureClass, retryAfterMs: number | null = null): ExplorerError =>
   new ExplorerError({ failure, status: 500, detail: 'x', retryAfterMs });
