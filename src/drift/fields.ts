@@ -29,50 +29,6 @@ export function generational<Schema extends z.ZodType>(schema: Schema, sameAs?: 
   return own;
 }
 
-type JsonObject = Record<string, unknown>;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/**
- * What `raw` holds that `schema` does not name, in the places where it stood; null when nothing is
- * left over. Lists keep their indexes as keys: `{rewards: {"0": {…}}}`. Never drops what the
- * service adds, whatever its type. What becomes a row of its own is left out: an embedded address's
- * leftovers are its own. Where a field comes under two of its names and they differ, the second one is
- * left over.
- */
-export const unknownFields = (schema: z.ZodType, raw: unknown): unknown =>
-  leftovers(outlineOf(schema), raw) ?? null;
-
-/** Whether a field came under one of its other names, as another value. */
-function isContradicted(raw: JsonObject, value: unknown, before: readonly string[]): boolean {
-  if (before.length === 0) return false;
-  const told = before.map((name) => raw[name]).find((other) => (other ?? null) !== null);
-  return told !== undefined && (value ?? null) !== null && spelled(told) !== spelled(value);
-}
-
-/** Addresses come in upper and lower case. */
-const spelled = (value: unknown) => JSON.stringify(value).toLowerCase();
-
-function leftovers({ fields, element }: Outline, raw: unknown): unknown {
-  const left: [string, unknown][] = [];
-  const keep = (name: string, value: unknown) => {
-    if (value !== undefined) left.push([name, value]);
-  };
-  if (element !== null && Array.isArray(raw)) {
-    for (const [index, item] of raw.entries()) keep(String(index), leftovers(element, item));
-  } else if (fields !== null && isObject(raw)) {
-    for (const name of Object.keys(raw)) {
-      const value = raw[name];
-      const field = fields.get(name);
-      if (field === undefined || isContradicted(raw, value, field.namesBefore)) keep(name, value);
-      else if (field.isOwnRow !== true) keep(name, leftovers(field, value));
-    }
-  }
-  // `fromEntries` defines own properties, so that a key `__proto__` stays a key.
-  return left.length === 0 ? undefined : Object.fromEntries(left);
-}
-
 /** A value of an item that is of another JSON type or format than its field: it counts as missing. */
 export interface UnreadValue {
   /** Where in the item: `['rewards', 0, 'reward']`. */
@@ -84,9 +40,6 @@ export interface UnreadValue {
 
 /** What of an item or a part of it was not read. */
 export type Unread = readonly UnreadValue[];
-
-/** Everything was read, as it almost always is. */
-export const allRead: Unread = [];
 
 /** What was not read below a field; a value that is the field itself is not below it. */
 export function unreadBelow(unread: Unread, ...field: readonly string[]): Unread {
@@ -125,14 +78,26 @@ export function unreadMembers(
   return [...new Set([...positions, ...missing])];
 }
 
-/** A place in a schema, and what it names: the fields of an object, the elements of a list, or nothing. */
+/** A place in a schema, and what it names: the fields of an object, the members of a list, or nothing. */
 export interface Outline extends FieldNote {
   /** Where in an item: `address.proxy_type`, `rewards[].type`. */
   readonly path: string;
+  /** What reads a value that is neither an object with fields nor a list. */
+  readonly schema: z.ZodType;
+  /** Of a value that is taken as it is, whatever it says: its type. */
+  readonly plainType: 'string' | 'boolean' | null;
   readonly fields: ReadonlyMap<string, Outline> | null;
   readonly element: Outline | null;
-  /** The field's other names that go before this one. */
+  /** An object's fields that it can't be without, and those that are other names of a field. */
+  readonly required: readonly Outline[];
+  readonly others: readonly Outline[];
+  /** What else an object has to keep to. */
+  readonly rules: z.ZodType | null;
+  /** The field's place and name in its object, and its other names that go before this one. */
+  readonly index: number;
+  readonly name: string;
   readonly namesBefore: readonly string[];
+  readonly isRequired: boolean;
 }
 
 /** Asking zod what a schema is took a third of the time that an item takes; cached. */
@@ -141,7 +106,7 @@ const outlines = new WeakMap<z.ZodType, Outline>();
 export function outlineOf(schema: z.ZodType): Outline {
   const known = outlines.get(schema);
   if (known !== undefined) return known;
-  const outline = draw(schema, '', []);
+  const outline = draw(schema, { index: 0, name: '', path: '', namesBefore: [] });
   outlines.set(schema, outline);
   return outline;
 }
@@ -149,24 +114,46 @@ export function outlineOf(schema: z.ZodType): Outline {
 /** The path of a field of an object; an item's own fields stand below the empty path. */
 export const join = (path: string, name: string) => (path === '' ? name : `${path}.${name}`);
 
-function draw(schema: z.ZodType, path: string, namesBefore: readonly string[]): Outline {
+function draw(
+  schema: z.ZodType,
+  at: Pick<Outline, 'index' | 'name' | 'path' | 'namesBefore'>,
+  whole = schema,
+): Outline {
   const note = notes.get(schema);
   const inner = innerOf(schema);
-  if (inner !== undefined) return { ...draw(inner, path, namesBefore), ...note };
-  const place = { ...note, path, namesBefore, fields: null, element: null };
+  if (inner !== undefined) return { ...draw(inner, at, whole), ...note };
+  const isRequired = !whole.safeParse(undefined).success;
+  const value = { fields: null, element: null, required: [], others: [], rules: null };
+  const plainType = plainTypeOf(schema);
+  const place = { ...value, ...note, ...at, plainType, schema: whole, isRequired };
   if (schema instanceof z.ZodArray) {
-    return { ...place, element: draw(schema.element as z.ZodType, `${path}[]`, []) };
+    const member = { index: 0, name: '', path: `${at.path}[]`, namesBefore: [] };
+    return { ...place, element: draw(schema.element as z.ZodType, member) };
   }
   if (!(schema instanceof z.ZodObject)) return place;
   const shape = Object.entries<z.ZodType>(schema.shape);
   const mains = shape.map(([name, field]) => notes.get(field)?.sameAs ?? name);
-  const before = (index: number) =>
-    shape.slice(0, index).flatMap(([name], other) => (mains[other] === mains[index] ? name : []));
-  const fields = shape.map(
-    ([name, field], index) =>
-      [name, draw(field, join(path, name), mains[index] === name ? [] : before(index))] as const,
-  );
-  return { ...place, fields: new Map(fields) };
+  const fields = shape.map(([name, field], index) => {
+    const before = shape
+      .slice(0, index)
+      .flatMap(([other], earlier) => (mains[earlier] === mains[index] ? other : []));
+    const namesBefore = mains[index] === name ? [] : before;
+    return draw(field, { index, name, path: join(at.path, name), namesBefore });
+  });
+  const unknowns = Object.fromEntries(shape.map(([name]) => [name, z.unknown().optional()]));
+  const rules = schema.def.checks === undefined ? null : schema.safeExtend(unknowns);
+  return {
+    ...place,
+    fields: new Map(fields.map((field) => [field.name, field])),
+    required: fields.filter((field) => field.isRequired),
+    others: fields.filter((field) => field.namesBefore.length > 0),
+    rules,
+  };
+}
+
+function plainTypeOf(schema: z.ZodType): Outline['plainType'] {
+  if (schema instanceof z.ZodBoolean) return 'boolean';
+  return schema instanceof z.ZodString && schema.def.checks === undefined ? 'string' : null;
 }
 
 /** What a schema wraps; of several shapes the object, as the others have no fields. */

@@ -2,23 +2,18 @@ import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import type { Row } from '../db/row.ts';
+import type { ValidItem } from '../drift/decode.ts';
 import {
   isUnread,
   type Outline,
   outlineOf,
-  unknownFields,
   type Unread,
   unreadBelow,
   unreadFields,
   unreadMembers,
 } from '../drift/fields.ts';
 import { type ExactNumber, integerText, isExactNumber } from '../exact-number.ts';
-import {
-  type AddressObservation,
-  type EmbeddedAddress,
-  hashOf,
-  observeAddress,
-} from '../load/address.ts';
+import { type EmbeddedAddress, hashOf, observeAddress } from '../load/address.ts';
 import type { ChildTable, ItemRows, MissingValues, Place, Scope } from './operation.ts';
 
 /** What the kind of list says of an item's row. */
@@ -34,7 +29,7 @@ type Fields = Record<string, unknown>;
 
 /** How an item becomes rows: what `Operation` calls `normalise`. */
 export function normaliser<Walk extends Scope>(
-  { item: schema, key }: Pick<DeclaredItem, 'item' | 'key'>,
+  { key }: Pick<DeclaredItem, 'key'>,
   { columns, parts }: ItemLayout,
   kind: RowOfKind<Walk>,
 ) {
@@ -47,20 +42,20 @@ export function normaliser<Walk extends Scope>(
   const columnOf = new Map(
     columns.flatMap(({ column, names }) => names.map((name) => [name, column] as const)),
   );
-  return (decoded: unknown, raw: unknown, place: Place): ItemRows => {
-    const { chain_id, scope, position, unread } = place;
-    const item = decoded as Fields;
+  return (decoded: ValidItem, place: Place): ItemRows => {
+    const { chain_id, scope, position } = place;
+    const item = decoded.item as Fields;
     const row = lay({ ...blank, chain_id }, own, item);
     for (const [column, value] of fixed) row[column] = value(scope as Walk);
-    row['extra'] = unknownFields(schema, raw);
+    row['extra'] = decoded.extra;
     const id = row[key] as string | number | null;
     if (id === null) throw new Error(`the schema lets no item pass without its ${key}`);
     return {
       key: String(id),
       row,
       children: parts.map((part) => rowsOf(part, item, [chain_id, id])),
-      addresses: observed(addresses, item, raw as Fields, place),
-      missing: missingOf(columnOf, parts, item, unread),
+      addresses: observed(addresses, item, decoded, place),
+      missing: missingOf(columnOf, parts, item, decoded.unread),
       position,
       height: kind.height === null ? null : (row[kind.height] as number | null),
     };
@@ -100,19 +95,18 @@ function rowsOf(part: Part, item: Fields, id: readonly unknown[]): readonly Row[
 }
 
 /** The addresses that an item shows. */
-function observed(columns: readonly Column[], item: Fields, raw: Fields, place: Place) {
-  const observations: AddressObservation[] = [];
-  for (const { names } of columns) {
-    for (const name of names) {
-      const address = item[name] as EmbeddedAddress | null | undefined;
-      if (address === null || address === undefined) continue;
-      const unread = unreadBelow(place.unread, name);
-      observations.push(observeAddress(address, raw[name], { ...place, unread }));
-      break;
-    }
-  }
-  return observations;
-}
+const observed = (
+  columns: readonly Column[],
+  item: Fields,
+  { extraOf, unread }: Pick<ValidItem, 'extraOf' | 'unread'>,
+  place: Place,
+) =>
+  columns.flatMap(({ names }) => {
+    const name = names.find((one) => (item[one] ?? null) !== null);
+    if (name === undefined) return [];
+    const shown = { address: item[name] as EmbeddedAddress, extra: extraOf.get(name) };
+    return [observeAddress({ ...shown, unread: unreadBelow(unread, name) }, place)];
+  });
 
 function missingOf(
   columnOf: ReadonlyMap<string, string>,

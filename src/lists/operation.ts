@@ -2,7 +2,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import type { Unread } from '../drift/fields.ts';
+import type { ValidItem } from '../drift/decode.ts';
 import type { AddressObservation } from '../load/address.ts';
 import type { ConfigDefaults, Guide } from './define.ts';
 
@@ -74,8 +74,6 @@ export interface Place {
   readonly page_id: number;
   readonly scope: Scope;
   readonly position: number;
-  /** What of the item was not read. */
-  readonly unread: Unread;
 }
 
 /** What an item's rows do not report, so that the stored rows keep it. */
@@ -264,8 +262,7 @@ export interface Operation<Walk extends Scope = Scope> {
   readonly cursor: z.ZodType<Cursor | null>;
   /** One item, in every shape that the API's generations give it. */
   readonly item: z.ZodType;
-  /** `raw` is the item as it was served, for what the schema does not name. */
-  normalise(item: unknown, raw: unknown, place: Place): ItemRows;
+  normalise(decoded: ValidItem, place: Place): ItemRows;
   /** Where items stand in a list that is newest first, judged before they are rows. Null: no order. */
   readonly order: ListOrder | null;
   /**

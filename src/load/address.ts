@@ -5,7 +5,6 @@ import {
   isUnread,
   notes,
   textOf,
-  unknownFields,
   type Unread,
   unreadBelow,
   unreadFields,
@@ -168,17 +167,21 @@ function saidReputation(shown: AddressObject | null): string | null {
   return reputation === reputationConstant ? null : reputation;
 }
 
-const objectSchema = embeddedAddress.options[1];
+/** An address as an item shows it. */
+interface ShownAddress {
+  readonly address: EmbeddedAddress;
+  /** What no field of it names. */
+  readonly extra: unknown;
+  readonly unread: Unread;
+}
 
 /** What an embedded address says, as rows; which of it counts is decided in `merge.ts`. */
 export function observeAddress(
-  address: EmbeddedAddress,
-  raw: unknown,
-  place: { readonly chain_id: number; readonly page_id: number; readonly unread: Unread },
+  { address, extra, unread }: ShownAddress,
+  place: { readonly chain_id: number; readonly page_id: number },
 ): AddressObservation {
   const shown = typeof address === 'string' ? null : address;
   const known = shown === null || isStub(shown) ? null : shown;
-  const { unread } = place;
   return {
     page_id: place.page_id,
     row: {
@@ -191,7 +194,7 @@ export function observeAddress(
       is_verified: known?.is_verified ?? null,
       proxy_type: known?.proxy_type ?? null,
       reputation: known?.reputation ?? saidReputation(shown),
-      extra: shown === null ? null : extraOf(shown, raw),
+      extra: shown === null ? null : extraOf(shown, extra),
     },
     lists: shown === null ? silence : lists(shown, known !== null, unread),
     missing: known === null ? [] : unreadColumns(unread),
@@ -200,8 +203,7 @@ export function observeAddress(
 }
 
 /** What no column holds: unknown fields, and a tag that names another address than its owner. */
-function extraOf(address: AddressObject, raw: unknown): unknown {
-  const unknown = unknownFields(objectSchema, raw);
+function extraOf(address: AddressObject, unknown: unknown): unknown {
   const foreign = (['private_tags', 'public_tags'] as const).flatMap((list) =>
     (address[list] ?? []).flatMap((tag, position) =>
       (tag?.address_hash ?? address.hash) === address.hash

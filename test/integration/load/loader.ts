@@ -1,8 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import { decodeItem } from '../../../src/drift/decode.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
-import { decodeItem } from '../../../src/sync/normalise.ts';
 
 const chainId = 10;
 
@@ -29,9 +29,7 @@ export async function load(
         rows: items.map((item, position) => {
           const decoded = decodeItem(operation.item, item);
           if (decoded.is === 'invalid') throw new Error(decoded.reason);
-          const { raw, unread } = decoded;
-          const place = { chain_id, page_id, scope: { batch: 1 }, position, unread };
-          return operation.normalise(decoded.item, raw, place);
+          return operation.normalise(decoded, { chain_id, page_id, scope: { batch: 1 }, position });
         }),
       })),
     ),

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { decodeItem } from '../../../src/drift/decode.ts';
 import {
   type AddressObservation,
+  type EmbeddedAddress,
   embeddedAddress,
   observeAddress,
 } from '../../../src/load/address.ts';
@@ -8,8 +10,13 @@ import {
 const hash = `0x${'aB'.repeat(20)}`;
 const other = `0x${'Cd'.repeat(20)}`;
 
-const observe = (raw: unknown): AddressObservation =>
-  observeAddress(embeddedAddress.parse(raw), raw, { chain_id: 10, page_id: 3, unread: [] });
+function observe(raw: unknown): AddressObservation {
+  const decoded = decodeItem(embeddedAddress, raw);
+  if (decoded.is === 'invalid') throw new Error(decoded.reason);
+  const { item, extra, unread } = decoded;
+  const shown = { address: item as EmbeddedAddress, extra, unread };
+  return observeAddress(shown, { chain_id: 10, page_id: 3 });
+}
 
 test('a bare hash is an address in lower case of which nothing is known', () => {
   const { row, lists } = observe(hash);

@@ -1,6 +1,6 @@
+import { decodeItem } from '../../../src/drift/decode.ts';
 import type { ItemRows } from '../../../src/lists/operation.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
-import { decodeItem } from '../../../src/sync/normalise.ts';
 
 export const hash = (digit: string) => `0x${digit.repeat(64)}`;
 export const address = (digit: string) => `0x${digit.repeat(40)}`;
@@ -10,9 +10,8 @@ export function rowsOf(name: OperationName, raw: object): ItemRows {
   const operation = operations[name];
   const decoded = decodeItem(operation.item, raw);
   if (decoded.is === 'invalid') throw new Error(decoded.reason);
-  const { unread } = decoded;
-  const place = { chain_id: 10, page_id: 3, scope: { batch: 4 }, position: 0, unread };
-  return operation.normalise(decoded.item, decoded.raw, place);
+  const place = { chain_id: 10, page_id: 3, scope: { batch: 4 }, position: 0 };
+  return operation.normalise(decoded, place);
 }
 
 /** What of an item is refused, as dotted paths; empty when it is valid. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { decodeItem } from '../../../src/drift/decode.ts';
 import { parseExactly } from '../../../src/exact-number.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
-import { decodeItem } from '../../../src/sync/normalise.ts';
 import { address, hash, rowsOf } from '../operations/place.ts';
 
 const valid = (name: OperationName, raw: unknown) => {

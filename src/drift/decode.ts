@@ -1,0 +1,217 @@
+import type { z } from 'zod';
+import { isExactNumber } from '../exact-number.ts';
+import { cut, type DriftCounter, openDriftCounter } from './drift.ts';
+import { join, type Outline, outlineOf, type Unread, type UnreadValue } from './fields.ts';
+
+type Fields = Record<string, unknown>;
+
+/** An item as its schema reads it. */
+export interface ValidItem {
+  readonly is: 'valid';
+  readonly item: unknown;
+  /**
+   * What no field of it names or can hold, in the places where it stood; null when nothing is left over.
+   * Lists keep their indexes as keys: `{rewards: {"0": {…}}}`.
+   */
+  readonly extra: unknown;
+  /** The same of those of its fields that become rows of their own. */
+  readonly extraOf: ReadonlyMap<string, unknown>;
+  readonly unread: Unread;
+}
+
+/** An item, or why it is no row. */
+export type DecodedItem = ValidItem | { readonly is: 'invalid'; readonly reason: string };
+
+/**
+ * Decodes an item in one walk over its fields. A value of another type or format counts as missing, so
+ * that the item is read without it: a service that turns a text into a number, or prints `0x` for no
+ * hash, must not send every item to quarantine. The value is kept under its field's name and what is off,
+ * `fee (number)` or `timestamp (malformed)`, and ends in `extra` as unknown fields do, whatever their
+ * type. What can't be without the value goes with it: an address without its hash is none. The item itself
+ * can't be without its identity. Where a field comes under two of its names and they differ, the second one
+ * is left over.
+ *
+ * @param drift counts how the item differs from the schema, but for what is not read
+ */
+export function decodeItem(
+  schema: z.ZodType,
+  raw: unknown,
+  drift: DriftCounter = openDriftCounter(schema),
+): DecodedItem {
+  const walk: Walk = { drift, path: [], unread: [], extraOf: new Map() };
+  const read = readValue(outlineOf(schema), raw, walk);
+  if (read === unreadable) return { is: 'invalid', reason: reasonOf(schema, raw) };
+  const { unread, extraOf } = walk;
+  return { is: 'valid', item: read.value, extra: read.left ?? null, extraOf, unread };
+}
+
+interface Walk {
+  readonly drift: DriftCounter;
+  /** Where in the item it is. */
+  readonly path: PropertyKey[];
+  readonly unread: UnreadValue[];
+  readonly extraOf: Map<string, unknown>;
+}
+
+interface Read {
+  readonly value: unknown;
+  /** What its place has no field for; undefined: nothing. */
+  readonly left?: Readonly<Fields> | undefined;
+  /** Members of a list that are not read, by what their list's name ends with. */
+  readonly aside?: readonly (readonly [string, unknown])[] | undefined;
+}
+
+const unreadable: unique symbol = Symbol('unreadable');
+const nothing: Read = { value: null };
+
+function readValue(place: Outline, raw: unknown, walk: Walk): Read | typeof unreadable {
+  if (raw === null && !place.isRequired) return nothing;
+  if (typeof raw === 'string' && place.known?.includes(raw) === false) {
+    walk.drift.note('value', place.path, raw);
+  }
+  if (typeof raw === place.plainType) return { value: raw };
+  const { fields, element } = place;
+  if (element !== null && Array.isArray(raw)) return readList(element, raw, walk);
+  if (fields !== null && isJsonObject(raw)) {
+    // Zod takes one for an object.
+    if (isExactNumber(raw)) return refuse(walk, 'type', 'number');
+    return readObject(place, fields, raw, walk);
+  }
+  const { success, data, error } = place.schema.safeParse(raw);
+  if (success) return { value: data };
+  const issue = firstOf(error);
+  const type = jsonType(raw);
+  const expected = issue?.code === 'invalid_type' ? issue.expected : type;
+  return type === (expected === 'int' ? 'number' : expected)
+    ? refuse(walk, 'format', issue?.message ?? '')
+    : refuse(walk, 'type', type);
+}
+
+const isJsonObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function refuse(
+  { path, unread }: Walk,
+  kind: UnreadValue['kind'],
+  detail: string,
+): typeof unreadable {
+  unread.push({ path: [...path], kind, detail });
+  return unreadable;
+}
+
+function readObject(
+  place: Outline,
+  fields: ReadonlyMap<string, Outline>,
+  raw: Fields,
+  walk: Walk,
+): Read | typeof unreadable {
+  const seen = walk.drift.seenOf(place);
+  seen.objects += 1;
+  const alreadyUnread = walk.unread.length;
+  const value: Fields = {};
+  let left: [string, unknown][] = [];
+  for (const name of Object.keys(raw)) {
+    const told = raw[name];
+    const field = fields.get(name);
+    if (field === undefined) {
+      walk.drift.note('field', cut(join(place.path, name)), '');
+      if (told !== undefined) left.push([name, told]);
+      continue;
+    }
+    seen.present[field.index] = (seen.present[field.index] ?? 0) + 1;
+    walk.path.push(name);
+    const read = readValue(field, told, walk);
+    walk.path.pop();
+    if (read === unreadable) {
+      left.push([`${name} (${labelOf(walk.unread.at(-1))})`, told]);
+      continue;
+    }
+    value[name] = read.value;
+    if (field.isOwnRow === true) walk.extraOf.set(name, read.left ?? null);
+    else if (read.left !== undefined) left.push([name, read.left]);
+    for (const [member, aside] of read.aside ?? []) left.push([`${name}${member}`, aside]);
+  }
+  for (const { name, namesBefore } of place.others) {
+    if (!isContradicted(raw, value, name, namesBefore)) continue;
+    left = [...left.filter(([other]) => other !== name), [name, raw[name]]];
+  }
+  const complaint = complaintOf(place, value);
+  if (complaint === null) return { value, left: leftovers(left) };
+  walk.unread.length = alreadyUnread;
+  return refuse(walk, 'format', complaint);
+}
+
+/** Whether a field came under one of its other names, as another value. */
+function isContradicted(raw: Fields, value: Fields, name: string, before: readonly string[]) {
+  const first = before.find((other) => (value[other] ?? null) !== null);
+  if (first === undefined || (value[name] ?? null) === null) return false;
+  return spelled(raw[first]) !== spelled(raw[name]);
+}
+
+/** Addresses come in upper and lower case. */
+const spelled = (value: unknown) => JSON.stringify(value).toLowerCase();
+
+/** Why an object is none, although each of its fields can be read. */
+function complaintOf({ required, rules }: Outline, value: Fields): string | null {
+  const missing = required.find(({ name }) => value[name] === undefined);
+  if (missing !== undefined) {
+    return `${missing.name}: ${firstOf(missing.schema.safeParse(undefined).error)?.message}`;
+  }
+  return firstOf(rules?.safeParse(value).error)?.message ?? null;
+}
+
+/** A member that is not read is null, so that its neighbours keep their positions. */
+function readList(element: Outline, raw: readonly unknown[], walk: Walk): Read {
+  const left: [string, unknown][] = [];
+  const aside: [string, unknown][] = [];
+  const value = raw.map((member, index) => {
+    if (member === null) walk.drift.note('type', element.path, 'null');
+    walk.path.push(index);
+    const read = readValue(element, member, walk);
+    walk.path.pop();
+    if (read === unreadable) {
+      aside.push([`[${index}] (${labelOf(walk.unread.at(-1))})`, member]);
+      return null;
+    }
+    if (read.left !== undefined) left.push([String(index), read.left]);
+    return read.value;
+  });
+  return { value, left: leftovers(left), aside };
+}
+
+const labelOf = (value: UnreadValue | undefined) =>
+  value?.kind === 'type' ? value.detail : 'malformed';
+
+/** `fromEntries` defines own properties, so that a key `__proto__` stays a key. */
+const leftovers = (left: readonly (readonly [string, unknown])[]) =>
+  left.length === 0 ? undefined : Object.fromEntries(left);
+
+type Issue = z.ZodError['issues'][number];
+
+/** Names each field that is wrong, and what was expected of it. */
+const reasonOf = (schema: z.ZodType, raw: unknown) =>
+  complaintsAbout(schema.safeParse(raw).error)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');
+
+const complaintsAbout = (error: z.ZodError | undefined) =>
+  error?.issues.flatMap((issue) => complaintsOf(issue, [])) ?? [];
+
+const firstOf = (error: z.ZodError | undefined) => complaintsAbout(error)[0];
+
+/** Of a field with several shapes, what is wrong with the one that came furthest. */
+function complaintsOf(issue: Issue, parent: readonly PropertyKey[]): Issue[] {
+  const path = [...parent, ...issue.path];
+  const shapes: readonly (readonly Issue[])[] = issue.code === 'invalid_union' ? issue.errors : [];
+  const [closest] = shapes.toSorted((a, b) => depthOf(b) - depthOf(a));
+  if (closest !== undefined) return closest.flatMap((inner) => complaintsOf(inner, path));
+  return [{ ...issue, path }];
+}
+
+const depthOf = (issues: readonly Issue[]) => Math.max(0, ...issues.map(({ path }) => path.length));
+
+function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  if (isExactNumber(value)) return 'number';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
